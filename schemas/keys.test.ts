@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { hashKey, isKeyShaped, newRawKey, shownKeyPrefix } from './keys.js';
+
+describe('keys', () => {
+  it('are the prefix and 32 lowercase hex characters, never twice the same', () => {
+    const keys = new Set(Array.from({ length: 200 }, newRawKey));
+    expect(keys.size).toBe(200);
+    for (const key of keys) expect(key).toMatch(/^odds_live_[0-9a-f]{32}$/);
+  });
+
+  it('are recognised with the current and the older prefix only', () => {
+    const random = '0123456789abcdef0123456789abcdef';
+    expect(isKeyShaped(`odds_live_${random}`)).toBe(true);
+    expect(isKeyShaped(`od_live_${random}`)).toBe(true);
+    for (const bad of [
+      '',
+      random,
+      `odds_live_${random.toUpperCase()}`,
+      `odds_live_${random}0`,
+      `odds_live_${random.slice(1)}`,
+      `pn_live_${random}`,
+      ` odds_live_${random}`,
+      `odds_live_${random}\n`,
+    ])
+      expect(isKeyShaped(bad)).toBe(false);
+  });
+
+  it('are hashed with SHA-256', () => {
+    // NIST's one-block example for SHA-256.
+    expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('show only their first characters', () => {
+    expect(shownKeyPrefix('odds_live_0123456789abcdef0123456789abcdef')).toBe('odds_live_012345');
+  });
+});

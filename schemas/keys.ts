@@ -1,0 +1,36 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Prefix of every key we issue. */
+export const KEY_PREFIX = 'odds_live_';
+/** Older prefix, still accepted. */
+export const LEGACY_KEY_PREFIX = 'od_live_';
+
+const RANDOM_BYTES = 16;
+const SHAPE = new RegExp(`^(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX})[0-9a-f]{${RANDOM_BYTES * 2}}$`);
+/** Characters of a raw key that lists may show. */
+const SHOWN_CHARACTERS = KEY_PREFIX.length + 6;
+
+/** A fresh raw key: the prefix and 32 lowercase hex characters from the system's CSPRNG. Shown to its owner once and never stored. */
+export function newRawKey(): string {
+  return KEY_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
+}
+
+/** True when the text could be a key: a known prefix and 32 lowercase hex characters. Says nothing about whether the key exists. */
+export function isKeyShaped(text: string): boolean {
+  return SHAPE.test(text);
+}
+
+/** SHA-256 hex of the raw key: the only form in which a key enters the log, a table or a line of output. */
+export function hashKey(rawKey: string): string {
+  return createHash('sha256').update(rawKey, 'utf8').digest('hex');
+}
+
+/** The beginning of a raw key, enough for its owner to tell keys apart in a list. */
+export function shownKeyPrefix(rawKey: string): string {
+  return rawKey.slice(0, SHOWN_CHARACTERS);
+}
+
+/** SHA-256 hex of a client IP address, so that first-wins rules can count addresses without keeping them. */
+export function hashIp(ip: string): string {
+  return createHash('sha256').update(`ip:${ip}`, 'utf8').digest('hex');
+}

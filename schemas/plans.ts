@@ -1,0 +1,171 @@
+import type { Meter, Plan } from './types.gen.js';
+
+/** Wherever a limit may be absent: `null` means unlimited. */
+export type Limit = number | null;
+
+/** Parts of the product a plan may lack. */
+export type Feature = 'v1' | 'v3' | 'v2x' | 'clobv2' | 'copyPnl' | 'v2Onchain';
+
+/** What one plan grants. Rates are requests per sliding 60 s per account; sizes are bytes with 1 GB = 10^9. */
+export interface PlanTerms {
+  readonly plan: Plan;
+  readonly title: string;
+  readonly priceUsdPerMonth: number;
+  /** /v1 and /v2 families, and the standard bucket of /v3 and /clobv2 where the plan has them. */
+  readonly standardPerMinute: number;
+  /** Trade-history paths of /v3; counted in the standard bucket too. `null` where the plan has no /v3. */
+  readonly heavyPerMinute: number | null;
+  readonly eventSockets: Limit;
+  readonly orderbookSockets: Limit;
+  readonly filterItemsPerSubscription: number;
+  /** Socket time per UTC day. */
+  readonly sessionSecondsPerDay: Limit;
+  readonly apiKeys: number;
+  /** Cap of `snapshot_count`. */
+  readonly snapshotCap: number;
+  /** How far back `since` reaches. */
+  readonly sinceLookbackMs: number;
+  /** Largest page of condition positions. */
+  readonly conditionPositionsMaxLimit: number;
+  /** Successful social searches per calendar month (UTC). */
+  readonly socialSearchesPerMonth: number;
+  /** What one service month includes, per meter. */
+  readonly monthlyAllowance: Readonly<Record<Meter, Limit>>;
+  readonly features: Readonly<Record<Feature, boolean>>;
+}
+
+const SECOND = 1_000;
+const GB = 1_000_000_000;
+const TB = 1_000 * GB;
+
+const everything: Readonly<Record<Feature, boolean>> = {
+  v1: true,
+  v3: true,
+  v2x: true,
+  clobv2: true,
+  copyPnl: true,
+  v2Onchain: true,
+};
+
+/** The plan table: the only place that knows a plan's numbers. The enterprise numbers are defaults that an agreement may raise. */
+export const plans: Readonly<Record<Plan, PlanTerms>> = {
+  free: {
+    plan: 'free',
+    title: 'Free',
+    priceUsdPerMonth: 0,
+    standardPerMinute: 60,
+    heavyPerMinute: null,
+    eventSockets: 1,
+    orderbookSockets: 1,
+    filterItemsPerSubscription: 10_000,
+    sessionSecondsPerDay: 3_600,
+    apiKeys: 1,
+    snapshotCap: 20,
+    sinceLookbackMs: 30 * SECOND,
+    conditionPositionsMaxLimit: 0,
+    socialSearchesPerMonth: 0,
+    monthlyAllowance: { api_requests: 100_000, orderbook_chainlink_bytes: 5 * GB, onchain_event_bytes: 5 * GB },
+    features: { v1: true, v3: false, v2x: false, clobv2: false, copyPnl: false, v2Onchain: false },
+  },
+  starter: {
+    plan: 'starter',
+    title: 'Starter',
+    priceUsdPerMonth: 50,
+    standardPerMinute: 1_000,
+    heavyPerMinute: 1_000,
+    eventSockets: 10,
+    orderbookSockets: 10,
+    filterItemsPerSubscription: 10_000,
+    sessionSecondsPerDay: null,
+    apiKeys: 3,
+    snapshotCap: 100,
+    sinceLookbackMs: 120 * SECOND,
+    conditionPositionsMaxLimit: 300,
+    socialSearchesPerMonth: 500,
+    monthlyAllowance: { api_requests: 10_000_000, orderbook_chainlink_bytes: 250 * GB, onchain_event_bytes: 250 * GB },
+    features: everything,
+  },
+  growth: {
+    plan: 'growth',
+    title: 'Growth',
+    priceUsdPerMonth: 200,
+    standardPerMinute: 2_000,
+    heavyPerMinute: 1_500,
+    eventSockets: 50,
+    orderbookSockets: 50,
+    filterItemsPerSubscription: 10_000,
+    sessionSecondsPerDay: null,
+    apiKeys: 10,
+    snapshotCap: 200,
+    sinceLookbackMs: 300 * SECOND,
+    conditionPositionsMaxLimit: 1_000,
+    socialSearchesPerMonth: 1_000,
+    monthlyAllowance: { api_requests: 50_000_000, orderbook_chainlink_bytes: TB, onchain_event_bytes: TB },
+    features: everything,
+  },
+  enterprise: {
+    plan: 'enterprise',
+    title: 'Enterprise',
+    priceUsdPerMonth: 750,
+    standardPerMinute: 4_000,
+    heavyPerMinute: 1_500,
+    eventSockets: null,
+    orderbookSockets: null,
+    filterItemsPerSubscription: 100_000,
+    sessionSecondsPerDay: null,
+    apiKeys: 25,
+    snapshotCap: 500,
+    sinceLookbackMs: 300 * SECOND,
+    conditionPositionsMaxLimit: 1_000,
+    socialSearchesPerMonth: 5_000,
+    monthlyAllowance: { api_requests: null, orderbook_chainlink_bytes: null, onchain_event_bytes: null },
+    features: everything,
+  },
+};
+
+/** HTTP status a plan without the feature is answered with; its wording belongs to the dialect table of the API. */
+export const refusalStatus: Readonly<Record<Feature, 402 | 403>> = {
+  v1: 403,
+  v3: 402,
+  v2x: 402,
+  clobv2: 402,
+  copyPnl: 403,
+  v2Onchain: 403,
+};
+
+/** Limits that do not depend on the plan. */
+export const commonLimits = {
+  /** Length of the sliding window of every per-minute limit. */
+  rateWindowMs: 60 * SECOND,
+  /** POST /v1/keys without authentication. */
+  freeKeysPerIpAndUtcDay: 1,
+  includeTradesPerMinutePerKey: 60,
+  socialRequestsPerSecondPerKey: 1,
+  copyPnlIntervalMsPerKey: 5 * SECOND,
+  copyPnlWalkBudgetMs: 30 * SECOND,
+  copyPnlRefreshBudgetMs: 180 * SECOND,
+  copyPnlWindowDays: 180,
+  copyPnlBatchWallets: 100,
+  copyPnlPoolWallets: 1_000,
+  equityIntervalMsPerKey: 10 * SECOND,
+  v3DefaultLimit: 100,
+  v3MaxLimit: 300,
+  v3MaxPageRows: 1_000,
+  topTradersMaxLimit: 500,
+  topTradersMaxUsers: 20,
+  closedPositionsMaxLimit: 50,
+  negRiskChildrenMaxLimit: 1_000,
+  overlapMaxLimit: 500,
+  ticksMaxRangeMs: 24 * 3_600 * SECOND,
+  ticksDefaultLimit: 10_000,
+  ticksMaxLimit: 100_000,
+} as const;
+
+/** A prepaid package: bought once, spent after the monthly allowance, earliest expiry first. Unlocks no feature and raises no rate. */
+export const packages: Readonly<Record<Meter, { readonly quantity: number; readonly priceUsd: number }>> = {
+  api_requests: { quantity: 10_000_000, priceUsd: 20 },
+  orderbook_chainlink_bytes: { quantity: 100 * GB, priceUsd: 20 },
+  onchain_event_bytes: { quantity: 100 * GB, priceUsd: 20 },
+};
+export const packageLifetimeDays = 90;
+export const packagesPerCheckoutMax = 100;

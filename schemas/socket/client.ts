@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { comboActions, eventTypeNames, presetNames } from './vocabulary.js';
+
+const TWAP_WINDOWS_S = [30, 60] as const;
+
+const lowerCased = z.array(z.string().transform((text) => text.toLowerCase()));
+const strings = z.array(z.string());
+/** One of some words, in any case. */
+const word = <const W extends readonly [string, ...string[]]>(words: W) =>
+  z
+    .string()
+    .transform((text) => words.find((one) => one.toLowerCase() === text.toLowerCase()) ?? text)
+    .pipe(z.enum(words));
+const oneOf = (words: readonly string[]) => `One of ${words.join(', ')}; any case.`;
+const feedName = z
+  .string()
+  .transform((text) => text.toUpperCase())
+  .pipe(z.string().regex(/^[A-Z0-9]+\/USD$/, 'feeds are named like BTC/USD'));
+
+const SIDES = ['BUY', 'SELL', 'YES', 'NO'] as const;
+const DIRECTIONS = ['BUY', 'SELL'] as const;
+const STATUSES = ['pending', 'confirmed', 'all'] as const;
+
+/**
+ * `filters` of a subscribe message. AND across fields, OR inside a list, an empty list is no filter; an event without the filtered property
+ * does not match.
+ */
+export const filtersSchema = z.object({
+  wallets: lowerCased.default([]).meta({ description: 'Maker or taker, from or to, stakeholder, redeemer. Any case.' }),
+  tokens: strings.default([]).meta({ description: 'Outcome token ids; for combos also combo and leg positions.' }),
+  markets: strings.default([]).meta({ description: 'Older name of tokens.' }),
+  slugs: strings
+    .default([])
+    .meta({ description: 'Slugs of markets or events, looked up when subscribing; unknown ones are warned of.' }),
+  condition_ids: lowerCased.default([]).meta({
+    description: 'Looked up when subscribing; for combos compared as they are with combo and leg conditions.',
+  }),
+  side: word(SIDES)
+    .optional()
+    .meta({ description: `Of settlements, trades and fills BUY, SELL; of combos YES, NO. ${oneOf(SIDES)}` }),
+  status: word(STATUSES)
+    .default('all')
+    .meta({ description: `${oneOf(STATUSES)} pending drops status_update unless event_types names it.` }),
+  min_size: z.number().nonnegative().finite().optional().meta({ description: 'USD; the bound itself passes.' }),
+  max_size: z.number().nonnegative().finite().optional().meta({ description: 'USD; the bound itself passes.' }),
+  event_types: z
+    .array(z.enum([...eventTypeNames, 'fill']))
+    .optional()
+    .meta({
+      description: "Replaces the preset's kinds; `fill` only with fills and dome. Without effect on chainlink.",
+    }),
+  snapshot_count: z.number().int().nonnegative().default(20).meta({
+    description: 'Newest matching events to start with; 0: no snapshot. Clamped to the plan, with a warning.',
+  }),
+  since: z.number().int().nonnegative().optional().meta({
+    description: 'Unix ms: every matching event after it, within the look-back of the plan. Wins over snapshot_count.',
+  }),
+  since_seq: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'Every matching event after this seq, over all that is kept, then live. Wins over since.' }),
+  feeds: z
+    .array(feedName)
+    .default([])
+    .meta({ description: 'chainlink: feeds such as BTC/USD, any case; default all.' }),
+  price_source: z.literal('spot').optional().meta({ description: 'chainlink. Not together with twap_windows.' }),
+  twap_windows: z
+    .array(z.union(TWAP_WINDOWS_S.map((window) => z.literal(window))))
+    .nonempty()
+    .transform((windows) => TWAP_WINDOWS_S.filter((window) => windows.includes(window)))
+    .optional()
+    .meta({ description: 'chainlink: averages over these windows, in seconds, instead of spot.' }),
+  combo_condition_ids: lowerCased.default([]).meta({ description: 'Combos: condition ids of combos.' }),
+  leg_position_ids: strings.default([]).meta({ description: 'Combos: positions of legs.' }),
+  event_ids: lowerCased.default([]).meta({ description: 'Combos: event ids of combos or legs.' }),
+  module_ids: z
+    .array(z.number().int())
+    .default([])
+    .meta({ description: 'Combos: 1 binary, 2 neg-risk, 3 combinatorial; of combos or legs.' }),
+  action: word(comboActions)
+    .optional()
+    .meta({ description: `combo_lifecycle. ${oneOf(comboActions)}` }),
+  direction: word(DIRECTIONS)
+    .optional()
+    .meta({ description: `Combos: side of the taker's order. ${oneOf(DIRECTIONS)}` }),
+});
+
+export type Filters = z.infer<typeof filtersSchema>;
+
+/** These may stand beside `filters` as well as inside. */
+export const topLevelFilters = ['event_types', 'price_source', 'twap_windows'] as const;
+
+export const subscribeMessage = z
+  .object({
+    action: z.literal('subscribe'),
+    type: z.enum(presetNames).default('settlements').meta({ description: 'Preset.' }),
+    filters: filtersSchema.optional(),
+    event_types: filtersSchema.shape.event_types,
+    price_source: filtersSchema.shape.price_source,
+    twap_windows: filtersSchema.shape.twap_windows,
+  })
+  .meta({
+    title: 'subscribe',
+    description: 'Add a subscription. Several may be in force; an event several match is sent once.',
+  });
+
+export const unsubscribeMessage = z
+  .object({
+    action: z.literal('unsubscribe'),
+    subscription_id: z.string().optional().meta({ description: 'Absent: all subscriptions of the connection.' }),
+  })
+  .meta({ title: 'unsubscribe', description: 'End one subscription, or all.' });
+
+export const pingMessage = z
+  .object({ action: z.literal('ping') })
+  .meta({ title: 'ping', description: 'Asks for a pong; any message counts as a sign of life.' });
+
+export const clientMessages = {
+  subscribe: subscribeMessage,
+  unsubscribe: unsubscribeMessage,
+  ping: pingMessage,
+} as const;

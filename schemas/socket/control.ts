@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { eventFrame } from './frames.js';
+import { millis, text } from './parts.js';
+import { errorCodes, presetNames } from './vocabulary.js';
+
+const subscriberId = z.uuid().meta({ description: 'Of the connection.' });
+const subscriptionId = text('`<subscriber_id>:<n>`, n from 1. Treat it as opaque.');
+
+export const subscribed = z
+  .strictObject({
+    type: z.literal('subscribed'),
+    subscriber_id: subscriberId,
+    subscription_id: subscriptionId,
+    subscription_type: z.enum(presetNames),
+    price_source: z
+      .enum(['spot', 'twap30', 'twap60', 'both', 'follow_main'])
+      .meta({ description: 'chainlink only; follow_main, which is spot, when the subscriber did not choose.' })
+      .optional(),
+    twap_windows: z
+      .array(z.union([z.literal(30), z.literal(60)]))
+      .nullable()
+      .meta({ description: 'chainlink only; null for spot.' })
+      .optional(),
+    warnings: z.array(z.string()).meta({ description: 'What was clamped, not found or ignored.' }),
+  })
+  .meta({
+    title: 'subscribed',
+    description: 'A subscription is in force. Acknowledgements come in the order of the requests.',
+  });
+
+export const unsubscribed = z
+  .strictObject({
+    type: z.literal('unsubscribed'),
+    subscriber_id: subscriberId,
+    subscription_id: subscriptionId.optional(),
+  })
+  .meta({ title: 'unsubscribed', description: 'One subscription ended; without subscription_id all of them.' });
+
+export const snapshot = z
+  .strictObject({
+    type: z.literal('snapshot'),
+    count: z.number().int().meta({ description: 'Length of events.' }),
+    events: z.array(eventFrame).meta({ description: 'Whole frames, oldest first.' }),
+  })
+  .meta({
+    title: 'snapshot',
+    description: 'What a subscription starts with, between its acknowledgement and its live events.',
+  });
+
+export const heartbeat = z
+  .strictObject({ type: z.literal('heartbeat'), ts: millis('Now.') })
+  .meta({ title: 'heartbeat', description: 'Every 30 s, with a Ping frame.' });
+
+export const pong = z
+  .strictObject({ type: z.literal('pong'), ts: millis('Now.') })
+  .meta({ title: 'pong', description: 'Answer to a ping message.' });
+
+export const error = z
+  .strictObject({
+    type: z.literal('error'),
+    code: z.enum(errorCodes),
+    message: z.string(),
+    resets_at: z.iso.datetime().meta({ description: 'free_tier_limit_reached: when time is given again.' }).optional(),
+    earliest_seq: z.number().int().meta({ description: 'since_seq_unavailable: oldest that is kept.' }).optional(),
+    newest_seq: z.number().int().meta({ description: 'since_seq_unavailable: newest there is.' }).optional(),
+  })
+  .meta({
+    title: 'error',
+    description: 'A message could not be done. The connection stays open, except after free_tier_limit_reached.',
+  });
+
+export const controlFrames = { subscribed, unsubscribed, snapshot, heartbeat, pong, error } as const;
+
+/** Any frame the server sends. */
+export const serverFrame = z.discriminatedUnion('type', [
+  ...eventFrame.options,
+  subscribed,
+  unsubscribed,
+  snapshot,
+  heartbeat,
+  pong,
+  error,
+]);
