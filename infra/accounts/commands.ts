@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { AccountCommand } from '../../schemas/types.gen.js';
+import type { Log } from '../log/port.js';
+
+export interface AccountCommands {
+  /**
+   * Append a command; resolves when it is durable, with the id to wait for. Give an `id` of your own when the wish may be repeated: the fold
+   * decides one id once. Throws what the log's append throws.
+   */
+  send(command: AccountCommand['command'], id?: string): Promise<string>;
+}
+
+/** The way into the accounts' state: a wish on accounts.commands. Only the fold of processors/accounts decides. */
+export function createAccountCommands(deps: {
+  log: Pick<Log, 'append'>;
+  codec: Codec;
+  now?: () => number;
+}): AccountCommands {
+  const now = deps.now ?? Date.now;
+  return {
+    async send(command, id = randomUUID()) {
+      const issuedAtMs = now();
+      const { account_id: accountId } = Object.values(command)[0] as { account_id: string };
+      const value = deps.codec.encode('account_command', { id, issued_at_ms: issuedAtMs, command });
+      await deps.log.append(topics.accountsCommands.name, [
+        { key: `account:${accountId}`, value, timestampMs: issuedAtMs },
+      ]);
+      return id;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FatalError, RetryableError } from '../errors.js';
+import { silentLogger } from '../telemetry/logger.js';
+import { createClickHouse } from './client.js';
+import { startTestClickHouse, type TestClickHouse } from './testing.js';
+
+let ch: TestClickHouse;
+beforeAll(async () => {
+  ch = await startTestClickHouse();
+});
+afterAll(() => ch.stop());
+
+const deduplicating = 'SETTINGS non_replicated_deduplication_window = 1000';
+
+describe('insertRows', () => {
+  test('wide integers, nulls and nested values keep their worth', async () => {
+    await ch.client.command(
+      'CREATE TABLE wide (a UInt256, b Int64, c Nullable(String), d Array(UInt64), e Decimal(38, 18), f DateTime64(3)) ENGINE = MergeTree ORDER BY a',
+    );
+    const big = 2n ** 256n - 1n;
+    await ch.client.insertRows('wide', [
+      {
+        a: big,
+        b: -(2n ** 63n),
+        c: null,
+        d: [2n ** 64n - 1n],
+        e: '12345678901234567890.123456789012345678',
+        f: '2026-01-02T03:04:05.678Z',
+      },
+    ]);
+    expect(await ch.client.query('SELECT * FROM wide')).toEqual([
+      {
+        a: big.toString(),
+        b: '-9223372036854775808',
+        c: null,
+        d: ['18446744073709551615'],
+        e: '12345678901234567890.123456789012345678',
+        f: '2026-01-02 03:04:05.678',
+      },
+    ]);
+  });
+
+  test('one insert is one block, in the table and behind its views', async () => {
+    await ch.client.command('CREATE TABLE blocks (a UInt64) ENGINE = MergeTree ORDER BY a');
+    await ch.client.command('CREATE TABLE blocks_seen (rows UInt64) ENGINE = MergeTree ORDER BY tuple()');
+    await ch.client.command('CREATE MATERIALIZED VIEW blocks_mv TO blocks_seen AS SELECT count() AS rows FROM blocks');
+    await ch.client.insertRows(
+      'blocks',
+      Array.from({ length: 200_000 }, (_, i) => ({ a: i })),
+    );
+    expect(await ch.client.query('SELECT rows FROM blocks_seen')).toEqual([{ rows: '200000' }]);
+  });
+
+  test('a token counts once in the table and in views of every kind, however often and with whatever rows it comes', async () => {
+    await ch.client.command(
+      `CREATE TABLE facts (wallet String, amount UInt64) ENGINE = MergeTree ORDER BY wallet ${deduplicating}`,
+    );
+    await ch.client.command(
+      `CREATE TABLE sums (wallet String, amount UInt64) ENGINE = SummingMergeTree ORDER BY wallet ${deduplicating}`,
+    );
+    await ch.client.command(
+      'CREATE MATERIALIZED VIEW sums_mv TO sums AS SELECT wallet, sum(amount) AS amount FROM facts GROUP BY wallet',
+    );
+    await ch.client.command(
+      `CREATE TABLE big (wallet String, amount UInt64) ENGINE = MergeTree ORDER BY wallet ${deduplicating}`,
+    );
+    await ch.client.command(
+      'CREATE MATERIALIZED VIEW big_mv TO big AS SELECT wallet, amount FROM facts WHERE amount > 1',
+    );
+    const same = [
+      { wallet: 'a', amount: 1 },
+      { wallet: 'a', amount: 2 },
+    ];
+    const totals = async () =>
+      (
+        await ch.client.query<Record<string, string>>(
+          'SELECT (SELECT sum(amount) FROM facts) AS facts, (SELECT sum(amount) FROM sums) AS sums, (SELECT sum(amount) FROM big) AS big',
+        )
+      )[0];
+    for (let i = 0; i < 3; i++) await ch.client.insertRows('facts', same, { dedupToken: 'chain.final-0-0-1' });
+    expect(await totals()).toEqual({ facts: '3', sums: '3', big: '2' });
+    await ch.client.insertRows('facts', same, { dedupToken: 'chain.final-0-2-3' });
+    expect(await totals()).toEqual({ facts: '6', sums: '6', big: '4' });
+    await ch.client.insertRows('facts', [{ wallet: 'b', amount: 100 }], { dedupToken: 'chain.final-0-0-1' });
+    expect(await totals()).toEqual({ facts: '6', sums: '6', big: '4' });
+    await Promise.all(Array.from({ length: 6 }, () => ch.client.insertRows('facts', same, { dedupToken: 'raced' })));
+    expect(await totals()).toEqual({ facts: '9', sums: '9', big: '6' });
+  });
+
+  test('encoded rows, chosen columns, no rows', async () => {
+    await ch.client.command("CREATE TABLE encoded (a UInt8, b String DEFAULT 'd') ENGINE = MergeTree ORDER BY a");
+    await ch.client.insertBytes('test.encoded', 'RowBinary', Buffer.from([7, 8]), { columns: ['a'] });
+    await ch.client.insertRows('encoded', []);
+    expect(await ch.client.query('SELECT * FROM encoded ORDER BY a')).toEqual([
+      { a: 7, b: 'd' },
+      { a: 8, b: 'd' },
+    ]);
+    await expect(ch.client.insertRows('encoded; DROP TABLE encoded', [{ a: 1 }])).rejects.toThrow(FatalError);
+    await expect(ch.client.insertRows('encoded', [{ a: 1 }], { columns: ['a) VALUES (1'] })).rejects.toThrow(
+      FatalError,
+    );
+  });
+});
+
+describe('failures', () => {
+  test('a server that is not there is worth another try, a bad query is not', async () => {
+    const nobody = createClickHouse(
+      { url: 'http://127.0.0.1:1', user: 'default', password: '', database: 'x' },
+      { logger: silentLogger() },
+    );
+    await expect(nobody.query('SELECT 1')).rejects.toThrow(RetryableError);
+    await expect(nobody.insertRows('t', [{ a: 1 }])).rejects.toThrow(RetryableError);
+    await expect(nobody.command('SELECT 1')).rejects.toThrow(RetryableError);
+    await expect(nobody.ping()).rejects.toThrow(RetryableError);
+    await expect(nobody.stream('SELECT 1').next()).rejects.toThrow(RetryableError);
+    await nobody.close();
+    await expect(ch.client.query('SELECT nope')).rejects.toMatchObject({
+      name: 'Error',
+      code: '47',
+      type: 'UNKNOWN_IDENTIFIER',
+    });
+    await expect(ch.client.insertRows('nope', [{ a: 1 }])).rejects.toMatchObject({ code: '60' });
+  });
+
+  test('too little memory is worth another try', async () => {
+    const hungry = 'SELECT groupArray(repeat(toString(number), 100)) AS a FROM numbers(10000000) FORMAT Null';
+    await expect(ch.client.command(hungry, {}, { settings: { max_memory_usage: '20000000' } })).rejects.toThrow(
+      RetryableError,
+    );
+  });
+
+  test.each([75, 243])('a disk that is full (code %d) is worth another try', async (code) => {
+    const full = `SELECT throwIf(1, 'no space', toInt16(${code})) SETTINGS allow_custom_error_code_in_throwif = 1`;
+    await expect(ch.client.query(full)).rejects.toThrow(RetryableError);
+  });
+
+  test('an idle connection is not lost to the server’s keep-alive', async () => {
+    for (let i = 0; i < 3; i++) {
+      expect(await ch.client.query('SELECT 1 AS a')).toEqual([{ a: 1 }]);
+      await wait(50);
+    }
+  });
+});

@@ -1,0 +1,248 @@
+import { Readable } from 'node:stream';
+import { ClickHouseError, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
+import { FatalError, RetryableError } from '../errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import { ddlFor } from './cluster-ddl.js';
+
+export type QueryParams = Readonly<Record<string, unknown>>;
+
+export interface QueryOptions {
+  readonly settings?: ClickHouseSettings;
+  readonly signal?: AbortSignal;
+  readonly queryId?: string;
+}
+
+export interface InsertOptions {
+  /** Rows with a token that was inserted before are dropped, in the table and in the materialized views behind it. */
+  readonly dedupToken?: string;
+  readonly settings?: ClickHouseSettings;
+  /** Columns of the rows when they are not all of the table's. */
+  readonly columns?: readonly string[];
+}
+
+/**
+ * The tables, in this service's manner. SQL takes values as `{name:Type}` from `params` only. 64-bit and wider integers come as
+ * strings; Decimals too. Every method throws RetryableError when the server cannot be reached or is overloaded, and
+ * ClickHouseError (with `code` and `type`) when it refuses.
+ */
+export interface ClickHouse {
+  readonly database: string;
+  /** The cluster whose node this is a connection to; undefined for a single server. */
+  readonly cluster?: string;
+  /** Makes the connection's database, on every node, when it is missing. */
+  ensureDatabase(): Promise<void>;
+  query<T>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<T[]>;
+  /** Rows as they come, at bounded memory. */
+  stream<T>(sql: string, params?: QueryParams, options?: QueryOptions): AsyncGenerator<T, void, undefined>;
+  /** A statement without rows: DDL, INSERT ... SELECT. */
+  command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>;
+  /** One block: all of `rows` or none, and with a token exactly once. Bigints become numbers' text; Dates are not allowed. */
+  insertRows(table: string, rows: readonly object[], options?: InsertOptions): Promise<void>;
+  /** As insertRows, with rows already encoded, e.g. RowBinary or JSONEachRow. */
+  insertBytes(table: string, format: string, data: Uint8Array, options?: InsertOptions): Promise<void>;
+  /** In a cluster: waits until this node holds what other nodes have acked for the replicated table. */
+  settle(table: string): Promise<void>;
+  /** Throws RetryableError when the server does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ClickHouseConfig {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly cluster?: string;
+}
+
+/** One insert = one block, so that one token covers all of its rows and their rows in the views. */
+const ONE_BLOCK: ClickHouseSettings = {
+  max_insert_block_size: '100000000',
+  min_insert_block_size_rows: '100000000',
+  min_insert_block_size_bytes: '10000000000',
+  input_format_parallel_parsing: 0,
+  max_insert_threads: '1',
+  async_insert: 0,
+  // Acked means that every shard has its rows; a single server ignores it.
+  distributed_foreground_insert: 1,
+};
+/**
+ * Codes that tell of load, of a full disk or of a restart, not of the query: too many queries, memory, timeouts, no connection, read-only
+ * replica, no space, a file that could not be written.
+ */
+const RETRYABLE_CODES = new Set([
+  '75',
+  '159',
+  '202',
+  '209',
+  '210',
+  '241',
+  '242',
+  '243',
+  '252',
+  '279',
+  '285',
+  '319',
+  '394',
+  '439',
+  '999',
+]);
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Connects nothing yet: the first call does. Several processes may use one database; each makes its own. */
+export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logger }): ClickHouse {
+  const { logger } = deps;
+  const common = {
+    url: config.url,
+    username: config.user,
+    password: config.password,
+    // Every failure is thrown to the caller, who logs it once.
+    log: { level: ClickHouseLogLevel.OFF },
+  };
+  const client = createClient({
+    ...common,
+    database: config.database,
+    request_timeout: 300_000,
+    max_open_connections: 16,
+    // Below the server's keep-alive, so that it never closes a socket a request is being written to.
+    keep_alive: { enabled: true, idle_socket_ttl: 2500 },
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 1,
+      output_format_json_quote_decimals: 1,
+      date_time_input_format: 'best_effort',
+    },
+  });
+
+  const call = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw toServiceError(error, what);
+    }
+  };
+  const options = (extra: QueryOptions) => ({
+    clickhouse_settings: extra.settings,
+    abort_signal: extra.signal,
+    query_id: extra.queryId,
+  });
+  const target = (table: string): string => {
+    const parts = table.split('.');
+    if (parts.length > 2 || !parts.every((part) => IDENTIFIER.test(part)))
+      throw new FatalError(`Bad table name: ${table}`);
+    return parts.map((part) => `\`${part}\``).join('.');
+  };
+  async function* stream<T>(
+    sql: string,
+    params: QueryParams = {},
+    extra: QueryOptions = {},
+  ): AsyncGenerator<T, void, undefined> {
+    const result = await call('query', () =>
+      client.query({ query: sql, query_params: { ...params }, format: 'JSONEachRow', ...options(extra) }),
+    );
+    try {
+      for await (const rows of result.stream<T>()) {
+        for (const row of rows) yield row.json<T>();
+      }
+    } catch (error) {
+      throw toServiceError(error, 'query');
+    } finally {
+      result.close();
+    }
+  }
+  async function insertBytes(
+    table: string,
+    format: string,
+    data: Uint8Array,
+    extra: InsertOptions = {},
+  ): Promise<void> {
+    if (!IDENTIFIER.test(format)) throw new FatalError(`Bad format name: ${format}`);
+    const columns = extra.columns?.map((column) => {
+      if (!IDENTIFIER.test(column)) throw new FatalError(`Bad column name: ${column}`);
+      return `\`${column}\``;
+    });
+    const dedup: ClickHouseSettings =
+      extra.dedupToken === undefined
+        ? {}
+        : { insert_deduplication_token: extra.dedupToken, deduplicate_blocks_in_dependent_materialized_views: 1 };
+    const query = `INSERT INTO ${target(table)}${columns === undefined ? '' : ` (${columns.join(', ')})`} FORMAT ${format}`;
+    await call(`insert into ${table}`, () => post(query, data, { ...ONE_BLOCK, ...dedup, ...extra.settings }));
+  }
+  /** Rows as bytes: the client library would pass them through a string or a stream of rows. */
+  async function post(query: string, data: Uint8Array, settings: ClickHouseSettings): Promise<void> {
+    const result = await client.exec({
+      query,
+      values: Readable.from([data], { objectMode: false }),
+      clickhouse_settings: settings,
+    });
+    for await (const rest of result.stream)
+      logger.warn({ bytes: (rest as Buffer).length }, 'an insert answered with rows');
+  }
+
+  const onCluster = ddlFor(config).onCluster;
+  return {
+    database: config.database,
+    cluster: config.cluster,
+    ensureDatabase: () =>
+      call('create the database', async () => {
+        const outside = createClient({ ...common, database: 'default' });
+        try {
+          const query = `CREATE DATABASE IF NOT EXISTS {name:Identifier}${onCluster}`;
+          await outside.command({ query, query_params: { name: config.database } });
+        } finally {
+          await outside.close();
+        }
+      }),
+    stream,
+    insertBytes,
+    query: <T>(sql: string, params: QueryParams = {}, extra: QueryOptions = {}) =>
+      call('query', async () => {
+        const result = await client.query({
+          query: sql,
+          query_params: { ...params },
+          format: 'JSONEachRow',
+          ...options(extra),
+        });
+        return result.json<T>();
+      }),
+    command: (sql, params = {}, extra = {}) =>
+      call('command', async () => {
+        await client.command({ query: sql, query_params: { ...params }, ...options(extra) });
+      }),
+    insertRows: async (table, rows, extra = {}) => {
+      if (rows.length === 0) return;
+      const text = rows.map((row) => JSON.stringify(row, bigintAsText)).join('\n');
+      await insertBytes(table, 'JSONEachRow', Buffer.from(`${text}\n`), extra);
+    },
+    settle: (table) =>
+      call(`settle ${table}`, async () => {
+        if (config.cluster === undefined) return;
+        await client.command({ query: `SYSTEM SYNC REPLICA ${target(table)} LIGHTWEIGHT` });
+      }),
+    ping: () =>
+      call('ping', async () => {
+        const result = await client.ping({ select: true });
+        if (!result.success) throw result.error;
+      }),
+    close: () => client.close(),
+  };
+}
+
+function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+/** RetryableError for a server that is not there, not ready or overloaded; the ClickHouseError itself for a query it refuses. */
+function toServiceError(error: unknown, what: string): unknown {
+  if (error instanceof RetryableError || error instanceof FatalError) return error;
+  if (error instanceof ClickHouseError) {
+    if (!RETRYABLE_CODES.has(error.code)) return error;
+    return new RetryableError(`ClickHouse cannot ${what} now: ${error.message}`, { cause: error });
+  }
+  if (error instanceof Error && error.name === 'AbortError') return error;
+  const code = (error as { code?: unknown } | null)?.code;
+  const message = error instanceof Error ? error.message : String(error);
+  if (typeof code === 'string' || /socket|timeout|hang up|aborted|ECONN/i.test(message)) {
+    return new RetryableError(`ClickHouse cannot be reached to ${what}: ${message}`, { cause: error });
+  }
+  return error;
+}

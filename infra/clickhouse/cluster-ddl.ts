@@ -1,0 +1,67 @@
+import { FatalError } from '../errors.js';
+import { addIndex, createTable, type Ddl, DEDUPLICATION_WINDOW, singleServerDdl, type TableSpec } from './ddl.js';
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** A week: longer than any insert is retried, where the server's own hour is not. */
+const DEDUPLICATION_WINDOW_SECONDS = 604_800;
+
+/**
+ * DDL of a replicated, sharded cluster. Nodes need the macros `{shard}` and `{replica}`, Keeper, and `internal_replication` on.
+ *
+ * - A spread table `t` is `t_local` on every shard (ReplicatedMergeTree family) and `t`, a Distributed table over them, so queries and
+ *   inserts say `t` as on a single server. The client inserts in the foreground, and an insert's token reaches every shard it touches:
+ *   each shard recognises what it has already.
+ * - Materialized views read `t_local` and write the `_local` of their target. They must not write a Distributed table: parts of one
+ *   insert that come from two source shards would reach a target shard under the same token, and the second would be dropped.
+ *   So a target is spread as its source is, and a question in its order asks every shard.
+ * - Tables `everywhere` are one replicated set over all shards, under their own name.
+ *
+ * Keeper paths are made of the table's UUID, which ON CLUSTER gives to all nodes alike: tables can be renamed and made anew.
+ */
+export function clusterDdl(options: { cluster: string; database: string }): Ddl {
+  const { cluster, database } = options;
+  for (const name of [cluster, database])
+    if (!IDENTIFIER.test(name)) throw new FatalError(`Not a name for a cluster or its database: ${name}`);
+  const onCluster = ` ON CLUSTER ${cluster}`;
+  const settings = [
+    `replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
+    `replicated_deduplication_window_seconds = ${DEDUPLICATION_WINDOW_SECONDS}`,
+  ];
+  const replicated = (spec: TableSpec, path: string, replica: string) =>
+    `Replicated${spec.engine}(${[`'/clickhouse/tables/{uuid}/${path}'`, `'${replica}'`, ...(spec.engineArgs ?? [])].join(', ')})`;
+
+  return {
+    onCluster,
+    table: (spec) => {
+      if (spec.placement === 'everywhere') {
+        const engine = replicated(spec, 'everywhere', '{shard}-{replica}');
+        return [createTable(spec, { name: spec.name, onCluster, engine, settings })];
+      }
+      const local = localName(spec);
+      const target = [cluster, database, local].map((name) => `'${name}'`);
+      if (spec.placement !== 'with its source') target.push(spec.placement.shardBy);
+      return [
+        createTable(spec, { name: local, onCluster, engine: replicated(spec, '{shard}', '{replica}'), settings }),
+        `CREATE TABLE IF NOT EXISTS ${spec.name}${onCluster} AS ${local} ENGINE = Distributed(${target.join(', ')})`,
+      ];
+    },
+    materializedView: ({ name, from, to, select }) => [
+      `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}${onCluster} TO ${localName(to)} AS\n    ${select(localName(from))}`,
+    ],
+    backfill: () => [],
+    view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name}${onCluster} AS\n    ${select}`],
+    index: (spec) => addIndex(spec, { table: localName(spec.on), onCluster }),
+  };
+}
+
+/** The DDL for where the tables live: a cluster when one is named. */
+export function ddlFor(target: { readonly cluster?: string; readonly database: string }): Ddl {
+  return target.cluster === undefined
+    ? singleServerDdl
+    : clusterDdl({ cluster: target.cluster, database: target.database });
+}
+
+/** The name under which a node keeps its own rows of a table. */
+export function localName(spec: TableSpec): string {
+  return spec.placement === 'everywhere' ? spec.name : `${spec.name}_local`;
+}

@@ -1,0 +1,116 @@
+export type MergeTreeEngine = 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree' | 'SummingMergeTree';
+
+/**
+ * Where a table's rows live in a cluster; a single server ignores it.
+ * - `shardBy`: an integer expression of the columns that tells the shard. All versions of one sorting key must share it, else
+ *   FINAL cannot collapse them.
+ * - `with its source`: filled by a materialized view, so a row stays on the shard of the row it came from.
+ * - `everywhere`: a whole copy on each node, for small tables that others are joined with.
+ */
+export type Placement = { readonly shardBy: string } | 'with its source' | 'everywhere';
+
+export interface TableSpec {
+  readonly name: string;
+  /** Columns and indices, as between the parentheses of CREATE TABLE. */
+  readonly columns: string;
+  readonly engine: MergeTreeEngine;
+  /** Arguments of the engine, e.g. the version column of a ReplacingMergeTree. */
+  readonly engineArgs?: readonly string[];
+  readonly partitionBy?: string;
+  readonly orderBy: string;
+  /** Further table settings, e.g. `index_granularity = 256`. */
+  readonly settings?: readonly string[];
+  readonly placement: Placement;
+}
+
+export interface MaterializedViewSpec {
+  readonly name: string;
+  readonly from: TableSpec;
+  readonly to: TableSpec;
+  /** The SELECT, given the name of the table it reads. */
+  readonly select: (from: string) => string;
+}
+
+/** A skipping index: tells which granules cannot hold what is asked for. */
+export interface IndexSpec {
+  readonly name: string;
+  readonly on: TableSpec;
+  readonly expression: string;
+  /** Type and granularity, e.g. `bloom_filter(0.01) GRANULARITY 1`. */
+  readonly type: string;
+}
+
+/** The one switch between a single server and a cluster: every CREATE statement is written by it. */
+export interface Ddl {
+  /** '' or ` ON CLUSTER <name>`; goes right after the name in a statement. */
+  readonly onCluster: string;
+  /** The table and, where its rows are spread, the Distributed table that carries its name. */
+  table(spec: TableSpec): readonly string[];
+  /** A view that runs on each node on the rows inserted there. */
+  materializedView(spec: MaterializedViewSpec): readonly string[];
+  /**
+   * Fills a view's target with what its source held before the view was made: nothing may write the source meanwhile. Empty on a cluster,
+   * where no one statement reads and writes each node's own rows: rebuild the tables there.
+   */
+  backfill(spec: MaterializedViewSpec): readonly string[];
+  view(name: string, select: string): readonly string[];
+  /** Adds the index where the rows are, and builds it over the rows that are there already, in the background. */
+  index(spec: IndexSpec): readonly string[];
+}
+
+/** One step of the schema's history, applied once, in order of the list, and never edited after it has shipped. */
+export interface Migration {
+  /** `0001_name`; unique and ascending. */
+  readonly id: string;
+  /** One statement per entry. Unqualified table names: the connection's database is the target. */
+  readonly statements: (ddl: Ddl) => readonly string[];
+}
+
+/** Blocks a table remembers the tokens of, so that a repeated insert changes nothing. */
+export const DEDUPLICATION_WINDOW = 1000;
+
+/** CREATE TABLE with the engine clause, name and deduplication settings of one kind of deployment. */
+export function createTable(
+  spec: TableSpec,
+  own: { name: string; onCluster: string; engine: string; settings: readonly string[] },
+): string {
+  const partition = spec.partitionBy === undefined ? '' : `\n    PARTITION BY ${spec.partitionBy}`;
+  return `CREATE TABLE IF NOT EXISTS ${own.name}${own.onCluster} (${spec.columns}
+    ) ENGINE = ${own.engine}${partition}
+    ORDER BY ${spec.orderBy}
+    SETTINGS ${[...own.settings, ...(spec.settings ?? [])].join(', ')}`;
+}
+
+/** ALTER TABLE that adds an index to the table of this name and builds it. */
+export function addIndex(spec: IndexSpec, own: { table: string; onCluster: string }): readonly string[] {
+  const alter = `ALTER TABLE ${own.table}${own.onCluster}`;
+  return [
+    `${alter} ADD INDEX IF NOT EXISTS ${spec.name} ${spec.expression} TYPE ${spec.type}`,
+    `${alter} MATERIALIZE INDEX ${spec.name}`,
+  ];
+}
+
+/** A whole table is folded in the memory the embedded engine gives one query. */
+const SPARING =
+  'max_threads = 1, max_block_size = 16384, max_bytes_before_external_group_by = 50000000, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432';
+
+export const singleServerDdl: Ddl = {
+  onCluster: '',
+  table: (spec) => [
+    createTable(spec, {
+      name: spec.name,
+      onCluster: '',
+      engine: `${spec.engine}(${(spec.engineArgs ?? []).join(', ')})`,
+      settings: [`non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`],
+    }),
+  ],
+  materializedView: ({ name, from, to, select }) => [
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${to.name} AS\n    ${select(from.name)}`,
+  ],
+  backfill: ({ from, to, select }) => [
+    `TRUNCATE TABLE ${to.name}`,
+    `INSERT INTO ${to.name} ${select(from.name)} SETTINGS ${SPARING}`,
+  ],
+  view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name} AS\n    ${select}`],
+  index: (spec) => addIndex(spec, { table: spec.on.name, onCluster: '' }),
+};

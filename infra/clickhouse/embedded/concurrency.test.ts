@@ -1,0 +1,109 @@
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestClickHouse, type TestClickHouse } from '../testing.js';
+
+let ch: TestClickHouse;
+beforeAll(async () => {
+  ch = await startTestClickHouse();
+});
+afterAll(() => ch.stop());
+
+/** About 3 s of one core; what it computes is never read. */
+const LONG = 'SELECT sum(cityHash64(number, number + 1)) AS v FROM numbers(600000000) SETTINGS max_threads = 1';
+
+async function runningQueries(part: string): Promise<number> {
+  const rows = await ch.client.query<{ n: string }>(
+    'SELECT count() AS n FROM system.processes WHERE position(query, {part:String}) > 0 AND position(query, {own:String}) = 0',
+    { part, own: 'system.processes' },
+  );
+  return Number(rows[0]?.n);
+}
+
+test('a long query does not delay short ones, with and without parameters', async () => {
+  const finished: string[] = [];
+  const long = ch.client.query(LONG).then(() => finished.push('long'));
+  await expect.poll(() => runningQueries('600000000')).toBe(1);
+  for (let i = 0; i < 20; i++) {
+    await ch.client.query('SELECT {i:UInt32} AS i', { i });
+    finished.push('short');
+  }
+  expect(finished).toEqual(Array(20).fill('short'));
+  await long;
+  expect(finished.at(-1)).toBe('long');
+});
+
+test('a scalar subquery in a long query does not stop the process either', async () => {
+  const finished: string[] = [];
+  const long = ch.client.query(`SELECT (${LONG}) AS v`).then(() => finished.push('long'));
+  await expect.poll(() => runningQueries('600000000')).toBeGreaterThan(0);
+  for (let i = 0; i < 10; i++) await (await fetch(`${ch.url}/ping`)).text();
+  finished.push('pings');
+  await long;
+  expect(finished).toEqual(['pings', 'long']);
+});
+
+test('more queries than places wait their turn, and none sees the parameters or settings of another', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      ch.client.query<{ v: number; b: number }>(
+        "SELECT {v:UInt32} AS v, getSetting('max_block_size') AS b",
+        { v: i },
+        { settings: { max_block_size: String(1000 + i) } },
+      ),
+    ),
+  );
+  expect(answers).toEqual(answers.map((_, i) => [{ v: i, b: 1000 + i }]));
+});
+
+test('two million rows are read as they come, while the query still runs', async () => {
+  const response = await fetch(
+    `${ch.url}/?query=${encodeURIComponent('SELECT number FROM numbers(2000000) FORMAT RowBinary')}`,
+  );
+  let bytes = 0;
+  let seenRunning = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  let next = 0n;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    if (bytes === 0) seenRunning = await runningQueries('numbers(2000000)');
+    bytes += chunk.length;
+    rest = Buffer.concat([rest, chunk]);
+    for (; rest.length >= 8; rest = rest.subarray(8)) if (rest.readBigUInt64LE() === next) next += 1n;
+  }
+  expect([bytes, next]).toEqual([16_000_000, 2_000_000n]);
+  expect(seenRunning).toBe(1);
+});
+
+test('a client that stops reading or hangs up ends its query', async () => {
+  for await (const _ of ch.client.stream(
+    "SELECT number, repeat('x', 100) AS pad FROM numbers(1000000000) WHERE number != 777",
+  ))
+    break;
+  await expect.poll(() => runningQueries('777'), { timeout: 10_000 }).toBe(0);
+  const abort = new AbortController();
+  const endless = ch.client.query(
+    'SELECT sum(cityHash64(number)) FROM numbers(100000000000) WHERE number != 888',
+    {},
+    { signal: abort.signal },
+  );
+  await expect.poll(() => runningQueries('888')).toBe(1);
+  abort.abort();
+  await expect(endless).rejects.toThrow();
+  await expect.poll(() => runningQueries('888'), { timeout: 10_000 }).toBe(0);
+  expect(await ch.client.query('SELECT 1 AS a')).toEqual([{ a: 1 }]);
+});
+
+test('a query id runs once at a time', async () => {
+  const abort = new AbortController();
+  const first = ch.client.query(LONG, {}, { queryId: 'twice', signal: abort.signal });
+  await expect.poll(() => runningQueries('600000000')).toBe(1);
+  await expect(ch.client.query('SELECT 1', {}, { queryId: 'twice' })).rejects.toMatchObject({ code: '216' });
+  abort.abort();
+  await expect(first).rejects.toThrow();
+});
+
+test('one connection serves many requests', async () => {
+  const client = createClient({ url: ch.url, max_open_connections: 1, log: { level: ClickHouseLogLevel.OFF } });
+  for (let i = 0; i < 50; i++) await (await client.query({ query: 'SELECT 1', format: 'TabSeparated' })).text();
+  await expect(client.query({ query: 'SELECT nope' })).rejects.toMatchObject({ code: '47' });
+  await client.close();
+});

@@ -1,0 +1,63 @@
+/** An error as ClickHouse tells it: numeric code, symbolic name, text. */
+export class ServerException extends Error {
+  override name = 'ServerException';
+  constructor(
+    readonly code: number,
+    readonly codeName: string,
+    readonly text: string,
+  ) {
+    super(`Code: ${code}. DB::Exception: ${text} (${codeName})`);
+  }
+}
+
+const ENGINE_ERROR = /^\s*Code: (\d+)\. DB::\w*Exception: ([\s\S]*)$/;
+const ERROR_TAIL = /\s*\(([A-Z0-9_]+)\)(?:\s*\(version [\d.]+(?: \([^)]*\))?\))?\.?\s*$/;
+
+/**
+ * Reads the engine's message, unwraps the copy of itself that an INSERT from a file adds, and hides the text this server put into
+ * the SQL (`hide`).
+ */
+export function parseEngineError(error: unknown, hide: readonly string[] = []): ServerException {
+  if (error instanceof ServerException) return error;
+  let text = error instanceof Error ? error.message : String(error);
+  for (const part of hide) text = text.replaceAll(part, '');
+  text = text
+    .replace(/\s*\(in file\/uri [^)]*\)/g, '')
+    .replace(/: data for INSERT was parsed from file/g, '')
+    .replace(/: While executing File\b/g, '');
+  let code = 1002;
+  let codeName = 'UNKNOWN_EXCEPTION';
+  for (let match = ENGINE_ERROR.exec(text); match !== null; match = ENGINE_ERROR.exec(text)) {
+    code = Number(match[1]);
+    text = match[2] ?? '';
+    const tail = ERROR_TAIL.exec(text);
+    if (tail !== null) {
+      codeName = tail[1] ?? codeName;
+      text = text.slice(0, tail.index);
+    }
+  }
+  return new ServerException(code, codeName, text.trim());
+}
+
+const STATUSES: readonly (readonly [status: number, codes: readonly number[]])[] = [
+  // Request cannot be understood: values that do not parse, types that do not match, syntax.
+  [400, [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676]],
+  [401, [194]],
+  // Unknown user, wrong password, access denied, authentication failed, role not granted.
+  [403, [192, 193, 497, 512, 516]],
+  // Unknown function, identifier, type, storage, table, aggregate function, format, query type, database, setting, direction, engine, role.
+  [404, [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511]],
+  [408, [159]],
+  [411, [381]],
+  [413, [229]],
+  [415, [779]],
+  [501, [48]],
+  // Cannot open file, socket timeout, cannot schedule task.
+  [503, [76, 209, 439]],
+];
+const STATUS_OF = new Map(STATUSES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)));
+
+/** The HTTP status a ClickHouse server answers with for an exception code (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). */
+export function httpStatusOf(code: number): number {
+  return STATUS_OF.get(code) ?? 500;
+}

@@ -1,0 +1,233 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import type { Engine, EngineSession } from './engine.js';
+import { parseEngineError, ServerException } from './errors.js';
+import type { NativeResult } from './native.js';
+import type { Reply, Summary } from './reply.js';
+import type { QueryRequest } from './request.js';
+import type { Spool } from './spool.js';
+import { quoteString } from './sql-text.js';
+import { readStatement, type Statement } from './statement.js';
+
+/** Answers up to this size are held back until the query has ended, so that an error keeps its status and the summary is whole. */
+const HOLD_BYTES = 64 * 1024;
+/** Default of the setting max_query_size, as in a ClickHouse server. */
+const MAX_QUERY_BYTES = 256 * 1024;
+const SYNTAX_ERROR = 62;
+const LARGEST_QUERY_BYTES = 16 * 1024 * 1024;
+
+export interface PreparedQuery {
+  readonly statement: Statement;
+  /** The rows of an INSERT, already on disk. */
+  readonly data: { readonly path: string; readonly bytes: number } | undefined;
+}
+
+/**
+ * Reads the SQL from URL and body. Rows of an INSERT go to a spool file as they come and never become a string; other statements
+ * are text. Nothing of the engine is taken while a slow client is still sending.
+ */
+export async function prepare(
+  request: Pick<QueryRequest, 'sql' | 'settings'>,
+  body: AsyncIterable<Buffer>,
+  spool: Spool,
+): Promise<PreparedQuery> {
+  const limit = Math.min(Number(request.settings.max_query_size) || MAX_QUERY_BYTES, LARGEST_QUERY_BYTES);
+  let head: Buffer = Buffer.from(request.sql === '' ? '' : `${request.sql}\n`, 'utf8');
+  const iterator = body[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done !== true) head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+    const statement = readStatement(head.toString('latin1', 0, limit), next.done === true && head.length <= limit);
+    if (statement === undefined) {
+      if (head.length <= limit) continue;
+      const text = `Max query size exceeded (${limit} bytes; rows of an INSERT go after FORMAT or VALUES).`;
+      throw new ServerException(62, 'SYNTAX_ERROR', `Syntax error: failed at position ${limit}: ${text}`);
+    }
+    if (statement.kind !== 'insert') return { statement: decoded(statement), data: undefined };
+    const more = next.done === true ? next : await iterator.next();
+    return {
+      statement: decoded(statement),
+      data: await spool.write(
+        head.subarray(statement.dataAt),
+        more.done === true ? undefined : resume(more.value, iterator),
+      ),
+    };
+  }
+}
+
+async function* resume(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+/** Statement texts come as the latin1 view of bytes. */
+function decoded(statement: Statement): Statement {
+  const text = (latin1: string): string => {
+    const bytes = Buffer.from(latin1, 'latin1');
+    if (!isUtf8(bytes)) throw new ServerException(36, 'BAD_ARGUMENTS', 'The text of a query must be UTF-8.');
+    return bytes.toString('utf8');
+  };
+  switch (statement.kind) {
+    case 'insert':
+      return {
+        ...statement,
+        head: text(statement.head),
+        settings: text(statement.settings),
+        format: text(statement.format),
+      };
+    case 'command':
+      return { ...statement, text: text(statement.text) };
+    default:
+      return { ...statement, text: text(statement.text), body: text(statement.body), tail: text(statement.tail) };
+  }
+}
+
+export interface ExecuteContext {
+  readonly engine: Engine;
+  readonly spool: Spool;
+  readonly session: EngineSession;
+  /** Statements that make the session this request's. */
+  readonly prelude: string;
+  /** Index of this query's pipe in the spool. */
+  readonly slot: number;
+  readonly request: QueryRequest;
+  readonly reply: Reply;
+}
+
+/** Runs one prepared query on a session that has its settings, and answers it. Throws ServerException before the answer starts. */
+export async function execute(context: ExecuteContext, query: PreparedQuery): Promise<Summary> {
+  const { statement, data } = query;
+  if (statement.kind === 'insert') return insert(context, statement, data!);
+  if (statement.kind === 'select') return select(context, statement);
+  return answerWhole(context, statement);
+}
+
+/** Runs the client's own text and answers with what the engine hands back in memory. */
+async function answerWhole(
+  context: ExecuteContext,
+  statement: Exclude<Statement, { kind: 'insert' }>,
+): Promise<Summary> {
+  const { session, request, reply } = context;
+  await setUp(context);
+  const result = await session.run(statement.text, request.defaultFormat).catch((error) => {
+    throw parseEngineError(error);
+  });
+  const format = (statement.kind === 'command' ? undefined : statement.format) ?? request.defaultFormat;
+  const summary = summaryOf(result, statement.kind === 'command' && statement.keyword === 'INSERT');
+  start(context, format, summary);
+  await reply.end(result.bytes);
+  return summary;
+}
+
+async function setUp(context: ExecuteContext): Promise<void> {
+  if (context.prelude === '') return;
+  await context.session.run(context.prelude).catch((error) => {
+    throw parseEngineError(error);
+  });
+}
+
+async function insert(
+  context: ExecuteContext,
+  statement: Extract<Statement, { kind: 'insert' }>,
+  data: { readonly path: string },
+): Promise<Summary> {
+  const source = ` FROM INFILE ${quoteString(data.path)} COMPRESSION 'none' `;
+  const sql = `${statement.head.trimEnd()}${source}${statement.settings} FORMAT ${statement.format}`;
+  await setUp(context);
+  const result = await context.session.run(sql).catch((error) => {
+    throw parseEngineError(error, [source, data.path]);
+  });
+  const summary = summaryOf(result, true);
+  start(context, statement.format, summary);
+  await context.reply.end();
+  return summary;
+}
+
+async function select(
+  context: ExecuteContext,
+  statement: Extract<Statement, { kind: 'select' | 'show' }>,
+): Promise<Summary> {
+  const { session, prelude, spool, slot, request, reply } = context;
+  const format = statement.format ?? request.defaultFormat;
+  if (!/^[A-Za-z0-9_]+$/.test(format)) throw new ServerException(73, 'UNKNOWN_FORMAT', `Unknown format ${format}`);
+  const run = (path: string): Promise<NativeResult> => {
+    const target = `\nINTO OUTFILE ${quoteString(path)} TRUNCATE COMPRESSION 'none' FORMAT ${format}`;
+    return session.run(`${prelude}${statement.body}${target}${statement.tail}`, format).catch((error) => {
+      throw parseEngineError(error, [target, target.trimStart(), path]);
+    });
+  };
+  if (request.waitEndOfQuery) {
+    const path = spool.newPath();
+    try {
+      const result = await run(path).catch((error: ServerException) => {
+        if (error.code === SYNTAX_ERROR) return undefined;
+        throw error;
+      });
+      if (result === undefined) return await answerWhole(context, statement);
+      const summary = summaryOf(result, false);
+      start(context, format, summary);
+      for await (const chunk of createReadStream(path)) await reply.write(chunk as Buffer);
+      await reply.end();
+      return summary;
+    } finally {
+      await spool.remove(path);
+    }
+  }
+  const pipe = spool.pipe(slot);
+  const outcome = run(pipe.path).then(
+    (result) => ({ result, error: undefined }),
+    (error: ServerException) => ({ result: undefined, error }),
+  );
+  void outcome.then(pipe.engineDone);
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  try {
+    for await (const chunk of pipe.stream as AsyncIterable<Buffer>) {
+      // Without a reader the engine cannot write on and gives up the query.
+      if (reply.gone) break;
+      if (reply.started) await reply.write(chunk);
+      else {
+        held.push(chunk);
+        heldBytes += chunk.length;
+        if (heldBytes < HOLD_BYTES) continue;
+        start(context, format, undefined);
+        for (const part of held) await reply.write(part);
+        held = [];
+      }
+    }
+  } finally {
+    pipe.stream.destroy();
+    await outcome;
+  }
+  const { result, error } = await outcome;
+  // The parser's complaint must be about the client's own words.
+  if (error?.code === SYNTAX_ERROR && heldBytes === 0) return answerWhole(context, statement);
+  if (error !== undefined) throw error;
+  const summary = summaryOf(result, false);
+  if (!reply.started) start(context, format, summary);
+  await reply.end(Buffer.concat(held));
+  return summary;
+}
+
+function start(context: ExecuteContext, format: string, summary: Summary | undefined): void {
+  context.reply.start({
+    queryId: context.request.queryId,
+    format,
+    contentType: context.engine.contentTypes.get(format) ?? 'text/plain; charset=UTF-8',
+    summary,
+    compression: context.request.compression,
+  });
+}
+
+function summaryOf(result: NativeResult, written: boolean): Summary {
+  const { rowsRead: rows, bytesRead: bytes } = result;
+  return {
+    readRows: rows,
+    readBytes: bytes,
+    writtenRows: written ? rows : 0,
+    writtenBytes: written ? bytes : 0,
+    resultRows: rows,
+    resultBytes: bytes,
+    elapsedNs: Math.round(result.elapsed * 1e9),
+  };
+}

@@ -1,0 +1,130 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Engine, EngineSession } from './engine.js';
+import { parseEngineError, ServerException } from './errors.js';
+import type { QueryRequest } from './request.js';
+import type { Lease } from './sessions.js';
+import { quoteIdentifier, quoteString, setClause } from './sql-text.js';
+import type { Statement } from './statement.js';
+
+/** Sessions with a `session_id`: what a statement changes stays for the next request of the same user and id. */
+export interface NamedSessions {
+  lease(
+    request: QueryRequest,
+    statement: Statement,
+    profile: (session: EngineSession) => readonly string[],
+  ): Promise<Lease>;
+  close(): void;
+}
+
+const LOCK_WAIT_MS = 1000;
+
+interface NamedSession {
+  readonly session: EngineSession;
+  busy: boolean;
+  /** Resolves when the request that holds it lets go. */
+  freed: Promise<void>;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export function createNamedSessions(engine: Engine): NamedSessions {
+  const named = new Map<string, NamedSession>();
+
+  const lease: NamedSessions['lease'] = async (request, statement, profile) => {
+    const { id, timeoutS, mustExist } = request.session!;
+    if (request.readonlyMethod && statement.kind !== 'select' && statement.kind !== 'show') {
+      throw new ServerException(164, 'READONLY', 'Cannot execute query in readonly mode: use POST.');
+    }
+    const key = JSON.stringify([request.identity.user, id]);
+    // The answer can reach the client, and its next request us, a moment before the session has been tidied up.
+    const freed = named.get(key)?.freed;
+    if (freed !== undefined) await Promise.race([freed, wait(LOCK_WAIT_MS, undefined, { ref: false })]);
+    let held = named.get(key);
+    if (held?.busy === true) {
+      throw new ServerException(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`);
+    }
+    if (held === undefined) {
+      if (mustExist) throw new ServerException(372, 'SESSION_NOT_FOUND', `Session ${id} not found`);
+      held = await addNamed(key);
+    }
+    return leaseHeld(request, statement, profile(held.session), key, held, timeoutS);
+  };
+
+  async function addNamed(key: string): Promise<NamedSession> {
+    const session = await engine.session();
+    const other = named.get(key);
+    if (other !== undefined) {
+      session.close();
+      throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is being made by a concurrent client');
+    }
+    const made: NamedSession = { session, busy: false, freed: Promise.resolve(), timer: undefined };
+    named.set(key, made);
+    return made;
+  }
+
+  async function leaseHeld(
+    request: QueryRequest,
+    statement: Statement,
+    prelude: readonly string[],
+    key: string,
+    held: NamedSession,
+    timeoutS: number,
+  ): Promise<Lease> {
+    const { session } = held;
+    if (held.busy) {
+      throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is locked by a concurrent client');
+    }
+    held.busy = true;
+    clearTimeout(held.timer);
+    let free: () => void = () => undefined;
+    held.freed = new Promise((resolve) => {
+      free = resolve;
+    });
+    const finish = async (restore: readonly string[]) => {
+      try {
+        for (const sql of restore) await session.run(sql);
+      } finally {
+        held.busy = false;
+        held.timer = setTimeout(() => {
+          named.delete(key);
+          session.close();
+        }, timeoutS * 1000);
+        held.timer.unref();
+        free();
+      }
+    };
+    const restore: string[] = [];
+    try {
+      // What the request sets for itself must not stay in the session.
+      const names = ['readonly', ...Object.keys(request.settings)].map(quoteString);
+      const before = await session.run(
+        `SELECT name, value, currentDatabase() AS db FROM system.settings WHERE name IN (${names.join(', ')})`,
+        'JSONEachRow',
+      );
+      const rows = Buffer.from(before.bytes)
+        .toString('utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { name: string; value: string; db: string });
+      const set = Object.fromEntries(rows.filter((row) => row.name !== 'readonly').map((row) => [row.name, row.value]));
+      if (Object.keys(set).length > 0) restore.push(setClause(set));
+      const database = request.database === undefined ? undefined : `USE ${quoteIdentifier(rows[0]?.db ?? 'default')}`;
+      const used = statement.kind === 'command' && statement.keyword === 'USE';
+      if (database !== undefined && !used) restore.push(database);
+      return { session, prelude: prelude.map((sql) => `${sql};\n`).join(''), release: () => finish(restore) };
+    } catch (error) {
+      await finish(restore);
+      throw parseEngineError(error);
+    }
+  }
+
+  return {
+    lease,
+    close: () => {
+      for (const entry of named.values()) {
+        clearTimeout(entry.timer);
+        if (!entry.busy) entry.session.close();
+      }
+      named.clear();
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
+import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
+import { httpStatusOf, type ServerException } from './errors.js';
+
+const SEND_TIMEOUT_MS = 180_000;
+
+/** What the engine tells about a query, as far as it tells. */
+export interface Summary {
+  readonly readRows: number;
+  readonly readBytes: number;
+  readonly writtenRows: number;
+  readonly writtenBytes: number;
+  readonly resultRows: number;
+  readonly resultBytes: number;
+  readonly elapsedNs: number;
+}
+
+export interface ReplyHead {
+  readonly queryId: string;
+  readonly format: string;
+  readonly contentType: string;
+  readonly summary: Summary | undefined;
+  readonly compression: 'gzip' | 'deflate' | 'br' | undefined;
+}
+
+/** One answer in ClickHouse's manner. */
+export interface Reply {
+  readonly started: boolean;
+  /** The client has hung up. */
+  readonly gone: boolean;
+  /** Headers that do not depend on the outcome. */
+  set(name: string, value: string): void;
+  start(head: ReplyHead): void;
+  /** Resolves when the client can take more. */
+  write(chunk: Uint8Array): Promise<void>;
+  /** Sends the last bytes, if any; resolves when they are on their way or the client is gone. */
+  end(last?: Uint8Array): Promise<void>;
+  /**
+   * Before the first byte: status, code header and text. Later: the tagged exception block after the rows, then the connection
+   * breaks off, because the status can no longer tell.
+   */
+  fail(error: ServerException): Promise<void>;
+}
+
+export function summaryHeader(summary: Summary | undefined): string {
+  const entries = {
+    read_rows: summary?.readRows,
+    read_bytes: summary?.readBytes,
+    written_rows: summary?.writtenRows,
+    written_bytes: summary?.writtenBytes,
+    total_rows_to_read: 0,
+    result_rows: summary?.resultRows,
+    result_bytes: summary?.resultBytes,
+    elapsed_ns: summary?.elapsedNs,
+  };
+  return JSON.stringify(Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, String(value ?? 0)])));
+}
+
+export function createReply(response: ServerResponse, options: { version: string; displayName: string }): Reply {
+  let encoder: Transform | undefined;
+  let tag = '';
+  let started = false;
+  response.setHeader('X-ClickHouse-Server-Display-Name', options.displayName);
+  response.setHeader('X-ClickHouse-Timezone', 'UTC');
+
+  const sink = () => encoder ?? response;
+  async function put(chunk: Uint8Array): Promise<void> {
+    const stream = sink();
+    if (response.destroyed || stream.write(chunk)) return;
+    // A client that reads nothing for this long must not keep a session of the engine.
+    const stalled = setTimeout(() => response.destroy(), SEND_TIMEOUT_MS);
+    const done = new AbortController();
+    await Promise.race([
+      once(stream, 'drain', { signal: done.signal }),
+      once(response, 'close', { signal: done.signal }),
+    ]).finally(() => {
+      clearTimeout(stalled);
+      done.abort();
+    });
+  }
+  async function finish(last?: Uint8Array): Promise<void> {
+    if (response.destroyed) return;
+    const closed = once(response, 'close');
+    const finished = once(response, 'finish');
+    if (last === undefined || last.length === 0) sink().end();
+    else sink().end(last);
+    await Promise.race([finished, closed]);
+  }
+
+  return {
+    get started() {
+      return started;
+    },
+    get gone() {
+      return response.destroyed;
+    },
+    set: (name, value) => {
+      response.setHeader(name, value);
+    },
+    start: (head) => {
+      tag = randomBytes(8).toString('hex');
+      response.statusCode = 200;
+      response.setHeader('Content-Type', head.contentType);
+      response.setHeader('X-ClickHouse-Query-Id', head.queryId);
+      response.setHeader('X-ClickHouse-Format', head.format);
+      response.setHeader('X-ClickHouse-Exception-Tag', tag);
+      response.setHeader('X-ClickHouse-Summary', summaryHeader(head.summary));
+      started = true;
+      if (head.compression === undefined) return;
+      response.setHeader('Content-Encoding', head.compression);
+      encoder =
+        head.compression === 'gzip'
+          ? createGzip({ level: 3 })
+          : head.compression === 'deflate'
+            ? createDeflate({ level: 3 })
+            : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 3 } });
+      encoder.pipe(response);
+      response.once('close', () => encoder?.destroy());
+      encoder.on('error', () => response.destroy());
+    },
+    write: put,
+    end: (last) => finish(last),
+    fail: async (error) => {
+      const text = `${error.message} (version ${options.version})`;
+      if (!started) {
+        response.statusCode = httpStatusOf(error.code);
+        response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
+        response.setHeader('X-ClickHouse-Exception-Code', String(error.code));
+        if (response.statusCode === 401)
+          response.setHeader('WWW-Authenticate', 'Basic realm="ClickHouse server HTTP API"');
+        return finish(Buffer.from(`${text}\n`));
+      }
+      const message = Buffer.from(`${text}\n`);
+      const block = Buffer.concat([
+        Buffer.from(`\r\n__exception__\r\n${tag}\r\n`),
+        message,
+        Buffer.from(`${message.length} ${tag}\r\n__exception__\r\n`),
+      ]);
+      await put(block);
+      const { socket } = response;
+      if (encoder !== undefined) {
+        await new Promise<void>((resolve) => (encoder as Transform & { flush(done: () => void): void }).flush(resolve));
+      }
+      // The chunked body stays without its last chunk, so that no client takes the rows for a whole result.
+      if (socket !== null && !socket.destroyed) socket.end(() => socket.destroy());
+    },
+  };
+}

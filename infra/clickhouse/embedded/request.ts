@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ServerException } from './errors.js';
+import { authenticate, type Identity } from './identities.js';
+
+/** Everything a query request says, apart from its body. */
+export interface QueryRequest {
+  readonly identity: Identity;
+  readonly queryId: string;
+  readonly sql: string;
+  readonly database: string | undefined;
+  readonly defaultFormat: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string>>;
+  /** GET and HEAD must not change anything. */
+  readonly readonlyMethod: boolean;
+  readonly session: { readonly id: string; readonly timeoutS: number; readonly mustExist: boolean } | undefined;
+  readonly waitEndOfQuery: boolean;
+  readonly compression: 'gzip' | 'deflate' | 'br' | undefined;
+}
+
+/** Parameters that are no settings of the engine. */
+const NOT_SETTINGS = new Set([
+  'query',
+  'database',
+  'user',
+  'password',
+  'quota_key',
+  'default_format',
+  'query_id',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'stacktrace',
+  'role',
+  'buffer_size',
+  'wait_end_of_query',
+  'http_wait_end_of_query',
+  'enable_http_compression',
+  'compress',
+  'decompress',
+  'close_session',
+  'readonly_method',
+]);
+const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+const MAX_SESSION_TIMEOUT_S = 3600;
+
+const on = (value: string | null) => value !== null && value !== '' && value !== '0' && value !== 'false';
+
+/** Reads URL and headers. Throws the exception a ClickHouse server would answer with. */
+export function readQueryRequest(request: IncomingMessage, url: URL, identities: readonly Identity[]): QueryRequest {
+  const query = url.searchParams;
+  const identity = authenticate(request, query, identities);
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  };
+  for (const name of ['compress', 'decompress']) {
+    if (on(query.get(name))) {
+      throw new ServerException(
+        48,
+        'NOT_IMPLEMENTED',
+        `The native compressed stream (${name}=1) is not supported here; use Content-Encoding or enable_http_compression with gzip.`,
+      );
+    }
+  }
+  if (header('content-type')?.startsWith('multipart/form-data')) {
+    throw new ServerException(48, 'NOT_IMPLEMENTED', 'External tables (multipart/form-data) are not supported here.');
+  }
+  const role = query.get('role');
+  if (role !== null && role !== '') {
+    throw new ServerException(511, 'UNKNOWN_ROLE', `There is no role \`${role}\` in user directories.`);
+  }
+  const settings: Record<string, string> = {};
+  const params: Record<string, string> = {};
+  for (const [name, value] of query) {
+    if (name.startsWith('param_')) {
+      if (!NAME.test(name)) throw new ServerException(36, 'BAD_ARGUMENTS', `Bad name of a query parameter: ${name}`);
+      params[name] = value;
+    } else if (!NOT_SETTINGS.has(name)) {
+      if (!NAME.test(name)) throw new ServerException(115, 'UNKNOWN_SETTING', `Unknown setting '${name}'.`);
+      settings[name] = value;
+    }
+  }
+  const sessionId = query.get('session_id') ?? '';
+  const timeoutS = Number(query.get('session_timeout') ?? 60);
+  if (sessionId !== '' && !(timeoutS >= 0 && timeoutS <= MAX_SESSION_TIMEOUT_S)) {
+    throw new ServerException(
+      374,
+      'INVALID_SESSION_TIMEOUT',
+      `Invalid session timeout: '${query.get('session_timeout')}'`,
+    );
+  }
+  return {
+    identity,
+    queryId: query.get('query_id') || header('x-clickhouse-query-id') || randomUUID(),
+    sql: query.get('query') ?? '',
+    database: query.get('database') || header('x-clickhouse-database') || undefined,
+    defaultFormat: query.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
+    settings,
+    params,
+    readonlyMethod: request.method !== 'POST',
+    session: sessionId === '' ? undefined : { id: sessionId, timeoutS, mustExist: on(query.get('session_check')) },
+    waitEndOfQuery: on(query.get('wait_end_of_query')) || on(query.get('http_wait_end_of_query')),
+    compression: on(query.get('enable_http_compression')) ? acceptedEncoding(header('accept-encoding')) : undefined,
+  };
+}
+
+function acceptedEncoding(header: string | undefined): QueryRequest['compression'] {
+  const offered = (header ?? '')
+    .split(',')
+    .map((part) => part.trim().split(/\s*;\s*/))
+    .filter(([, weight]) => weight?.replace(/\s/g, '') !== 'q=0')
+    .map(([name]) => name?.toLowerCase());
+  return (['gzip', 'br', 'deflate'] as const).find((name) => offered.includes(name));
+}
+
+/** The body without its Content-Encoding. */
+export function decodedBody(request: IncomingMessage): AsyncIterable<Buffer> {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity' || encoding === '') return request;
+  const decoder =
+    encoding === 'gzip' || encoding === 'x-gzip'
+      ? createGunzip()
+      : encoding === 'deflate'
+        ? createInflate()
+        : encoding === 'br'
+          ? createBrotliDecompress()
+          : undefined;
+  if (decoder === undefined) {
+    throw new ServerException(
+      48,
+      'NOT_IMPLEMENTED',
+      `Content-Encoding ${encoding} is not supported here: use gzip, deflate or br.`,
+    );
+  }
+  request.once('error', (error) => decoder.destroy(error));
+  request.once('aborted', () => decoder.destroy(new Error('the client went away')));
+  return request.pipe(decoder);
+}

@@ -1,0 +1,370 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestClickHouse, type TestClickHouse } from '../testing.js';
+import type { Identity } from './identities.js';
+
+const run = promisify(execFile);
+const identities: readonly Identity[] = [
+  { user: 'default', password: '' },
+  { user: 'owner', password: 's3cret:with colon' },
+  { user: 'analyst', password: 'read', readonly: true },
+];
+let ch: TestClickHouse;
+beforeAll(async () => {
+  ch = await startTestClickHouse({ identities });
+});
+afterAll(() => ch.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+async function ask(params: Record<string, string>, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${ch.url}/?${new URLSearchParams(params)}`, { method: 'POST', ...init });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+const summary = (answer: Answer) =>
+  JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '{}') as Record<string, string>;
+
+describe('doors', () => {
+  test('/ping, / and unknown paths', async () => {
+    for (const path of ['/ping', '/', '/replicas_status']) {
+      const response = await fetch(ch.url + path);
+      expect([response.status, await response.text()]).toEqual([200, 'Ok.\n']);
+    }
+    expect((await fetch(`${ch.url}/nope`)).status).toBe(404);
+    expect((await fetch(`${ch.url}/ping`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${ch.url}/?query=SELECT+1`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(ch.url, { method: 'DELETE' })).status).toBe(501);
+  });
+
+  test('curl: query in the URL, in the body, in both', async () => {
+    const curl = async (...args: string[]) => (await run('curl', ['-sS', ...args])).stdout;
+    expect(await curl(`${ch.url}/?query=SELECT%20number%20FROM%20numbers(3)`)).toBe('0\n1\n2\n');
+    expect(await curl(ch.url, '-d', 'SELECT 1 AS a FORMAT JSONEachRow')).toBe('{"a":1}\n');
+    expect(await curl(`${ch.url}/?query=SELECT%201%2B`, '-d', '41')).toBe('42\n');
+    expect(await curl(`${ch.url}/?database=test`, '-d', 'SELECT currentDatabase()')).toBe('test\n');
+    expect(await curl(`${ch.url}/?param_a=7`, '-d', 'SELECT {a:UInt8} * 6')).toBe('42\n');
+    expect(await curl('-u', 'owner:s3cret:with colon', ch.url, '-d', "SELECT 'in'")).toBe('in\n');
+    await curl(ch.url, '-d', 'CREATE TABLE test.curl (a UInt64, b String) ENGINE = MergeTree ORDER BY a');
+    await curl(ch.url, '-d', "INSERT INTO test.curl VALUES (1, 'x'), (2, concat('y', ';'))");
+    await curl(`${ch.url}/?query=INSERT%20INTO%20test.curl%20FORMAT%20CSV`, '--data-binary', '3,"a\n\nb"\n');
+    expect(await curl(ch.url, '-d', 'SELECT * FROM test.curl ORDER BY a FORMAT JSONCompactEachRow')).toBe(
+      '[1, "x"]\n[2, "y;"]\n[3, "a\\n\\nb"]\n',
+    );
+    expect(
+      await curl('--compressed', `${ch.url}/?enable_http_compression=1`, '-d', 'SELECT sum(number) FROM numbers(10)'),
+    ).toBe('45\n');
+  });
+});
+
+describe('formats and headers', () => {
+  test('FORMAT in the SQL, then default_format, then the header, then TabSeparated', async () => {
+    expect((await ask({ query: 'SELECT 1 AS a, 2 AS b FORMAT CSV', default_format: 'JSON' })).text).toBe('1,2\n');
+    expect((await ask({ query: 'SELECT 1 AS a', default_format: 'JSONEachRow' })).text).toBe('{"a":1}\n');
+    expect((await ask({ query: 'SELECT 1 AS a' }, { headers: { 'x-clickhouse-format': 'CSVWithNames' } })).text).toBe(
+      '"a"\n1\n',
+    );
+    expect((await ask({ query: "SELECT 1, 'x'" })).text).toBe('1\tx\n');
+    expect((await ask({ query: 'SHOW DATABASES', default_format: 'JSONEachRow' })).text).toContain('{"name":"test"}');
+  });
+
+  test.each([
+    ['JSON', 'application/json; charset=UTF-8'],
+    ['JSONEachRow', 'application/x-ndjson; charset=UTF-8'],
+    ['CSV', 'text/csv; charset=UTF-8; header=absent'],
+    ['CSVWithNames', 'text/csv; charset=UTF-8; header=present'],
+    ['TabSeparated', 'text/tab-separated-values; charset=UTF-8'],
+    ['Parquet', 'application/octet-stream'],
+    ['Pretty', 'text/plain; charset=UTF-8'],
+  ])('%s is %s', async (format, type) => {
+    const answer = await ask({ query: `SELECT 1 AS a FORMAT ${format}` });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(answer.headers.get('x-clickhouse-format')).toBe(format);
+  });
+
+  test('a format with head and foot stays one document over many blocks', async () => {
+    const answer = await ask({ query: 'SELECT number FROM numbers(300000)', default_format: 'JSON' });
+    const parsed = JSON.parse(answer.text) as { rows: number; data: { number: number }[] };
+    expect(parsed.rows).toBe(300000);
+    expect(parsed.data.at(-1)).toEqual({ number: 299999 });
+    const csv = (await ask({ query: 'SELECT number AS n FROM numbers(200000) FORMAT CSVWithNames' })).text.split('\n');
+    expect(csv.length).toBe(200002);
+    expect(csv.filter((line) => line === '"n"')).toEqual(['"n"']);
+  });
+
+  test('headers tell the query id, the server and a summary of strings', async () => {
+    const answer = await ask({ query: 'SELECT number FROM numbers(10)', query_id: 'my-query' });
+    expect(answer.headers.get('x-clickhouse-query-id')).toBe('my-query');
+    expect(answer.headers.get('x-clickhouse-server-display-name')).toBe('oddstream');
+    expect(answer.headers.get('x-clickhouse-timezone')).toBe('UTC');
+    expect(summary(answer)).toMatchObject({ result_rows: '10', written_rows: '0' });
+    expect(Number(summary(answer).elapsed_ns)).toBeGreaterThan(0);
+    expect((await ask({ query: 'SELECT timezone(), toString(toDateTime(0))' })).text).toMatch(
+      /\t1970-01-01 00:00:00\n$/,
+    );
+  });
+
+  test('compression only when asked for and accepted', async () => {
+    const url = `${ch.url}/?${new URLSearchParams({ query: 'SELECT number FROM numbers(50000)', enable_http_compression: '1' })}`;
+    const packed = await run('curl', ['-sS', '-H', 'Accept-Encoding: gzip', url], {
+      encoding: 'buffer',
+      maxBuffer: 1e7,
+    });
+    expect(gunzipSync(packed.stdout).toString().split('\n').length).toBe(50001);
+    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    for (const encoding of ['br', 'deflate', 'gzip']) {
+      const response = await fetch(url, { headers: { 'accept-encoding': encoding } });
+      expect(response.headers.get('content-encoding')).toBe(encoding);
+      expect((await response.text()).length).toBe(
+        (await (await fetch(url, { headers: { 'accept-encoding': 'identity' } })).text()).length,
+      );
+    }
+  });
+
+  test('wait_end_of_query answers with the whole result and its summary', async () => {
+    const answer = await ask({ query: 'SELECT number FROM numbers(100000)', wait_end_of_query: '1' });
+    expect(answer.text.split('\n').length).toBe(100001);
+    expect(summary(answer).result_rows).toBe('100000');
+    const failed = await ask({ query: 'SELECT throwIf(number = 90000) FROM numbers(100000)', wait_end_of_query: '1' });
+    expect(failed.status).toBe(500);
+    expect(failed.headers.get('x-clickhouse-exception-code')).toBe('395');
+  });
+});
+
+describe('exceptions', () => {
+  test.each([
+    ['SELECT * FROM nope', 404, '60', 'UNKNOWN_TABLE'],
+    ['SELECT nope', 404, '47', 'UNKNOWN_IDENTIFIER'],
+    ['SELECT nope(1)', 404, '46', 'UNKNOWN_FUNCTION'],
+    ['SELECT 1 FORMAT Nope', 404, '73', 'UNKNOWN_FORMAT'],
+    ['SELEC 1', 400, '62', 'SYNTAX_ERROR'],
+    ['SELECT FROM FROM', 400, '62', 'SYNTAX_ERROR'],
+    ['SELECT 1; SELECT 2', 400, '62', 'SYNTAX_ERROR'],
+    ['SELECT {x:UInt8}', 500, '456', 'UNKNOWN_QUERY_PARAMETER'],
+    ['SELECT throwIf(1)', 500, '395', 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO'],
+    ["SELECT toUInt8('x')", 400, '6', 'CANNOT_PARSE_TEXT'],
+    ['CREATE TABLE test.x (a Int8) ENGINE = Nope', 404, '56', 'UNKNOWN_STORAGE'],
+    ['', 400, '62', 'SYNTAX_ERROR'],
+  ])('%s -> %d', async (query, status, code, name) => {
+    const answer = await ask({}, { body: query });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe(code);
+    expect(answer.text).toMatch(
+      new RegExp(
+        `^Code: ${code}\\. DB::Exception: [\\s\\S]*\\(${name}\\) \\(version [\\d.]+ \\(official build\\)\\)\\n$`,
+      ),
+    );
+    expect(answer.text).not.toContain("COMPRESSION 'none'");
+    expect(answer.text).not.toContain('spool');
+  });
+
+  test('database, setting and compression that do not exist', async () => {
+    expect((await ask({ query: 'SELECT 1', database: 'nope' })).headers.get('x-clickhouse-exception-code')).toBe('81');
+    const unknown = await ask({ query: 'SELECT 1', no_such_setting: '1' });
+    expect([unknown.status, unknown.headers.get('x-clickhouse-exception-code')]).toEqual([404, '115']);
+    expect(unknown.text).toContain('no_such_setting');
+    expect((await ask({ query: 'SELECT 1', "x'; DROP": '1' })).headers.get('x-clickhouse-exception-code')).toBe('115');
+    expect((await ask({ query: 'SELECT 1', compress: '1' })).status).toBe(501);
+    expect((await ask({ query: 'SELECT 1', role: 'r' })).headers.get('x-clickhouse-exception-code')).toBe('511');
+    expect((await ask({}, { body: 'SELECT 1', headers: { 'content-encoding': 'zstd' } })).status).toBe(501);
+    expect((await ask({}, { body: 'not gzip', headers: { 'content-encoding': 'gzip' } })).status).toBe(500);
+    expect((await ask({}, { body: Buffer.from([0x53, 0x45, 0xff, 0xfe]) })).status).toBe(400);
+    expect(
+      (await ask({}, { body: `SELECT '${'x'.repeat(300_000)}'` })).headers.get('x-clickhouse-exception-code'),
+    ).toBe('62');
+    expect((await ask({ max_query_size: '1000000' }, { body: `SELECT length('${'x'.repeat(300_000)}')` })).text).toBe(
+      '300000\n',
+    );
+  });
+
+  test('an error after the first rows is told in the tagged block and the body is cut off', async () => {
+    const sql = 'SELECT number, throwIf(number = 900000) FROM numbers(1000000) SETTINGS max_block_size = 10000';
+    const { stdout, failed } = await run('curl', ['-sS', '-i', ch.url, '-d', sql], { maxBuffer: 1e8 }).then(
+      (done) => ({ ...done, failed: false }),
+      (error: { stdout: string }) => ({ stdout: error.stdout, failed: true }),
+    );
+    const tag = /x-clickhouse-exception-tag: (\w+)/i.exec(stdout)?.[1];
+    expect(stdout).toMatch(/^HTTP\/1.1 200/);
+    expect(stdout).toContain(`\r\n__exception__\r\n${tag}\r\nCode: 395. DB::Exception`);
+    expect(failed).toBe(true);
+    const rows: unknown[] = [];
+    const read = async () => {
+      for await (const row of ch.client.stream(sql)) rows.push(row);
+    };
+    await expect(read()).rejects.toMatchObject({ code: '395' });
+    expect(rows.length).toBeGreaterThan(0);
+  });
+});
+
+describe('identities', () => {
+  const who = { query: "SELECT 'in'" };
+  const basic = (user: string, password: string) => ({
+    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+  });
+
+  test('three ways in, one at a time', async () => {
+    expect((await ask(who, { headers: basic('owner', 's3cret:with colon') })).status).toBe(200);
+    expect(
+      (await ask(who, { headers: { 'x-clickhouse-user': 'owner', 'x-clickhouse-key': 's3cret:with colon' } })).status,
+    ).toBe(200);
+    expect((await ask({ ...who, user: 'owner', password: 's3cret:with colon' })).status).toBe(200);
+    expect((await ask({ ...who, user: 'owner' }, { headers: basic('owner', 's3cret:with colon') })).status).toBe(403);
+  });
+
+  test('wrong ones get code 516 and nothing runs', async () => {
+    for (const answer of [
+      await ask(who, { headers: basic('owner', 'wrong') }),
+      await ask(who, { headers: basic('nobody', '') }),
+      await ask({ ...who, user: 'owner' }),
+      await ask({ ...who, user: 'default', password: 'x' }),
+      await ask(who, { headers: { authorization: 'Bearer x' } }),
+    ]) {
+      expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([403, '516']);
+    }
+  });
+
+  test('a read-only identity reads and nothing else', async () => {
+    const as = { user: 'analyst', password: 'read' };
+    expect(
+      (await ask({ ...as, query: "SELECT {s:String} AS s, 'a;b' AS t FORMAT JSONEachRow", param_s: "it's" })).text,
+    ).toBe('{"s":"it\'s","t":"a;b"}\n');
+    expect(
+      (
+        await ask({
+          ...as,
+          query: 'SELECT toUInt64(1) AS a FORMAT JSONEachRow',
+          output_format_json_quote_64bit_integers: '1',
+        })
+      ).text,
+    ).toBe('{"a":"1"}\n');
+    const refused = [
+      'CREATE TABLE test.w (a Int8) ENGINE = Memory',
+      'INSERT INTO test.curl FORMAT CSV 1,2',
+      'SET max_threads = 1',
+      'DROP DATABASE test',
+      "SELECT 1 INTO OUTFILE '/tmp/oddstream-leak'",
+      "EXPLAIN SELECT 1 INTO OUTFILE '/tmp/oddstream-leak'",
+      'SELECT 1; DROP TABLE test.curl',
+      "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+      "SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')",
+    ];
+    for (const query of refused) expect([query, (await ask({ ...as, query })).status]).not.toEqual([query, 200]);
+    expect(
+      (await ask({ ...as, query: 'SELECT 1', max_memory_usage: '1' })).headers.get('x-clickhouse-exception-code'),
+    ).toBe('164');
+    expect((await ask({ ...as, query: 'SELECT 1', readonly: '0' })).headers.get('x-clickhouse-exception-code')).toBe(
+      '164',
+    );
+  });
+});
+
+describe('what a request may leave behind', () => {
+  test('settings, database, parameters and temporary tables end with it', async () => {
+    const settings = () =>
+      ask({ query: "SELECT getSetting('max_block_size'), getSetting('readonly'), currentDatabase()" });
+    const before = (await settings()).text;
+    expect((await ask({ query: "SELECT getSetting('max_block_size')", max_block_size: '77' })).text).toBe('77\n');
+    await ask({ query: 'SET max_block_size = 99' });
+    await ask({ query: 'USE test' });
+    await ask({ query: 'SELECT {a:UInt8}', param_a: '1' });
+    await ask({ query: 'CREATE TEMPORARY TABLE leftover (a Int8)' });
+    for (let i = 0; i < 12; i++) {
+      expect((await settings()).text).toBe(before);
+      expect((await ask({ query: 'SELECT {a:UInt8}' })).headers.get('x-clickhouse-exception-code')).toBe('456');
+      expect((await ask({ query: 'SELECT * FROM leftover' })).headers.get('x-clickhouse-exception-code')).toBe('60');
+    }
+  });
+
+  test('a session keeps them, but not the settings of one request', async () => {
+    const at = { session_id: 'mine' };
+    expect(
+      (await ask({ ...at, session_check: '1', query: 'SELECT 1' })).headers.get('x-clickhouse-exception-code'),
+    ).toBe('372');
+    await ask({ ...at, query: 'CREATE TEMPORARY TABLE kept (a Int8)' });
+    await ask({ ...at, query: 'SET max_block_size = 99' });
+    await ask({ ...at, query: 'USE test' });
+    await ask({ ...at, query: 'INSERT INTO kept VALUES (5)' });
+    const state = "SELECT (SELECT sum(a) FROM kept), getSetting('max_block_size'), currentDatabase()";
+    expect((await ask({ ...at, query: state, max_block_size: '5', database: 'system' })).text).toBe('5\t5\tsystem\n');
+    expect((await ask({ ...at, query: state })).text).toBe('5\t99\ttest\n');
+    expect((await ask({ query: 'SELECT * FROM kept' })).status).toBe(404);
+    const both = await Promise.all(
+      [1, 2].map(() =>
+        ask({
+          ...at,
+          query: 'SELECT count() FROM numbers(3000000000) WHERE sipHash64(number) = 1 SETTINGS max_execution_time = 4',
+        }),
+      ),
+    );
+    expect(both.map((answer) => answer.headers.get('x-clickhouse-exception-code')).sort()).toEqual(['159', '373']);
+    expect(
+      (await ask({ ...at, query: 'SELECT 1', session_timeout: '99999' })).headers.get('x-clickhouse-exception-code'),
+    ).toBe('374');
+  });
+
+  test('GET reads only', async () => {
+    const get = (query: string, extra = {}) => ask({ query, ...extra }, { method: 'GET' });
+    for (const extra of [{}, { session_id: 'reader' }]) {
+      expect((await get('SELECT 1', extra)).text).toBe('1\n');
+      expect(
+        (await get('CREATE TABLE test.g (a Int8) ENGINE = Memory', extra)).headers.get('x-clickhouse-exception-code'),
+      ).toBe('164');
+      expect((await get('INSERT INTO test.curl VALUES (9, 9)', extra)).headers.get('x-clickhouse-exception-code')).toBe(
+        '164',
+      );
+    }
+    expect((await get('SELECT {a:String}', { param_a: 'x', max_threads: '1' })).text).toBe('x\n');
+    expect((await ask({ session_id: 'reader', query: 'CREATE TABLE test.g (a Int8) ENGINE = Memory' })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('parameters', () => {
+  test('any text comes back as it went in', async () => {
+    const hostile = [
+      "'; DROP TABLE test.curl; --",
+      '\\',
+      "\\'",
+      '{x:String}',
+      '`"',
+      '\t\n\r\b\0',
+      '\u{1f4a9}é',
+      '%27',
+      '/*',
+      '-- ',
+    ];
+    for (const s of hostile) expect(await ch.client.query('SELECT {s:String} AS s', { s })).toEqual([{ s }]);
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (s) => {
+        expect(
+          await ch.client.query('SELECT {s:String} AS s, [{s:String}] = {a:Array(String)} AS same', { s, a: [s] }),
+        ).toEqual([{ s, same: 1 }]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('types, identifiers and nulls', async () => {
+    const sql =
+      'SELECT {u:UInt256} AS u, {d:DateTime64(3)} AS d, {n:Nullable(Int8)} AS n, {m:Map(String, UInt8)} AS m, {b:Bool} AS b';
+    const big = 2n ** 256n - 1n;
+    expect(
+      await ch.client.query(sql, { u: big, d: new Date(1_700_000_000_123), n: null, m: { a: 1 }, b: true }),
+    ).toEqual([{ u: big.toString(), d: '2023-11-14 22:13:20.123', n: null, m: { a: 1 }, b: true }]);
+    expect(
+      await ch.client.query('SELECT name FROM system.{t:Identifier} WHERE name = {n:String}', {
+        t: 'databases',
+        n: 'test',
+      }),
+    ).toEqual([{ name: 'test' }]);
+    await expect(ch.client.query('SELECT {n:UInt8}', { n: "1'; SELECT 2" })).rejects.toMatchObject({ code: '457' });
+  });
+});

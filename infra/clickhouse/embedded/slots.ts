@@ -1,0 +1,75 @@
+import { ServerException } from './errors.js';
+
+/** A place among the queries that run at once; `index` is 0..capacity-1 and nobody else's until released. */
+export interface Slot {
+  readonly index: number;
+  release(): void;
+}
+
+export interface Slots {
+  readonly running: number;
+  readonly waiting: number;
+  /** Waits its turn, first come first served; rejects when `signal` aborts or the queue is full (code 202). */
+  acquire(signal: AbortSignal): Promise<Slot>;
+  /** Resolves when nothing runs and nothing waits. */
+  idle(): Promise<void>;
+}
+
+export function createSlots(options: { capacity: number; maxWaiting: number }): Slots {
+  const free = Array.from({ length: options.capacity }, (_, i) => options.capacity - 1 - i);
+  const queue: { readonly give: (slot: Slot) => void }[] = [];
+  let idleWaiters: (() => void)[] = [];
+
+  const make = (index: number): Slot => {
+    let held = true;
+    return {
+      index,
+      release: () => {
+        if (!held) return;
+        held = false;
+        const next = queue.shift();
+        if (next !== undefined) return next.give(make(index));
+        free.push(index);
+        if (free.length === options.capacity) {
+          const waiters = idleWaiters;
+          idleWaiters = [];
+          for (const resolve of waiters) resolve();
+        }
+      },
+    };
+  };
+
+  return {
+    get running() {
+      return options.capacity - free.length;
+    },
+    get waiting() {
+      return queue.length;
+    },
+    acquire: (signal) => {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const index = free.pop();
+      if (index !== undefined) return Promise.resolve(make(index));
+      if (queue.length >= options.maxWaiting) {
+        const text = `Too many simultaneous queries. Maximum: ${options.capacity} running, ${options.maxWaiting} waiting.`;
+        return Promise.reject(new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text));
+      }
+      return new Promise((resolve, reject) => {
+        const entry = {
+          give: (slot: Slot) => {
+            signal.removeEventListener('abort', leave);
+            resolve(slot);
+          },
+        };
+        const leave = () => {
+          queue.splice(queue.indexOf(entry), 1);
+          reject(signal.reason);
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        queue.push(entry);
+      });
+    },
+    idle: () =>
+      free.length === options.capacity ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve)),
+  };
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Bytes on their way out of the engine, for one query. */
+export interface OutputPipe {
+  readonly path: string;
+  readonly stream: Socket;
+  /** To be called when the engine has finished with the pipe: the stream ends after what is still in it. */
+  engineDone(): void;
+}
+
+/** Files and pipes between the engine and the sockets, in a directory that is emptied at start. */
+export interface Spool {
+  /** Writes rows to a file for `FROM INFILE`. The caller removes it. */
+  write(
+    head: Uint8Array,
+    rest: AsyncIterable<Uint8Array> | undefined,
+  ): Promise<{ readonly path: string; readonly bytes: number }>;
+  /** A name for a file the engine will write. */
+  newPath(): string;
+  remove(path: string): Promise<void>;
+  pipe(index: number): OutputPipe;
+  close(): Promise<void>;
+}
+
+const run = promisify(execFile);
+
+/** Makes the directory anew, with one named pipe per slot: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
+export async function openSpool(directory: string, pipes: number): Promise<Spool> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const pipePath = (index: number) => join(directory, `out-${index}`);
+  await run('mkfifo', ['-m', '600', ...Array.from({ length: pipes }, (_, i) => pipePath(i))]);
+  let counter = 0;
+  const newPath = () => {
+    counter += 1;
+    return join(directory, `spool-${counter}`);
+  };
+  return {
+    newPath,
+    write: async (head, rest) => {
+      const path = newPath();
+      if (rest === undefined) {
+        writeFileSync(path, head);
+        return { path, bytes: head.length };
+      }
+      let bytes = head.length;
+      const file = await open(path, 'w', 0o600);
+      try {
+        if (head.length > 0) await file.writeFile(head);
+        for await (const chunk of rest) {
+          await file.writeFile(chunk);
+          bytes += chunk.length;
+        }
+      } catch (error) {
+        await rm(path, { force: true });
+        throw error;
+      } finally {
+        await file.close();
+      }
+      return { path, bytes };
+    },
+    remove: (path) => rm(path, { force: true }),
+    pipe: (index) => {
+      const path = pipePath(index);
+      // The reader must exist before a writer can, and our own writer keeps the stream from ending before the engine has come.
+      const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      let held = true;
+      return {
+        path,
+        stream: new Socket({ fd: reader, readable: true, writable: false }),
+        engineDone: () => {
+          if (held) closeSync(writer);
+          held = false;
+        },
+      };
+    },
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
+}

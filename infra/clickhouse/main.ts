@@ -1,0 +1,56 @@
+import { loadConfig, redactConfig } from '../config/config.js';
+import { FatalError } from '../errors.js';
+import { startAdminServer } from '../telemetry/admin-server.js';
+import { createLogger } from '../telemetry/logger.js';
+import { createMetrics } from '../telemetry/metrics.js';
+import { runProcess } from '../telemetry/run-process.js';
+import { startEmbeddedServer } from './embedded/server.js';
+
+/**
+ * The embedded ClickHouse server on CLICKHOUSE_EMBEDDED_HOST and CLICKHOUSE_EMBEDDED_PORT. Start it with UV_THREADPOOL_SIZE=16 (the supervisor and
+ * `npm run clickhouse` do): libuv fixes its pool before this file runs, and every query holds one of its threads.
+ */
+const SPARE_THREADS = 4;
+
+const config = loadConfig();
+const logger = createLogger({ process: 'clickhouse', level: config.logLevel });
+const metrics = createMetrics({ process: 'clickhouse' });
+
+runProcess({
+  logger,
+  main: async (signal) => {
+    logger.info({ config: redactConfig(config) }, 'starting');
+    const { embedded, threads, user, password } = config.clickhouse;
+    if (embedded === null)
+      throw new FatalError(
+        'CLICKHOUSE_URL names a ClickHouse of your own, so the embedded one does not start. Unset it; CLICKHOUSE_EMBEDDED_PORT moves the embedded one.',
+      );
+    if (threads < 8) logger.warn({ threads }, 'few threads for queries: start with UV_THREADPOOL_SIZE=16');
+    const server = await startEmbeddedServer({
+      dataDir: config.dataDir,
+      host: embedded.host.replace(/^\[|\]$/g, ''),
+      port: embedded.port,
+      identities: [{ user, password }],
+      concurrency: Math.max(1, Math.min(threads - 1, Math.max(3, threads - SPARE_THREADS))),
+      logger,
+      metrics,
+    });
+    const admin = await startAdminServer({
+      host: config.host,
+      port: config.ports.admin.clickhouse,
+      metrics,
+      readiness: async () => {
+        try {
+          await server.check();
+          return { ready: true, checks: { engine: { ok: true, detail: server.version } } };
+        } catch (error) {
+          return { ready: false, checks: { engine: { ok: false, detail: String(error) } } };
+        }
+      },
+    });
+    logger.info({ url: server.url, version: server.version }, 'serving');
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await server.close({ drainMs: 2000 });
+    await admin.close();
+  },
+});

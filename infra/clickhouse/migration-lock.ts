@@ -1,0 +1,101 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ClickHouseError } from '@clickhouse/client';
+import { RetryableError } from '../errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import { isAlive } from './alive.js';
+import type { ClickHouse } from './client.js';
+
+export interface LockOwner {
+  readonly host: string;
+  readonly pid: number;
+  readonly id: string;
+}
+
+const LEASE_MS = 15_000;
+const RENEW_MS = 4_000;
+const POLL_MS = 100;
+const WAIT_MS = 120_000;
+const PREFIX = 'schema_migrations_lock_';
+const TABLE_ALREADY_EXISTS = '57';
+
+interface HeldLock {
+  readonly generation: number;
+  readonly owner: LockOwner;
+  readonly expired: boolean;
+}
+
+/**
+ * Runs `work` while this process alone holds the database's migration lock. The lock is a table, because CREATE TABLE is the one
+ * atomic test-and-set of the store; its comment names the owner and when the lease ends. A lock whose owner is gone is taken over by
+ * making the table of the next generation, which again only one can. In a cluster the table is made ON CLUSTER: Keeper's queue orders
+ * the attempts, and each node carries them out in that order.
+ */
+export async function withMigrationLock<T>(
+  options: { client: ClickHouse; logger: Logger; owner: LockOwner; onCluster?: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { client, logger, owner, onCluster = '' } = options;
+  const comment = () => JSON.stringify({ ...owner, expiresMs: Date.now() + LEASE_MS });
+  const table = (generation: number) => `${PREFIX}${generation}`;
+
+  async function held(): Promise<HeldLock | undefined> {
+    const rows = await client.query<{ name: string; comment: string }>(
+      'SELECT name, comment FROM system.tables WHERE database = {database:String} AND startsWith(name, {prefix:String})',
+      { database: client.database, prefix: PREFIX },
+    );
+    const locks = rows.map((row) => {
+      const { expiresMs, ...by } = JSON.parse(row.comment) as LockOwner & { expiresMs: number };
+      const gone = by.host === owner.host && !isAlive(by.pid);
+      return { generation: Number(row.name.slice(PREFIX.length)), owner: by, expired: gone || Date.now() > expiresMs };
+    });
+    return locks.sort((a, b) => b.generation - a.generation)[0];
+  }
+  async function take(generation: number): Promise<boolean> {
+    try {
+      await client.command(
+        `CREATE TABLE {name:Identifier}${onCluster} (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT ${literal(comment())}`,
+        { name: table(generation) },
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof ClickHouseError && error.code === TABLE_ALREADY_EXISTS) return false;
+      throw error;
+    }
+  }
+
+  const deadline = Date.now() + WAIT_MS;
+  let generation = 0;
+  while (generation === 0) {
+    const current = await held();
+    if (current === undefined || current.expired) {
+      const next = (current?.generation ?? 0) + 1;
+      if (current !== undefined)
+        logger.warn({ owner: current.owner }, 'taking over the migration lock of a process that is gone');
+      if (await take(next)) generation = next;
+    } else if (Date.now() > deadline) {
+      throw new RetryableError(`The migration lock is held by process ${current.owner.pid} on ${current.owner.host}.`);
+    } else await wait(POLL_MS);
+  }
+
+  const renew = setInterval(() => {
+    client
+      .command(`ALTER TABLE {name:Identifier}${onCluster} MODIFY COMMENT ${literal(comment())}`, {
+        name: table(generation),
+      })
+      .catch((error) => logger.warn({ err: error }, 'cannot renew the migration lock'));
+  }, RENEW_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(renew);
+    // Older generations first: the newest one is the lock.
+    for (let old = Math.max(1, generation - 3); old <= generation; old++) {
+      await client.command(`DROP TABLE IF EXISTS {name:Identifier}${onCluster} SYNC`, { name: table(old) });
+    }
+  }
+}
+
+/** Comments take no bound parameter; the text is JSON this file has made. */
+function literal(json: string): string {
+  return `'${json.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

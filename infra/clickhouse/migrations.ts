@@ -1,0 +1,84 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { FatalError } from '../errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { ClickHouse } from './client.js';
+import { ddlFor } from './cluster-ddl.js';
+import { type Ddl, type Migration, singleServerDdl, type TableSpec } from './ddl.js';
+import { withMigrationLock } from './migration-lock.js';
+
+export interface MigrateOptions {
+  readonly client: ClickHouse;
+  /** In ascending order of id. */
+  readonly migrations: readonly Migration[];
+  /** Of the client's server or cluster unless given. */
+  readonly ddl?: Ddl;
+  readonly logger: Logger;
+}
+
+/** What has been applied; the newest row per id counts. */
+export const migrationsTable: TableSpec = {
+  name: 'schema_migrations',
+  columns: "id String, checksum String, applied_at DateTime64(3, 'UTC')",
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['applied_at'],
+  orderBy: 'id',
+  placement: 'everywhere',
+};
+
+interface AppliedRow {
+  readonly id: string;
+  readonly checksum: string;
+}
+
+/**
+ * Makes the client's database when it is missing and applies what `schema_migrations` does not list yet, in order. Processes that
+ * start at once take turns. A process killed in the middle leaves a migration that is run again from its first statement, so
+ * statements say IF [NOT] EXISTS. FatalError when ids are not ascending, or when a migration that was applied has changed since.
+ * Returns the ids applied now.
+ */
+export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
+  const { client, migrations, logger } = options;
+  const ddl = options.ddl ?? ddlFor(client);
+  const ids = migrations.map((migration) => migration.id);
+  if (ids.some((id, i) => i > 0 && id <= ids[i - 1]!)) {
+    throw new FatalError(`Migrations must have unique, ascending ids: ${ids.join(', ')}`);
+  }
+  await client.ensureDatabase();
+  for (const statement of ddl.table(migrationsTable)) await client.command(statement);
+  if ((await pending(client, migrations)).length === 0) return [];
+  return withMigrationLock(
+    { client, logger, onCluster: ddl.onCluster, owner: { host: hostname(), pid: process.pid, id: randomUUID() } },
+    async () => {
+      const done: string[] = [];
+      // Asked again: another process may have been here while this one waited.
+      for (const migration of await pending(client, migrations)) {
+        for (const statement of migration.statements(ddl)) await client.command(statement);
+        const row = { id: migration.id, checksum: checksumOf(migration), applied_at: new Date().toISOString() };
+        await client.insertRows('schema_migrations', [row]);
+        logger.info({ migration: migration.id }, 'migration applied');
+        done.push(migration.id);
+      }
+      return done;
+    },
+  );
+}
+
+async function pending(client: ClickHouse, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const rows = await client.query<AppliedRow>('SELECT id, checksum FROM schema_migrations FINAL');
+  const applied = new Map(rows.map((row) => [row.id, row.checksum]));
+  for (const migration of migrations) {
+    const checksum = applied.get(migration.id);
+    if (checksum !== undefined && checksum !== checksumOf(migration)) {
+      throw new FatalError(
+        `Migration ${migration.id} was changed after it had been applied to database ${client.database}. Put its text back and write a new migration, or rebuild the tables in a new database.`,
+      );
+    }
+  }
+  return migrations.filter((migration) => !applied.has(migration.id));
+}
+
+/** Of the single-server text, so that it is one for every deployment. */
+function checksumOf(migration: Migration): string {
+  return createHash('sha256').update(migration.statements(singleServerDdl).join('\n;\n')).digest('hex');
+}

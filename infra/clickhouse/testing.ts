@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '../telemetry/logger.js';
+import { createMetrics } from '../telemetry/metrics.js';
+import { type ClickHouse, createClickHouse } from './client.js';
+import type { Identity } from './embedded/identities.js';
+import { type EmbeddedServer, startEmbeddedServer } from './embedded/server.js';
+
+export interface TestClickHouse {
+  readonly url: string;
+  readonly server: EmbeddedServer;
+  readonly dataDir: string;
+  /** Connected to the database `test`, which exists. */
+  readonly client: ClickHouse;
+  /** One more client, on another database (made when missing) or as another user. */
+  connect(options?: { database?: string; user?: string; password?: string }): Promise<ClickHouse>;
+  /** Closes clients and server and removes the directory. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The real embedded server (the engine included) inside this test's process, on a free port and an empty directory.
+ *
+ * The engine allows one data directory per process and vitest gives each file its own, so: one server per test file, started in
+ * `beforeAll` and stopped in `afterAll`; tests of a file share it, each in its own database or tables.
+ *
+ *     let clickhouse: TestClickHouse;
+ *     beforeAll(async () => { clickhouse = await startTestClickHouse(); });
+ *     afterAll(() => clickhouse.stop());
+ */
+export async function startTestClickHouse(options: { identities?: readonly Identity[] } = {}): Promise<TestClickHouse> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'oddstream-clickhouse-'));
+  const server = await startEmbeddedServer({
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    identities: options.identities ?? [{ user: 'default', password: '' }],
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+  });
+  const clients: ClickHouse[] = [];
+  const connect: TestClickHouse['connect'] = async ({ database = 'test', user = 'default', password = '' } = {}) => {
+    const client = createClickHouse({ url: server.url, user, password, database }, { logger: silentLogger() });
+    if (user === 'default') await client.ensureDatabase();
+    clients.push(client);
+    return client;
+  };
+  return {
+    url: server.url,
+    server,
+    dataDir,
+    client: await connect(),
+    connect,
+    stop: async () => {
+      for (const client of clients) await client.close();
+      await server.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

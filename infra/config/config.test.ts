@@ -1,0 +1,129 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FatalError } from '../errors.js';
+import { loadConfig, redactConfig } from './config.js';
+
+describe('loadConfig', () => {
+  it('needs nothing: recorded input, loopback, the documented ports', () => {
+    const config = loadConfig({});
+    expect(config.sources.mode).toBe('recorded');
+    expect(config.host).toBe('127.0.0.1');
+    expect(config.logUrl).toBe(`lmdb:${resolve('data/log')}`);
+    expect([config.ports.api, config.ports.gateway, config.ports.admin.gateway]).toEqual([8080, 8081, 9104]);
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(loadConfig({ API_PORT: '', POLYGON_RPC_URL: '' })).toEqual(loadConfig({}));
+  });
+
+  it.each([
+    ['API_PORT', 'http'],
+    ['API_PORT', '65536'],
+    ['ADMIN_PORT_INGEST', '-1'],
+    ['GATEWAY_PORT', '80.5'],
+    ['GATEWAY_PROCESSES', '0'],
+    ['LOG_LEVEL', 'loud'],
+    ['CLICKHOUSE_URL', 'localhost'],
+    ['POLYGON_RPC_URL', 'not a url'],
+    ['CHAIN_START_BLOCK', '-5'],
+    ['RECORDED_HISTORY_ONLY', 'yes'],
+  ])('names a bad %s: %s', (name, value) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(FatalError);
+    expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^Bad configuration:\\n  ${name}: .+`));
+  });
+
+  it('names every bad variable at once', () => {
+    const bad = () => loadConfig({ API_PORT: 'x', LOG_LEVEL: 'loud' });
+    expect(bad).toThrow(/API_PORT/);
+    expect(bad).toThrow(/LOG_LEVEL/);
+  });
+
+  it('is live when a node is given, and derives its socket', () => {
+    const { sources } = loadConfig({ POLYGON_RPC_URL: 'https://node.example/v2/key' });
+    expect([sources.mode, sources.rpcWsUrl]).toEqual(['live', 'wss://node.example/v2/key']);
+    const given = loadConfig({ POLYGON_RPC_URL: 'http://node.example', POLYGON_WS_URL: 'ws://other.example' });
+    expect(given.sources.rpcWsUrl).toBe('ws://other.example');
+  });
+
+  it('reads lists and flags', () => {
+    expect(loadConfig({ TRUSTED_PROXIES: ' 10.0.0.1, ,10.0.0.2' }).trustedProxies).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(loadConfig({ RECORDED_HISTORY_ONLY: 'true' }).sources.recordedHistoryOnly).toBe(true);
+    expect(loadConfig({ RECORDED_HISTORY_ONLY: '0' }).sources.recordedHistoryOnly).toBe(false);
+  });
+});
+
+describe('where users reach the API', () => {
+  it('is this host and port, or what is said', () => {
+    expect(loadConfig({}).publicUrl).toBe('http://127.0.0.1:8080');
+    expect(loadConfig({ ODDSTREAM_HOST: '0.0.0.0', API_PORT: '9000' }).publicUrl).toBe('http://127.0.0.1:9000');
+    expect(loadConfig({ ODDSTREAM_HOST: '::1' }).publicUrl).toBe('http://[::1]:8080');
+    expect(loadConfig({ PUBLIC_URL: 'https://api.example/odds/' }).publicUrl).toBe('https://api.example/odds');
+  });
+});
+
+describe('where the tables are', () => {
+  it('is the embedded server, which may be moved', () => {
+    expect(loadConfig({}).clickhouse).toMatchObject({
+      url: 'http://127.0.0.1:8123',
+      embedded: { host: '127.0.0.1', port: 8123 },
+      user: 'default',
+      password: '',
+    });
+    const moved = loadConfig({ CLICKHOUSE_EMBEDDED_HOST: '0.0.0.0', CLICKHOUSE_EMBEDDED_PORT: '9000' });
+    expect(moved.clickhouse).toMatchObject({
+      url: 'http://127.0.0.1:9000',
+      embedded: { host: '0.0.0.0', port: 9000 },
+    });
+  });
+
+  it.each(['http://127.0.0.1:8123', 'http://localhost:8123', 'https://tables.example:8443'])(
+    'is a server of your own with CLICKHOUSE_URL=%s, on this machine too',
+    (url) => {
+      expect(loadConfig({ CLICKHOUSE_URL: url }).clickhouse).toMatchObject({ url, embedded: null, user: 'default' });
+    },
+  );
+
+  it('takes credentials from the URL, unless they are given on their own', () => {
+    const CLICKHOUSE_URL = 'http://writer:p%40ss@tables.example:8123/';
+    const base = { url: 'http://tables.example:8123', embedded: null };
+    expect(loadConfig({ CLICKHOUSE_URL }).clickhouse).toMatchObject({ ...base, user: 'writer', password: 'p@ss' });
+    const given = { CLICKHOUSE_USER: 'reader', CLICKHOUSE_PASSWORD: 'other' };
+    expect(loadConfig({ CLICKHOUSE_URL, ...given }).clickhouse).toMatchObject({
+      ...base,
+      user: 'reader',
+      password: 'other',
+    });
+  });
+});
+
+describe('redactConfig', () => {
+  const secret = 'S3cretS3cretS3cret';
+
+  it.each([
+    ['POLYGON_RPC_URL', `https://node.example/v2/${secret}`],
+    ['POLYGON_RPC_URL', `https://node.example/${secret.slice(0, 8)}`],
+    ['POLYGON_RPC_URL', `https://node.example/?key=${secret}`],
+    ['POLYGON_RPC_URL', `https://${secret}@node.example/`],
+    ['POLYGON_RPC_URL', `https://user:${secret}@node.example/`],
+    ['POLYGON_WS_URL', `wss://node.example/ws/${secret}`],
+    ['CLICKHOUSE_URL', `http://default:${secret}@tables.example:8123/`],
+    ['CLICKHOUSE_PASSWORD', secret],
+    ['LOG_URL', `kafka://user:${secret}@broker.example:9092`],
+    ['RTDS_URL', `wss://prices.example/${secret}`],
+    ['GAMMA_URL', `https://user:${secret}@catalogue.example`],
+    ['GAMMA_URL', `https://catalogue.example/?token=${secret}`],
+  ])('prints no secret of %s: %s', (name, value) => {
+    const config = loadConfig({ POLYGON_RPC_URL: 'https://node.example', [name]: value });
+    expect(JSON.stringify(redactConfig(config))).not.toContain(secret.slice(0, 8));
+    expect(JSON.stringify(config)).toContain(secret.slice(0, 8));
+  });
+
+  it('leaves what is no secret readable', () => {
+    const config = loadConfig({ POLYGON_RPC_URL: 'https://node.example', LOG_URL: 'kafka://broker.example:9092' });
+    expect(redactConfig(config)).toMatchObject({
+      logUrl: 'kafka://broker.example:9092',
+      sources: { rpcUrl: 'https://node.example', rtdsUrl: 'wss://ws-live-data.polymarket.com' },
+    });
+    expect(redactConfig(loadConfig({})).logUrl).toMatch(/^lmdb:/);
+  });
+});

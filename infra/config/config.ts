@@ -1,0 +1,260 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { FatalError } from '../errors.js';
+
+/**
+ * The only file of the services that reads the environment. One parsed object per process; unknown values fail with the
+ * variable's name and what is allowed. Ports bind to `ODDSTREAM_HOST`, loopback unless told otherwise.
+ */
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
+const optionalUrl = z.string().url().optional();
+const flag = z
+  .enum(['0', '1', 'true', 'false'])
+  .default('0')
+  .transform((value) => value === '1' || value === 'true');
+
+const schema = z.object({
+  ODDSTREAM_DATA: z.string().default('./data'),
+  ODDSTREAM_HOST: z.string().default('127.0.0.1'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_URL: z.string().optional(),
+  SCHEMA_REGISTRY_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+  SCHEMA_REGISTRY_USER: z.string().optional(),
+  SCHEMA_REGISTRY_PASSWORD: z.string().optional(),
+  /** A ClickHouse server of your own. Unset: the embedded one, at the two below. */
+  CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]' }).optional(),
+  CLICKHOUSE_EMBEDDED_HOST: z.string().default('127.0.0.1'),
+  CLICKHOUSE_EMBEDDED_PORT: port(8123),
+  CLICKHOUSE_USER: z.string().optional(),
+  CLICKHOUSE_PASSWORD: z.string().optional(),
+  CLICKHOUSE_DATABASE: z.string().default('oddstream'),
+  /** Name of a cluster in the server's remote_servers: tables are then replicated and spread over its shards. */
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only')
+    .optional(),
+  /** libuv reads it itself, before any code of ours runs; here only to know how many queries the embedded engine may run at once. */
+  UV_THREADPOOL_SIZE: z.coerce.number().int().min(1).max(1024).default(4),
+  /** How users reach the API, where that is not this host and port: behind a proxy. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+  API_PORT: port(8080),
+  GATEWAY_PORT: port(8081),
+  ADMIN_PORT_CLICKHOUSE: port(9100),
+  ADMIN_PORT_INGEST: port(9101),
+  ADMIN_PORT_PROCESSORS: port(9102),
+  ADMIN_PORT_API: port(9103),
+  ADMIN_PORT_GATEWAY: port(9104),
+  /** So many gateway processes share GATEWAY_PORT; their admin ports follow ADMIN_PORT_GATEWAY. */
+  GATEWAY_PROCESSES: z.coerce.number().int().min(1).max(64).default(1),
+  /** Where API instances count requests together; without it each counts by itself. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected redis(s)://[user:password@]host[:port]' }).optional(),
+  /** Of a processors process, among those on one log; none may be used twice. */
+  MEMBER_NAME: z
+    .string()
+    .regex(/^[\w.:-]{1,200}$/, 'letters, digits and . _ : - only')
+    .optional(),
+  /** Where subscribers reach the event socket when it is not GATEWAY_PORT of the API's host: behind TLS or another name. */
+  EVENT_SOCKET_URL: z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port]/ws' }).optional(),
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    ),
+  POLYGON_RPC_URL: optionalUrl,
+  POLYGON_WS_URL: optionalUrl,
+  CHAIN_START_BLOCK: z.coerce.number().int().nonnegative().optional(),
+  RTDS_URL: z.string().url().default('wss://ws-live-data.polymarket.com'),
+  GAMMA_URL: z.string().url().default('https://gamma-api.polymarket.com'),
+  RECORDED_DIR: z.string().default('./tests/recorded/set'),
+  /** Recorded sources only: stop after the history instead of playing the recorded day on as a live tail. */
+  RECORDED_HISTORY_ONLY: flag,
+});
+
+/** Where schema ids come from when it is not the committed file. */
+export interface SchemaRegistryConfig {
+  /** Base of the Confluent-compatible API, without credentials and without a slash at the end. */
+  readonly url: string;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** Names of all variables this file reads. */
+export const environmentVariables: readonly string[] = Object.keys(schema.shape);
+
+export type Environment = Record<string, string | undefined>;
+
+export interface Config {
+  readonly dataDir: string;
+  readonly host: string;
+  readonly logLevel: string;
+  /** `lmdb:<dir>` or `kafka://host:port`. */
+  readonly logUrl: string;
+  /** undefined: the ids of schemas/registry.lock.json. */
+  readonly schemaRegistry: SchemaRegistryConfig | undefined;
+  readonly clickhouse: {
+    readonly url: string;
+    /** Where the embedded server listens; null when CLICKHOUSE_URL names another one. */
+    readonly embedded: { readonly host: string; readonly port: number } | null;
+    readonly user: string;
+    readonly password: string;
+    readonly database: string;
+    readonly cluster: string | undefined;
+    /** Threads of this process's libuv pool. */
+    readonly threads: number;
+  };
+  readonly ports: {
+    readonly api: number;
+    readonly gateway: number;
+    readonly admin: {
+      readonly clickhouse: number;
+      readonly ingest: number;
+      readonly processors: number;
+      readonly api: number;
+      readonly gateway: number;
+    };
+  };
+  readonly gatewayProcesses: number;
+  /** Rate windows of several API instances; undefined: each instance counts by itself. */
+  readonly redisUrl: string | undefined;
+  /** Names this process among its like on one log. undefined: host and admin port. */
+  readonly memberName: string | undefined;
+  /** Public address of the event socket; undefined: the gateway's port on the host the API is reached by. */
+  readonly eventSocketUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+  /** Base of links to the API in answers and pages, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly sources: {
+    /** `recorded` unless POLYGON_RPC_URL is set. */
+    readonly mode: 'recorded' | 'live';
+    readonly rpcUrl: string | undefined;
+    /** WebSocket of the node; derived from rpcUrl (http -> ws) when not set. */
+    readonly rpcWsUrl: string | undefined;
+    readonly startBlock: number | undefined;
+    readonly rtdsUrl: string;
+    readonly gammaUrl: string;
+    readonly recordedDir: string;
+    readonly recordedHistoryOnly: boolean;
+  };
+}
+
+function schemaRegistryOf(e: z.infer<typeof schema>): SchemaRegistryConfig | undefined {
+  if (e.SCHEMA_REGISTRY_URL === undefined) return undefined;
+  const url = new URL(e.SCHEMA_REGISTRY_URL);
+  const user = e.SCHEMA_REGISTRY_USER ?? (decodeURIComponent(url.username) || undefined);
+  const password = e.SCHEMA_REGISTRY_PASSWORD ?? (decodeURIComponent(url.password) || undefined);
+  if (user === undefined && password !== undefined) {
+    throw new FatalError('Bad configuration:\n  SCHEMA_REGISTRY_USER: missing, although a password is given');
+  }
+  return { url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), user, password };
+}
+
+/** Credentials may be in the URL, as a user name and password of it; what is set on its own wins. */
+function clickhouseOf(e: z.infer<typeof schema>): Pick<Config['clickhouse'], 'url' | 'embedded' | 'user' | 'password'> {
+  if (e.CLICKHOUSE_URL === undefined) {
+    const embedded = { host: e.CLICKHOUSE_EMBEDDED_HOST, port: e.CLICKHOUSE_EMBEDDED_PORT };
+    const url = `http://${reachableHost(embedded.host)}:${embedded.port}`;
+    return { url, embedded, user: e.CLICKHOUSE_USER ?? 'default', password: e.CLICKHOUSE_PASSWORD ?? '' };
+  }
+  const url = new URL(e.CLICKHOUSE_URL);
+  const user = e.CLICKHOUSE_USER ?? (decodeURIComponent(url.username) || 'default');
+  const password = e.CLICKHOUSE_PASSWORD ?? decodeURIComponent(url.password);
+  url.username = '';
+  url.password = '';
+  return { url: url.href.replace(/\/$/, ''), embedded: null, user, password };
+}
+
+/** The address other processes reach a listening host by. */
+export function reachableHost(host: string): string {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (bare === '0.0.0.0') return '127.0.0.1';
+  if (bare === '::') return '[::1]';
+  return bare.includes(':') ? `[${bare}]` : bare;
+}
+
+/** Parse the environment. Throws FatalError that names every bad variable. */
+export function loadConfig(env: Environment = process.env): Config {
+  const cleaned = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(cleaned);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new FatalError(`Bad configuration:\n${lines.join('\n')}`);
+  }
+  const e = parsed.data;
+  const dataDir = resolve(e.ODDSTREAM_DATA);
+  return {
+    dataDir,
+    host: e.ODDSTREAM_HOST,
+    logLevel: e.LOG_LEVEL,
+    logUrl: e.LOG_URL ?? `lmdb:${resolve(dataDir, 'log')}`,
+    schemaRegistry: schemaRegistryOf(e),
+    clickhouse: {
+      ...clickhouseOf(e),
+      database: e.CLICKHOUSE_DATABASE,
+      cluster: e.CLICKHOUSE_CLUSTER,
+      threads: e.UV_THREADPOOL_SIZE,
+    },
+    ports: {
+      api: e.API_PORT,
+      gateway: e.GATEWAY_PORT,
+      admin: {
+        clickhouse: e.ADMIN_PORT_CLICKHOUSE,
+        ingest: e.ADMIN_PORT_INGEST,
+        processors: e.ADMIN_PORT_PROCESSORS,
+        api: e.ADMIN_PORT_API,
+        gateway: e.ADMIN_PORT_GATEWAY,
+      },
+    },
+    gatewayProcesses: e.GATEWAY_PROCESSES,
+    redisUrl: e.REDIS_URL,
+    memberName: e.MEMBER_NAME,
+    eventSocketUrl: e.EVENT_SOCKET_URL,
+    trustedProxies: e.TRUSTED_PROXIES,
+    publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
+    sources: {
+      mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
+      rpcUrl: e.POLYGON_RPC_URL,
+      rpcWsUrl: e.POLYGON_WS_URL ?? e.POLYGON_RPC_URL?.replace(/^http/, 'ws'),
+      startBlock: e.CHAIN_START_BLOCK,
+      rtdsUrl: e.RTDS_URL,
+      gammaUrl: e.GAMMA_URL,
+      recordedDir: resolve(e.RECORDED_DIR),
+      recordedHistoryOnly: e.RECORDED_HISTORY_ONLY,
+    },
+  };
+}
+
+/** Nodes and feeds take keys as user, password, path or query: only where a URL points is printed. */
+function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return '[redacted]';
+  const { protocol, host, username, password, pathname, search } = new URL(url);
+  const credentials = username !== '' || password !== '' ? '[redacted]@' : '';
+  const rest = (pathname !== '' && pathname !== '/') || search !== '' ? '/[redacted]' : '';
+  return `${protocol}//${credentials}${host}${rest}`;
+}
+
+/** The configuration as it may be printed: passwords, and whatever in a URL can be a credential, are replaced. */
+export function redactConfig(config: Config): Config {
+  const { sources, schemaRegistry: registry } = config;
+  return {
+    ...config,
+    logUrl: config.logUrl.startsWith('lmdb:') ? config.logUrl : redactUrl(config.logUrl),
+    redisUrl: config.redisUrl && redactUrl(config.redisUrl),
+    schemaRegistry: registry && { ...registry, password: registry.password && '[redacted]' },
+    clickhouse: {
+      ...config.clickhouse,
+      url: redactUrl(config.clickhouse.url),
+      password: config.clickhouse.password === '' ? '' : '[redacted]',
+    },
+    sources: {
+      ...sources,
+      rpcUrl: sources.rpcUrl && redactUrl(sources.rpcUrl),
+      rpcWsUrl: sources.rpcWsUrl && redactUrl(sources.rpcWsUrl),
+      rtdsUrl: redactUrl(sources.rtdsUrl),
+      gammaUrl: redactUrl(sources.gammaUrl),
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Metrics } from '../telemetry/metrics.js';
+import type { Check } from '../telemetry/readiness.js';
+
+/** What an engine tells of its attempts, and what operators see of it. */
+export interface LogHealth {
+  /** An attempt failed in a way that can pass. `what` begins with the operation's name: `Append to topic "x", partition 0`. */
+  failed(what: string, error: unknown): void;
+  worked(what: string): void;
+  /** Also sets the metrics that only a look at the clock can. */
+  check(): Check;
+}
+
+interface Failing {
+  readonly sinceMs: number;
+  lastMs: number;
+  reason: string;
+}
+
+/** Leaders move and transactions meet: what passes within this time is no outage. */
+const SOON_OVER_MS = 1_000;
+/** Engines try again at least this often, so an older failure is of a call nobody makes any more. */
+const FORGET_AFTER_MS = 20_000;
+
+/** Health of the log as one process meets it. Metrics: `log_up`, `log_unavailable_seconds`, `log_errors_total{operation}`. */
+export function createLogHealth(options: { metrics?: Metrics; nowMs?: () => number } = {}): LogHealth {
+  const { metrics, nowMs = Date.now } = options;
+  const up = metrics?.gauge('log_up', 'Whether the log serves this process: 1, or 0 while its calls fail');
+  const seconds = metrics?.gauge(
+    'log_unavailable_seconds',
+    'How long calls of the log have been failing; 0 while none do',
+  );
+  const errors = metrics?.counter('log_errors_total', 'Attempts at the log that failed and are made again', [
+    'operation',
+  ]);
+  const failing = new Map<string, Failing>();
+  up?.set(1);
+
+  return {
+    failed(what, error) {
+      const now = nowMs();
+      const reason = error instanceof Error ? error.message : String(error);
+      errors?.inc({ operation: /^\w+/.exec(what)?.[0].toLowerCase() ?? 'other' });
+      const known = failing.get(what);
+      if (known === undefined) failing.set(what, { sinceMs: now, lastMs: now, reason });
+      else {
+        known.lastMs = now;
+        known.reason = reason;
+      }
+    },
+    worked(what) {
+      if (failing.size > 0) failing.delete(what);
+    },
+    check() {
+      const now = nowMs();
+      let worst: (Failing & { readonly what: string }) | null = null;
+      for (const [what, entry] of failing) {
+        if (now - entry.lastMs > FORGET_AFTER_MS) failing.delete(what);
+        else if (worst === null || entry.sinceMs < worst.sinceMs) worst = { what, ...entry };
+      }
+      const forMs = worst === null ? 0 : now - worst.sinceMs;
+      const ok = worst === null || forMs < SOON_OVER_MS;
+      up?.set(ok ? 1 : 0);
+      seconds?.set(ok ? 0 : forMs / 1000);
+      if (worst === null || ok) return { ok: true };
+      return { ok: false, detail: `${worst.what} has been failing for ${Math.round(forMs / 1000)} s: ${worst.reason}` };
+    },
+  };
+}

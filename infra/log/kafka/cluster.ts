@@ -1,0 +1,299 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../telemetry/logger.js';
+import { LogUnavailableError, UnknownTopicError } from '../errors.js';
+import type { LogHealth } from '../health.js';
+import { isMoved, isRetriable, isStale, KafkaError, portError } from './kafka-error.js';
+import {
+  type BrokerAddress,
+  type CoordinatorKind,
+  type KafkaConnection,
+  type Metadata,
+  openConnection,
+} from './kafkajs-client.js';
+
+export interface ClusterOptions {
+  /** `host:port`, any of the cluster; the others are found through them. */
+  readonly brokers: readonly string[];
+  readonly logger: Logger;
+  /** How long a call keeps trying while the brokers are away. */
+  readonly unavailableAfterMs: number;
+  /** Hears of every attempt that fails, and that the next one works. */
+  readonly health?: Pick<LogHealth, 'failed' | 'worked'>;
+}
+
+export interface TopicView {
+  readonly topic: string;
+  readonly partitions: number;
+}
+
+/** What connections are for. Requests on one connection are answered in order, so a kind that can take long has its own. */
+type Purpose = 'control' | 'produce';
+
+/** A connection for one reader alone: a long poll holds up everything behind it. */
+export interface Lease {
+  readonly connection: KafkaConnection;
+  /** For the next reader; not to be called while a request is under way (close the connection instead). */
+  release(): void;
+}
+
+/** Where everything is, and connections to it. */
+export interface Cluster {
+  /** Throws UnknownTopicError when the topic does not exist. */
+  topic(name: string, options?: { fresh: boolean }): Promise<TopicView>;
+  /** What is known of the topic without asking, unless that is old. */
+  knownTopic(name: string): TopicView | undefined;
+  leader(topic: string, partition: number, purpose: Purpose): Promise<KafkaConnection>;
+  leaseLeader(topic: string, partition: number): Promise<Lease>;
+  controller(): Promise<KafkaConnection>;
+  coordinator(kind: CoordinatorKind, key: string): Promise<KafkaConnection>;
+  anyBroker(): Promise<KafkaConnection>;
+  metadata(topics?: readonly string[]): Promise<Metadata>;
+  connectTo(address: BrokerAddress): Promise<KafkaConnection>;
+  /**
+   * Run `attempt` until it works: again with backoff after errors that can pass, for `unavailableAfterMs`; then, and at once for all other
+   * errors, throw what the log port promises. Ends with LogUnavailableError when the log is closed.
+   */
+  insist<T>(what: string, attempt: () => Promise<T>, options?: InsistOptions): Promise<T>;
+  /** After an error: look up leaders and coordinators again before the next attempt. */
+  forgetAfter(error: unknown, subject: { topic?: string; coordinator?: string }): void;
+  readonly closed: AbortSignal;
+  close(): void;
+}
+
+export interface InsistOptions {
+  readonly topic?: string;
+  readonly coordinator?: { readonly kind: CoordinatorKind; readonly key: string };
+  readonly signal?: AbortSignal;
+  /** Unix ms. Default: `unavailableAfterMs` from now. */
+  readonly deadlineMs?: number;
+  readonly firstDelayMs?: number;
+}
+
+interface KnownTopic extends TopicView {
+  readonly leaders: readonly number[];
+  readonly learntMs: number;
+}
+
+const TOPIC_MAX_AGE_MS = 60_000;
+const FIRST_DELAY_MS = 20;
+const LONGEST_DELAY_MS = 1_000;
+
+export function createCluster(options: ClusterOptions): Cluster {
+  const { logger, health } = options;
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const connections = new Map<string, Promise<KafkaConnection>>();
+  const idle = new Map<string, KafkaConnection[]>();
+  const leased = new Set<KafkaConnection>();
+  const topics = new Map<string, KnownTopic>();
+  const topicRequests = new Map<string, Promise<KnownTopic>>();
+  const coordinators = new Map<string, BrokerAddress>();
+  let nodes = new Map<number, BrokerAddress>();
+  let controllerId = -1;
+  let away = false;
+
+  const failIfClosed = () => {
+    if (closing.signal.aborted) throw new LogUnavailableError('The log is closed');
+  };
+
+  const open = async (host: string, port: number): Promise<KafkaConnection> => {
+    failIfClosed();
+    const connection = await openConnection(host, port, logger);
+    if (closing.signal.aborted) {
+      connection.close();
+      failIfClosed();
+    }
+    return connection;
+  };
+
+  const shared = async (host: string, port: number, purpose: Purpose): Promise<KafkaConnection> => {
+    const key = `${purpose} ${host}:${port}`;
+    for (;;) {
+      const pending = connections.get(key) ?? open(host, port);
+      connections.set(key, pending);
+      try {
+        const connection = await pending;
+        if (connection.isOpen()) return connection;
+      } catch (error) {
+        if (connections.get(key) === pending) connections.delete(key);
+        throw error;
+      }
+      if (connections.get(key) === pending) connections.delete(key);
+    }
+  };
+
+  const anyBroker = async (): Promise<KafkaConnection> => {
+    const seeds = options.brokers.map((text) => {
+      const colon = text.lastIndexOf(':');
+      return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
+    });
+    let last: unknown = new KafkaError('CONNECTION', 'No broker is known', true);
+    for (const { host, port } of [...nodes.values(), ...seeds]) {
+      try {
+        return await shared(host, port, 'control');
+      } catch (error) {
+        last = error;
+      }
+    }
+    throw last;
+  };
+
+  const metadata = async (names?: readonly string[]): Promise<Metadata> => {
+    const connection = await anyBroker();
+    const found = await connection.metadata(names ?? 'none');
+    nodes = new Map(found.brokers.map((broker) => [broker.nodeId, broker]));
+    controllerId = found.controllerId;
+    return found;
+  };
+
+  const askTopic = async (name: string): Promise<KnownTopic> => {
+    const [found] = (await metadata([name])).topics;
+    if (found === undefined || found.errorCode === 3 || found.errorCode === 17) throw new UnknownTopicError(name);
+    if (found.errorCode !== 0) throw new KafkaError('LEADER_NOT_AVAILABLE', `Topic "${name}" is not ready`, true);
+    const known = { topic: name, partitions: found.leaders.length, leaders: found.leaders, learntMs: Date.now() };
+    topics.set(name, known);
+    return known;
+  };
+
+  const known = (name: string): KnownTopic | undefined => {
+    const topic = topics.get(name);
+    return topic !== undefined && Date.now() - topic.learntMs < TOPIC_MAX_AGE_MS ? topic : undefined;
+  };
+
+  const lookUp = async (name: string, fresh: boolean): Promise<KnownTopic> => {
+    const cached = fresh ? undefined : known(name);
+    if (cached !== undefined) return cached;
+    // A fresh look must not be answered by a request that was sent before it was asked for.
+    const pending = fresh ? undefined : topicRequests.get(name);
+    if (pending !== undefined) return pending;
+    const request = insist(`Topic "${name}"`, () => askTopic(name));
+    topicRequests.set(name, request);
+    try {
+      return await request;
+    } finally {
+      if (topicRequests.get(name) === request) topicRequests.delete(name);
+    }
+  };
+
+  const leaderAddress = async (topic: string, partition: number): Promise<BrokerAddress> => {
+    const { leaders } = known(topic) ?? (await askTopic(topic));
+    const address = nodes.get(leaders[partition] ?? -1);
+    if (address !== undefined) return address;
+    topics.delete(topic);
+    throw new KafkaError('LEADER_NOT_AVAILABLE', `Topic "${topic}", partition ${partition} has no leader now`, true);
+  };
+
+  const coordinatorKey = (kind: CoordinatorKind, key: string) => `${kind} ${key}`;
+
+  const forgetAfter: Cluster['forgetAfter'] = (error, { topic, coordinator }) => {
+    if (topic !== undefined && isStale(error)) topics.delete(topic);
+    if (coordinator !== undefined && isMoved(error)) coordinators.delete(coordinator);
+  };
+
+  const noteAway = (what: string, error: unknown) => {
+    if (away || !(error instanceof KafkaError) || error.type !== 'CONNECTION') return;
+    away = true;
+    logger.warn({ err: error, brokers: options.brokers }, `${what}: the broker does not answer, trying again`);
+  };
+
+  const insist: Cluster['insist'] = async (what, attempt, own = {}) => {
+    const deadlineMs = own.deadlineMs ?? Date.now() + options.unavailableAfterMs;
+    let delayMs = own.firstDelayMs ?? FIRST_DELAY_MS;
+    for (;;) {
+      failIfClosed();
+      try {
+        const result = await attempt();
+        health?.worked(what);
+        if (away) {
+          away = false;
+          logger.info({ brokers: options.brokers }, 'the broker answers again');
+        }
+        return result;
+      } catch (error) {
+        failIfClosed();
+        const key = own.coordinator && coordinatorKey(own.coordinator.kind, own.coordinator.key);
+        forgetAfter(error, { topic: own.topic, coordinator: key });
+        if (isRetriable(error)) health?.failed(what, error);
+        if (!isRetriable(error) || Date.now() + delayMs > deadlineMs) throw portError(what, error);
+        noteAway(what, error);
+        logger.debug({ what, reason: (error as KafkaError).type }, 'trying again');
+        await pause(delayMs * (0.75 + Math.random() / 2), own.signal);
+        own.signal?.throwIfAborted();
+        delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 1.6);
+      }
+    }
+  };
+
+  /** Ends early when the caller or the log goes away. */
+  const pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+    try {
+      await sleep(ms, undefined, { signal: either });
+    } catch (error) {
+      if (!either.aborted) throw error;
+    }
+  };
+
+  return {
+    topic: async (name, { fresh } = { fresh: false }) => {
+      failIfClosed();
+      return lookUp(name, fresh);
+    },
+    knownTopic: known,
+    leader: async (topic, partition, purpose) => {
+      const { host, port } = await leaderAddress(topic, partition);
+      return shared(host, port, purpose);
+    },
+    async leaseLeader(topic, partition) {
+      const { host, port } = await leaderAddress(topic, partition);
+      const key = `${host}:${port}`;
+      const free = idle.get(key) ?? [];
+      idle.set(key, free);
+      let connection = free.pop();
+      while (connection !== undefined && !connection.isOpen()) connection = free.pop();
+      connection ??= await open(host, port);
+      const own = connection;
+      leased.add(own);
+      return {
+        connection: own,
+        release: () => {
+          if (!leased.delete(own)) return;
+          if (closing.signal.aborted) own.close();
+          else if (own.isOpen()) free.push(own);
+        },
+      };
+    },
+    async controller() {
+      await metadata();
+      const address = nodes.get(controllerId);
+      return address === undefined ? anyBroker() : shared(address.host, address.port, 'control');
+    },
+    async coordinator(kind, key) {
+      const id = coordinatorKey(kind, key);
+      let address = coordinators.get(id);
+      if (address === undefined) {
+        address = await (await anyBroker()).findCoordinator(kind, key);
+        coordinators.set(id, address);
+      }
+      return shared(address.host, address.port, 'control');
+    },
+    anyBroker,
+    metadata,
+    connectTo: ({ host, port }) => shared(host, port, 'control'),
+    insist,
+    forgetAfter,
+    closed: closing.signal,
+    close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      for (const pending of connections.values())
+        pending.then(
+          (connection) => connection.close(),
+          () => undefined,
+        );
+      for (const connection of [...leased, ...[...idle.values()].flat()]) connection.close();
+      leased.clear();
+    },
+  };
+}

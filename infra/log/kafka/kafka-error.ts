@@ -1,0 +1,59 @@
+import { FatalError } from '../../errors.js';
+import { LogArgumentError, LogUnavailableError, UnknownTopicError } from '../errors.js';
+
+/** What a broker answered, or that it did not. `type` is the name in Kafka's table of errors, or CONNECTION. */
+export class KafkaError extends Error {
+  override name = 'KafkaError';
+  constructor(
+    readonly type: string,
+    message: string,
+    /** Asking again can help. */
+    readonly retriable: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The leader moved or the topic changed: look again where it is. */
+const STALE = new Set([
+  'CONNECTION',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+  'REPLICA_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'KAFKA_STORAGE_ERROR',
+]);
+/** The coordinator moved. */
+const MOVED = new Set(['CONNECTION', 'NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
+/** The broker does not take this producer's state for granted any more: expired, timed out, or another took its transactional id. */
+const LOST_PRODUCER = new Set([
+  'OUT_OF_ORDER_SEQUENCE_NUMBER',
+  'UNKNOWN_PRODUCER_ID',
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'INVALID_TXN_STATE',
+  'PRODUCER_FENCED',
+  'TRANSACTION_ABORTABLE',
+]);
+/** The record or batch itself is not acceptable. */
+const REFUSED = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP', 'INVALID_RECORD']);
+
+export const isStale = (error: unknown): boolean => error instanceof KafkaError && STALE.has(error.type);
+export const isMoved = (error: unknown): boolean => error instanceof KafkaError && MOVED.has(error.type);
+export const isLostProducer = (error: unknown): boolean => error instanceof KafkaError && LOST_PRODUCER.has(error.type);
+export const isRefused = (error: unknown): boolean => error instanceof KafkaError && REFUSED.has(error.type);
+export const isRetriable = (error: unknown): boolean =>
+  error instanceof KafkaError && (error.retriable || STALE.has(error.type) || MOVED.has(error.type));
+
+/** The error a caller of the log port sees. */
+export function portError(what: string, error: unknown): Error {
+  if (!(error instanceof KafkaError)) return error instanceof Error ? error : new Error(String(error));
+  const message = `${what}: ${error.message}`;
+  if (isRefused(error)) return new LogArgumentError(message, { cause: error });
+  if (error.type === 'UNKNOWN_TOPIC_OR_PARTITION') return new UnknownTopicError(what, message);
+  if (isRetriable(error) || isLostProducer(error)) return new LogUnavailableError(message, { cause: error });
+  return new FatalError(message, { cause: error });
+}

@@ -1,0 +1,496 @@
+import { connect } from 'node:net';
+import Connection, { type InternalLogger } from 'kafkajs/src/network/connection.js';
+import errors from 'kafkajs/src/protocol/error.js';
+import protocol from 'kafkajs/src/protocol/requests/index.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { KafkaError } from './kafka-error.js';
+import type { ProducerState } from './record-batch.js';
+import { WireReader, WireWriter } from './wire.js';
+
+/**
+ * The only file that knows kafkajs. It takes from it connections (framing, correlation, timeouts) and the codecs of the requests that
+ * coordinate; produce and fetch carry whole record batches (record-batch.ts), and two requests kafkajs lacks are written out here.
+ *
+ * Not used, and why, all of kafkajs 2.2.4: its consumer reads only as a member of a group, and its fetch decoder drops batches without
+ * records, so that a reader of a compacted topic asks for the same offset for ever; its producer's retry leaves out partitions whose leader
+ * moved to a broker that has already answered; its transaction cannot repeat a commit whose answer was lost.
+ *
+ * Request versions are fixed. Brokers 2.4 to 4.x speak all of them, except ListTransactions (3.0).
+ */
+export interface KafkaConnection {
+  readonly host: string;
+  readonly port: number;
+  /** False once anything went wrong with it; it does not recover. */
+  isOpen(): boolean;
+  /** Fails what is under way. */
+  close(): void;
+  metadata(topics: readonly string[] | 'none'): Promise<Metadata>;
+  findCoordinator(kind: CoordinatorKind, key: string): Promise<BrokerAddress>;
+  listOffset(topic: string, partition: number, timestamp: number): Promise<number>;
+  fetch(request: FetchRequest): Promise<FetchResponse>;
+  produce(transactionalId: string | null, batches: readonly ProduceBatch[]): Promise<readonly ProduceResult[]>;
+  initProducerId(transactionalId: string | null): Promise<ProducerState>;
+  addPartitionsToTxn(transaction: Transaction, topics: readonly TopicPartitions[]): Promise<void>;
+  addOffsetsToTxn(transaction: Transaction, group: string): Promise<void>;
+  txnOffsetCommit(transaction: Transaction, group: string, topics: readonly TopicOffsets[]): Promise<void>;
+  endTxn(transaction: Transaction, commit: boolean): Promise<void>;
+  /** Ids of the transactions this broker coordinates whose commit is decided but not yet written everywhere. */
+  listCommittingTransactions(): Promise<readonly string[]>;
+  offsetCommit(group: string, topics: readonly TopicOffsets[]): Promise<void>;
+  offsetFetch(group: string, topic: string, partitions: readonly number[]): Promise<readonly PartitionOffset[]>;
+  createTopics(topics: readonly NewTopic[]): Promise<void>;
+  createPartitions(topic: string, count: number): Promise<void>;
+  topicConfigs(topics: readonly string[], names: readonly string[]): Promise<ReadonlyMap<string, Configs>>;
+  brokerConfig(nodeId: number, name: string): Promise<string | undefined>;
+  alterTopicConfig(topic: string, name: string, value: string): Promise<void>;
+}
+
+export type CoordinatorKind = 'group' | 'transaction';
+export type Configs = ReadonlyMap<string, string>;
+
+export interface BrokerAddress {
+  readonly nodeId: number;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Metadata {
+  readonly brokers: readonly BrokerAddress[];
+  readonly controllerId: number;
+  readonly topics: readonly {
+    readonly topic: string;
+    /** 0, or 3 for a topic that does not exist. */
+    readonly errorCode: number;
+    /** Leader's node id per partition; -1 while there is none. */
+    readonly leaders: readonly number[];
+  }[];
+}
+
+export interface Transaction extends ProducerState {
+  readonly transactionalId: string;
+}
+
+export interface TopicPartitions {
+  readonly topic: string;
+  readonly partitions: readonly number[];
+}
+
+export interface PartitionOffset {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface TopicOffsets {
+  readonly topic: string;
+  readonly partitions: readonly PartitionOffset[];
+}
+
+export interface FetchRequest {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly maxWaitMs: number;
+  readonly maxBytes: number;
+  /** Also what belongs to open transactions. */
+  readonly uncommitted?: boolean;
+}
+
+export interface FetchResponse {
+  /** Null when the broker gave records. */
+  readonly error: KafkaError | null;
+  /** Log end as far as replicas have it. */
+  readonly highWatermark: number;
+  /** First offset that belongs to an open transaction, or the high watermark. */
+  readonly lastStableOffset: number;
+  readonly logStart: number;
+  readonly aborted: readonly { readonly producerId: number; readonly firstOffset: number }[];
+  readonly records: Buffer;
+}
+
+export interface ProduceBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly batch: Buffer;
+}
+
+export interface ProduceResult {
+  readonly topic: string;
+  readonly partition: number;
+  readonly error: KafkaError | null;
+  readonly baseOffset: number;
+}
+
+export interface NewTopic {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly configs: Configs;
+}
+
+const CLIENT_ID = 'oddstream';
+const REQUEST_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How long the broker may take to replicate or to change topics. Below the request timeout, so that its answer arrives. */
+const BROKER_TIMEOUT_MS = 10_000;
+/** An open transaction of a process that died holds readers back no longer than this. */
+const TRANSACTION_TIMEOUT_MS = 15_000;
+/** Committed positions do not expire: ten years. */
+const POSITION_RETENTION_MS = 10 * 365 * 24 * 60 * 60_000;
+const READ_COMMITTED = 1;
+const API = { produce: 0, fetch: 1, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
+const RESOURCE = { topic: 2, broker: 4 } as const;
+
+/** Connect to one broker. Rejects with KafkaError CONNECTION. */
+export async function openConnection(host: string, port: number, logger: Logger): Promise<KafkaConnection> {
+  const connection = new Connection({
+    host,
+    port,
+    clientId: CLIENT_ID,
+    logger: internalLogger(logger),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    socketFactory: ({ onConnect, ...address }) => connect({ ...address, noDelay: true, keepAlive: true }, onConnect),
+  });
+  // kafkajs sets a timer with a negative delay after every response; it is of use only while requests are held back.
+  const schedule = connection.requestQueue.scheduleCheckPendingRequests.bind(connection.requestQueue);
+  connection.requestQueue.scheduleCheckPendingRequests = () => {
+    if (connection.requestQueue.pending.length > 0) schedule();
+  };
+  let closed = false;
+  const close = () => {
+    if (closed) return;
+    closed = true;
+    connection.rejectRequests(new Error('Connection closed'));
+    connection.disconnect().catch((error: unknown) => logger.debug({ err: error }, 'disconnecting'));
+  };
+  const translate = (error: unknown): KafkaError => {
+    const { name, type, message, retriable } = error as Error & { type?: string; retriable?: boolean };
+    if (name === 'KafkaJSProtocolError') return new KafkaError(type ?? 'UNKNOWN', message, retriable === true);
+    // Framing may be lost after anything else, so the connection is given up.
+    close();
+    return new KafkaError('CONNECTION', `${host}:${port}: ${message}`, true, { cause: error });
+  };
+  const broker = `${host}:${port}`;
+
+  /** A request kafkajs has a codec for. */
+  const call = async <T>(api: string, version: number, parameters: object): Promise<T> => {
+    const definition = protocol.requests[api];
+    if (definition === undefined) throw new Error(`kafkajs has no request ${api}`);
+    try {
+      const request = definition.protocol({ version })(parameters);
+      return (await connection.send({ ...request, logResponseError: false })) as T;
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+  /** A request encoded and decoded here. */
+  const send = async <T>(
+    apiName: string,
+    apiKey: number,
+    apiVersion: number,
+    body: WireWriter,
+    decode: (reader: WireReader) => T,
+  ): Promise<T> => {
+    const bytes = body.finish();
+    const request = { apiKey, apiVersion, apiName, encode: async () => ({ buf: bytes, buffer: bytes }) };
+    const response = { decode: async (payload: Buffer) => payload, parse: async (payload: Buffer) => payload };
+    let payload: Buffer;
+    try {
+      payload = await connection.send({ request, response, logResponseError: false });
+    } catch (error) {
+      throw translate(error);
+    }
+    return decode(new WireReader(payload));
+  };
+
+  try {
+    await connection.connect();
+  } catch (error) {
+    throw translate(error);
+  }
+
+  return {
+    host,
+    port,
+    isOpen: () => !closed && connection.isConnected(),
+    close,
+
+    async metadata(topics) {
+      // Version 4 is the first that can ask for no topic at all; kafkajs cannot, so the list is written here.
+      const body = new WireWriter().array(topics === 'none' ? [] : topics, (topic, w) => w.string(topic)).int8(0);
+      return send('Metadata', 3, 6, body, (r) => {
+        r.int32();
+        const brokers = r.array(() => {
+          const address = { nodeId: r.int32(), host: r.string() ?? '', port: r.int32() };
+          r.string();
+          return address;
+        });
+        r.string();
+        const controllerId = r.int32();
+        const found = r.array(() => {
+          const errorCode = r.int16();
+          const topic = r.string() ?? '';
+          r.int8();
+          const partitions = r.array(() => {
+            r.int16();
+            const partition = { id: r.int32(), leader: r.int32() };
+            for (let lists = 0; lists < 3; lists++) r.array(r.int32);
+            return partition;
+          });
+          const leaders = Array.from({ length: partitions.length }, () => -1);
+          for (const { id, leader } of partitions) leaders[id] = leader;
+          return { topic, errorCode, leaders };
+        });
+        return { brokers, controllerId, topics: found };
+      });
+    },
+
+    async findCoordinator(kind, key) {
+      const { coordinator } = await call<{ coordinator: BrokerAddress }>('GroupCoordinator', 2, {
+        groupId: key,
+        coordinatorType: kind === 'group' ? 0 : 1,
+      });
+      return coordinator;
+    },
+
+    async listOffset(topic, partition, timestamp) {
+      const { responses } = await call<{ responses: { partitions: { offset: string }[] }[] }>('ListOffsets', 3, {
+        topics: [{ topic, partitions: [{ partition, timestamp }] }],
+      });
+      return Number(responses[0]?.partitions[0]?.offset ?? -1);
+    },
+
+    async fetch({ topic, partition, offset, maxWaitMs, maxBytes, uncommitted = false }) {
+      const body = new WireWriter()
+        .int32(-1)
+        .int32(maxWaitMs)
+        .int32(1)
+        .int32(maxBytes)
+        .int8(uncommitted ? 0 : READ_COMMITTED)
+        .int32(0)
+        .int32(-1)
+        .int32(1)
+        .string(topic)
+        .int32(1)
+        .int32(partition)
+        .int32(-1)
+        .int64(offset)
+        .int64(-1)
+        .int32(maxBytes)
+        .int32(0)
+        .string('');
+      return send('Fetch', API.fetch, 11, body, (r) => {
+        r.int32();
+        const whole = protocolError(r.int16(), broker);
+        r.int32();
+        const [response] = r
+          .array(() => {
+            r.string();
+            return r.array(() => {
+              r.int32();
+              const error = protocolError(r.int16(), broker);
+              const [highWatermark, lastStableOffset, logStart] = [r.int64(), r.int64(), r.int64()];
+              const aborted = r.array(() => ({ producerId: r.int64(), firstOffset: r.int64() }));
+              r.int32();
+              return { error, highWatermark, lastStableOffset, logStart, aborted, records: r.slice() };
+            });
+          })
+          .flat();
+        if (whole !== null) throw whole;
+        if (response === undefined)
+          throw new KafkaError('CONNECTION', `${broker} left out the partition asked for`, true);
+        return response;
+      });
+    },
+
+    async produce(transactionalId, batches) {
+      const byTopic = new Map<string, ProduceBatch[]>();
+      for (const one of batches) byTopic.set(one.topic, [...(byTopic.get(one.topic) ?? []), one]);
+      const body = new WireWriter().string(transactionalId).int16(-1).int32(BROKER_TIMEOUT_MS);
+      body.array([...byTopic], ([topic, own]) => {
+        body.string(topic).array(own, ({ partition, batch }) => body.int32(partition).int32(batch.length).raw(batch));
+      });
+      return send('Produce', API.produce, 7, body, (r) =>
+        r
+          .array(() => {
+            const topic = r.string() ?? '';
+            return r.array(() => {
+              const partition = r.int32();
+              const error = protocolError(r.int16(), broker);
+              const baseOffset = r.int64();
+              r.int64();
+              r.int64();
+              return { topic, partition, error, baseOffset };
+            });
+          })
+          .flat(),
+      );
+    },
+
+    async initProducerId(transactionalId) {
+      const answer = await call<{ producerId: string; producerEpoch: number }>('InitProducerId', 1, {
+        transactionalId,
+        transactionTimeout: TRANSACTION_TIMEOUT_MS,
+      });
+      return { id: Number(answer.producerId), epoch: answer.producerEpoch };
+    },
+    async addPartitionsToTxn(transaction, topics) {
+      await call('AddPartitionsToTxn', 1, { ...producerOf(transaction), topics });
+    },
+    async addOffsetsToTxn(transaction, groupId) {
+      await call('AddOffsetsToTxn', 1, { ...producerOf(transaction), groupId });
+    },
+    async txnOffsetCommit(transaction, groupId, topics) {
+      const withMetadata = topics.map(({ topic, partitions }) => ({
+        topic,
+        partitions: partitions.map((position) => ({ ...position, metadata: null })),
+      }));
+      await call('TxnOffsetCommit', 1, { ...producerOf(transaction), groupId, topics: withMetadata });
+    },
+    async endTxn(transaction, commit) {
+      await call('EndTxn', 1, { ...producerOf(transaction), transactionResult: commit });
+    },
+
+    async listCommittingTransactions() {
+      // Flexible version: a tag section ends the request header, the body and every struct.
+      const body = new WireWriter().int8(0).int8(2).compactString('PrepareCommit').int8(1).int8(0);
+      return send('ListTransactions', API.listTransactions, 0, body, (r) => {
+        r.skipTags();
+        r.int32();
+        const error = protocolError(r.int16(), broker);
+        if (error !== null) throw error;
+        r.compactArray(r.compactString);
+        return r.compactArray(() => {
+          const id = r.compactString();
+          r.int64();
+          r.compactString();
+          r.skipTags();
+          return id;
+        });
+      });
+    },
+
+    async offsetCommit(groupId, topics) {
+      await call('OffsetCommit', 4, {
+        groupId,
+        groupGenerationId: -1,
+        memberId: '',
+        retentionTime: POSITION_RETENTION_MS,
+        topics,
+      });
+    },
+    async offsetFetch(groupId, topic, partitions) {
+      const answer = await call<{ responses: { partitions: { partition: number; offset: string }[] }[] }>(
+        'OffsetFetch',
+        4,
+        { groupId, topics: [{ topic, partitions: partitions.map((partition) => ({ partition })) }] },
+      );
+      return (answer.responses[0]?.partitions ?? [])
+        .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
+        .filter(({ offset }) => offset >= 0);
+    },
+
+    async createTopics(topics) {
+      const wanted = topics.map(({ topic, partitions, replicationFactor, configs }) => ({
+        topic,
+        numPartitions: partitions,
+        replicationFactor,
+        configEntries: entries(configs),
+      }));
+      const body = new WireWriter();
+      body
+        .array(wanted, ({ topic, numPartitions, replicationFactor, configEntries }) => {
+          body.string(topic).int32(numPartitions).int16(replicationFactor).int32(0);
+          body.array(configEntries, ({ name, value }) => body.string(name).string(value));
+        })
+        .int32(BROKER_TIMEOUT_MS)
+        .int8(0);
+      await send('CreateTopics', 19, 3, body, (r) => {
+        r.int32();
+        const failures = r.array(() => {
+          const topic = r.string();
+          const error = protocolError(r.int16(), `${broker}, topic "${topic}"`);
+          const detail = r.string();
+          if (error === null || error.type === 'TOPIC_ALREADY_EXISTS') return null;
+          return new KafkaError(
+            error.type,
+            `${error.message}${detail === null ? '' : ` (${detail})`}`,
+            error.retriable,
+          );
+        });
+        for (const failure of failures) if (failure !== null) throw failure;
+      });
+    },
+    async createPartitions(topic, count) {
+      await call('CreatePartitions', 1, { topicPartitions: [{ topic, count }], timeout: BROKER_TIMEOUT_MS });
+    },
+
+    async topicConfigs(topics, names) {
+      const answer = await call<DescribedConfigs>('DescribeConfigs', 2, {
+        resources: topics.map((name) => ({ type: RESOURCE.topic, name, configNames: names })),
+        includeSynonyms: false,
+      });
+      return new Map(answer.resources.map((resource) => [resource.resourceName, configsOf(resource)]));
+    },
+    async brokerConfig(nodeId, name) {
+      const answer = await call<DescribedConfigs>('DescribeConfigs', 2, {
+        resources: [{ type: RESOURCE.broker, name: String(nodeId), configNames: [name] }],
+        includeSynonyms: false,
+      });
+      return answer.resources[0] === undefined ? undefined : configsOf(answer.resources[0]).get(name);
+    },
+    async alterTopicConfig(topic, name, value) {
+      const body = new WireWriter();
+      body.int32(1).int8(RESOURCE.topic).string(topic).int32(1).string(name).int8(0).string(value).int8(0);
+      await send('IncrementalAlterConfigs', API.incrementalAlterConfigs, 0, body, (r) => {
+        r.int32();
+        const [error] = r.array(() => {
+          const failure = protocolError(r.int16(), `${broker}, topic "${topic}"`);
+          r.string();
+          r.int8();
+          r.string();
+          return failure;
+        });
+        if (error !== undefined && error !== null) throw error;
+      });
+    },
+  };
+}
+
+interface DescribedConfigs {
+  readonly resources: readonly DescribedResource[];
+}
+
+interface DescribedResource {
+  readonly resourceName: string;
+  readonly configEntries: readonly { readonly configName: string; readonly configValue: string | null }[];
+}
+
+function configsOf(resource: DescribedResource): Configs {
+  return new Map(resource.configEntries.map(({ configName, configValue }) => [configName, configValue ?? '']));
+}
+
+function entries(configs: Configs): { name: string; value: string }[] {
+  return [...configs].map(([name, value]) => ({ name, value }));
+}
+
+function producerOf({ transactionalId, id, epoch }: Transaction) {
+  return { transactionalId, producerId: String(id), producerEpoch: epoch };
+}
+
+/** Codes newer than kafkajs that matter here. */
+const NEWER: Readonly<Record<number, string>> = { 90: 'PRODUCER_FENCED', 120: 'TRANSACTION_ABORTABLE' };
+
+function protocolError(code: number, where: string): KafkaError | null {
+  if (code === 0) return null;
+  const known = errors.createErrorFromCode(code) as Error & { type?: string; retriable?: boolean };
+  return new KafkaError(NEWER[code] ?? known.type ?? 'UNKNOWN', `${where}: ${known.message}`, known.retriable === true);
+}
+
+/** kafkajs reports every refused connection as an error; what matters of that is said by the cluster. */
+function internalLogger(logger: Logger): InternalLogger {
+  const say = (message: string) => logger.debug({ kafkajs: message }, 'kafkajs');
+  const ignore = () => undefined;
+  const own: InternalLogger = { namespace: () => own, debug: ignore, info: ignore, warn: say, error: say };
+  return own;
+}

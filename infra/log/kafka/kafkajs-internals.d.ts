@@ -1,0 +1,64 @@
+/** What this project uses of kafkajs 2.2.4 below its public interface. The package is pinned and has no later version. */
+declare module 'kafkajs/src/network/connection.js' {
+  import type { Socket } from 'node:net';
+
+  interface InternalLogger {
+    namespace(name: string): InternalLogger;
+    debug(message: string, extra?: object): void;
+    info(message: string, extra?: object): void;
+    warn(message: string, extra?: object): void;
+    error(message: string, extra?: object): void;
+  }
+
+  interface InternalRequest {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly apiName: string;
+    /** kafkajs takes any object with these two fields for its Encoder. */
+    encode(): Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+  }
+
+  interface InternalResponse<T> {
+    decode(payload: Buffer): Promise<T>;
+    parse(decoded: T): Promise<T>;
+  }
+
+  export default class Connection {
+    constructor(options: {
+      host: string;
+      port: number;
+      clientId: string;
+      logger: InternalLogger;
+      requestTimeout: number;
+      connectionTimeout: number;
+      socketFactory: (options: { host: string; port: number; onConnect: () => void }) => Socket;
+    });
+    readonly requestQueue: { readonly pending: readonly unknown[]; scheduleCheckPendingRequests(): void };
+    isConnected(): boolean;
+    connect(): Promise<boolean>;
+    disconnect(): Promise<boolean>;
+    rejectRequests(error: Error): void;
+    send<T>(protocol: {
+      request: InternalRequest;
+      response: InternalResponse<T>;
+      requestTimeout?: number;
+      logResponseError?: boolean;
+    }): Promise<T>;
+  }
+}
+
+declare module 'kafkajs/src/protocol/requests/index.js' {
+  interface Definition {
+    protocol(options: { version: number }): (parameters: object) => {
+      readonly request: import('kafkajs/src/network/connection.js').InternalRequest;
+      readonly response: import('kafkajs/src/network/connection.js').InternalResponse<unknown>;
+    };
+  }
+  const protocol: { readonly requests: Readonly<Record<string, Definition>> };
+  export default protocol;
+}
+
+declare module 'kafkajs/src/protocol/error.js' {
+  const errors: { createErrorFromCode(code: number): Error };
+  export default errors;
+}

@@ -1,0 +1,219 @@
+import {
+  CHUNK_TARGET_BYTES,
+  type ChunkEntry,
+  type ChunkHeader,
+  encodeChunk,
+  entryBytes,
+  readHeader,
+  visitChunk,
+} from './chunk.js';
+import { partitionKey, slotKey, slotOf } from './keys.js';
+import { createOffsetMap, type OffsetMap } from './offset-map.js';
+import { decodeState, encodeState, type PartitionState } from './state.js';
+import type { Store } from './store.js';
+
+/** Chunks handled in one go: about 1 MB, a few milliseconds. */
+const CHUNKS_PER_STEP = 16;
+/** Keys one pass can remember: 12 MB of table. A longer dirty stretch takes several passes. */
+const MAX_KEYS = 340_000;
+/** Slots a chunk may cover; its deltas are 32 bits wide. */
+const MAX_SLOTS = 2 ** 31;
+/** More records than one chunk can hold (its target size over the smallest record). */
+const MAX_CHUNK_RECORDS = CHUNK_TARGET_BYTES / 20 + 1;
+
+export interface CompactionDeps {
+  readonly store: Store;
+  /** Called inside every write transaction; throws to give up. */
+  readonly hold: () => void;
+  /** Between transactions: lets other writers and other work in. */
+  readonly pause: () => Promise<void>;
+  readonly nowMs: number;
+  readonly tombstoneGraceMs: number;
+  readonly maxKeys?: number;
+}
+
+/**
+ * One pass over a partition of a compacted topic: keep only the last record per key, in small transactions. Offsets do not move,
+ * so the partition gets holes. Works as Kafka's log cleaner does: remember the newest offset of every key in the part written
+ * since the last pass, then rewrite the log from its start up to the end of that part without what they replace. A pass that is
+ * interrupted starts over and does no harm.
+ *
+ * Tombstones stay for `tombstoneGraceMs` after the pass that first met them (the horizon in the chunk's header), then go.
+ * Returns true when records remain that no pass has seen.
+ */
+export async function compactPartition(deps: CompactionDeps, topicId: number, partition: number): Promise<boolean> {
+  const { store, hold, pause } = deps;
+  const key = partitionKey(topicId, partition);
+  const stored = store.read(() => store.meta.get(key));
+  if (stored === undefined) return false;
+  const before = decodeState(stored);
+  const newest = createOffsetMap(
+    Math.min(deps.maxKeys ?? MAX_KEYS, before.next - before.cleanedTo) + MAX_CHUNK_RECORDS,
+  );
+  const end = await remember(deps, topicId, partition, before, newest);
+
+  let kept = 0;
+  let horizonMs = Number.POSITIVE_INFINITY;
+  for (let from: number | null = 0; from !== null; ) {
+    const at: number = from;
+    const step = store.read(() => planStep(deps, topicId, partition, at, end, newest));
+    // Nobody but the holder of the lease changes chunks below `end`, so what was read still stands.
+    if (step.remove.length > 0) {
+      store.write(() => {
+        hold();
+        for (const gone of step.remove) store.chunks.remove(gone);
+        for (const { place, chunk } of step.put) store.chunks.put(place, chunk);
+      });
+    }
+    kept += step.kept;
+    horizonMs = Math.min(horizonMs, step.horizonMs);
+    from = step.resumeAt;
+    await pause();
+  }
+  return store.write(() => {
+    hold();
+    const state = decodeState(store.meta.get(key) ?? stored);
+    state.cleanedTo = end;
+    state.cleanRecords = kept;
+    state.cleanedAtMs = deps.nowMs;
+    state.tombstoneHorizonMs = horizonMs;
+    store.meta.put(key, encodeState(state));
+    return end < state.next;
+  });
+}
+
+/** Fill `newest` from the dirty part; returns the offset (a chunk boundary) up to which it knows all keys. */
+async function remember(
+  deps: CompactionDeps,
+  topicId: number,
+  partition: number,
+  state: PartitionState,
+  newest: OffsetMap,
+): Promise<number> {
+  let at = state.cleanedTo;
+  while (at < state.next) {
+    const reached = deps.store.read(() => {
+      let covered = at;
+      const range = { start: slotKey(topicId, partition, at), end: slotKey(topicId, partition, state.next) };
+      for (const { key, value } of deps.store.chunks.getRange({ ...range, limit: CHUNKS_PER_STEP })) {
+        deps.store.touched(value.length);
+        if (newest.room() < readHeader(value).count) return { covered, full: true };
+        const base = slotOf(key);
+        const { slots } = visitChunk(value, (entry) => {
+          newest.set(entry.key, base + entry.delta);
+          return true;
+        });
+        covered = base + slots;
+      }
+      return { covered, full: false };
+    });
+    if (reached.full) return reached.covered;
+    if (reached.covered === at) break;
+    at = reached.covered;
+    await deps.pause();
+  }
+  return state.next;
+}
+
+interface Step {
+  readonly remove: Buffer[];
+  readonly put: { readonly place: Buffer; readonly chunk: Buffer }[];
+  readonly kept: number;
+  readonly horizonMs: number;
+  /** Offset of the first chunk not handled; null at the end. */
+  readonly resumeAt: number | null;
+}
+
+/** Survivors of neighbouring chunks, on their way into one. */
+interface Run {
+  readonly base: number;
+  end: number;
+  bytes: number;
+  readonly sources: Buffer[];
+  readonly entries: ChunkEntry[];
+  horizonMs: number;
+  changed: boolean;
+}
+
+/** What to do with the next few chunks from offset `from` on. */
+function planStep(
+  deps: CompactionDeps,
+  topicId: number,
+  partition: number,
+  from: number,
+  end: number,
+  newest: OffsetMap,
+): Step {
+  const { store, nowMs } = deps;
+  const range = { start: slotKey(topicId, partition, from), end: slotKey(topicId, partition, end) };
+  const remove: Buffer[] = [];
+  const put: { place: Buffer; chunk: Buffer }[] = [];
+  let run: Run | null = null;
+  let kept = 0;
+  let horizonMs = Number.POSITIVE_INFINITY;
+  let seen = 0;
+  let resumeAt = from;
+
+  const close = () => {
+    if (run === null) return;
+    const asItWas = !run.changed && run.sources.length === 1;
+    if (!asItWas) remove.push(...run.sources);
+    if (!asItWas && run.entries.length > 0) {
+      const chunk = encodeChunk(run.entries, run.end - run.base, run.horizonMs);
+      put.push({ place: slotKey(topicId, partition, run.base), chunk });
+    }
+    run = null;
+  };
+  const take = (key: Buffer, value: Buffer) => {
+    store.touched(value.length);
+    const base = slotOf(key);
+    const chunk = survivors(value, base, newest, nowMs);
+    const { header } = chunk;
+    kept += chunk.entries.length;
+    resumeAt = base + header.slots;
+    const chunkHorizonMs = chunk.hasTombstones ? header.tombstoneHorizonMs || nowMs + deps.tombstoneGraceMs : 0;
+    if (chunkHorizonMs > 0) horizonMs = Math.min(horizonMs, chunkHorizonMs);
+    const changed = chunk.entries.length < header.count || chunkHorizonMs !== header.tombstoneHorizonMs;
+    if (!changed && value.length >= CHUNK_TARGET_BYTES / 2) return close();
+    const fits = (open: Run) => open.bytes + chunk.bytes <= CHUNK_TARGET_BYTES && resumeAt - open.base <= MAX_SLOTS;
+    if (run !== null && !fits(run)) close();
+    run ??= { base, end: base, bytes: 0, sources: [], entries: [], horizonMs: 0, changed: false };
+    for (const entry of chunk.entries) run.entries.push({ ...entry, delta: base + entry.delta - run.base });
+    run.end = resumeAt;
+    run.changed ||= changed;
+    run.bytes += chunk.bytes;
+    run.sources.push(key);
+    run.horizonMs = Math.max(run.horizonMs, chunkHorizonMs);
+  };
+
+  for (const { key, value } of store.chunks.getRange({ ...range, limit: CHUNKS_PER_STEP })) {
+    take(key, value);
+    seen++;
+  }
+  close();
+  return { remove, put, kept, horizonMs, resumeAt: seen < CHUNKS_PER_STEP ? null : resumeAt };
+}
+
+function survivors(
+  chunk: Buffer,
+  base: number,
+  newest: OffsetMap,
+  nowMs: number,
+): { header: ChunkHeader; entries: ChunkEntry[]; bytes: number; hasTombstones: boolean } {
+  const { tombstoneHorizonMs } = readHeader(chunk);
+  const entries: ChunkEntry[] = [];
+  let bytes = 0;
+  let hasTombstones = false;
+  const header = visitChunk(chunk, (entry) => {
+    const replacedBy = newest.get(entry.key);
+    if (replacedBy !== undefined && replacedBy > base + entry.delta) return true;
+    if (entry.value === null) {
+      if (tombstoneHorizonMs > 0 && nowMs >= tombstoneHorizonMs) return true;
+      hasTombstones = true;
+    }
+    entries.push(entry);
+    bytes += entryBytes(entry.key.length, entry.value);
+    return true;
+  });
+  return { header, entries, bytes, hasTombstones };
+}

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { open } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../telemetry/logger.js';
+import { LogCorruptError, LogUnavailableError } from '../errors.js';
+import type { Log, NewRecord } from '../port.js';
+import { compactPartition } from './compaction.js';
+import { createLease, LeaseLostError } from './lease.js';
+import { createLmdbLog, type LmdbLogOptions } from './lmdb-log.js';
+import { openStore } from './store.js';
+
+const TOPIC = 'topic';
+const T0 = 1_700_000_000_000;
+
+describe('the LMDB log', () => {
+  let dir: string;
+  let opened: Log[];
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'oddstream-log-'));
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const log of opened) await log.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const start = async (options: Partial<LmdbLogOptions> = {}, compacted = false) => {
+    const log = createLmdbLog({ dir, logger: silentLogger(), maintenanceIntervalMs: null, ...options });
+    opened.push(log);
+    await log.ensureTopics([{ name: TOPIC, partitions: 1, retentionMs: null, compacted }]);
+    return log;
+  };
+  const batch = (count: number, bytes = 10): NewRecord[] =>
+    Array.from({ length: count }, (_, i) => ({ key: `k${i}`, value: Buffer.alloc(bytes, i), timestampMs: T0 }));
+  const count = async (log: Log) => {
+    let records = 0;
+    for await (const got of log.read({ topic: TOPIC, partition: 0, from: 'earliest', follow: false })) {
+      records += got.records.length;
+    }
+    return records;
+  };
+
+  it('maintains itself: one of several instances compacts, unasked', async () => {
+    const first = await start({ maintenanceIntervalMs: 5 }, true);
+    await start({ maintenanceIntervalMs: 5 }, true);
+    for (let i = 0; i < 20; i++) await first.append(TOPIC, batch(100));
+    while ((await count(first)) === 2000) await sleep(5);
+    expect((await first.bounds(TOPIC, 0)).earliest).toBeGreaterThan(0);
+    await first.maintain(T0);
+    expect(await first.bounds(TOPIC, 0)).toEqual({ earliest: 1900, next: 2000 });
+  });
+
+  it('goes through more than it keeps mapped, with two instances in one process, while appending', async () => {
+    const first = await start();
+    const second = await start();
+    for (let i = 0; i < 50; i++) await first.append(TOPIC, batch(100, 10_000));
+    for (let i = 0; i < 4; i++) {
+      expect(await count(first)).toBe(5000 + i * 2);
+      expect(await count(second)).toBe(5000 + i * 2);
+      await first.append(TOPIC, batch(1));
+      await second.append(TOPIC, batch(1));
+    }
+  });
+
+  it('says that a damaged record is damaged', async () => {
+    const log = await start();
+    await log.append(TOPIC, batch(3));
+    await log.close();
+    const root = open<Buffer, Buffer>({
+      path: dir,
+      noSubdir: false,
+      overlappingSync: false,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    });
+    const chunks = root.openDB<Buffer, Buffer>('chunks', { encoding: 'binary', keyEncoding: 'binary' });
+    const [entry] = [...chunks.getRange({ start: Buffer.from([0]) })];
+    const bytes = Buffer.from(entry!.value);
+    bytes[bytes.length - 1]! ^= 1;
+    chunks.putSync(entry!.key, bytes);
+    await root.close();
+    await expect(count(await start())).rejects.toBeInstanceOf(LogCorruptError);
+  });
+
+  it('takes a partition whose keys do not fit in memory in several passes', async () => {
+    const log = await start({}, true);
+    for (let i = 0; i < 2; i++) await log.append(TOPIC, batch(5000, 100));
+    const store = openStore(dir);
+    const deps = { store, hold: () => undefined, pause: async () => undefined, nowMs: T0, tombstoneGraceMs: 0 };
+    let passes = 1;
+    while (await compactPartition({ ...deps, maxKeys: 1 }, 1, 0)) passes++;
+    await store.close();
+    expect(passes).toBeGreaterThan(1);
+    expect(await count(log)).toBe(5000);
+    expect(await log.bounds(TOPIC, 0)).toEqual({ earliest: 5000, next: 10_000 });
+  });
+
+  it('gives the right to maintain to one at a time, and on when its time is up', async () => {
+    const store = openStore(dir);
+    let nowMs = T0;
+    const [first, second] = [createLease({ store, now: () => nowMs }), createLease({ store, now: () => nowMs })];
+    expect(first.take()).toBe(true);
+    expect(second.take()).toBe(false);
+    nowMs += 9_000;
+    store.write(() => first.hold());
+    nowMs += 9_000;
+    expect(second.take()).toBe(false);
+    nowMs += 1_000;
+    expect(second.take()).toBe(true);
+    expect(() => store.write(() => first.hold())).toThrow(LeaseLostError);
+    first.release();
+    expect(first.take()).toBe(false);
+    second.release();
+    expect(first.take()).toBe(true);
+    await store.close();
+  });
+
+  it('undoes a transaction that throws', async () => {
+    const store = openStore(dir);
+    const key = Buffer.from('Xtest');
+    expect(() =>
+      store.write(() => {
+        store.meta.put(key, Buffer.from('1'));
+        throw new LogUnavailableError('no');
+      }),
+    ).toThrow('no');
+    expect(store.read(() => store.meta.get(key))).toBeUndefined();
+    await store.close();
+  });
+});

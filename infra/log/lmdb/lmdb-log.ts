@@ -1,0 +1,136 @@
+import { RetryableError } from '../../errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { LogHealth } from '../health.js';
+import type { AtomicStep, Log, Position } from '../port.js';
+import { createBell } from './bell.js';
+import { fenced, takeClaim } from './claims.js';
+import { positionKey } from './keys.js';
+import { createMaintenance } from './maintenance.js';
+import { checkGroup } from './plan.js';
+import { createReader } from './reader.js';
+import { openStore } from './store.js';
+import { createTopicTable } from './topics.js';
+import { createWriter } from './writer.js';
+
+export interface LmdbLogOptions {
+  /** Directory of the log. Created when missing; all processes of one log name the same one, on a local file system. */
+  readonly dir: string;
+  readonly logger: Logger;
+  /**
+   * How often this process offers to run retention and compaction; one process at a time does. Default 60 s. `null`: never, for
+   * processes whose latency matters.
+   */
+  readonly maintenanceIntervalMs?: number | null;
+  /** How long compaction keeps a tombstone it has met, so that readers behind can still see it. Default 24 h. */
+  readonly tombstoneGraceMs?: number;
+  /**
+   * How long an append waits for space on the disk (or for the disk to work again) before it throws LogUnavailableError. What was appended
+   * after it waits behind it. Default 30 s.
+   */
+  readonly unavailableAfterMs?: number;
+  /** Hears how attempts at writing go. */
+  readonly health?: LogHealth;
+  /** Unix ms; for tests. */
+  readonly now?: () => number;
+}
+
+const UNAVAILABLE_AFTER_MS = 30_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+/**
+ * The LMDB engine: one directory, any number of processes that append and read at once. See store.ts for what makes an append
+ * durable, bell.ts for how readers wake, chunk.ts for the layout.
+ *
+ * Beyond the port: a `read` ends (without an error) when its signal aborts or the log is closed; a batch also ends at 4 MB;
+ * appends made in one turn of the event loop share one disk sync.
+ */
+export function createLmdbLog(options: LmdbLogOptions): Log {
+  const { dir, logger, now = Date.now } = options;
+  const store = openStore(dir);
+  const topics = createTopicTable({ store, logger });
+  const bell = createBell({ dir, logger });
+  const writer = createWriter({
+    store,
+    topics,
+    logger,
+    written: bell.ring,
+    health: options.health,
+    unavailableAfterMs: options.unavailableAfterMs ?? UNAVAILABLE_AFTER_MS,
+  });
+  const reader = createReader({ store, topics, bell });
+  const maintenance = createMaintenance({
+    store,
+    topics,
+    logger,
+    now,
+    intervalMs: options.maintenanceIntervalMs === undefined ? 60_000 : options.maintenanceIntervalMs,
+    tombstoneGraceMs: options.tombstoneGraceMs ?? DAY_MS,
+  });
+
+  return {
+    ensureTopics: async (specs) => topics.ensure(specs),
+    partitions: async (topic) => {
+      topics.reload();
+      return topics.get(topic).partitions;
+    },
+    append: async (topic, records) => {
+      const [ranges] = await writer.submit({ outputs: [{ topic, records }], commit: null });
+      return ranges ?? [];
+    },
+    appendAndCommit: async ({ outputs, group, positions }) => {
+      checkGroup(group);
+      await writer.submit({ outputs, commit: { group, positions } });
+    },
+    claim: async (group) => {
+      const claim = takeClaim(store, checkGroup(group));
+      let ended = false;
+      let last: Promise<unknown> = Promise.resolve();
+      const run = async ({ outputs, positions }: Omit<AtomicStep, 'group'>): Promise<void> => {
+        if (ended) throw fenced(group);
+        try {
+          await writer.submit({ outputs, commit: { group, positions }, claim });
+        } catch (error) {
+          ended = error instanceof RetryableError;
+          throw error;
+        }
+      };
+      return {
+        appendAndCommit(step) {
+          const turn = last.then(() => run(step));
+          last = turn.catch(() => undefined);
+          return turn;
+        },
+      };
+    },
+    read: (read) => reader.read(read),
+    bounds: async (topic, partition) => reader.bounds(topic, partition),
+    offsetForTimestamp: async (topic, partition, timestampMs) =>
+      reader.offsetForTimestamp(topic, partition, timestampMs),
+    lastRecord: async (topic, partition) => reader.lastRecord(topic, partition),
+    commit: async (group, positions) => {
+      checkGroup(group);
+      await writer.submit({ outputs: [], commit: { group, positions } });
+    },
+    committed: async (group, topic) => {
+      const { id } = topics.get(checkGroup(group) && topic);
+      const prefix = positionKey(group, id);
+      return store.read(() => {
+        const found: Position[] = [];
+        const end = Buffer.concat([prefix, Buffer.from([0xff, 0xff])]);
+        for (const { key, value } of store.meta.getRange({ start: prefix, end })) {
+          const partition = Buffer.from(key).readUInt16BE(prefix.length);
+          found.push({ topic, partition, nextOffset: value.readDoubleLE(0) });
+        }
+        return found;
+      });
+    },
+    maintain: (nowMs) => maintenance.run(nowMs),
+    close: async () => {
+      writer.close();
+      reader.close();
+      await maintenance.close();
+      bell.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../telemetry/logger.js';
+import { compactPartition } from './compaction.js';
+import { partitionKey } from './keys.js';
+import { createLease, LeaseLostError } from './lease.js';
+import { expirePartition } from './retention.js';
+import { decodeState } from './state.js';
+import type { Store } from './store.js';
+import type { Topic, TopicTable } from './topics.js';
+
+export interface Maintenance {
+  /** Apply retention and compaction to everything now, waiting for the process that may be at it. */
+  run(nowMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Compaction waits until the new part is this share of the clean part, and at least so many records ... */
+const DIRTY_RATIO = 0.5;
+const DIRTY_RECORDS = 1000;
+/** ... or until so long after the last pass. */
+const DIRTY_AGE_MS = 6 * 60 * 60_000;
+/** Gap between two transactions of maintenance, for the other writers. */
+const PAUSE_MS = 2;
+const LEASE_POLL_MS = 50;
+
+/** Retention and compaction in small transactions; a lease lets one process at a time do it. */
+export function createMaintenance(deps: {
+  store: Store;
+  topics: TopicTable;
+  logger: Logger;
+  now: () => number;
+  intervalMs: number | null;
+  tombstoneGraceMs: number;
+}): Maintenance {
+  const { store, topics, logger, now, intervalMs, tombstoneGraceMs } = deps;
+  const lease = createLease({ store, now: Date.now });
+  const closing = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | null = null;
+
+  const pause = async () => {
+    await sleep(PAUSE_MS);
+    if (closing.signal.aborted) throw new LeaseLostError('The log is being closed');
+  };
+
+  const wantsCompaction = (topic: Topic, partition: number, nowMs: number, all: boolean): boolean => {
+    if (!topic.compacted) return false;
+    const stored = store.read(() => store.meta.get(partitionKey(topic.id, partition)));
+    if (stored === undefined) return false;
+    const state = decodeState(stored);
+    const dirty = state.next - state.cleanedTo;
+    if (nowMs >= state.tombstoneHorizonMs) return true;
+    if (all || nowMs - state.cleanedAtMs >= DIRTY_AGE_MS) return dirty > 0;
+    return dirty >= Math.max(DIRTY_RECORDS, state.cleanRecords * DIRTY_RATIO);
+  };
+
+  const maintainPartition = async (topic: Topic, partition: number, nowMs: number, all: boolean): Promise<void> => {
+    if (topic.retentionMs !== null) {
+      await expirePartition({ store, hold: lease.hold, pause }, topic.id, partition, nowMs - topic.retentionMs);
+    }
+    let more = wantsCompaction(topic, partition, nowMs, all);
+    while (more) {
+      const compaction = { store, hold: lease.hold, pause, nowMs, tombstoneGraceMs };
+      more = (await compactPartition(compaction, topic.id, partition)) && wantsCompaction(topic, partition, nowMs, all);
+      await pause();
+    }
+  };
+
+  const sweep = async (nowMs: number, all: boolean): Promise<void> => {
+    try {
+      store.dropDeadReaders();
+      for (const topic of topics.all()) {
+        for (let partition = 0; partition < topic.partitions; partition++) {
+          await maintainPartition(topic, partition, nowMs, all);
+        }
+      }
+      lease.release();
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error;
+      logger.info({ reason: error.message }, 'maintenance of the log stopped');
+    }
+  };
+
+  const enqueue = (task: () => Promise<void>): Promise<void> => {
+    const result = running.then(task);
+    running = result.catch(() => undefined);
+    return result;
+  };
+
+  if (intervalMs !== null) {
+    timer = setInterval(() => {
+      enqueue(async () => {
+        if (lease.take()) await sweep(now(), false);
+      }).catch((error: unknown) => logger.error({ err: error }, 'maintenance of the log failed'));
+    }, intervalMs);
+    timer.unref();
+  }
+
+  return {
+    run: (nowMs) =>
+      enqueue(async () => {
+        while (!closing.signal.aborted && !lease.take()) await sleep(LEASE_POLL_MS);
+        if (!closing.signal.aborted) await sweep(nowMs, true);
+      }),
+    async close() {
+      if (timer !== null) clearInterval(timer);
+      closing.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FatalError } from '../errors.js';
+import { silentLogger } from '../telemetry/logger.js';
+import { openLog } from './open-log.js';
+
+describe('openLog', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'oddstream-log-'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  const open = (url: string) => openLog(url, { logger: silentLogger() });
+
+  it('opens an LMDB log in a directory that it creates, dots in the name or not', async () => {
+    for (const name of ['deep/er', 'with.dot']) {
+      const log = await open(`lmdb:${join(dir, name)}`);
+      await log.ensureTopics([{ name: 'topic', partitions: 1, retentionMs: null, compacted: false }]);
+      await log.append('topic', [{ key: 'a', value: null, timestampMs: 0 }]);
+      expect(await log.bounds('topic', 0)).toEqual({ earliest: 0, next: 1 });
+      await log.close();
+    }
+  });
+
+  it.each([
+    'lmdb:',
+    'kafka:',
+    'kafka://',
+    'kafka://host',
+    'kafka://host:0',
+    'kafka://host:99999',
+    'kafka://host:9092,',
+    'kafka://user@host:9092',
+    'kafka://host:9092/topic',
+    'file:/tmp/log',
+    '',
+  ])('refuses %j for good', async (url) => {
+    await expect(open(url)).rejects.toBeInstanceOf(FatalError);
+  });
+
+  it('says which directory cannot be used', async () => {
+    const file = join(dir, 'file');
+    writeFileSync(file, '');
+    await expect(open(`lmdb:${join(file, 'log')}`)).rejects.toThrow(file);
+    await expect(open(`lmdb:${join(file, 'log')}`)).rejects.toBeInstanceOf(FatalError);
+  });
+});

@@ -1,0 +1,44 @@
+import { FatalError } from '../errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { LogHealth } from './health.js';
+import { createKafkaLog } from './kafka/kafka-log.js';
+import { createLmdbLog } from './lmdb/lmdb-log.js';
+import type { Log } from './port.js';
+
+export interface OpenLogOptions {
+  readonly logger: Logger;
+  /** Does this process take its turn in retention and compaction? Default true; latency-sensitive processes say false. */
+  readonly maintenance?: boolean;
+  /** Hears how attempts at the log go. */
+  readonly health?: LogHealth;
+}
+
+/**
+ * Open the log that `LOG_URL` names: `lmdb:<directory>` (relative to the working directory, or absolute) or
+ * `kafka://host:port[,host:port]`. Throws FatalError for anything else and for a directory that cannot be used, LogUnavailableError when no
+ * broker answers.
+ */
+export async function openLog(url: string, options: OpenLogOptions): Promise<Log> {
+  const { logger, health, maintenance = true } = options;
+  if (url.startsWith('lmdb:')) {
+    const dir = url.slice('lmdb:'.length);
+    if (dir === '') throw new FatalError(`LOG_URL "${url}" names no directory; expected lmdb:<directory>`);
+    return createLmdbLog({ dir, logger, health, ...(maintenance ? {} : { maintenanceIntervalMs: null }) });
+  }
+  if (url.startsWith('kafka:')) return createKafkaLog({ brokers: brokersOf(url), logger, health });
+  throw new FatalError(`LOG_URL "${url}" is neither lmdb:<directory> nor kafka://host:port`);
+}
+
+function brokersOf(url: string): readonly string[] {
+  const brokers = url
+    .replace(/^kafka:(\/\/)?/, '')
+    .replace(/\/$/, '')
+    .split(',');
+  for (const broker of brokers) {
+    const [, port] = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):(\d{1,5})$/.exec(broker) ?? [];
+    if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
+      throw new FatalError(`LOG_URL "${url}": "${broker}" is not host:port; expected kafka://host:port[,host:port]`);
+    }
+  }
+  return brokers;
+}

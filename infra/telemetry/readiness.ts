@@ -1,0 +1,76 @@
+/** Verdict on one part of a process. `loading`: not there yet, but nothing is wrong. */
+export interface Check {
+  readonly ok: boolean;
+  readonly loading?: true;
+  readonly detail?: string;
+}
+export type Checks = Readonly<Record<string, Check>>;
+
+/** What `/readyz` tells: every named check with its verdict and, when it fails, why. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Checks;
+}
+
+export interface ReadinessBoard {
+  /** Ask `source` whenever readiness is asked for. One that throws or is late counts as a failing check called `name`. */
+  add(name: string, source: () => Promise<Checks> | Checks): void;
+  /** The same for the process's own checks: it has started. */
+  started(name: string, source: () => Promise<Checks> | Checks): void;
+  readonly current: () => Promise<Readiness>;
+}
+
+const ANSWER_WITHIN_MS = 2_000;
+const START = 'start';
+
+export const readinessOf = (checks: Checks): Readiness => ({
+  ready: Object.values(checks).every(({ ok }) => ok),
+  checks,
+});
+
+/**
+ * Collects the checks of a process from its first moment on: until `started` it says that the process is starting. An answer comes
+ * within 2 s whatever hangs, and a source that hangs is not asked a second time meanwhile.
+ */
+export function createReadinessBoard(options: { answerWithinMs?: number } = {}): ReadinessBoard {
+  const { answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const sources = new Map<string, () => Promise<Checks> | Checks>([
+    [START, () => ({ start: { ok: false, loading: true, detail: 'starting' } })],
+  ]);
+  const pending = new Map<string, Promise<Checks>>();
+
+  const ask = (name: string, source: () => Promise<Checks> | Checks): Promise<Checks> => {
+    const running = pending.get(name);
+    if (running !== undefined) return running;
+    const asked = (async () => source())()
+      .catch((error: unknown) => ({ [name]: { ok: false, detail: messageOf(error) } }))
+      .finally(() => pending.delete(name));
+    pending.set(name, asked);
+    return asked;
+  };
+
+  const inTime = async (name: string, source: () => Promise<Checks> | Checks): Promise<Checks> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Checks>((resolve) => {
+      const detail = `no answer within ${answerWithinMs / 1000} s`;
+      timer = setTimeout(() => resolve({ [name]: { ok: false, detail } }), answerWithinMs);
+    });
+    return Promise.race([ask(name, source), late]).finally(() => clearTimeout(timer));
+  };
+
+  return {
+    add(name, source) {
+      sources.set(name, source);
+    },
+    started(name, source) {
+      sources.delete(START);
+      sources.set(name, source);
+    },
+    async current() {
+      const answers = await Promise.all([...sources].map(([name, source]) => inTime(name, source)));
+      return readinessOf(Object.assign({}, ...answers) as Checks);
+    },
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

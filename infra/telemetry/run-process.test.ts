@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const dist = join(import.meta.dirname, '..', '..', 'dist', 'infra');
+const children: ChildProcess[] = [];
+let dir = '';
+beforeEach(() => {
+  expect(existsSync(dist), 'build first: npm run build').toBe(true);
+  dir = mkdtempSync(join(tmpdir(), 'run-process-'));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A process whose `main` is `body`; `before` runs ahead of runProcess. */
+function start(body: string, options: { before?: string; channel?: boolean; drainMs?: number } = {}) {
+  const script = join(dir, 'script.mjs');
+  const from = (path: string) => JSON.stringify(pathToFileURL(join(dist, path)).href);
+  writeFileSync(
+    script,
+    `import { runProcess } from ${from('telemetry/run-process.js')};
+     import { createLogger } from ${from('telemetry/logger.js')};
+     import { FatalError, RetryableError } from ${from('errors.js')};
+     const untilAborted = (signal) => new Promise((resolve) => {
+       const stay = setInterval(() => undefined, 1000);
+       const end = () => { clearInterval(stay); resolve(); };
+       if (signal.aborted) end(); else signal.addEventListener('abort', end);
+     });
+     ${options.before ?? ''}
+     runProcess({
+       logger: createLogger({ process: 'test', level: 'info' }),
+       drainMs: ${options.drainMs ?? 4000},
+       main: async (signal) => { process.stdout.write('up\\n'); ${body} },
+     });`,
+  );
+  const stdio = ['ignore', 'pipe', 'pipe', ...(options.channel === true ? ['ipc' as const] : [])] as const;
+  const child = spawn(process.execPath, [script], { stdio: [...stdio] });
+  children.push(child);
+  let output = '';
+  const wakes: (() => void)[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+      for (const wake of wakes) wake();
+    });
+  }
+  // 'close' never comes after a disconnect(), so what was written is waited for by said().
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const said = (text: string) =>
+    new Promise<void>((resolve) => {
+      const check = () => {
+        if (output.includes(text)) resolve();
+      };
+      wakes.push(check);
+      check();
+    });
+  return { child, ended, said };
+}
+
+describe('runProcess', () => {
+  it.each([
+    ['return;', 0, 'stopped'],
+    ["throw new RetryableError('the node is away');", 75, 'the node is away'],
+    ["throw new FatalError('bad state');", 1, 'bad state'],
+    ["throw new TypeError('a bug');", 1, 'a bug'],
+    ["throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });", 75, 'connect'],
+    ["setTimeout(() => { throw new RetryableError('later'); }, 1); await untilAborted(signal);", 75, 'later'],
+    ["Promise.reject(new FatalError('nobody waits')); await untilAborted(signal);", 1, 'nobody waits'],
+  ])('maps the end to an exit code and says why: %s', async (body, code, text) => {
+    const run = start(body);
+    expect(await run.ended).toBe(code);
+    await run.said(text);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('drains on %s and ends with 0', async (signal) => {
+    const run = start("await untilAborted(signal); process.stdout.write('drained\\n');");
+    await run.said('up');
+    run.child.kill(signal);
+    expect(await run.ended).toBe(0);
+    await run.said('drained');
+  });
+
+  it('ends with 1 when draining takes too long, and at once at a second signal', async () => {
+    const slow = start('await new Promise(() => setInterval(() => undefined, 1000));', { drainMs: 50 });
+    await slow.said('up');
+    slow.child.kill('SIGTERM');
+    expect(await slow.ended).toBe(1);
+    await slow.said('did not drain in time');
+
+    const twice = start('await new Promise(() => setInterval(() => undefined, 1000));', { drainMs: 60_000 });
+    await twice.said('up');
+    twice.child.kill('SIGTERM');
+    await twice.said('stopping');
+    twice.child.kill('SIGTERM');
+    expect(await twice.ended).toBe(1);
+  });
+
+  it('ends with its supervisor, also when that went before it was up', async () => {
+    const late = start('await untilAborted(signal);', { channel: true });
+    await late.said('up');
+    late.child.disconnect();
+    expect(await late.ended).toBe(0);
+    await late.said('supervisor gone');
+
+    // Killed with its supervisor's end of the pipes, and with lines still to write.
+    const mute = start('await untilAborted(signal);', {
+      channel: true,
+      before: `process.once('disconnect', () => {
+        for (let i = 0; i < 100; i++) createLogger({ process: 'test', level: 'info' }).info({ i }, 'nobody reads this');
+      });`,
+    });
+    await mute.said('up');
+    mute.child.stdout?.destroy();
+    mute.child.stderr?.destroy();
+    mute.child.disconnect();
+    expect(await mute.ended).toBe(0);
+
+    const early = start('await untilAborted(signal);', {
+      channel: true,
+      before:
+        "process.stdout.write('loading\\n'); await new Promise((resolve) => process.once('disconnect', resolve));",
+    });
+    await early.said('loading');
+    early.child.disconnect();
+    expect(await early.ended).toBe(0);
+    await early.said('supervisor gone');
+  });
+});

@@ -1,0 +1,19 @@
+import type { Logger } from './logger.js';
+import type { Metrics } from './metrics.js';
+
+/** Told of every record of a topic that a reader had to pass over. */
+export type OnUnreadable = (place: { readonly topic: string; readonly offset: number }, reason: string) => void;
+
+/**
+ * Counts records that are no events of ours (`unreadable_records_total` by topic) and names them in the process log. A reader that keeps a
+ * state of a topic goes on without such a record: one bad record must not keep a process down for as long as the topic holds it.
+ */
+export function createOnUnreadable(deps: { metrics: Metrics; logger: Logger }): OnUnreadable {
+  const counter = deps.metrics.counter('unreadable_records_total', 'Records of the log that a reader passed over', [
+    'topic',
+  ]);
+  return ({ topic, offset }, reason) => {
+    counter.inc({ topic });
+    deps.logger.warn({ topic, offset, reason }, 'unreadable record passed over');
+  };
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { startBanner } from './banner.js';
+
+const addresses = {
+  api: 'http://127.0.0.1:8080',
+  socket: 'ws://127.0.0.1:8081/ws',
+  clickhouse: 'http://127.0.0.1:8123',
+};
+const source = (name: string, mode: string, shiftDays: number | null) => ({
+  source: name,
+  mode,
+  detail: '',
+  shiftDays,
+});
+
+describe('startBanner', () => {
+  it('says that data is recorded, and by how much each source is shifted', () => {
+    const sources = [
+      source('catalog', 'recorded', 120),
+      source('chain', 'recorded', 243),
+      source('oracle', 'recorded', 120),
+    ];
+    const text = startBanner({ addresses, key: 'k', database: 'oddstream', sources });
+    expect(text).toContain('shifted by 120 whole days (catalog, oracle) and 243 whole days (chain)');
+    expect(
+      startBanner({ addresses, key: 'k', database: 'oddstream', sources: [source('chain', 'live', null)] }),
+    ).not.toContain('Recorded');
+  });
+
+  it('does not say that it is up while something is tried again, and tells what still loads', () => {
+    const base = { addresses, key: 'k', database: 'oddstream', sources: [] };
+    const trouble = ['processors: clickhouse: connect ECONNREFUSED'];
+    const waiting = startBanner({ ...base, trouble });
+    expect(waiting).not.toContain('Oddstream is up.');
+    expect(waiting).toContain('  - processors: clickhouse: connect ECONNREFUSED');
+    const up = startBanner({ ...base, loading: ['ingest: chain: history, 12 %'] });
+    expect(up).toContain('Oddstream is up.');
+    expect(up).toContain('  - ingest: chain: history, 12 %');
+  });
+
+  it('asks the tables with a login where one is needed, and prints no password', () => {
+    const base = { addresses, key: 'k', database: 'oddstream', sources: [] };
+    expect(startBanner(base)).toContain("curl -s 'http://127.0.0.1:8123/?database=oddstream'");
+    expect(startBanner({ ...base, login: 'writer' })).toContain(
+      `curl -s -u "writer:$CLICKHOUSE_PASSWORD" 'http://127.0.0.1:8123/?database=oddstream'`,
+    );
+  });
+
+  it('says how to make a key where there is no ready one', () => {
+    const text = startBanner({ addresses, key: null, database: 'oddstream', sources: [] });
+    expect(text).toContain('curl -X POST http://127.0.0.1:8080/v1/keys');
+    expect(text).toContain('<your key>');
+  });
+});

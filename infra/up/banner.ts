@@ -1,0 +1,93 @@
+import { type Config, reachableHost } from '../config/config.js';
+
+/** What a source of ingest says of itself, as /v1/status answers it. */
+export interface SourceSummary {
+  readonly source: string;
+  readonly mode: string;
+  readonly detail: string;
+  readonly shiftDays: number | null;
+}
+
+export interface Addresses {
+  readonly api: string;
+  readonly socket: string;
+  readonly clickhouse: string;
+}
+
+export function addressesOf(config: Config): Addresses {
+  const host = reachableHost(config.host);
+  return {
+    api: `http://${host}:${config.ports.api}`,
+    socket: `ws://${host}:${config.ports.gateway}/ws`,
+    clickhouse: config.clickhouse.url.replace(/\/$/, ''),
+  };
+}
+
+/** `, shifted by 243 whole days (chain) and 120 whole days (catalog, oracle)`; sources of different recorded days have shifts of their own. */
+function shiftText(sources: readonly SourceSummary[]): string {
+  const byShift = new Map<number, string[]>();
+  for (const { source, shiftDays } of sources) {
+    if (shiftDays !== null) byShift.set(shiftDays, [...(byShift.get(shiftDays) ?? []), source]);
+  }
+  const parts = [...byShift].map(([days, names]) => `${days} whole days (${names.join(', ')})`);
+  return parts.length === 0 ? '' : `, shifted by ${parts.join(' and ')}`;
+}
+
+/** Said once, when every process is ready or only loads. */
+export const UP = 'Oddstream is up.';
+
+/** The start-up text: where everything is, and commands that work when pasted. */
+export function startBanner(options: {
+  addresses: Addresses;
+  key: string | null;
+  database: string;
+  sources: readonly SourceSummary[];
+  /** Who may ask the tables, when a password is needed; the password itself is not printed. */
+  login?: string | null;
+  /** What keeps a process from being ready, tried again all the time. */
+  trouble?: readonly string[];
+  /** What is still on its way to ready. */
+  loading?: readonly string[];
+}): string {
+  const { addresses, key, sources, trouble = [], loading = [] } = options;
+  const rows: [string, string][] = [
+    ['REST', addresses.api],
+    ['API reference', `${addresses.api}/docs`],
+    ['Status', `${addresses.api}/v1/status`],
+    ['Event socket', addresses.socket],
+    ['Stream console', `${addresses.api}/console`],
+    ['SQL (ClickHouse HTTP)', addresses.clickhouse],
+  ];
+  const lines =
+    trouble.length === 0
+      ? ['', UP, '']
+      : ['', 'Oddstream runs, but is not ready. Still trying:', ...trouble.map((text) => `  - ${text}`), ''];
+  for (const [name, value] of rows) lines.push(`  ${name.padEnd(22)} ${value}`);
+  if (loading.length > 0) lines.push('', '  Still loading:', ...loading.map((text) => `  - ${text}`));
+  const recorded = sources.filter((source) => source.mode === 'recorded');
+  if (recorded.length > 0) {
+    lines.push(
+      '',
+      '  Recorded data: the history is real and stands at its true times; the live tail is a recorded day',
+      `  played on now${shiftText(recorded)}. For the live venue: POLYGON_RPC_URL=https://... npm start`,
+    );
+  }
+  const login = options.login ? `-u "${options.login}:$CLICKHOUSE_PASSWORD" ` : '';
+  const shownKey = key ?? '<your key>';
+  if (key === null) {
+    lines.push('', '  No ready key: a port is open beyond this machine. Make one:');
+    lines.push(`    curl -X POST ${addresses.api}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'`);
+  } else lines.push('', `  Your key (enterprise plan, this machine only): ${key}`);
+  lines.push(
+    '',
+    '  Try it:',
+    `    curl -s '${addresses.api}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: ${shownKey}'`,
+    `    curl -s '${addresses.api}/v3/trades?limit=3' -H 'x-api-key: ${shownKey}'`,
+    `    node infra/up/watch.mjs '${addresses.socket}?key=${shownKey}' '{"action":"subscribe","type":"trades"}'`,
+    `    curl -s ${login}'${addresses.clickhouse}/?database=${options.database}' -d 'SELECT count(), sum(usdc) / 1e6 AS usd FROM fills'`,
+    '',
+    '  Ctrl-C stops everything.',
+    '',
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,221 @@
+// Dependency-free front door: installs packages from the lock file and builds when either is stale, then does what was asked.
+//   node infra/up/bootstrap.mjs start | test [vitest args] | build | bench [name] | run <process>
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const rooms = ['schemas', 'infra', 'ingest', 'processors', 'api', 'stream-gateway', 'tests'];
+export const nodeFlags = ['--enable-source-maps', '--disable-warning=ExperimentalWarning'];
+const entries = {
+  clickhouse: 'dist/infra/clickhouse/main.js',
+  ingest: 'dist/ingest/main.js',
+  processors: 'dist/processors/main.js',
+  rebuild: 'dist/processors/rebuild/main.js',
+  api: 'dist/api/main.js',
+  'stream-gateway': 'dist/stream-gateway/main.js',
+  kafka: 'dist/infra/kafka/main.js',
+};
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  say(`Oddstream needs Node >= 20.19; this is ${process.versions.node}.`);
+  process.exit(1);
+}
+
+function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', ...options });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : 1));
+  });
+}
+
+/** Runs a quiet command under a line that shows the time it has taken; prints its output only when it fails. */
+async function withProgress(label, command, args, options = {}) {
+  const started = Date.now();
+  const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
+  const tty = process.stderr.isTTY;
+  if (!tty) say(`${label} ...`);
+  const output = [];
+  const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+  let frame = 0;
+  const timer = setInterval(
+    () => {
+      if (tty) process.stderr.write(`\r${frames[frame++ % frames.length]} ${label} ${seconds()} `);
+      else say(`  still at it, ${seconds()}`);
+    },
+    tty ? 120 : 15_000,
+  );
+  const code = await new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    child.once('error', reject);
+    child.once('close', (exit) => resolve(exit ?? 1));
+  }).finally(() => clearInterval(timer));
+  if (tty) process.stderr.write('\r\x1b[2K');
+  if (code !== 0) {
+    process.stderr.write(Buffer.concat(output));
+    say(`${label}: failed (exit ${code})`);
+    process.exit(1);
+  }
+  say(`✓ ${label} (${seconds()})`);
+}
+
+const stampIs = (file, value) => existsSync(file) && readFileSync(file, 'utf8') === value;
+const lockHash = () =>
+  createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+
+function sourceHash() {
+  const hash = createHash('sha256');
+  const visit = (path) => {
+    for (const entry of readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )) {
+      const child = `${path}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (child !== 'tests/recorded') visit(child);
+      } else if (/\.(ts|json)$/.test(entry.name)) {
+        hash
+          .update(child)
+          .update('\0')
+          .update(readFileSync(join(root, child)))
+          .update('\0');
+      }
+    }
+  };
+  for (const room of rooms) visit(room);
+  return hash
+    .update(readFileSync(join(root, 'tsconfig.json')))
+    .update(lockHash())
+    .digest('hex');
+}
+
+/** Holds .bootstrap.lock while installing and building, so that two commands started together do not write over each other. */
+async function exclusively(work) {
+  const file = join(root, '.bootstrap.lock');
+  for (let waited = false; ; ) {
+    try {
+      const handle = openSync(file, 'wx');
+      writeSync(handle, String(process.pid));
+      closeSync(handle);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      const owner = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+      const alive = owner > 0 && isAlive(owner);
+      if (!alive && existsSync(file) && Date.now() - statSync(file).mtimeMs > 1000) rmSync(file, { force: true });
+      else if (!waited) {
+        say(`Waiting for another Oddstream command (pid ${owner}) to finish installing or building`);
+        waited = true;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+  const release = () => rmSync(file, { force: true });
+  process.once('exit', release);
+  try {
+    await work();
+  } finally {
+    release();
+    process.off('exit', release);
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+async function prepare() {
+  requireNode();
+  const installStamp = join(root, 'node_modules', '.oddstream-lock');
+  const buildStamp = join(root, 'dist', '.oddstream-sources');
+  const fresh = () => stampIs(installStamp, lockHash()) && stampIs(buildStamp, sourceHash());
+  if (fresh()) return;
+  await exclusively(async () => {
+    if (!stampIs(installStamp, lockHash())) {
+      const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+      await withProgress('Installing packages (once; about 900 MB, most of it the ClickHouse engine)', npm, [
+        'ci',
+        '--ignore-scripts',
+        '--no-audit',
+        '--no-fund',
+        '--loglevel=error',
+        '--include=dev',
+        '--include=optional',
+      ]);
+      writeFileSync(installStamp, lockHash());
+    }
+    const sources = sourceHash();
+    if (!stampIs(buildStamp, sources)) {
+      rmSync(join(root, 'dist'), { recursive: true, force: true });
+      await withProgress('Building', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
+      mkdirSync(join(root, 'dist'), { recursive: true });
+      writeFileSync(buildStamp, sources);
+    }
+  });
+}
+
+/** Passes Ctrl-C and SIGTERM on and takes over the exit code; npm and the terminal send the signal to the child too. */
+async function become(args, env = {}) {
+  const child = spawn(process.execPath, [...nodeFlags, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGTERM'));
+  process.on('SIGINT', () => undefined);
+  const code = await new Promise((resolve) =>
+    child.once('exit', (exit, signal) => resolve(signal === null ? exit : 1)),
+  );
+  process.exit(code ?? 1);
+}
+
+const [command = 'start', ...rest] = process.argv.slice(2);
+await prepare();
+if (command === 'build') process.exit(0);
+else if (command === 'start') await become(['dist/infra/up/main.js', ...rest]);
+else if (command === 'bench') await become(['dist/tests/bench/main.js', ...rest]);
+else if (command === 'run' && entries[rest[0]] !== undefined) {
+  await become(
+    [entries[rest[0]], ...rest.slice(1)],
+    rest[0] === 'clickhouse' ? { UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? '16' } : {},
+  );
+} else if (command === 'test') {
+  const node = [process.execPath, ...nodeFlags];
+  const checks = [
+    ['Schemas', ['schemas/tools/generate.mjs', '--check']],
+    ['Lint and import direction', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
+  ];
+  for (const [label, args] of checks) await withProgress(label, node[0], args);
+  process.exit(await run(node[0], ['node_modules/vitest/vitest.mjs', 'run', ...rest]));
+} else {
+  say(
+    `Unknown command: ${[command, ...rest].join(' ')}\nKnown: start, test, build, bench, run <${Object.keys(entries).join(' | ')}>`,
+  );
+  process.exit(1);
+}

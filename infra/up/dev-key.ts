@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Codec } from '../../schemas/codec.js';
+import { hashKey, isKeyShaped, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { AccountCommand } from '../../schemas/types.gen.js';
+import type { Log } from '../log/port.js';
+
+const ACCOUNT_ID = 'local';
+
+/** Where the ready key of a fresh start is kept (mode 600). */
+export const devKeyFile = (dataDir: string) => join(dataDir, 'dev-key');
+
+function readKey(file: string): string | null {
+  if (!existsSync(file)) return null;
+  const key = readFileSync(file, 'utf8').trim();
+  return isKeyShaped(key) ? key : null;
+}
+
+function writeKey(file: string, key: string): void {
+  writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600 });
+  chmodSync(`${file}.new`, 0o600);
+  renameSync(`${file}.new`, file);
+}
+
+/** Keys of accounts.state that are active, by hash. */
+async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> {
+  const active = new Set<string>();
+  for await (const batch of log.read({
+    topic: topics.accountsState.name,
+    partition: 0,
+    from: 'earliest',
+    follow: false,
+  })) {
+    for (const record of batch.records) {
+      if (record.value === null) continue;
+      // What is unreadable is nobody's key: the command is then sent again, and the fold decides.
+      const event = tryDecode(codec, record.value, () => undefined);
+      if (event?.kind !== 'account_state' || !('oddstream.Key' in event.value.state)) continue;
+      const key = event.value.state['oddstream.Key'];
+      if (key.active) active.add(key.key_hash);
+      else active.delete(key.key_hash);
+    }
+  }
+  return active;
+}
+
+/**
+ * The ready key of a newcomer: belongs to the local account on the enterprise plan, made at first start, kept in `<data>/dev-key`.
+ * Only while every port is bound to loopback: when `loopback` is false an existing key is revoked and its file removed, and null is returned.
+ * Repeating it changes nothing. Only commands are appended here; the accounts fold decides.
+ */
+export async function ensureDevKey(deps: {
+  dataDir: string;
+  loopback: boolean;
+  log: Log;
+  codec: Codec;
+  nowMs: () => number;
+}): Promise<string | null> {
+  const { log, codec } = deps;
+  const file = devKeyFile(deps.dataDir);
+  const send = async (commands: readonly AccountCommand['command'][]) => {
+    const nowMs = deps.nowMs();
+    await log.append(
+      topics.accountsCommands.name,
+      commands.map((command) => ({
+        key: `account:${ACCOUNT_ID}`,
+        timestampMs: nowMs,
+        value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: nowMs, command }),
+      })),
+    );
+  };
+  const existing = readKey(file);
+  if (!deps.loopback) {
+    if (existing !== null) {
+      await send([{ 'oddstream.RevokeKey': { account_id: ACCOUNT_ID, key_hash: hashKey(existing) } }]);
+      rmSync(file, { force: true });
+    }
+    return null;
+  }
+  if (existing !== null && (await activeKeys(log, codec)).has(hashKey(existing))) return existing;
+  const key = existing ?? newRawKey();
+  if (existing === null) writeKey(file, key);
+  await send([
+    { 'oddstream.CreateAccount': { account_id: ACCOUNT_ID, plan: 'enterprise', label: 'local development' } },
+    {
+      'oddstream.CreateKey': {
+        account_id: ACCOUNT_ID,
+        key_hash: hashKey(key),
+        key_prefix: shownKeyPrefix(key),
+        name: 'dev-key',
+      },
+    },
+  ]);
+  return key;
+}

@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Config, loadConfig, redactConfig } from '../config/config.js';
+import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
+import { acquireLease } from '../lease/lease.js';
+import { openTopics } from '../registry/open-topics.js';
+import { silentLogger } from '../telemetry/logger.js';
+import { addressesOf, type SourceSummary, startBanner, UP } from './banner.js';
+import { type Console, createConsole } from './console.js';
+import { ensureDevKey } from './dev-key.js';
+import { isLoopback } from './loopback.js';
+import { probe, waitFor } from './probe.js';
+import type { Standing } from './progress.js';
+import { createSupervisor, type Supervisor, servicesOf, takenPorts } from './supervisor.js';
+
+const STOP_GRACE_MS = 4500;
+/** Trouble shorter than this at the start is not worth a word. */
+const PATIENCE_MS = 10_000;
+const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning'];
+
+async function readyKey(config: Config): Promise<string | null> {
+  const { log, codec } = await openTopics(config, { logger: silentLogger(), maintenance: false });
+  try {
+    const { embedded } = config.clickhouse;
+    const loopback = isLoopback(config.host) && (embedded === null || isLoopback(embedded.host));
+    return await ensureDevKey({ dataDir: config.dataDir, loopback, log, codec, nowMs: Date.now });
+  } finally {
+    await log.close();
+  }
+}
+
+interface StatusBody {
+  readonly sources?: readonly { source: string; mode: string; detail: string; shift_days: number | null }[];
+}
+
+async function sourceSummaries(api: string, key: string | null): Promise<readonly SourceSummary[]> {
+  const answer = await probe(`${api}/v1/status`, key === null ? {} : { 'x-api-key': key });
+  if (answer?.status !== 200) return [];
+  const body = JSON.parse(answer.body) as StatusBody;
+  return (body.sources ?? []).map((entry) => ({
+    source: entry.source,
+    mode: entry.mode,
+    detail: entry.detail,
+    shiftDays: entry.shift_days,
+  }));
+}
+
+/** The ready key, as soon as log and registry are there. */
+async function insistOnKey(config: Config, view: Console, signal: AbortSignal): Promise<string | null> {
+  for (let delayMs = 1_000; ; delayMs = Math.min(delayMs * 2, 10_000)) {
+    try {
+      return await readyKey(config);
+    } catch (error) {
+      if (exitCodeFor(error) !== EXIT_RETRYABLE || signal.aborted) throw error;
+      view.say(`Cannot start fully yet, trying again: ${error instanceof Error ? error.message : String(error)}`);
+      await waitFor(async () => false, { timeoutMs: delayMs, signal });
+    }
+  }
+}
+
+/**
+ * Says what is true: that everything is up once every process is ready or only loads and the API answers; before that, and after a while, what
+ * is still tried again.
+ */
+async function announce(deps: {
+  config: Config;
+  key: string | null;
+  supervisor: Supervisor;
+  view: Console;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { config, key, supervisor, view, signal } = deps;
+  const addresses = addressesOf(config);
+  const startedMs = Date.now();
+  let saidTrouble = false;
+  const answers = async () => {
+    if (key === null) return (await probe(`${addresses.api}/healthz`))?.status === 200;
+    return (await sourceSummaries(addresses.api, key)).length > 0;
+  };
+  const banner = async (standing: Standing) => {
+    const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
+    const { database, user, password } = config.clickhouse;
+    view.say(startBanner({ addresses, key, database, sources, login: password === '' ? null : user, ...standing }));
+  };
+  const look = async (): Promise<boolean> => {
+    const failed = [...supervisor.states()].filter(([, state]) => state === 'failed').map(([name]) => name);
+    if (failed.length > 0) {
+      view.say(`Not everything is up: ${failed.join(', ')} is down (see above).`);
+      return true;
+    }
+    const [standing, answering] = [await supervisor.standing(), await answers()];
+    if (signal.aborted) return true;
+    if (standing.trouble.length === 0 && answering) {
+      if (saidTrouble) view.say(UP);
+      else await banner(standing);
+      return true;
+    }
+    if (!saidTrouble && Date.now() - startedMs > PATIENCE_MS) {
+      saidTrouble = true;
+      await banner(
+        standing.trouble.length > 0 ? standing : { ...standing, trouble: ['api: does not answer as it should yet'] },
+      );
+    }
+    return false;
+  };
+  await waitFor(look, { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 200, signal });
+}
+
+async function main(): Promise<void> {
+  const config = loadConfig();
+  mkdirSync(config.dataDir, { recursive: true });
+  const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+  const services = servicesOf(config, dist);
+  const view = createConsole(
+    process.stdout,
+    services.map((service) => service.name),
+  );
+  const taken = await takenPorts(config, services);
+  if (taken.length > 0) {
+    for (const line of taken) view.say(line);
+    process.exit(EXIT_FATAL);
+  }
+  // Ended with the process. Another supervisor on other ports would start a second writer of everything.
+  await acquireLease(join(config.dataDir, 'supervisor.lock'), 'Oddstream on this data directory');
+  view.say(`Starting with ${JSON.stringify(redactConfig(config))}`);
+  const supervisor = createSupervisor({ config, services, nodeFlags: NODE_FLAGS, env: process.env, view });
+  const stop = new AbortController();
+  let stopping: Promise<void> | undefined;
+  const onSignal = () => {
+    if (stopping !== undefined) process.exit(EXIT_FATAL);
+    stop.abort();
+    view.say('Stopping ...');
+    stopping = supervisor.stopAll(STOP_GRACE_MS).then(() => {
+      view.say('Stopped.');
+      process.exit(0);
+    });
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+
+  try {
+    const readyOrNot = insistOnKey(config, view, stop.signal);
+    // Looked at below; a start that fails first must not leave it unheard.
+    readyOrNot.catch(() => undefined);
+    await supervisor.startAll(stop.signal);
+    const key = await readyOrNot;
+    await announce({ config, key, supervisor, view, signal: stop.signal });
+  } catch (error) {
+    if (stop.signal.aborted) return;
+    view.say(error instanceof Error ? error.message : String(error));
+    await supervisor.stopAll(STOP_GRACE_MS);
+    process.exit(exitCodeFor(error));
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(exitCodeFor(error));
+});

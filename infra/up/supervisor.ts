@@ -1,0 +1,150 @@
+import { type Config, reachableHost } from '../config/config.js';
+import { RetryableError } from '../errors.js';
+import { type Child, type ChildState, createChild } from './child.js';
+import type { Console } from './console.js';
+import { portInUse, probe, waitFor } from './probe.js';
+import { parseReadiness, type Standing, standingOf } from './progress.js';
+
+export interface Service {
+  readonly name: 'clickhouse' | 'ingest' | 'processors' | 'api' | 'stream-gateway' | `stream-gateway-${number}`;
+  readonly script: string;
+  readonly adminPort: number;
+  /** Ports other than the admin door that must be free before it starts. */
+  readonly ports: readonly { readonly host: string; readonly port: number; readonly variable: string }[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The processes of the product in start order. With CLICKHOUSE_URL the tables are in a server of the user's own, and none is started. */
+export function servicesOf(config: Config, dist: string): readonly Service[] {
+  const { embedded } = config.clickhouse;
+  const admin = config.ports.admin;
+  const store: readonly Service[] =
+    embedded === null
+      ? []
+      : [
+          {
+            name: 'clickhouse',
+            script: `${dist}/infra/clickhouse/main.js`,
+            adminPort: admin.clickhouse,
+            ports: [{ host: embedded.host, port: embedded.port, variable: 'CLICKHOUSE_EMBEDDED_PORT' }],
+            // libuv reads it once, before the first line of ours runs: one thread per engine session.
+            env: { UV_THREADPOOL_SIZE: '16' },
+          },
+        ];
+  return [
+    ...store,
+    { name: 'processors', script: `${dist}/processors/main.js`, adminPort: admin.processors, ports: [] },
+    { name: 'ingest', script: `${dist}/ingest/main.js`, adminPort: admin.ingest, ports: [] },
+    {
+      name: 'api',
+      script: `${dist}/api/main.js`,
+      adminPort: admin.api,
+      ports: [{ host: config.host, port: config.ports.api, variable: 'API_PORT' }],
+    },
+    ...Array.from({ length: config.gatewayProcesses }, (_, index): Service => {
+      const adminPort = admin.gateway === 0 ? 0 : admin.gateway + index;
+      return {
+        name: index === 0 ? 'stream-gateway' : `stream-gateway-${index + 1}`,
+        script: `${dist}/stream-gateway/main.js`,
+        adminPort,
+        ports: index > 0 ? [] : [{ host: config.host, port: config.ports.gateway, variable: 'GATEWAY_PORT' }],
+        env: { ADMIN_PORT_GATEWAY: String(adminPort) },
+      };
+    }),
+  ];
+}
+
+/** Names every port that is taken, with the variable that changes it. */
+export async function takenPorts(config: Config, services: readonly Service[]): Promise<readonly string[]> {
+  const wanted = services.flatMap((service) => [
+    ...service.ports.map((entry) => ({ ...entry, service: service.name })),
+    { host: config.host, port: service.adminPort, variable: adminVariable(service.name), service: service.name },
+  ]);
+  const taken = await Promise.all(
+    wanted.map(async (entry) => ((await portInUse(entry.host, entry.port)) ? entry : null)),
+  );
+  return taken.flatMap((entry) =>
+    entry === null ? [] : [`port ${entry.port} (${entry.service}) is in use; free it or set ${entry.variable}`],
+  );
+}
+
+function adminVariable(name: Service['name']): string {
+  return `ADMIN_PORT_${name.startsWith('stream-gateway') ? 'GATEWAY' : name.toUpperCase()}`;
+}
+
+export interface Supervisor {
+  /** Starts the embedded table store if there is one, waits until it answers, then the rest, and waits until all are alive. */
+  startAll(signal: AbortSignal): Promise<void>;
+  states(): ReadonlyMap<string, ChildState>;
+  /** What every process says of itself now. */
+  standing(): Promise<Standing>;
+  stopAll(graceMs: number): Promise<void>;
+}
+
+export function createSupervisor(deps: {
+  config: Config;
+  services: readonly Service[];
+  nodeFlags: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  view: Console;
+}): Supervisor {
+  const { config, services, view } = deps;
+  const children = new Map<string, Child>(
+    services.map((service) => [
+      service.name,
+      createChild({
+        spec: {
+          name: service.name,
+          args: [...deps.nodeFlags, service.script],
+          env: { ...deps.env, ...service.env },
+        },
+        onLine: (line) => view.fromProcess(service.name, line),
+        onState: (state, detail) => {
+          if (state === 'failed') view.fromProcess(service.name, `DOWN: ${detail}`);
+          else if (detail !== '') view.fromProcess(service.name, `${state}: ${detail}`);
+        },
+      }),
+    ]),
+  );
+  const alive = (service: Service) => async () =>
+    (await probe(`http://${reachableHost(config.host)}:${service.adminPort}/healthz`))?.status === 200;
+  const awaitHealth = async (service: Service, signal: AbortSignal) => {
+    const healthy = await waitFor(
+      async () => children.get(service.name)?.state() === 'failed' || (await alive(service)()),
+      { timeoutMs: 60_000, signal },
+    );
+    if (!healthy && !signal.aborted) throw new RetryableError(`${service.name} did not answer within 60 s`);
+  };
+
+  return {
+    async startAll(signal) {
+      const store = services.find(({ name }) => name === 'clickhouse');
+      const rest = services.filter((service) => service !== store);
+      if (store !== undefined) {
+        children.get(store.name)?.start();
+        await awaitHealth(store, signal);
+        if (signal.aborted) return;
+      }
+      for (const service of rest) children.get(service.name)?.start();
+      await Promise.all(rest.map((service) => awaitHealth(service, signal)));
+    },
+    async standing() {
+      const answers = await Promise.all(
+        services.map(async (service) => {
+          const answer = await probe(`http://${reachableHost(config.host)}:${service.adminPort}/readyz`, {}, 4_000);
+          return [service.name, answer === null ? null : parseReadiness(answer.body)] as const;
+        }),
+      );
+      return standingOf(new Map(answers));
+    },
+    states: () => new Map([...children].map(([name, child]) => [name, child.state()])),
+    async stopAll(graceMs) {
+      // Writers first: the table store goes last, so that a drain can still finish its insert.
+      const store = children.get('clickhouse');
+      const others = [...children.values()].filter((child) => child !== store);
+      const started = Date.now();
+      await Promise.all(others.map((child) => child.stop(graceMs * 0.7)));
+      await store?.stop(Math.max(500, graceMs - (Date.now() - started)));
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCodec } from '../../schemas/codec.js';
+import type { Meter, Usage } from '../../schemas/types.gen.js';
+import type { NewRecord } from '../log/port.js';
+import { silentLogger } from '../telemetry/logger.js';
+import { createMetrics } from '../telemetry/metrics.js';
+import { createUsageRecorder } from './usage-recorder.js';
+
+const codec = createCodec();
+const HOUR_MS = 3_600_000;
+const START_MS = Date.UTC(2026, 7, 31, 22, 15);
+
+type Answer = 'lands' | 'refused' | 'lands, answer lost';
+
+/** A log that keeps what lands and answers as told. */
+function fakeLog() {
+  const landed: NewRecord[] = [];
+  const state = { answer: 'lands' as Answer };
+  return {
+    landed,
+    state,
+    append: async (_topic: string, records: readonly NewRecord[]) => {
+      if (state.answer !== 'refused') landed.push(...records);
+      if (state.answer !== 'lands') throw new Error('away');
+      return [];
+    },
+  };
+}
+
+function usageOf(record: NewRecord): Usage {
+  const event = codec.decode(record.value as Buffer);
+  if (event.kind !== 'usage') throw new Error(event.kind);
+  return event.value;
+}
+
+/** What the table makes of the records: the greatest quantity per id, summed. */
+function folded(records: readonly NewRecord[], by: (usage: Usage) => string): Record<string, number> {
+  const greatest = new Map<string, Usage>();
+  for (const usage of records.map(usageOf)) {
+    if ((greatest.get(usage.id)?.quantity ?? 0) <= usage.quantity) greatest.set(usage.id, usage);
+  }
+  const sums: Record<string, number> = {};
+  for (const usage of greatest.values()) sums[by(usage)] = (sums[by(usage)] ?? 0) + usage.quantity;
+  return sums;
+}
+
+function recorder(log: ReturnType<typeof fakeLog>, clock: { ms: number }, processId = 'p1') {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const usage = createUsageRecorder({
+    log,
+    codec,
+    logger: silentLogger(),
+    metrics,
+    processId,
+    nowMs: () => clock.ms,
+    tickMs: 0,
+  });
+  return { usage, metrics };
+}
+
+describe('usage recorder', () => {
+  it('appends one growing total per hour, account and meter', async () => {
+    const log = fakeLog();
+    const clock = { ms: START_MS };
+    const { usage } = recorder(log, clock);
+    usage.add('a', 'onchain_event_bytes', 100);
+    usage.add('a', 'onchain_event_bytes', 20);
+    usage.add('a', 'api_requests', 1);
+    expect(await usage.flush()).toBe(true);
+    usage.add('a', 'onchain_event_bytes', 3);
+    clock.ms += 1000;
+    expect(await usage.flush()).toBe(true);
+    expect(await usage.flush()).toBe(true);
+    expect(log.landed.map(usageOf).map(({ id, quantity }) => [id, quantity])).toEqual([
+      ['p1-496726-a-onchain_event_bytes', 120],
+      ['p1-496726-a-api_requests', 1],
+      ['p1-496726-a-onchain_event_bytes', 123],
+    ]);
+    expect(usageOf(log.landed[2] as NewRecord)).toMatchObject({
+      process_id: 'p1',
+      account_id: 'a',
+      interval_start_ms: Date.UTC(2026, 7, 31, 22),
+      interval_end_ms: START_MS + 1000,
+    });
+  });
+
+  it('keeps what it counted while the log is away, and begins each hour anew', async () => {
+    const log = fakeLog();
+    const clock = { ms: Date.UTC(2026, 7, 31, 23, 59, 59) };
+    const { usage, metrics } = recorder(log, clock);
+    log.state.answer = 'refused';
+    usage.add('a', 'onchain_event_bytes', 10);
+    expect(await usage.flush()).toBe(false);
+    clock.ms += 1000;
+    expect(await usage.flush()).toBe(false);
+    usage.add('a', 'onchain_event_bytes', 7);
+    expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 1');
+    log.state.answer = 'lands';
+    expect(await usage.flush()).toBe(true);
+    expect(folded(log.landed, (one) => new Date(one.interval_start_ms).toISOString())).toEqual({
+      '2026-08-31T23:00:00.000Z': 10,
+      '2026-09-01T00:00:00.000Z': 7,
+    });
+    expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 0');
+  });
+
+  it('records the rest when it is closed', async () => {
+    const log = fakeLog();
+    const { usage } = recorder(log, { ms: START_MS });
+    log.state.answer = 'lands, answer lost';
+    usage.add('a', 'api_requests', 2);
+    await usage.flush();
+    log.state.answer = 'lands';
+    await usage.close();
+    expect(folded(log.landed, (one) => one.meter)).toEqual({ api_requests: 2 });
+  });
+
+  it('counts exactly whatever the log answers, over processes that die and hours that turn', async () => {
+    const meter = fc.constantFrom<Meter>('api_requests', 'orderbook_chainlink_bytes', 'onchain_event_bytes');
+    const step = fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          do: fc.constant('add' as const),
+          account: fc.constantFrom('a', 'b'),
+          meter,
+          n: fc.integer({ min: 0, max: 5000 }),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          do: fc.constant('flush' as const),
+          answer: fc.constantFrom<Answer>('lands', 'refused', 'lands, answer lost'),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: HOUR_MS }) }),
+      },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const) }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const log = fakeLog();
+        const clock = { ms: START_MS };
+        let life = 1;
+        let { usage } = recorder(log, clock, `p${life}`);
+        /** Per account and meter: counted by lives that are over, of which `unsure` was not flushed with success; and by this one. */
+        const counted: Record<string, number> = {};
+        let since: Record<string, number> = {};
+        const unsure: Record<string, number> = {};
+        for (const one of steps) {
+          if (one.do === 'add') {
+            usage.add(one.account, one.meter, one.n);
+            const key = `${one.account} ${one.meter}`;
+            counted[key] = (counted[key] ?? 0) + one.n;
+            since[key] = (since[key] ?? 0) + one.n;
+          } else if (one.do === 'wait') clock.ms += one.ms;
+          else if (one.do === 'flush') {
+            log.state.answer = one.answer;
+            if (await usage.flush()) since = {};
+          } else {
+            for (const [key, n] of Object.entries(since)) unsure[key] = (unsure[key] ?? 0) + n;
+            since = {};
+            life++;
+            usage = recorder(log, clock, `p${life}`).usage;
+          }
+        }
+        log.state.answer = 'lands';
+        expect(await usage.flush()).toBe(true);
+        const table = folded(log.landed, (one) => `${one.account_id} ${one.meter}`);
+        for (const key of Object.keys({ ...counted, ...table })) {
+          expect(table[key] ?? 0).toBeLessThanOrEqual(counted[key] ?? 0);
+          expect(table[key] ?? 0).toBeGreaterThanOrEqual((counted[key] ?? 0) - (unsure[key] ?? 0));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

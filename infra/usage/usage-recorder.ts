@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { Meter } from '../../schemas/types.gen.js';
+import type { Log, NewRecord } from '../log/port.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Metrics } from '../telemetry/metrics.js';
+
+const HOUR_MS = 3_600_000;
+/** A killed process loses what it counted since the last tick. Callers may gather for half a second: together under a second. */
+const TICK_MS = 250;
+const CLOSE_PATIENCE_MS = 3_000;
+const CLOSE_RETRY_MS = 100;
+
+export interface UsageRecorder {
+  /** Count `quantity` (requests or bytes, a non-negative integer) for the account. Never waits, never throws. */
+  add(accountId: string, meter: Meter, quantity: number): void;
+  /** Append what is not recorded yet. Resolves true when all that was counted before the call is durable. Never rejects. */
+  flush(): Promise<boolean>;
+  /** Stop the clock and record the rest; after 3 s with the log away what is left is given up, counted and told. */
+  close(): Promise<void>;
+}
+
+interface Total {
+  readonly accountId: string;
+  readonly meter: Meter;
+  readonly hourMs: number;
+  quantity: number;
+  /** The log is not known to hold the quantity. */
+  dirty: boolean;
+}
+
+/**
+ * Counts usage in memory and appends running totals to the usage topic four times a second: one record per process, UTC hour, account and meter, whose
+ * id is the same each time and whose quantity only grows. So an append may land twice, or late, or be left out while the log is away: the
+ * greatest quantity of an id is what was used, and nothing counted is lost while the process lives.
+ */
+export function createUsageRecorder(deps: {
+  log: Pick<Log, 'append'>;
+  codec: Pick<Codec, 'encode'>;
+  logger: Logger;
+  metrics: Metrics;
+  nowMs?: () => number;
+  /** Names this life of the process. */
+  processId?: string;
+  /** 0: no clock; call `flush`. */
+  tickMs?: number;
+}): UsageRecorder {
+  const { log, codec, logger } = deps;
+  const nowMs = deps.nowMs ?? Date.now;
+  const processId = deps.processId ?? randomUUID();
+  const tickMs = deps.tickMs ?? TICK_MS;
+  const pending = deps.metrics.gauge('usage_records_pending', 'Usage totals that are not in the log yet');
+  const appended = deps.metrics.counter('usage_records_total', 'Usage totals appended to the log');
+  const failed = deps.metrics.counter(
+    'usage_append_failures_total',
+    'Appends of usage totals that failed; they are repeated',
+  );
+  const lost = deps.metrics.counter(
+    'usage_records_given_up_total',
+    'Usage totals given up at the end, with the log away',
+  );
+
+  const hourOf = (timeMs: number) => timeMs - (timeMs % HOUR_MS);
+  let hourMs = hourOf(nowMs());
+  let current = new Map<Meter, Map<string, Total>>();
+  const unrecorded = new Set<Total>();
+  let running: Promise<boolean> = Promise.resolve(true);
+  let troubled = false;
+
+  const turnHour = () => {
+    const hour = hourOf(nowMs());
+    if (hour <= hourMs) return;
+    hourMs = hour;
+    current = new Map();
+  };
+
+  const toRecord = (total: Total, countedMs: number): NewRecord => {
+    const id = `${processId}-${total.hourMs / HOUR_MS}-${total.accountId}-${total.meter}`;
+    const value = codec.encode('usage', {
+      id,
+      process_id: processId,
+      account_id: total.accountId,
+      meter: total.meter,
+      quantity: total.quantity,
+      interval_start_ms: total.hourMs,
+      interval_end_ms: Math.min(countedMs, total.hourMs + HOUR_MS),
+    });
+    return { key: id, value, timestampMs: countedMs };
+  };
+
+  const append = async (): Promise<boolean> => {
+    turnHour();
+    const batch = [...unrecorded];
+    if (batch.length === 0) return true;
+    const now = nowMs();
+    const sent = batch.map((total) => total.quantity);
+    try {
+      await log.append(
+        topics.usage.name,
+        batch.map((total) => toRecord(total, now)),
+      );
+    } catch (error) {
+      failed.inc();
+      if (!troubled) logger.warn({ err: error, totals: batch.length }, 'usage cannot be recorded; kept and repeated');
+      troubled = true;
+      pending.set(unrecorded.size);
+      return false;
+    }
+    if (troubled) logger.info({ totals: batch.length }, 'usage is recorded again');
+    troubled = false;
+    batch.forEach((total, at) => {
+      if (total.quantity !== sent[at]) return;
+      total.dirty = false;
+      unrecorded.delete(total);
+    });
+    appended.inc(batch.length);
+    pending.set(unrecorded.size);
+    return true;
+  };
+
+  const flush = (): Promise<boolean> => {
+    running = running.then(append);
+    return running;
+  };
+
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let waiting = false;
+  /** On whole ticks of the wall clock, so that an hour ends with a tick. */
+  const schedule = () => {
+    if (closed || tickMs === 0) return;
+    timer = setTimeout(
+      () => {
+        turnHour();
+        schedule();
+        if (waiting) return;
+        waiting = true;
+        void flush().then(() => {
+          waiting = false;
+        });
+      },
+      tickMs - (nowMs() % tickMs),
+    );
+    timer.unref();
+  };
+  schedule();
+
+  return {
+    add(accountId, meter, quantity) {
+      if (quantity <= 0) return;
+      let totals = current.get(meter);
+      if (totals === undefined) {
+        totals = new Map();
+        current.set(meter, totals);
+      }
+      let total = totals.get(accountId);
+      if (total === undefined) {
+        total = { accountId, meter, hourMs, quantity: 0, dirty: false };
+        totals.set(accountId, total);
+      }
+      total.quantity += quantity;
+      if (total.dirty) return;
+      total.dirty = true;
+      unrecorded.add(total);
+    },
+    flush,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      let patient = true;
+      let impatience: NodeJS.Timeout | undefined;
+      const givenUp = new Promise<boolean>((resolve) => {
+        impatience = setTimeout(() => {
+          patient = false;
+          resolve(false);
+        }, CLOSE_PATIENCE_MS);
+      });
+      while (!(await Promise.race([flush(), givenUp])) && patient) {
+        await new Promise((resolve) => setTimeout(resolve, CLOSE_RETRY_MS));
+      }
+      clearTimeout(impatience);
+      if (unrecorded.size === 0) return;
+      lost.inc(unrecorded.size);
+      const totals = [...unrecorded]
+        .slice(0, 100)
+        .map(({ accountId, meter, quantity }) => ({ accountId, meter, quantity }));
+      logger.error({ totals, count: unrecorded.size }, 'usage was not recorded');
+    },
+  };
+}
