@@ -1,0 +1,27 @@
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { tokenPair } from '../../../schemas/primitives/ids.js';
+import type { CatalogMarket } from '../../../schemas/types.gen.js';
+import { addresses } from '../../chain/contracts.js';
+
+const REMEMBERED = 50_000;
+
+/**
+ * Compares published token ids with those derived from the condition id (collateral USDC.e, or the wrapped collateral of neg-risk
+ * markets). Only counts: the catalogue is taken as published. The derivation costs about half a millisecond, so each short-form market is
+ * checked once and of the others those whose condition id starts with a zero digit.
+ */
+export function createIdCheck(metrics: Metrics): (market: CatalogMarket) => void {
+  const checks = metrics.counter('catalog_token_id_checks_total', 'Published token ids compared with derived ones', [
+    'result',
+  ]);
+  const checked = new Set<string>();
+  return (market) => {
+    const wanted = market.crypto_duration !== null || market.condition_id.startsWith('0x0');
+    if (!wanted || market.token_ids.length !== 2 || checked.has(market.condition_id)) return;
+    if (checked.size >= REMEMBERED) checked.clear();
+    checked.add(market.condition_id);
+    const collateral = market.neg_risk ? addresses.wrappedCollateral : addresses.usdcE;
+    const derived = tokenPair(collateral, market.condition_id);
+    checks.inc({ result: derived.join() === market.token_ids.join() ? 'equal' : 'different' });
+  };
+}

@@ -1,0 +1,115 @@
+import { RetryableError } from '../../../infra/errors.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { pause } from '../../shared/pause.js';
+import { createTokenBucket } from './token-bucket.js';
+
+/** The service refused a request for good (a 4xx other than 408 and 429): repeating it cannot help. */
+export class GammaRefusedError extends Error {
+  override name = 'GammaRefusedError';
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export type Query = readonly (readonly [name: string, value: string])[];
+
+export interface GammaClient {
+  /**
+   * GET and parse. Retries what may pass (network faults, 408, 429, 5xx, answers that are not JSON) with growing pauses and honours
+   * Retry-After; then throws RetryableError. Other refusals: GammaRefusedError. Throws the abort reason when the signal aborts.
+   */
+  get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface GammaClientOptions {
+  readonly baseUrl: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Our own cap, far below the service's 500 requests to /events per 10 s. */
+  readonly perSecond?: number;
+  readonly burst?: number;
+  readonly attempts?: number;
+  readonly timeoutMs?: number;
+  readonly backoffMs?: number;
+  readonly maxPauseMs?: number;
+  /** 0 <= x < 1; spreads retries. */
+  readonly random?: () => number;
+}
+
+export function createGammaClient(options: GammaClientOptions): GammaClient {
+  const {
+    logger,
+    attempts = 6,
+    timeoutMs = 20_000,
+    backoffMs = 500,
+    maxPauseMs = 60_000,
+    random = Math.random,
+  } = options;
+  const bucket = createTokenBucket({ perSecond: options.perSecond ?? 10, burst: options.burst ?? 10 });
+  const answers = options.metrics.counter('gamma_requests_total', 'Catalogue requests by outcome', ['outcome']);
+
+  /** The parsed answer, or how long to wait before the next attempt (null: as the backoff says) and why. */
+  const attempt = async (
+    url: URL,
+    signal: AbortSignal,
+  ): Promise<{ body: unknown } | { why: string; waitMs: number | null }> => {
+    let status = 0;
+    try {
+      const response = await fetch(url, {
+        headers: { accept: 'application/json' },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      status = response.status;
+      const text = await response.text();
+      if (response.ok) {
+        const body: unknown = JSON.parse(text);
+        answers.inc({ outcome: 'ok' });
+        return { body };
+      }
+      answers.inc({ outcome: String(status) });
+      if (status !== 408 && status !== 429 && status < 500) {
+        throw new GammaRefusedError(status, `${url.pathname} answered ${status}: ${text.slice(0, 200)}`);
+      }
+      return { why: `status ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof GammaRefusedError) throw error;
+      if (status === 0 || status === 200) answers.inc({ outcome: status === 0 ? 'network' : 'unreadable' });
+      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+      return { why: `${String(error)}${cause}`, waitMs: null };
+    }
+  };
+
+  return {
+    async get(path, query, signal) {
+      const url = new URL(path, options.baseUrl);
+      for (const [name, value] of query) url.searchParams.append(name, value);
+      for (let n = 1; ; n++) {
+        await bucket.take(signal);
+        signal.throwIfAborted();
+        const result = await attempt(url, signal);
+        if ('body' in result) return result.body;
+        if (n >= attempts) throw new RetryableError(`${url.host}${path}: ${result.why} (${n} attempts)`);
+        const grown = backoffMs * 2 ** (n - 1) * (0.5 + random() / 2);
+        const waitMs = Math.min(maxPauseMs, result.waitMs ?? grown);
+        logger.warn(
+          { path, why: result.why, attempt: n, waitMs: Math.round(waitMs) },
+          'catalogue request failed, trying again',
+        );
+        await pause(waitMs, signal);
+      }
+    },
+  };
+}
+
+/** Retry-After in seconds or as an HTTP date. */
+function retryAfterMs(header: string | null): number | null {
+  if (header === null) return null;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+}

@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RetryableError } from '../../../infra/errors.js';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import { createCodec } from '../../../schemas/codec.js';
+import { createMemoryLog } from '../../oracle/testing/memory-log.js';
+import { type CatalogRow, type CatalogUpdate, rowKey } from '../source.js';
+import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
+import { closedMarket, negRiskEvent, twapMarket, windowEvent } from '../testing/gamma-rows.js';
+import { createCatalogWriter } from '../writer.js';
+import { createGammaClient, GammaRefusedError } from './client.js';
+import { createGammaSource, type GammaTimes } from './gamma-source.js';
+
+let server: FakeGamma;
+let stop: AbortController;
+const nowMs = Date.UTC(2026, 7, 22, 16, 2);
+const metrics = createMetrics({ process: 'test', defaults: false });
+const simpleEvent = (n: number, over: Record<string, unknown> = {}) => ({
+  id: String(n),
+  slug: `event-${n}`,
+  title: `Event ${n}`,
+  ...over,
+});
+
+function setUp(times: Partial<GammaTimes> = {}) {
+  const refused: string[] = [];
+  const client = createGammaClient({
+    baseUrl: server.url,
+    logger: silentLogger(),
+    metrics,
+    perSecond: 1000,
+    burst: 1000,
+    backoffMs: 1,
+    attempts: 3,
+  });
+  const source = createGammaSource({
+    client,
+    host: 'fake',
+    logger: silentLogger(),
+    metrics,
+    refused: (reason) => refused.push(reason),
+    nowMs: () => nowMs,
+    times: { shortFormMs: 5, changedMs: 0, reloadMs: 3_600_000, faultMs: 5, ...times },
+  });
+  return { client, source, refused };
+}
+async function rowsOf(updates: AsyncIterable<CatalogUpdate>): Promise<CatalogRow[]> {
+  const rows: CatalogRow[] = [];
+  for await (const update of updates) if (update.type === 'rows') rows.push(...update.rows);
+  return rows;
+}
+
+beforeEach(async () => {
+  server = await startFakeGamma();
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await server.stop();
+});
+
+describe('createGammaClient', () => {
+  it('retries what may pass and honours Retry-After', async () => {
+    server.tags = [{ id: 1, slug: 'a', label: 'A' }];
+    server.faults.push(
+      { status: 429, body: 'slow down', headers: { 'retry-after': '0' } },
+      { status: 503, body: '', headers: { 'retry-after': new Date(0).toUTCString() } },
+    );
+    expect(await setUp().client.get('/tags', [['limit', '5']], stop.signal)).toEqual(server.tags);
+    expect(server.requests).toEqual(['/tags?limit=5', '/tags?limit=5', '/tags?limit=5']);
+  });
+
+  it('gives up after its attempts with a retryable error', async () => {
+    for (let n = 0; n < 3; n++) server.faults.push({ status: 500, body: 'broken' });
+    await expect(setUp().client.get('/tags', [], stop.signal)).rejects.toThrow(RetryableError);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('retries an answer that is not JSON', async () => {
+    server.faults.push({ status: 200, body: '<html>' });
+    expect(await setUp().client.get('/tags', [['limit', '1']], stop.signal)).toEqual([]);
+  });
+
+  it('does not repeat a refused request', async () => {
+    server.faults.push({ status: 422, body: 'bad order' });
+    await expect(setUp().client.get('/tags', [], stop.signal)).rejects.toThrow(GammaRefusedError);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('ends at once when stopped while waiting', async () => {
+    server.faults.push({ status: 429, body: '', headers: { 'retry-after': '3600' } });
+    const asked = setUp().client.get('/tags', [], stop.signal);
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    stop.abort(new Error('stopped'));
+    await expect(asked).rejects.toThrow('stopped');
+  });
+});
+
+describe('full load', () => {
+  it('pages through series, tags, open and recently closed events', async () => {
+    server.series = Array.from({ length: 53 }, (_, n) => ({ id: n, slug: `s${n}`, title: 'S', recurrence: 'daily' }));
+    server.tags = Array.from({ length: 101 }, (_, n) => ({ id: `${n}`, slug: `t${n}`, label: 'T' }));
+    server.events = [
+      ...Array.from({ length: 230 }, (_, n) => simpleEvent(n)),
+      negRiskEvent,
+      windowEvent(closedMarket, { closed: true }),
+    ];
+    const { source, refused } = setUp();
+    const rows = await rowsOf(source.load(stop.signal));
+    const count = (kind: string) => rows.filter((row) => row.kind === kind).length;
+    expect([count('catalog_series'), count('catalog_event'), count('catalog_market')]).toEqual([54, 232, 3]);
+    expect(new Set(rows.map(rowKey)).size).toBe(53 + 1 + 101 + 1 + 232 + 3);
+    expect(refused).toEqual([]);
+    expect(server.requests.filter((request) => request.startsWith('/events/keyset?closed=false'))).toHaveLength(3);
+    expect(server.requests.at(-1)).toBe(
+      '/events/keyset?closed=true&end_date_min=2026-08-20T16%3A02%3A00.000Z&limit=100',
+    );
+    expect(await metrics.registry.getSingleMetricAsString('oddstream_catalog_token_id_checks_total')).not.toContain(
+      'different',
+    );
+  });
+
+  it('goes on after a malformed row, a broken page and a fault', async () => {
+    server.events = [
+      simpleEvent(1),
+      { id: 2 },
+      windowEvent(twapMarket, { markets: [{ ...twapMarket, outcomes: '[' }] }),
+    ];
+    for (let n = 0; n < 3; n++) server.faults.push({ status: 500, body: '' });
+    server.faults.push({ status: 200, body: '{"error":"not a list"}' });
+    const { source, refused } = setUp();
+    const states: boolean[] = [];
+    const rows: CatalogRow[] = [];
+    for await (const update of source.load(stop.signal)) {
+      if (update.type === 'connected') states.push(update.connected);
+      else rows.push(...update.rows);
+    }
+    expect(rows.filter((row) => row.kind === 'catalog_event').map(rowKey)).toEqual(['event:1', 'event:93763487']);
+    expect(refused).toEqual(['event: slug is missing', 'market of event 93763487: outcomes is not JSON']);
+    expect(states).toEqual([false, true]);
+  });
+
+  it('stops at a cursor that comes again', async () => {
+    server.faults.push(
+      { status: 200, body: '[]' },
+      { status: 200, body: '[]' },
+      { status: 200, body: JSON.stringify({ events: [simpleEvent(1)], next_cursor: 'again' }) },
+      { status: 200, body: JSON.stringify({ events: [simpleEvent(2)], next_cursor: 'again' }) },
+    );
+    expect((await rowsOf(setUp().source.load(stop.signal))).map(rowKey)).toEqual(['event:1', 'event:2']);
+  });
+});
+
+describe('increments', () => {
+  it('brings a window by its slug and a change by its update time, one write each; a restart writes nothing', async () => {
+    const log = createMemoryLog();
+    const codec = createCodec();
+    const run = async (until: () => Promise<void>) => {
+      const writer = createCatalogWriter({ log, codec, metrics, refused: (reason) => expect.fail(reason) });
+      await writer.restore();
+      const own = new AbortController();
+      const { source } = setUp();
+      const running = (async () => {
+        for (const updates of [source.load(own.signal), source.live(own.signal)]) {
+          for await (const update of updates) if (update.type === 'rows') await writer.write(update.rows);
+        }
+      })();
+      try {
+        await until();
+      } finally {
+        own.abort();
+        await running;
+      }
+    };
+    const keys = () => log.all('catalog').map(({ key }) => key);
+    const rounds = (n: number) => {
+      const from = server.requests.length;
+      return vi.waitFor(() =>
+        expect(
+          server.requests.slice(from).filter((request) => request.includes('order=updatedAt')).length,
+        ).toBeGreaterThan(2 * n),
+      );
+    };
+
+    server.events = [negRiskEvent, simpleEvent(1, { updatedAt: '2026-08-22T15:00:00Z' })];
+    await run(async () => {
+      await vi.waitFor(() => expect(keys()).toHaveLength(6));
+      await rounds(2);
+      expect(keys()).toHaveLength(6);
+
+      server.events = [...server.events, windowEvent(twapMarket)];
+      await vi.waitFor(() => expect(keys()).toHaveLength(10));
+      expect(keys().slice(6)).toEqual(['tag:21', 'series:10684', 'event:93763487', `market:${twapMarket.conditionId}`]);
+
+      server.events = server.events.map((event) =>
+        event.id === '1' ? simpleEvent(1, { volume: 5, updatedAt: '2026-08-22T16:01:00Z' }) : event,
+      );
+      await vi.waitFor(() => expect(keys()).toHaveLength(11));
+      await rounds(3);
+      expect(keys().slice(10)).toEqual(['event:1']);
+    });
+    await run(() => rounds(2));
+    expect(keys()).toHaveLength(11);
+  });
+
+  it('tells when the service is gone and when it is back', async () => {
+    const { source } = setUp();
+    await rowsOf(source.load(stop.signal));
+    const states: string[] = [];
+    const running = (async () => {
+      for await (const update of source.live(stop.signal))
+        if (update.type === 'connected') states.push(String(update.connected));
+    })();
+    server.faults.push(...Array.from({ length: 3 }, () => ({ status: 500, body: '' })));
+    await vi.waitFor(() => expect(states).toEqual(['false', 'true']));
+    stop.abort();
+    await running;
+  });
+});

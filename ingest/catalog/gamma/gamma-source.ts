@@ -1,0 +1,220 @@
+import { RetryableError } from '../../../infra/errors.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { pause } from '../../shared/pause.js';
+import { decodeEvent, decodeSeries, decodeTag } from '../decode.js';
+import { FieldError, isObject, type JsonObject, optionalTime } from '../fields.js';
+import { shortFormSlugsAround } from '../short-form.js';
+import type { CatalogRow, CatalogSource, CatalogUpdate } from '../source.js';
+import { createIdCheck } from './check-ids.js';
+import { type GammaClient, GammaRefusedError, type Query } from './client.js';
+import { GammaShapeError, keysetPages, offsetPages } from './pages.js';
+
+export interface GammaOptions {
+  readonly client: GammaClient;
+  /** For people. */
+  readonly host: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** A row nothing could be made of. */
+  readonly refused: (reason: string, payload: string) => void;
+  readonly times?: Partial<GammaTimes>;
+  readonly nowMs?: () => number;
+}
+
+export interface GammaTimes {
+  /** Between two looks at the current short-form windows. */
+  readonly shortFormMs: number;
+  /** Between two looks at what was updated. */
+  readonly changedMs: number;
+  /** Between two full loads, which catch what the increments missed. */
+  readonly reloadMs: number;
+  /** How far back the full load takes closed events. */
+  readonly closedBackMs: number;
+  /** Pause after a failed step. */
+  readonly faultMs: number;
+}
+
+const defaults: GammaTimes = {
+  shortFormMs: 10_000,
+  changedMs: 60_000,
+  reloadMs: 6 * 3_600_000,
+  closedBackMs: 48 * 3_600_000,
+  faultMs: 5000,
+};
+
+const EVENTS_PER_PAGE = 100;
+const SERIES_PER_PAGE = 50;
+const TAGS_PER_PAGE = 100;
+const SLUGS_PER_REQUEST = 20;
+const MAX_CHANGED_PAGES = 20;
+/** An update may become visible a little after the time it carries. */
+const OVERLAP_MS = 60_000;
+
+/**
+ * The venue's catalogue service. Full load: series, tags, open events, recently closed events. Increments: the events of the short-form
+ * windows around now by their computed slugs, and whatever was updated since the last look.
+ */
+export function createGammaSource(options: GammaOptions): CatalogSource {
+  const { client, logger, metrics, refused, nowMs = Date.now } = options;
+  const times = { ...defaults, ...options.times };
+  const skipped = metrics.counter('catalog_markets_without_condition_total', 'Markets without a condition, left out');
+  const bad = metrics.counter('catalog_rows_refused_total', 'Catalogue rows that could not be read');
+  const checkIds = createIdCheck(metrics);
+  /** Listed series and tags: their listing says more than the copy inside an event, which is then not written. */
+  const listed = new Set<string>();
+  let newestUpdateMs = 0;
+  let connected: boolean | null = null;
+
+  const refuse = (reason: string, raw: unknown) => {
+    bad.inc();
+    refused(reason, JSON.stringify(raw) ?? String(raw));
+  };
+  const decodeListed = (raw: unknown, what: 'series' | 'tag'): CatalogRow[] => {
+    try {
+      if (!isObject(raw)) throw new FieldError('not an object');
+      const row: CatalogRow =
+        what === 'series'
+          ? { kind: 'catalog_series', value: decodeSeries(raw) }
+          : { kind: 'catalog_tag', value: decodeTag(raw) };
+      listed.add(`${row.kind} ${row.value.id}`);
+      return [row];
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      refuse(`${what}: ${error.message}`, raw);
+      return [];
+    }
+  };
+  const decodeEvents = (raws: readonly unknown[]): CatalogRow[] =>
+    raws.flatMap((raw) => {
+      const decoded = decodeEvent(raw);
+      for (const { reason, raw: part } of decoded.bad) refuse(reason, part);
+      if (decoded.withoutCondition > 0) skipped.inc(decoded.withoutCondition);
+      return decoded.rows.filter((row) => {
+        if (row.kind === 'catalog_market') checkIds(row.value);
+        return !listed.has(`${row.kind} ${row.value.id}`);
+      });
+    });
+  const rowsOf = (raws: readonly unknown[]): CatalogUpdate => ({ type: 'rows', rows: decodeEvents(raws) });
+  const noteUpdates = (raws: readonly unknown[]) => {
+    const latest = nowMs();
+    for (const raw of raws) newestUpdateMs = Math.max(newestUpdateMs, Math.min(updatedMs(raw) ?? 0, latest));
+  };
+
+  async function* eventPages(query: Query, signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
+    const paging = { path: '/events/keyset', member: 'events', query, limit: EVENTS_PER_PAGE, signal };
+    for await (const page of keysetPages(client, paging)) {
+      noteUpdates(page);
+      yield rowsOf(page);
+    }
+  }
+
+  async function* everything(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
+    const lists = [
+      { what: 'series', path: '/series', query: [['exclude_events', 'true']], limit: SERIES_PER_PAGE },
+      { what: 'tag', path: '/tags', query: [], limit: TAGS_PER_PAGE },
+    ] as const;
+    for (const { what, path, query, limit } of lists) {
+      for await (const page of offsetPages(client, { path, query, limit, maxPages: 1000, signal })) {
+        yield { type: 'rows', rows: page.flatMap((raw) => decodeListed(raw, what)) };
+      }
+    }
+    yield* eventPages([['closed', 'false']], signal);
+    const since = new Date(nowMs() - times.closedBackMs).toISOString();
+    yield* eventPages(
+      [
+        ['closed', 'true'],
+        ['end_date_min', since],
+      ],
+      signal,
+    );
+  }
+
+  async function* shortForms(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
+    const slugs = shortFormSlugsAround(nowMs());
+    for (let from = 0; from < slugs.length; from += SLUGS_PER_REQUEST) {
+      const asked = slugs.slice(from, from + SLUGS_PER_REQUEST);
+      const query: Query = [...asked.map((slug) => ['slug', slug] as const), ['limit', String(SLUGS_PER_REQUEST)]];
+      const rows = await client.get('/events', query, signal);
+      if (!Array.isArray(rows)) throw new GammaShapeError('/events: the answer is not a list');
+      if (rows.length > 0) yield rowsOf(rows);
+    }
+  }
+
+  async function* changed(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
+    const until = newestUpdateMs - OVERLAP_MS;
+    for (const closed of ['false', 'true']) {
+      const query: Query = [
+        ['closed', closed],
+        ['order', 'updatedAt'],
+        ['ascending', 'false'],
+      ];
+      const paging = { path: '/events', query, limit: EVENTS_PER_PAGE, maxPages: MAX_CHANGED_PAGES, signal };
+      for await (const page of offsetPages(client, paging)) {
+        noteUpdates(page);
+        yield rowsOf(page);
+        if (page.every((raw) => (updatedMs(raw) ?? 0) <= until)) break;
+      }
+    }
+  }
+
+  /** Runs one step to its end; a fault becomes a `connected: false` update. Returns whether it went well. */
+  async function* guarded(
+    what: string,
+    step: AsyncIterable<CatalogUpdate>,
+    signal: AbortSignal,
+  ): AsyncGenerator<CatalogUpdate, boolean> {
+    try {
+      for await (const update of step) {
+        yield* announce(true, options.host);
+        yield update;
+      }
+      yield* announce(true, options.host);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      const known =
+        error instanceof RetryableError || error instanceof GammaRefusedError || error instanceof GammaShapeError;
+      if (!known) throw error;
+      logger.warn({ err: error, step: what }, 'catalogue step failed');
+      yield* announce(false, error.message);
+      return false;
+    }
+  }
+  function* announce(now: boolean, detail: string): Generator<CatalogUpdate> {
+    if (connected === now) return;
+    connected = now;
+    yield { type: 'connected', connected: now, detail };
+  }
+
+  return {
+    mode: 'live',
+    description: `Gamma ${options.host}`,
+    shiftDays: null,
+    recordedFromMs: null,
+    totalMarkets: null,
+    async *load(signal) {
+      while (!signal.aborted && !(yield* guarded('load', everything(signal), signal)))
+        await pause(times.faultMs, signal);
+    },
+    async *live(signal) {
+      const due = { changed: nowMs() + times.changedMs, reload: nowMs() + times.reloadMs };
+      while (!signal.aborted) {
+        let fine = yield* guarded('short-form windows', shortForms(signal), signal);
+        if (fine && nowMs() >= due.changed) {
+          due.changed = nowMs() + times.changedMs;
+          fine = yield* guarded('changes', changed(signal), signal);
+        }
+        if (fine && nowMs() >= due.reload) {
+          fine = yield* guarded('reload', everything(signal), signal);
+          if (fine) due.reload = nowMs() + times.reloadMs;
+        }
+        await pause(fine ? times.shortFormMs : times.faultMs, signal);
+      }
+    },
+  };
+}
+
+function updatedMs(raw: unknown): number | null {
+  return isObject(raw) ? optionalTime((raw as JsonObject).updatedAt) : null;
+}

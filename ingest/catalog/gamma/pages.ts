@@ -1,0 +1,45 @@
+import { isObject } from '../fields.js';
+import type { GammaClient, Query } from './client.js';
+
+/** An answer whose shape is not the documented one. */
+export class GammaShapeError extends Error {
+  override name = 'GammaShapeError';
+}
+
+/** All rows of a cursor-paged list (`{<member>: [...], next_cursor}`), page by page. Ends without a next cursor or with one seen before. */
+export async function* keysetPages(
+  client: GammaClient,
+  options: { path: string; member: string; query: Query; limit: number; signal: AbortSignal },
+): AsyncGenerator<readonly unknown[]> {
+  const seen = new Set<string>();
+  for (let cursor: string | null = null; ; ) {
+    const query: Query = [
+      ...options.query,
+      ['limit', String(options.limit)],
+      ...(cursor === null ? [] : [['after_cursor', cursor] as const]),
+    ];
+    const answer = await client.get(options.path, query, options.signal);
+    const rows = isObject(answer) ? answer[options.member] : undefined;
+    if (!isObject(answer) || !Array.isArray(rows))
+      throw new GammaShapeError(`${options.path}: no ${options.member} in the answer`);
+    if (rows.length > 0) yield rows;
+    const next = answer.next_cursor;
+    if (typeof next !== 'string' || next === '' || seen.has(next)) return;
+    seen.add(next);
+    cursor = next;
+  }
+}
+
+/** All rows of an offset-paged list (a bare array), page by page. Ends with a short page, or after `maxPages`. */
+export async function* offsetPages(
+  client: GammaClient,
+  options: { path: string; query: Query; limit: number; maxPages: number; signal: AbortSignal },
+): AsyncGenerator<readonly unknown[]> {
+  for (let page = 0; page < options.maxPages; page++) {
+    const query: Query = [...options.query, ['limit', String(options.limit)], ['offset', String(page * options.limit)]];
+    const rows = await client.get(options.path, query, options.signal);
+    if (!Array.isArray(rows)) throw new GammaShapeError(`${options.path}: the answer is not a list`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < options.limit) return;
+  }
+}

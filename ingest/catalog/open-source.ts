@@ -1,0 +1,48 @@
+import type { Config } from '../../infra/config/config.js';
+import type { Log } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { topics } from '../../schemas/topics.js';
+import type { DeadLetters } from '../shared/dead-letters.js';
+import type { LiveMarkets, Recording } from '../shared/recorded/index.js';
+import { createGammaClient } from './gamma/client.js';
+import { createGammaSource } from './gamma/gamma-source.js';
+import { createRecordedCatalogSource } from './recorded/recorded-source.js';
+import type { CatalogSource } from './source.js';
+
+/** The catalogue source the configuration asks for. `recording` is opened only in recorded mode. */
+export async function openCatalogSource(deps: {
+  sources: Config['sources'];
+  recording: () => Recording;
+  /** Shared with the chain source when given, so that both play the same windows. */
+  liveMarkets?: LiveMarkets;
+  log: Log;
+  deadLetters: DeadLetters;
+  metrics: Metrics;
+  logger: Logger;
+}): Promise<CatalogSource> {
+  const { sources, log, deadLetters, metrics } = deps;
+  const logger = deps.logger.child({ source: 'catalog' });
+  const refusedBy = (origin: string) => (reason: string, payload: string) => {
+    deadLetters.put({ origin, stage: 'catalog.decode', reason, payload }).catch((error: unknown) => {
+      logger.error({ err: error }, 'could not write a dead letter');
+    });
+  };
+  if (sources.mode === 'recorded') {
+    const newest = await log.lastRecord(topics.catalog.name, 0);
+    return createRecordedCatalogSource({
+      recording: deps.recording(),
+      liveMarkets: deps.liveMarkets,
+      lastWrittenMs: newest?.timestampMs ?? null,
+      historyOnly: sources.recordedHistoryOnly,
+      refused: refusedBy('catalog-recorded'),
+    });
+  }
+  return createGammaSource({
+    client: createGammaClient({ baseUrl: sources.gammaUrl, logger, metrics }),
+    host: new URL(sources.gammaUrl).host,
+    logger,
+    metrics,
+    refused: refusedBy('gamma'),
+  });
+}

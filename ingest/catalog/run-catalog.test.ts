@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createCodec } from '../../schemas/codec.js';
+import { createMemoryLog } from '../oracle/testing/memory-log.js';
+import type { RefusedInput } from '../shared/dead-letters.js';
+import type { SourceFacts } from '../shared/source-status.js';
+import { runCatalog } from './run-catalog.js';
+import type { CatalogRow, CatalogSource, CatalogUpdate } from './source.js';
+
+const tag = (id: string, label: unknown): CatalogRow =>
+  ({ kind: 'catalog_tag', value: { id, slug: id, label } }) as CatalogRow;
+
+function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['mode'] = 'recorded') {
+  const log = createMemoryLog();
+  const facts: Partial<SourceFacts> = {};
+  const phases: unknown[] = [];
+  const letters: RefusedInput[] = [];
+  const source: CatalogSource = {
+    mode,
+    description: 'a test',
+    shiftDays: 3,
+    recordedFromMs: 5,
+    totalMarkets: null,
+    async *load() {
+      yield* load;
+    },
+    async *live() {
+      yield* live;
+    },
+  };
+  const done = runCatalog({
+    source,
+    log,
+    codec: createCodec(),
+    deadLetters: {
+      put: (letter) => {
+        letters.push(letter);
+        return Promise.resolve();
+      },
+    },
+    status: {
+      update: (change) => {
+        if (change.phase !== undefined) phases.push(change.phase);
+        Object.assign(facts, change);
+      },
+    },
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    logger: silentLogger(),
+    signal: new AbortController().signal,
+    nowMs: () => 77,
+  });
+  return { log, facts, phases, letters, done };
+}
+
+describe('runCatalog', () => {
+  it('writes the load, then changes, and reports both', async () => {
+    const { log, facts, phases, letters, done } = run(
+      [
+        { type: 'connected', connected: true, detail: 'open' },
+        { type: 'rows', rows: [tag('1', 'a'), tag('2', 5), tag('3', 'a')] },
+      ],
+      [{ type: 'rows', rows: [tag('1', 'a'), tag('3', 'b')] }],
+    );
+    await done;
+    expect(log.all('catalog').map(({ key }) => key)).toEqual(['tag:1', 'tag:3', 'tag:3']);
+    expect(phases).toEqual(['history', 'live']);
+    expect(facts).toMatchObject({
+      connected: true,
+      detail: 'a test: open',
+      shift_days: 3,
+      last_event_ms: 77,
+      progress: 1,
+    });
+    expect(letters).toEqual([
+      expect.objectContaining({
+        origin: 'catalog',
+        stage: 'catalog.write',
+        payload: '{"id":"2","slug":"2","label":5}',
+      }),
+    ]);
+  });
+
+  it('fails retryably when a live source ends by itself', async () => {
+    await expect(run([], [], 'live').done).rejects.toThrow(RetryableError);
+  });
+});

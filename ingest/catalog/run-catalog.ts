@@ -1,0 +1,86 @@
+import { RetryableError } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { Codec } from '../../schemas/codec.js';
+import type { DeadLetters } from '../shared/dead-letters.js';
+import type { SourceLog } from '../shared/owned-log.js';
+import { createProgress } from '../shared/progress.js';
+import type { SourceStatusWriter } from '../shared/source-status.js';
+import type { CatalogSource, CatalogUpdate } from './source.js';
+import { createCatalogWriter } from './writer.js';
+
+/**
+ * Catalogue ingest: the source's full load, then its increments, into the compacted topic, changed rows only. Ends when the signal comes and
+ * what was under way is durable, or when a recorded source has no more; rejects with the first failure.
+ */
+export async function runCatalog(deps: {
+  source: CatalogSource;
+  log: SourceLog;
+  codec: Codec;
+  deadLetters: DeadLetters;
+  status: Pick<SourceStatusWriter, 'update'>;
+  metrics: Metrics;
+  logger: Logger;
+  signal: AbortSignal;
+  nowMs?: () => number;
+}): Promise<void> {
+  const { source, log, codec, deadLetters, status, metrics, signal, nowMs = Date.now } = deps;
+  const logger = deps.logger.child({ source: 'catalog' });
+  const writer = createCatalogWriter({
+    log,
+    codec,
+    metrics,
+    nowMs,
+    refused: (reason, payload) => {
+      deadLetters.put({ origin: 'catalog', stage: 'catalog.write', reason, payload }).catch((error: unknown) => {
+        logger.error({ err: error }, 'could not write a dead letter');
+      });
+    },
+  });
+  const lastDelivery = metrics.gauge(
+    'catalog_last_delivery_ms',
+    'When the catalogue source last delivered rows, Unix ms',
+  );
+  /** Returns how many markets the update held. */
+  const take = async (update: CatalogUpdate): Promise<number> => {
+    if (update.type === 'connected') {
+      logger[update.connected ? 'info' : 'warn']({ connected: update.connected }, update.detail);
+      status.update({
+        connected: update.connected,
+        detail: `${source.description}: ${update.detail}`,
+        shift_days: source.shiftDays,
+      });
+      return 0;
+    }
+    lastDelivery.set(nowMs());
+    if ((await writer.write(update.rows)) > 0) status.update({ last_event_ms: nowMs() });
+    return update.rows.filter((row) => row.kind === 'catalog_market').length;
+  };
+
+  status.update({
+    detail: source.description,
+    shift_days: source.shiftDays,
+    recorded_from_ms: source.recordedFromMs,
+    phase: 'history',
+  });
+  const keys = await writer.restore();
+  logger.debug({ keys }, 'catalogue restored');
+  const progress = createProgress({
+    logger,
+    source: 'catalog',
+    unit: 'markets',
+    total: source.totalMarkets,
+    onShare: (share) => status.update({ progress: share }),
+  });
+  let done = 0;
+  for await (const update of source.load(signal)) {
+    done += await take(update);
+    progress.report(done);
+  }
+  if (signal.aborted) return;
+  progress.finish();
+  status.update({ phase: 'live', progress: 1 });
+
+  for await (const update of source.live(signal)) await take(update);
+  if (!signal.aborted && source.mode === 'live') throw new RetryableError('The catalogue source ended by itself');
+}

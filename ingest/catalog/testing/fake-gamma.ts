@@ -1,0 +1,76 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface FakeAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** The catalogue service over HTTP: events by cursor, by slug and by update; series and tags by offset. Faults on demand. */
+export interface FakeGamma {
+  readonly url: string;
+  /** Every request so far, as `path?query`. */
+  readonly requests: string[];
+  /** The service's state; change it between requests. */
+  events: Record<string, unknown>[];
+  series: unknown[];
+  tags: unknown[];
+  /** Answers for the next requests, before the real ones. */
+  readonly faults: FakeAnswer[];
+  stop(): Promise<void>;
+}
+
+export async function startFakeGamma(): Promise<FakeGamma> {
+  const requests: string[] = [];
+  const faults: FakeAnswer[] = [];
+  const page = (rows: unknown[], query: URLSearchParams, start: number) =>
+    rows.slice(start, start + Number(query.get('limit')));
+
+  const answer = (path: string, query: URLSearchParams): unknown => {
+    const offset = Number(query.get('offset') ?? 0);
+    if (path === '/series') return page(fake.series, query, offset);
+    if (path === '/tags') return page(fake.tags, query, offset);
+    const closed = query.get('closed');
+    const chosen = fake.events.filter((event) => closed === null || String(event.closed ?? false) === closed);
+    if (path === '/events/keyset') {
+      const from = Number(query.get('after_cursor') ?? 0);
+      const events = page(chosen, query, from);
+      const next = from + events.length;
+      return { events, ...(next < chosen.length ? { next_cursor: String(next) } : {}) };
+    }
+    if (path !== '/events') return null;
+    const slugs = query.getAll('slug');
+    if (slugs.length > 0) return chosen.filter((event) => slugs.includes(String(event.slug)));
+    const updated = (event: Record<string, unknown>) => String(event.updatedAt ?? '');
+    return page(
+      chosen.toSorted((a, b) => (updated(a) < updated(b) ? 1 : -1)),
+      query,
+      offset,
+    );
+  };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://fake');
+    requests.push(`${url.pathname}${url.search}`);
+    const fault = faults.shift();
+    const body = fault === undefined ? answer(url.pathname, url.searchParams) : null;
+    if (fault !== undefined) response.writeHead(fault.status, fault.headers).end(fault.body);
+    else
+      response.writeHead(body === null ? 404 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const fake: FakeGamma = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    events: [],
+    series: [],
+    tags: [],
+    faults,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return fake;
+}

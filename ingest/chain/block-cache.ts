@@ -1,0 +1,50 @@
+import type { BlockRecords } from './block-records.js';
+import type { Hex } from './source.js';
+
+/** Canonical blocks the head tracker already decoded, for the final writer. Bounded by records; the lowest blocks go first. */
+export interface BlockCache {
+  put(block: BlockRecords): void;
+  /** Forget every block from this number up. */
+  rollback(fromNumber: number): void;
+  get(number: number): BlockRecords | undefined;
+  hashAt(number: number): Hex | undefined;
+  dropThrough(number: number): void;
+  readonly records: number;
+}
+
+export function createBlockCache(options: { maxRecords: number }): BlockCache {
+  // Insertion order is ascending: a rollback removes from the top before replacing blocks are put.
+  const blocks = new Map<number, BlockRecords>();
+  let records = 0;
+  const remove = (number: number) => {
+    const block = blocks.get(number);
+    if (block === undefined) return;
+    blocks.delete(number);
+    records -= block.facts.length + 1;
+  };
+  return {
+    put(block) {
+      remove(block.number);
+      blocks.set(block.number, block);
+      records += block.facts.length + 1;
+      for (const number of blocks.keys()) {
+        if (records <= options.maxRecords || number === block.number) break;
+        remove(number);
+      }
+    },
+    rollback(fromNumber) {
+      for (const number of [...blocks.keys()]) if (number >= fromNumber) remove(number);
+    },
+    get: (number) => blocks.get(number),
+    hashAt: (number) => blocks.get(number)?.hash,
+    dropThrough(number) {
+      for (const held of blocks.keys()) {
+        if (held > number) break;
+        remove(held);
+      }
+    },
+    get records() {
+      return records;
+    },
+  };
+}

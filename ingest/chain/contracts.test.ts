@@ -1,0 +1,61 @@
+import { encodeAbiParameters, keccak256, stringToBytes } from 'viem';
+import { describe, expect, it } from 'vitest';
+import { domainTypeString, eventAbi, exchangeDomainName, polygonChainId } from './abi.js';
+import {
+  addresses,
+  contractAt,
+  contracts,
+  exchangeBehind,
+  settlementTargets,
+  watchedAddresses,
+  watchedTopics,
+} from './contracts.js';
+
+describe('address book', () => {
+  it('holds each address once, in lower case', () => {
+    const all = contracts.map((contract) => contract.address);
+    expect(new Set(all).size).toBe(all.length);
+    for (const address of Object.values(addresses)) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
+  });
+
+  it('has the domain separator EIP-712 gives for each exchange', () => {
+    const hash = (text: string) => keccak256(stringToBytes(text));
+    for (const contract of contracts) {
+      if (contract.role !== 'exchange') continue;
+      const expected = keccak256(
+        encodeAbiParameters(
+          [{ type: 'bytes32' }, { type: 'bytes32' }, { type: 'bytes32' }, { type: 'uint256' }, { type: 'address' }],
+          [
+            hash(domainTypeString),
+            hash(exchangeDomainName),
+            hash(String(contract.generation)),
+            BigInt(polygonChainId),
+            contract.address,
+          ],
+        ),
+      );
+      expect(contract.domainSeparator, contract.name).toBe(expected);
+    }
+  });
+
+  it('burn address is the head of keccak("NO_TOKEN_BURN_ADDRESS")', () => {
+    expect(keccak256(stringToBytes('NO_TOKEN_BURN_ADDRESS')).slice(0, 42)).toBe(addresses.noTokenBurn);
+  });
+
+  it('leads a FeeModule to its exchange and nothing else to one', () => {
+    expect(exchangeBehind(addresses.feeModule)?.address).toBe(addresses.exchangeV1);
+    expect(exchangeBehind(addresses.feeModuleOldNegRisk)?.address).toBe(addresses.exchangeV1NegRisk);
+    expect(exchangeBehind(addresses.exchangeV3)?.generation).toBe(3);
+    expect(exchangeBehind(addresses.conditionalTokens)).toBeNull();
+    expect(exchangeBehind('0x0000000000000000000000000000000000000001')).toBeNull();
+  });
+
+  it('watches what is decoded, not the collateral transfers of the whole chain', () => {
+    expect(watchedAddresses).toContain(addresses.conditionalTokens);
+    expect(watchedAddresses).not.toContain(addresses.usdcE);
+    expect(watchedTopics).toContain(eventAbi.orderFilledV2.topic0);
+    expect(watchedTopics).not.toContain(eventAbi.erc20Transfer.topic0);
+    expect(settlementTargets).toHaveLength(10);
+    expect(contractAt(addresses.pusd)?.role).toBe('pusd');
+  });
+});

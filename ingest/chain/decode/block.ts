@@ -1,0 +1,94 @@
+import type { Block } from '../../../schemas/types.gen.js';
+import type { SourceBlock } from '../source.js';
+import { createBlockIds } from './block-ids.js';
+import type { ChainFact } from './facts.js';
+
+import { MalformedError, quantity, requireHex } from './hex.js';
+import { type DecodedLog, readLog, routeOf } from './read-log.js';
+import { type Touched, touch, untouched } from './touched.js';
+import { factsOfTransaction, type Problem } from './transaction.js';
+
+export interface DecodedBlock {
+  /** Ascending log index. */
+  readonly events: readonly ChainFact[];
+  /** Logs of ours that nothing could be made of. */
+  readonly problems: readonly Problem[];
+}
+
+interface TransactionLogs {
+  readonly logs: DecodedLog[];
+  readonly touched: Touched;
+}
+
+function requireHash(text: string): void {
+  if (typeof text !== 'string' || text.length !== 66 || !text.startsWith('0x')) {
+    throw new MalformedError('transaction hash is not 32 bytes');
+  }
+  requireHex(text, 2, 66);
+}
+
+/** What the logs of a block say. Logs of other contracts and other events are skipped; a malformed one becomes a problem, never an exception. */
+export function decodeBlock(block: SourceBlock): DecodedBlock {
+  const problems: Problem[] = [];
+  const report = (problem: Problem): void => {
+    problems.push(problem);
+  };
+  const transactions = new Map<string, TransactionLogs>();
+  const seen = new Set<number>();
+
+  for (const log of block.logs) {
+    const route = routeOf(log);
+    if (route === null) continue;
+    try {
+      if (log.blockHash !== block.hash) throw new MalformedError('log of another block');
+      requireHash(log.transactionHash);
+      const logIndex = quantity(log.logIndex, 'log index');
+      if (seen.has(logIndex)) throw new MalformedError('log index stands twice in the block');
+      seen.add(logIndex);
+      let transaction = transactions.get(log.transactionHash);
+      if (transaction === undefined) {
+        transaction = { logs: [], touched: untouched() };
+        transactions.set(log.transactionHash, transaction);
+      }
+      touch(transaction.touched, route.contract, route.event);
+      transaction.logs.push(readLog(route, log, logIndex));
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      report({ log, reason: `${route.event}: ${error.message}` });
+    }
+  }
+
+  const events: ChainFact[] = [];
+  const ids = createBlockIds();
+  for (const [txHash, { logs, touched }] of transactions) {
+    logs.sort((a, b) => a.logIndex - b.logIndex);
+    for (const fact of factsOfTransaction(block, txHash, logs, touched, ids, report)) events.push(fact);
+  }
+  // Stable: the facts one log makes keep their order.
+  events.sort((a, b) => a.value.log_index - b.value.log_index);
+  return { events, problems };
+}
+
+/** The record that closes a block. Trade volume counts each match once: the taker's own row repeats its maker rows. */
+export function blockEvent(block: SourceBlock, events: readonly ChainFact[]): Block {
+  const ours = new Set<string>();
+  const settled = new Set<string>();
+  let volume = 0n;
+  for (const event of events) {
+    ours.add(event.value.tx_hash);
+    if (event.kind !== 'trade') continue;
+    settled.add(event.value.tx_hash);
+    if (!event.value.is_taker_order) volume += event.value.usdc;
+  }
+  return {
+    id: `block-${block.number}`,
+    block_number: block.number,
+    block_hash: block.hash,
+    parent_hash: block.parentHash,
+    timestamp_ms: block.timestampS * 1000,
+    tx_count: block.txCount,
+    polymarket_tx_count: ours.size,
+    settlement_count: settled.size,
+    trade_volume: volume,
+  };
+}

@@ -1,0 +1,220 @@
+import { comboPositions } from '../../../schemas/primitives/combo-ids.js';
+import type { ComboLifecycle } from '../../../schemas/types.gen.js';
+import { addresses, contractAt } from '../contracts.js';
+import type { SourceBlock } from '../source.js';
+import { type ChainFact, locate } from './facts.js';
+import type { Transfer } from './legs.js';
+import type { DecodedLog, DecodedLogOf } from './read-log.js';
+import type { Touched } from './touched.js';
+
+type Body = Omit<
+  ComboLifecycle,
+  'id' | 'block_number' | 'block_hash' | 'timestamp_ms' | 'tx_hash' | 'log_index' | 'user'
+>;
+
+const NOTHING: Omit<Body, 'action'> = {
+  condition_ids: [],
+  event_ids: [],
+  source_position_ids: [],
+  destination_position_ids: [],
+  legs: null,
+  amount: null,
+  payout: null,
+};
+
+/** The person behind an action: who did it, or, behind the Router, who received. */
+const person = (initiator: string, recipient: string | undefined): string =>
+  initiator === addresses.comboRouter ? (recipient ?? initiator) : initiator;
+
+interface Action {
+  readonly user: string | null;
+  readonly body: Body;
+}
+
+/** What a lifecycle log says; null for a log that is none, or that another log of its transaction tells. */
+function actionOf(log: DecodedLog): Action | null {
+  const of = (user: string | null, action: string, body: Partial<Body>): Action => ({
+    user,
+    body: { ...NOTHING, ...body, action },
+  });
+  switch (log.event) {
+    case 'comboPrepared':
+      return of(null, 'Prepare', { condition_ids: [log.args.conditionId], legs: log.args.legs.map(String) });
+    case 'comboSplit': {
+      const { initiator, recipient, conditionId, amount } = log.args;
+      const destination_position_ids = comboPositions(conditionId);
+      return of(person(initiator, recipient), 'Split', {
+        condition_ids: [conditionId],
+        destination_position_ids,
+        amount,
+      });
+    }
+    case 'comboMerge': {
+      const { initiator, recipient, conditionId, amount } = log.args;
+      const source_position_ids = comboPositions(conditionId);
+      return of(person(initiator, recipient), 'Merge', { condition_ids: [conditionId], source_position_ids, amount });
+    }
+    case 'comboRedeem': {
+      const { initiator, recipient, positionId, amount, payout } = log.args;
+      // Its own Redemption log names the user.
+      if (initiator === addresses.autoRedeemer) return null;
+      return of(person(initiator, recipient), 'Redeem', {
+        source_position_ids: [positionId.toString()],
+        amount,
+        payout,
+      });
+    }
+    case 'comboRedemption': {
+      const { from, positionId, payout } = log.args;
+      return of(from, 'Redeem', { source_position_ids: [positionId.toString()], payout });
+    }
+    case 'comboSplitOnEvent':
+    case 'comboConvert': {
+      const { initiator, recipients, conditionId, eventId, amount } = log.args;
+      const action = log.event === 'comboConvert' ? 'Convert' : 'HorizontalSplit';
+      return of(person(initiator, recipients[0]), action, {
+        condition_ids: [conditionId],
+        event_ids: [eventId],
+        amount,
+      });
+    }
+    case 'comboMergedOnEvent': {
+      const { initiator, recipient, conditionId, eventId, amount } = log.args;
+      return of(person(initiator, recipient), 'HorizontalMerge', {
+        condition_ids: [conditionId],
+        event_ids: [eventId],
+        amount,
+      });
+    }
+    case 'comboSplitOnCondition':
+    case 'comboMergedOnCondition':
+    case 'comboExtract':
+    case 'comboInject': {
+      const { initiator, recipient, conditionId, conditionId1, conditionId2, amount } = log.args;
+      const action = THREE_CONDITION_ACTIONS[log.event];
+      return of(person(initiator, recipient), action, {
+        condition_ids: [conditionId, conditionId1, conditionId2],
+        amount,
+      });
+    }
+    case 'comboConvertToYesBasket': {
+      const { initiator, recipients, conditionId, amount } = log.args;
+      return of(person(initiator, recipients[0]), 'ConvertToYesBasket', { condition_ids: [conditionId], amount });
+    }
+    case 'comboMergeFromYesBasket': {
+      const { initiator, recipient, conditionId, amount } = log.args;
+      return of(person(initiator, recipient), 'MergeFromYesBasket', { condition_ids: [conditionId], amount });
+    }
+    case 'comboCompress':
+    case 'comboWrap':
+    case 'comboUnwrap': {
+      const { initiator, recipient, fromId, toId, amount } = log.args;
+      return of(person(initiator, recipient), CHANGE_ACTIONS[log.event], {
+        source_position_ids: [fromId.toString()],
+        destination_position_ids: [toId.toString()],
+        amount,
+        payout: log.event === 'comboCompress' ? log.args.collateralOut : null,
+      });
+    }
+    default:
+      return null;
+  }
+}
+
+const THREE_CONDITION_ACTIONS = {
+  comboSplitOnCondition: 'Split',
+  comboMergedOnCondition: 'Merge',
+  comboExtract: 'Extract',
+  comboInject: 'Inject',
+} as const;
+const CHANGE_ACTIONS = { comboCompress: 'Compress', comboWrap: 'Wrap', comboUnwrap: 'Unwrap' } as const;
+
+const roles: Readonly<Record<string, string>> = {
+  [addresses.exchangeV3]: 'ExchangeV3',
+  [addresses.autoRedeemer]: 'AutoRedeemer',
+};
+
+function approval(block: SourceBlock, txHash: string, log: DecodedLog): ChainFact[] {
+  if (log.event !== 'approvalForAll' && log.event !== 'erc20Approval') return [];
+  const all = log.event === 'approvalForAll';
+  const operator = all ? log.args.operator : log.args.spender;
+  const target_role = all || operator === addresses.exchangeV3 ? roles[operator] : undefined;
+  if (target_role === undefined) return [];
+  return [
+    {
+      kind: 'combo_approval',
+      value: {
+        ...locate(block, txHash, log.logIndex),
+        approval_type: all ? 'position_manager_approval_for_all' : 'collateral_allowance',
+        owner: all ? log.args.account : log.args.owner,
+        operator,
+        approved: all ? log.args.approved : log.args.value > 0n,
+        amount: all ? null : log.args.value.toString(),
+        target_role,
+      },
+    },
+  ];
+}
+
+/** What an id stands for, from the logs that say so. */
+function definition(block: SourceBlock, txHash: string, log: DecodedLog): ChainFact[] {
+  const of = (subject_id: string, legs: readonly string[] | null, legacy_id: string | null): ChainFact[] => [
+    {
+      kind: 'combo_definition',
+      value: { ...locate(block, txHash, log.logIndex, '-definition'), subject_id, legs, legacy_id },
+    },
+  ];
+  switch (log.event) {
+    case 'comboPrepared':
+      return of(log.args.conditionId, log.args.legs.map(String), null);
+    case 'comboMigrationRegistered':
+      return of(log.args.conditionId, null, log.args.legacyConditionId);
+    case 'comboEventPrepared':
+      return of(log.args.eventId, null, log.args.legacyEventId);
+    default:
+      return [];
+  }
+}
+
+/**
+ * Facts of one log of the combo protocol, of an approval for it, or of a combo redemption by the AutoRedeemer. Splits and merges by the
+ * exchange belong to its match and are none; a definition comes before the step that uses it.
+ */
+export function comboFacts(block: SourceBlock, txHash: string, log: DecodedLog): ChainFact[] {
+  const facts = [...definition(block, txHash, log), ...approval(block, txHash, log)];
+  const action = actionOf(log);
+  if (action === null || action.user === addresses.exchangeV3) return facts;
+  facts.push({
+    kind: 'combo_lifecycle',
+    value: { ...locate(block, txHash, log.logIndex, '-combo'), user: action.user, ...action.body },
+  });
+  return facts;
+}
+
+/** Transfers of combo positions between two wallets: no mint, burn, match or contract of ours at either end. */
+export function comboTransferFacts(
+  block: SourceBlock,
+  txHash: string,
+  moved: Transfer,
+  touched: Pick<Touched, 'exchanges'>,
+): ChainFact[] {
+  const ends = [moved.from, moved.to];
+  if (ends.includes(addresses.zero) || ends.some((end) => contractAt(end) !== undefined)) return [];
+  if (touched.exchanges.has(moved.operator)) return [];
+  return moved.ids.map((id, index) => ({
+    kind: 'combo_lifecycle',
+    value: {
+      ...locate(block, txHash, moved.logIndex, moved.batch ? `-combo-${index}` : '-combo'),
+      user: moved.from,
+      ...NOTHING,
+      action: 'Transfer',
+      source_position_ids: [id.toString()],
+      destination_position_ids: [id.toString()],
+      amount: moved.values[index] ?? 0n,
+    },
+  }));
+}
+
+/** Whether a transfer log is of combo positions rather than of ConditionalTokens. */
+export const isComboTransfer = (log: DecodedLogOf<'transferSingle' | 'transferBatch'>): boolean =>
+  log.contract.role === 'position_manager';

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import { conditionId, negRiskQuestionId, tokenPair } from '../../../schemas/primitives/ids.js';
+import { addresses } from '../contracts.js';
+import type { Hex } from '../source.js';
+import { buildBlock } from './build.fixture.js';
+import {
+  alice,
+  batch,
+  bob,
+  CONDITION,
+  carol,
+  factsOf,
+  fillV1,
+  fillV2,
+  fullSet,
+  kinds,
+  M,
+  neg,
+  negAdapter,
+  plain,
+  plainAdapter,
+  single,
+  values,
+  wrapped,
+  wrappedPair,
+  zero,
+} from './scenario.fixture.js';
+
+describe('splits and merges', () => {
+  it('of a user count as they are, with the mint and burn explained', () => {
+    const events = factsOf(
+      buildBlock(
+        batch(alice, zero, alice, plain, [M, M]),
+        fullSet('positionSplit', alice, M),
+        batch(alice, alice, zero, plain, [M, M]),
+        fullSet('positionsMerge', alice, M),
+      ),
+    );
+    expect(kinds(events)).toEqual(['position_split', 'position_merge']);
+    expect(values(events)).toMatchObject([
+      { stakeholder: alice, collateral_token: addresses.usdcE, condition_id: CONDITION, amount: M, log_index: 1 },
+      { stakeholder: alice, log_index: 3 },
+    ]);
+  });
+
+  it('of the NegRiskAdapter on ConditionalTokens are its own event again: counted once', () => {
+    const nra = addresses.negRiskAdapter;
+    const events = factsOf(
+      buildBlock(
+        batch(nra, zero, nra, wrappedPair, [M, M]),
+        fullSet('positionSplit', nra, M, addresses.wrappedCollateral),
+        batch(nra, nra, alice, wrappedPair, [M, M]),
+        neg('negRiskPositionSplit', { stakeholder: alice, conditionId: CONDITION, amount: M }),
+        batch(nra, alice, nra, wrappedPair, [M, M]),
+        batch(nra, nra, zero, wrappedPair, [M, M]),
+        fullSet('positionsMerge', nra, M, addresses.wrappedCollateral),
+        neg('negRiskPositionsMerge', { stakeholder: alice, conditionId: CONDITION, amount: M }),
+      ),
+    );
+    expect(kinds(events)).toEqual(['position_split', 'position_merge']);
+    expect(values(events)).toMatchObject([
+      { stakeholder: alice, collateral_token: addresses.wrappedCollateral, log_index: 3 },
+      { stakeholder: alice, collateral_token: addresses.wrappedCollateral, log_index: 7 },
+    ]);
+  });
+
+  it('of the V1 exchange belong to the match', () => {
+    const e = addresses.exchangeV1;
+    const events = factsOf(
+      buildBlock(
+        batch(e, zero, e, plain, [M, M]),
+        fullSet('positionSplit', e, M),
+        single(e, e, alice, plain[0]!, M),
+        fillV1(alice, bob, [0n, plain[0]!], M / 2n, M, 0n),
+        single(e, e, bob, plain[1]!, M),
+        fillV1(bob, e, [0n, plain[1]!], M / 2n, M, 0n),
+      ),
+    );
+    expect(kinds(events)).toEqual(['trade', 'trade']);
+  });
+
+  it("of an exchange are never a user's, even without a fill beside them", () => {
+    expect(factsOf(buildBlock(fullSet('positionSplit', addresses.exchangeV1, M)))).toEqual([]);
+  });
+
+  it('of the V1 neg-risk exchange belong to the match on both contracts', () => {
+    const e = addresses.exchangeV1NegRisk;
+    const fill = fillV1(alice, bob, [0n, wrappedPair[0]!], M / 2n, M, 0n);
+    const events = factsOf(
+      buildBlock(
+        fullSet('positionSplit', addresses.negRiskAdapter, M, addresses.wrappedCollateral),
+        neg('negRiskPositionSplit', { stakeholder: e, conditionId: CONDITION, amount: M }),
+        { ...fill, address: e },
+      ),
+    );
+    expect(kinds(events)).toEqual(['trade']);
+  });
+
+  it('of a collateral adapter for a V2 exchange belong to the match', () => {
+    const e = addresses.exchangeV2;
+    const events = factsOf(
+      buildBlock(
+        batch(plainAdapter, zero, plainAdapter, plain, [M, M]),
+        fullSet('positionSplit', plainAdapter, M),
+        batch(plainAdapter, plainAdapter, e, plain, [M, M]),
+        single(e, e, alice, plain[0]!, M),
+        fillV2(e, alice, bob, 0, M / 2n, M),
+        fillV2(e, bob, e, 0, M / 2n, M),
+      ),
+    );
+    expect(kinds(events)).toEqual(['trade', 'trade']);
+  });
+
+  it('of a collateral adapter for a user beside a V2 match belong to the user', () => {
+    const e = addresses.exchangeV2;
+    const events = factsOf(
+      buildBlock(
+        fullSet('positionSplit', plainAdapter, 3n * M),
+        batch(plainAdapter, plainAdapter, carol, plain, [3n * M, 3n * M]),
+        batch(e, e, plainAdapter, plain, [M, M]),
+        fullSet('positionsMerge', plainAdapter, M),
+        fillV2(e, alice, bob, 1, M, M / 2n),
+      ),
+    );
+    expect(kinds(events)).toEqual(['position_split', 'trade']);
+    expect(events[0]?.value).toMatchObject({ stakeholder: carol, amount: 3n * M });
+  });
+
+  it('of a collateral adapter belong to who gets or gives the full set', () => {
+    const events = factsOf(
+      buildBlock(
+        fullSet('positionSplit', plainAdapter, M),
+        batch(plainAdapter, plainAdapter, alice, plain, [M, M]),
+        batch(plainAdapter, bob, plainAdapter, [...plain].reverse(), [2n * M, 2n * M]),
+        fullSet('positionsMerge', plainAdapter, 2n * M),
+        wrapped(plainAdapter, bob, 2n * M),
+      ),
+    );
+    expect(kinds(events)).toEqual(['position_split', 'position_merge']);
+    expect(values(events)).toMatchObject([{ stakeholder: alice }, { stakeholder: bob }]);
+  });
+
+  it('of the neg-risk collateral adapter: adapter event, real user', () => {
+    const nra = addresses.negRiskAdapter;
+    const events = factsOf(
+      buildBlock(
+        batch(negAdapter, alice, negAdapter, wrappedPair, [M, M]),
+        batch(nra, negAdapter, nra, wrappedPair, [M, M]),
+        fullSet('positionsMerge', nra, M, addresses.wrappedCollateral),
+        neg('negRiskPositionsMerge', { stakeholder: negAdapter, conditionId: CONDITION, amount: M }),
+      ),
+    );
+    expect(values(events)).toMatchObject([{ stakeholder: alice, collateral_token: addresses.wrappedCollateral }]);
+    expect(events).toHaveLength(1);
+  });
+
+  it('of several users in one transaction find one leg each, by tokens and amounts', () => {
+    const events = factsOf(
+      buildBlock(
+        batch(plainAdapter, alice, plainAdapter, plain, [M, M]),
+        batch(plainAdapter, bob, plainAdapter, plain, [2n * M, 2n * M]),
+        batch(plainAdapter, carol, plainAdapter, plain, [2n * M, 2n * M]),
+        fullSet('positionsMerge', plainAdapter, 2n * M),
+        fullSet('positionsMerge', plainAdapter, M),
+        fullSet('positionsMerge', plainAdapter, 2n * M),
+      ),
+    );
+    expect(events.map((event) => event.kind === 'position_merge' && event.value.stakeholder)).toEqual([
+      carol,
+      alice,
+      bob,
+    ]);
+  });
+
+  it('fall back to who was paid, and to the adapter itself rather than a guess', () => {
+    const events = factsOf(
+      buildBlock(
+        fullSet('positionsMerge', plainAdapter, M),
+        wrapped(plainAdapter, alice, M),
+        fullSet('positionSplit', plainAdapter, 5n * M),
+      ),
+    );
+    expect(values(events)).toMatchObject([{ stakeholder: alice }, { stakeholder: plainAdapter }]);
+  });
+});
+
+describe('conversions', () => {
+  const MARKET = `0x${'2c'.repeat(31)}00` as const;
+  const noTokens = [0, 2].map((index) => {
+    const condition = conditionId({ oracle: addresses.negRiskAdapter, questionId: negRiskQuestionId(MARKET, index) });
+    return BigInt(tokenPair(addresses.wrappedCollateral, condition)[1]);
+  });
+  const converted = (stakeholder: Hex) =>
+    neg('positionsConverted', { stakeholder, marketId: MARKET, indexSet: 0b101n, amount: M });
+
+  it('of a user: one fact, the inner splits and every leg explained', () => {
+    const nra = addresses.negRiskAdapter;
+    const events = factsOf(
+      buildBlock(
+        batch(nra, alice, addresses.noTokenBurn, noTokens, [M, M]),
+        batch(nra, zero, nra, wrappedPair, [M, M]),
+        fullSet('positionSplit', nra, M, addresses.wrappedCollateral),
+        single(nra, nra, addresses.noTokenBurn, wrappedPair[1]!, M),
+        batch(nra, nra, alice, [wrappedPair[0]!], [M]),
+        converted(alice),
+      ),
+    );
+    expect(kinds(events)).toEqual(['positions_converted']);
+    expect(events[0]?.value).toMatchObject({ stakeholder: alice, market_id: MARKET, index_set: '0x5', amount: M });
+  });
+
+  it('tell how many questions the market has by the YES handed over, where that is exactly one of each other question', () => {
+    const yes = [1, 3].map((index) => {
+      const condition = conditionId({ oracle: addresses.negRiskAdapter, questionId: negRiskQuestionId(MARKET, index) });
+      return BigInt(tokenPair(addresses.wrappedCollateral, condition)[0]);
+    });
+    const nra = addresses.negRiskAdapter;
+    const countOf = (tokens: bigint[]) => {
+      const legs =
+        tokens.length === 0
+          ? []
+          : [
+              batch(
+                nra,
+                nra,
+                alice,
+                tokens,
+                tokens.map(() => M),
+              ),
+            ];
+      const [event] = factsOf(
+        buildBlock(batch(nra, alice, addresses.noTokenBurn, noTokens, [M, M]), ...legs, converted(alice)),
+      );
+      return event?.kind === 'positions_converted' ? event.value.question_count : undefined;
+    };
+    expect([yes, yes.slice(0, 1), yes.slice(1), []].map(countOf)).toEqual([4, 3, null, null]);
+  });
+
+  it('through a collateral adapter belong to who handed in exactly those NO tokens', () => {
+    const events = factsOf(
+      buildBlock(
+        batch(negAdapter, alice, negAdapter, noTokens, [M, M]),
+        batch(negAdapter, bob, negAdapter, noTokens, [M, 2n * M]),
+        batch(negAdapter, carol, negAdapter, wrappedPair, [M, M]),
+        converted(negAdapter),
+        converted(negAdapter),
+      ),
+    );
+    expect(values(events)).toMatchObject([{ stakeholder: alice }, { stakeholder: negAdapter }]);
+  });
+});

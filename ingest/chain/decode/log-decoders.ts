@@ -1,0 +1,242 @@
+import type { EventName } from '../abi.js';
+import { comboLogDecoders } from './combo-log-decoders.js';
+import {
+  AMOUNT_LIMIT,
+  addressAt,
+  amountAt,
+  at,
+  hashAt,
+  isZeroWord,
+  MalformedError,
+  requireTopics,
+  requireWords,
+  smallAt,
+  topicAddress,
+  topicHash,
+  topicUint,
+  uint64At,
+  uint256At,
+  uintArrayAt,
+} from './hex.js';
+import { oracleLogDecoders } from './oracle-log-decoders.js';
+
+type Topics = readonly string[];
+
+function sideAt(data: string, index: number): 0 | 1 {
+  if (!isZeroWord(data, at(index))) {
+    if (smallAt(data, at(index), 'side') !== 1) throw new MalformedError('side is neither 0 nor 1');
+    return 1;
+  }
+  return 0;
+}
+
+function amountsAt(data: string, head: number): bigint[] {
+  const values = uintArrayAt(data, head);
+  for (const value of values) if (value >= AMOUNT_LIMIT) throw new MalformedError('amount beyond 38 digits');
+  return values;
+}
+
+const actorAndCondition = (t: Topics, d: string) => {
+  requireTopics(t, 3);
+  requireWords(d, 1);
+  return { stakeholder: topicAddress(t, 1), conditionId: topicHash(t, 2), amount: amountAt(d, at(0)) };
+};
+const fullSet = (t: Topics, d: string) => {
+  requireTopics(t, 4);
+  return {
+    stakeholder: topicAddress(t, 1),
+    parentCollectionId: topicHash(t, 2),
+    conditionId: topicHash(t, 3),
+    collateralToken: addressAt(d, at(0)),
+    partition: uintArrayAt(d, 1),
+    amount: amountAt(d, at(2)),
+  };
+};
+const autoRedemption = (t: Topics, d: string) => {
+  requireTopics(t, 3);
+  requireWords(d, 1);
+  return { from: topicAddress(t, 1), conditionId: topicHash(t, 2), payout: amountAt(d, at(0)) };
+};
+const wrap = (t: Topics, d: string) => {
+  requireTopics(t, 4);
+  requireWords(d, 1);
+  return {
+    caller: topicAddress(t, 1),
+    asset: topicAddress(t, 2),
+    to: topicAddress(t, 3),
+    amount: amountAt(d, at(0)),
+  };
+};
+/**
+ * One decoder per event: topics and data to its arguments (named as in the ABI; ids and amounts bigint, addresses and hashes lower-case
+ * hex). Throws MalformedError. Arguments nobody reads are left out, but the shape of the log is checked.
+ */
+export const logDecoders = {
+  orderFilledV1: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    requireWords(d, 5);
+    return {
+      orderHash: topicHash(t, 1),
+      maker: topicAddress(t, 2),
+      taker: topicAddress(t, 3),
+      makerAssetId: isZeroWord(d, 2) ? 0n : uint256At(d, 2),
+      takerAssetId: isZeroWord(d, 66) ? 0n : uint256At(d, 66),
+      makerAmountFilled: uint64At(d, 130),
+      takerAmountFilled: uint64At(d, 194),
+      fee: uint64At(d, 258),
+    };
+  },
+  orderFilledV2: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    requireWords(d, 7);
+    return {
+      orderHash: topicHash(t, 1),
+      maker: topicAddress(t, 2),
+      taker: topicAddress(t, 3),
+      side: sideAt(d, 0),
+      tokenId: uint256At(d, 66),
+      makerAmountFilled: uint64At(d, 130),
+      takerAmountFilled: uint64At(d, 194),
+      fee: uint64At(d, 258),
+      /** null: no builder. */
+      builder: isZeroWord(d, 322) ? null : hashAt(d, 322),
+    };
+  },
+  ordersMatchedV1: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    requireWords(d, 4);
+    return {
+      takerOrderHash: topicHash(t, 1),
+      takerOrderMaker: topicAddress(t, 2),
+      makerAssetId: uint256At(d, at(0)),
+      takerAssetId: uint256At(d, at(1)),
+      makerAmountFilled: uint64At(d, at(2)),
+      takerAmountFilled: uint64At(d, at(3)),
+    };
+  },
+  ordersMatchedV2: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    requireWords(d, 4);
+    return {
+      takerOrderHash: topicHash(t, 1),
+      takerOrderMaker: topicAddress(t, 2),
+      side: sideAt(d, 0),
+      tokenId: uint256At(d, at(1)),
+      makerAmountFilled: uint64At(d, at(2)),
+      takerAmountFilled: uint64At(d, at(3)),
+    };
+  },
+  feeRefunded: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    requireWords(d, 2);
+    return {
+      orderHash: topicHash(t, 1),
+      to: topicAddress(t, 2),
+      feeCharged: topicUint(t, 3),
+      id: uint256At(d, at(0)),
+      refund: uint64At(d, at(1)),
+    };
+  },
+
+  conditionPreparation: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    requireWords(d, 1);
+    return {
+      conditionId: topicHash(t, 1),
+      oracle: topicAddress(t, 2),
+      questionId: topicHash(t, 3),
+      outcomeSlotCount: smallAt(d, at(0), 'outcome slot count'),
+    };
+  },
+  conditionResolution: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    return {
+      conditionId: topicHash(t, 1),
+      oracle: topicAddress(t, 2),
+      questionId: topicHash(t, 3),
+      outcomeSlotCount: smallAt(d, at(0), 'outcome slot count'),
+      payoutNumerators: uintArrayAt(d, 1),
+    };
+  },
+  positionSplit: fullSet,
+  positionsMerge: fullSet,
+  payoutRedemption: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    return {
+      redeemer: topicAddress(t, 1),
+      collateralToken: topicAddress(t, 2),
+      parentCollectionId: topicHash(t, 3),
+      conditionId: hashAt(d, at(0)),
+      indexSets: uintArrayAt(d, 1),
+      payout: amountAt(d, at(2)),
+    };
+  },
+  transferSingle: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    requireWords(d, 2);
+    return {
+      operator: topicAddress(t, 1),
+      from: topicAddress(t, 2),
+      to: topicAddress(t, 3),
+      id: uint256At(d, 2),
+      value: amountAt(d, 66),
+    };
+  },
+  transferBatch: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    const ids = uintArrayAt(d, 0);
+    const values = amountsAt(d, 1);
+    if (ids.length !== values.length) throw new MalformedError('ids and values differ in length');
+    return {
+      operator: topicAddress(t, 1),
+      from: topicAddress(t, 2),
+      to: topicAddress(t, 3),
+      ids,
+      values,
+    };
+  },
+
+  negRiskPositionSplit: actorAndCondition,
+  negRiskPositionsMerge: actorAndCondition,
+  negRiskPayoutRedemption: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    return {
+      redeemer: topicAddress(t, 1),
+      conditionId: topicHash(t, 2),
+      amounts: amountsAt(d, 0),
+      payout: amountAt(d, at(1)),
+    };
+  },
+  positionsConverted: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    requireWords(d, 1);
+    return {
+      stakeholder: topicAddress(t, 1),
+      marketId: topicHash(t, 2),
+      indexSet: topicUint(t, 3),
+      amount: amountAt(d, at(0)),
+    };
+  },
+
+  binaryRedemption: autoRedemption,
+  negRiskRedemption: autoRedemption,
+  comboRedemption: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    requireWords(d, 1);
+    return { from: topicAddress(t, 1), positionId: topicUint(t, 2), payout: amountAt(d, at(0)) };
+  },
+  wrapped: wrap,
+  unwrapped: wrap,
+  erc20Transfer: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    requireWords(d, 1);
+    return { from: topicAddress(t, 1), to: topicAddress(t, 2), value: amountAt(d, at(0)) };
+  },
+
+  ...oracleLogDecoders,
+  ...comboLogDecoders,
+} satisfies Partial<Record<EventName, (topics: Topics, data: string) => object>>;
+
+/** Events we decode. */
+export type DecodedName = keyof typeof logDecoders;
+export type ArgsOf<N extends DecodedName> = ReturnType<(typeof logDecoders)[N]>;

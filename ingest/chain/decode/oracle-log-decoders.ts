@@ -1,0 +1,124 @@
+import type { EventName } from '../abi.js';
+import {
+  at,
+  bytesAt,
+  hashAt,
+  int256At,
+  MalformedError,
+  requireTopics,
+  requireWords,
+  smallAt,
+  topicAddress,
+  topicHash,
+  topicUint,
+  uint64At,
+  uintArrayAt,
+  wordCount,
+} from './hex.js';
+
+type Topics = readonly string[];
+
+export function boolWord(data: string, position: number): boolean {
+  const value = smallAt(data, position, 'bool');
+  if (value > 1) throw new MalformedError('not a bool');
+  return value === 1;
+}
+
+/** Topics after the first and data words in one text, for events whose leading arguments may or may not be indexed. */
+export function joinedWords(topics: Topics, data: string): string {
+  wordCount(data);
+  let text = '0x';
+  for (let i = 1; i < topics.length; i++) text += topicHash(topics, i).slice(2);
+  return text + data.slice(2);
+}
+
+const question = (t: Topics, d: string) => {
+  requireTopics(t, 2);
+  requireWords(d, 0);
+  return { questionID: topicHash(t, 1) };
+};
+const manual = (t: Topics, d: string) => {
+  requireTopics(t, 2);
+  return { questionID: topicHash(t, 1), payouts: uintArrayAt(d, 0) };
+};
+
+/** Decoders of the UMA adapters, the optimistic oracles and the NegRiskOperator; same contract as logDecoders. */
+export const oracleLogDecoders = {
+  questionInitialized: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    return { questionID: topicHash(t, 1), creator: topicAddress(t, 3), ancillaryData: bytesAt(d, 0) };
+  },
+  questionResolved: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    return {
+      questionID: topicHash(t, 1),
+      settledPrice: BigInt.asIntN(256, topicUint(t, 2)),
+      payouts: uintArrayAt(d, 0),
+    };
+  },
+  questionReset: question,
+  questionFlagged: question,
+  questionUnflagged: question,
+  questionPaused: question,
+  questionUnpaused: question,
+  questionManuallyResolved: manual,
+  questionEmergencyResolved: manual,
+
+  operatorQuestionPrepared: (t: Topics, d: string) => {
+    const words = joinedWords(t, d);
+    const marketId = hashAt(words, at(0));
+    const questionId = hashAt(words, at(1));
+    if (!marketId.endsWith('00') || marketId.slice(0, 64) !== questionId.slice(0, 64)) {
+      throw new MalformedError('question is not of the market');
+    }
+    smallAt(words, at(3), 'question index');
+    // The last of five arguments: its head stands behind whatever the topics hold.
+    bytesAt(d, 5 - t.length);
+    return { marketId, questionId, requestId: hashAt(words, at(2)) };
+  },
+  operatorQuestionReported: (t: Topics, d: string) => {
+    const words = joinedWords(t, d);
+    requireWords(words, 3);
+    return {
+      questionId: hashAt(words, at(0)),
+      requestId: hashAt(words, at(1)),
+      result: boolWord(words, at(2)),
+    };
+  },
+  operatorQuestionEmergencyResolved: (t: Topics, d: string) => {
+    const words = joinedWords(t, d);
+    requireWords(words, 2);
+    return { questionId: hashAt(words, at(0)), result: boolWord(words, at(1)) };
+  },
+
+  proposePrice: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    return {
+      requester: topicAddress(t, 1),
+      proposer: topicAddress(t, 2),
+      ancillaryData: bytesAt(d, 2),
+      proposedPrice: int256At(d, at(3)),
+      expirationTimestamp: uint64At(d, at(4)),
+    };
+  },
+  disputePrice: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    return {
+      requester: topicAddress(t, 1),
+      proposer: topicAddress(t, 2),
+      disputer: topicAddress(t, 3),
+      ancillaryData: bytesAt(d, 2),
+      proposedPrice: int256At(d, at(3)),
+    };
+  },
+  settle: (t: Topics, d: string) => {
+    requireTopics(t, 4);
+    return {
+      requester: topicAddress(t, 1),
+      proposer: topicAddress(t, 2),
+      disputer: topicAddress(t, 3),
+      ancillaryData: bytesAt(d, 2),
+      price: int256At(d, at(3)),
+    };
+  },
+} satisfies Partial<Record<EventName, (topics: Topics, data: string) => object>>;

@@ -1,0 +1,49 @@
+import { type EventName, eventAbi } from '../abi.js';
+import { type Contract, contractAt, contracts, eventsOfRole } from '../contracts.js';
+import type { RpcLog } from '../source.js';
+import { type ArgsOf, type DecodedName, logDecoders } from './log-decoders.js';
+
+/** A log of ours with its arguments; narrow on `event`. */
+export type DecodedLog = {
+  [N in DecodedName]: {
+    readonly event: N;
+    readonly contract: Contract;
+    readonly args: ArgsOf<N>;
+    readonly logIndex: number;
+    readonly log: RpcLog;
+  };
+}[DecodedName];
+export type DecodedLogOf<N extends DecodedName> = Extract<DecodedLog, { event: N }>;
+
+function eventsOf(contract: Contract): readonly EventName[] {
+  if (contract.role !== 'exchange') return eventsOfRole[contract.role];
+  return contract.generation === 1 ? ['orderFilledV1', 'ordersMatchedV1'] : ['orderFilledV2', 'ordersMatchedV2'];
+}
+
+/** Emitting address -> topic0 -> event. The address alone decides which layout a topic has. */
+const routes: ReadonlyMap<string, ReadonlyMap<string, DecodedName>> = new Map(
+  contracts.map((contract) => [
+    contract.address,
+    new Map(eventsOf(contract).map((name) => [eventAbi[name].topic0 as string, name as DecodedName])),
+  ]),
+);
+
+export interface LogRoute {
+  readonly contract: Contract;
+  readonly event: DecodedName;
+}
+
+/** What a log is, by its emitting address and first topic; null for a contract or event that is none of ours. */
+export function routeOf(log: RpcLog): LogRoute | null {
+  const topic0 = Array.isArray(log.topics) ? (log as RpcLog).topics[0] : undefined;
+  if (topic0 === undefined) return null;
+  const event = routes.get(log.address)?.get(topic0);
+  const contract = event === undefined ? undefined : contractAt(log.address);
+  return contract === undefined || event === undefined ? null : { contract, event };
+}
+
+/** Decodes a routed log. Throws MalformedError. */
+export function readLog(route: LogRoute, log: RpcLog, logIndex: number): DecodedLog {
+  const args = logDecoders[route.event](log.topics, log.data);
+  return { event: route.event, contract: route.contract, args, logIndex, log } as DecodedLog;
+}

@@ -1,0 +1,19 @@
+import type { Block, Settlement } from '../../schemas/types.gen.js';
+
+import type { ChainFact } from './decode/index.js';
+import type { RpcLog, RpcTransaction, SourceBlock } from './source.js';
+
+/** The decoders as the writers use them. Pure and synchronous; bad input comes back as a problem, never as an exception. */
+export interface ChainDecoder {
+  /** Facts ascending by log index (batch members by batch index). */
+  decodeBlock(block: SourceBlock): {
+    readonly events: readonly ChainFact[];
+    readonly problems: readonly { readonly log: RpcLog; readonly reason: string }[];
+  };
+  blockEvent(block: SourceBlock, events: readonly ChainFact[]): Block;
+  /** null: not a settlement of ours. */
+  decodePending(
+    transaction: RpcTransaction,
+    seenAtMs: number,
+  ): { readonly settlement: Settlement } | { readonly problem: string } | null;
+}

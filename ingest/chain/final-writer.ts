@@ -1,0 +1,227 @@
+import { setTimeout as sleep, setImmediate as yieldToIo } from 'node:timers/promises';
+import { FatalError, RetryableError } from '../../infra/errors.js';
+import type { NewRecord } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { DeadLetters } from '../shared/dead-letters.js';
+import type { SourceLog } from '../shared/owned-log.js';
+import { createProgress } from '../shared/progress.js';
+import type { BlockCache } from './block-cache.js';
+import type { BlockRecords, EncodeBlock } from './block-records.js';
+import type { ChainMetrics } from './chain-metrics.js';
+import { readFinalCheckpoint } from './final-checkpoint.js';
+import type { ChainSource, Hex, HistoryRange } from './source.js';
+
+export interface FinalWriter {
+  /** History first, then every block that becomes final, until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+  /** The node's finalised block moved. */
+  onFinalized(number: number, hash: Hex | undefined): void;
+  /** Newest block in chain.final, or null. */
+  readonly written: number | null;
+  readonly historyDone: boolean;
+}
+
+const REREAD_ATTEMPTS = 3;
+
+/**
+ * Writes chain.final: finalised blocks that hold logs of ours, in (block, log index) order, each closed by its block record. What is
+ * written is a function of the finalised chain alone, so two runs over the same blocks write the same records.
+ */
+export function createFinalWriter(deps: {
+  source: Pick<ChainSource, 'mode' | 'historyRange' | 'history'>;
+  log: SourceLog;
+  codec: Codec;
+  encodeBlock: EncodeBlock;
+  cache: BlockCache;
+  deadLetters: DeadLetters;
+  metrics: ChainMetrics;
+  logger: Logger;
+  origin: string;
+  onUnreadable: OnUnreadable;
+  onProgress?: (share: number) => void;
+  onHistoryDone?: () => void;
+  batchRecords?: number;
+  retryDelayMs?: number;
+}): FinalWriter {
+  const { source, log, cache, metrics, logger } = deps;
+  const topic = topics.chainFinal.name;
+  const batchRecords = deps.batchRecords ?? 4096;
+  let last: { readonly number: number; readonly hash: string } | null = null;
+  let inside: { readonly number: number; readonly hash: string; readonly lastId: string } | null = null;
+  let batch: NewRecord[] = [];
+  let appending: Promise<unknown> = Promise.resolve();
+  let historyDone = false;
+  let target: { readonly number: number; readonly hash: Hex | undefined } | null = null;
+  let wake: () => void = () => undefined;
+
+  /** One append under way while the next batch is decoded. */
+  const flush = async () => {
+    await appending;
+    if (batch.length === 0) return;
+    const records = batch;
+    batch = [];
+    const written = last?.number;
+    appending = log.append(topic, records).then(() => {
+      metrics.finalRecords.inc(records.length);
+      if (written !== undefined) metrics.finalWritten.set(written);
+    });
+    // Awaited by the next flush; until then a rejection is not unhandled.
+    appending.catch(() => undefined);
+  };
+  const settle = async () => {
+    await flush();
+    await appending;
+  };
+
+  const remainderOf = (block: BlockRecords): readonly NewRecord[] => {
+    if (inside === null) return block.facts;
+    const { number, hash, lastId } = inside;
+    const at = block.factIds.indexOf(lastId);
+    if (block.number !== number) {
+      throw new RetryableError(`chain.final ends inside block ${number}, which the source left out`);
+    }
+    if (block.hash !== hash || at < 0) {
+      throw new FatalError(
+        `chain.final ends inside block ${number} (${hash}) with ${lastId}, but the finalised chain has ${block.hash} there`,
+      );
+    }
+    inside = null;
+    return block.facts.slice(at + 1);
+  };
+  const write = (block: BlockRecords) => {
+    if (last !== null && block.number <= last.number) return;
+    if (!block.hasLogs) return;
+    for (const record of remainderOf(block)) batch.push(record);
+    batch.push(block.block);
+    last = { number: block.number, hash: block.hash };
+    for (const { reason, payload } of block.refusals) {
+      metrics.problems.inc({ stage: 'chain.decode' });
+      deps.deadLetters.put({ origin: deps.origin, stage: 'chain.decode', reason, payload }).catch((error: unknown) => {
+        logger.error({ err: error }, 'could not keep a dead letter');
+      });
+    }
+  };
+  /** A recording may leave blocks out; a node's consecutive blocks must link. */
+  const links = (block: { readonly number: number; readonly parentHash: string }): boolean =>
+    source.mode !== 'live' || last === null || block.number !== last.number + 1 || block.parentHash === last.hash;
+
+  const writeRange = async (range: HistoryRange, signal: AbortSignal, onBlock: (number: number) => void) => {
+    for (let attempt = 1; ; attempt += 1) {
+      let broken: number | null = null;
+      const fromBlock = Math.max(range.fromBlock, (last?.number ?? -1) + 1);
+      for await (const block of source.history({ fromBlock, toBlock: range.toBlock }, signal)) {
+        if (signal.aborted) return;
+        if (!links(block)) {
+          broken = block.number;
+          break;
+        }
+        write(deps.encodeBlock(block));
+        onBlock(block.number);
+        if (batch.length >= batchRecords) {
+          await flush();
+          await yieldToIo();
+        }
+      }
+      if (broken === null) return;
+      if (attempt === REREAD_ATTEMPTS) {
+        throw new FatalError(
+          `Block ${broken} of the finalised chain does not follow ${last?.number} (${last?.hash}) of chain.final: wrong network, or the node changed a finalised block`,
+        );
+      }
+      logger.warn({ block: broken }, 'the node gave a block that does not follow chain.final; reading again');
+      await sleep(deps.retryDelayMs ?? 2000, undefined, { signal, ref: false });
+    }
+  };
+
+  const resumeFrom = (): number | null => inside?.number ?? (last === null ? null : last.number + 1);
+
+  const runHistory = async (signal: AbortSignal) => {
+    let from = resumeFrom();
+    while (!signal.aborted) {
+      const range = await source.historyRange(from, signal);
+      if (range === null || range.fromBlock > range.toBlock) {
+        from = range?.fromBlock ?? from;
+        break;
+      }
+      const { fromBlock, toBlock } = range;
+      const known = range.blocksWithLogs;
+      const total = known ?? toBlock - fromBlock + 1;
+      let given = 0;
+      const progress = createProgress({ logger, source: 'chain', unit: 'blocks', total, onShare: deps.onProgress });
+      await writeRange(range, signal, (number) => {
+        given += 1;
+        progress.report(known === undefined ? number - fromBlock + 1 : given);
+      });
+      if (signal.aborted) break;
+      await settle();
+      progress.finish();
+      from = toBlock + 1;
+    }
+    await settle();
+    return from;
+  };
+
+  /** Blocks next..target, from the cache where it provably holds the finalised branch, else from the source. */
+  const writeFinalized = async (next: number, to: NonNullable<typeof target>, signal: AbortSignal) => {
+    const trusted = to.hash === undefined || cache.hashAt(to.number) === to.hash;
+    let number = next;
+    while (number <= to.number && !signal.aborted) {
+      const held = trusted ? cache.get(number) : undefined;
+      if (held !== undefined && links(held) && inside === null) {
+        write(held);
+        number += 1;
+      } else {
+        let end = number;
+        while (end < to.number && !(trusted && cache.get(end + 1) !== undefined)) end += 1;
+        await writeRange({ fromBlock: number, toBlock: end }, signal, () => undefined);
+        number = end + 1;
+      }
+      if (batch.length >= batchRecords) await flush();
+    }
+    if (!signal.aborted) await settle();
+    cache.dropThrough(number - 1);
+    return number;
+  };
+
+  return {
+    async run(signal) {
+      const checkpoint = await readFinalCheckpoint(deps);
+      if (checkpoint.kind === 'block') last = checkpoint;
+      else if (checkpoint.kind === 'inside') inside = checkpoint;
+      if (checkpoint.kind !== 'empty') logger.info({ checkpoint }, 'chain.final goes on');
+      let next = await runHistory(signal);
+      if (signal.aborted) return;
+      historyDone = true;
+      deps.onHistoryDone?.();
+      signal.addEventListener('abort', () => wake(), { once: true });
+      while (!signal.aborted) {
+        const to = target;
+        if (to === null || (next !== null && to.number < next)) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          continue;
+        }
+        next = await writeFinalized(next ?? to.number, to, signal);
+        metrics.lagBlocks.set(Math.max(0, (target?.number ?? 0) - next + 1));
+      }
+      await appending;
+    },
+    onFinalized(number, hash) {
+      if (target !== null && number <= target.number) return;
+      target = { number, hash };
+      metrics.finalized.set(number);
+      if (last !== null) metrics.lagBlocks.set(Math.max(0, number - last.number));
+      wake();
+    },
+    get written() {
+      return last?.number ?? null;
+    },
+    get historyDone() {
+      return historyDone;
+    },
+  };
+}

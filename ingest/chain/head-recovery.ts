@@ -1,0 +1,92 @@
+import type { Log } from '../../infra/log/port.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { HeadState, OpenBlock, PendingSettlement } from './head-state.js';
+import type { Hex } from './source.js';
+
+/**
+ * Fold the end of chain.head into the state, so that a restart neither repeats nor loses. Reads back `windowMs` from the newest record.
+ * Returns the block whose facts are there without their block record, if the process died between them.
+ */
+export async function recoverHead(deps: {
+  log: Omit<Log, 'append'>;
+  codec: Codec;
+  state: HeadState;
+  windowMs: number;
+  nowMs: number;
+  onUnreadable: OnUnreadable;
+}): Promise<OpenBlock | null> {
+  const { log, codec, state, nowMs } = deps;
+  const topic = topics.chainHead.name;
+  const last = await log.lastRecord(topic, 0);
+  if (last === null) return null;
+  let open: {
+    number: number;
+    hash: Hex;
+    ids: Set<string>;
+    settled: Set<string>;
+    confirmed: PendingSettlement[];
+  } | null = null;
+  const openFor = (number: number, hash: string) => {
+    if (open?.hash !== hash) open = { number, hash: hash as Hex, ids: new Set(), settled: new Set(), confirmed: [] };
+    return open;
+  };
+  const from = { timestampMs: last.timestampMs - deps.windowMs };
+  for await (const batch of log.read({ topic, partition: 0, from, follow: false })) {
+    for (const { value: bytes, offset } of batch.records) {
+      if (bytes === null) continue;
+      const event = tryDecode(codec, bytes, (reason) => deps.onUnreadable({ topic, offset }, reason));
+      if (event === undefined) continue;
+      switch (event.kind) {
+        case 'settlement': {
+          const { tx_hash, detected_at_ms, taker_wallet, taker_token } = event.value;
+          const pending = {
+            txHash: tx_hash,
+            detectedAtMs: detected_at_ms,
+            takerWallet: taker_wallet,
+            takerToken: taker_token,
+          };
+          state.addPending(pending, nowMs);
+          break;
+        }
+        case 'status_update': {
+          const { value } = event;
+          const current = openFor(value.block_number, value.block_hash);
+          current.ids.add(value.id);
+          current.confirmed.push({
+            txHash: value.tx_hash,
+            detectedAtMs: value.pending_detected_at_ms,
+            takerWallet: value.taker_wallet,
+            takerToken: value.token_id,
+          });
+          break;
+        }
+        case 'block': {
+          const { block_number, block_hash } = event.value;
+          const current = openFor(block_number, block_hash);
+          state.push({
+            number: block_number,
+            hash: current.hash,
+            settledTxs: [...current.settled],
+            confirmed: current.confirmed,
+          });
+          open = null;
+          break;
+        }
+        case 'retract':
+          state.rollback(event.value.from_block, nowMs);
+          open = null;
+          break;
+        default: {
+          if (!('block_hash' in event.value)) break;
+          const current = openFor(event.value.block_number, event.value.block_hash);
+          current.ids.add(event.value.id);
+          if (event.kind === 'trade') current.settled.add(event.value.tx_hash);
+        }
+      }
+    }
+  }
+  return open;
+}

@@ -1,0 +1,313 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FatalError, RetryableError } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { Trade } from '../../schemas/types.gen.js';
+import { createAppender } from '../shared/appender.js';
+import type { DeadLetters } from '../shared/dead-letters.js';
+import type { SourceLog } from '../shared/owned-log.js';
+import type { BlockCache } from './block-cache.js';
+import type { BlockRecords, EncodeBlock } from './block-records.js';
+import type { ChainMetrics } from './chain-metrics.js';
+import type { ChainDecoder } from './decoder.js';
+import { type HeadRecord, retractRecord, settlementRecord, statusRecord, statusUpdate } from './head-records.js';
+import { recoverHead } from './head-recovery.js';
+import { createHeadState, type OpenBlock } from './head-state.js';
+import type { ChainSource, Hex, RpcTransaction, SourceBlock } from './source.js';
+
+export interface HeadTrackerOptions {
+  /** A settlement not in a block after this long is given up. */
+  readonly pendingTtlMs: number;
+  readonly maxPending: number;
+  /** Restart reads this much of chain.head back. */
+  readonly recoveryWindowMs: number;
+  /** Gaps up to this many blocks are closed parent by parent, wider ones forward by number. */
+  readonly walkBlocks: number;
+  /** A gap wider than this is left open in chain.head (chain.final has no gap). */
+  readonly maxGapBlocks: number;
+  /** Reorganisations deeper than this are logged as errors. */
+  readonly alertDepth: number;
+  /** Pause before a block the node does not have (yet) is asked for again. */
+  readonly retryDelayMs: number;
+}
+
+export const headTrackerDefaults: HeadTrackerOptions = {
+  pendingTtlMs: 10 * 60_000,
+  maxPending: 50_000,
+  recoveryWindowMs: 30 * 60_000,
+  walkBlocks: 32,
+  maxGapBlocks: 20_000,
+  alertDepth: 10,
+  retryDelayMs: 200,
+};
+
+const FETCH_ATTEMPTS = 5;
+const MAX_QUEUED_HEADS = 16;
+const MAX_ABANDONED_IN_A_ROW = 20;
+const GAP_CHUNK = 16;
+
+/**
+ * Keeps chain.head equal to the node's canonical chain, at once: facts in log order, the status updates of settlements they confirm, the
+ * block record; on a reorganisation a retract first, then the replacing blocks.
+ */
+export interface HeadTracker {
+  /** Rebuild from chain.head. Call once, before anything else. */
+  recover(): Promise<void>;
+  onHead(block: SourceBlock, seenAtMs: number): void;
+  onPending(transaction: RpcTransaction, seenAtMs: number): void;
+  onFinalized(number: number, hash: Hex | undefined): void;
+  /** Resolves when every head given so far is handled and durable; rejects with what went wrong. */
+  idle(): Promise<void>;
+  /** Rejects when the tracker cannot go on; never resolves. */
+  readonly failed: Promise<never>;
+  readonly head: number | null;
+}
+
+export function createHeadTracker(deps: {
+  source: Pick<ChainSource, 'blockByHash' | 'blockByNumber'>;
+  log: SourceLog;
+  codec: Codec;
+  decoder: ChainDecoder;
+  encodeBlock: EncodeBlock;
+  cache: BlockCache;
+  deadLetters: DeadLetters;
+  metrics: ChainMetrics;
+  logger: Logger;
+  signal: AbortSignal;
+  origin: string;
+  onUnreadable: OnUnreadable;
+  now?: () => number;
+  options?: Partial<HeadTrackerOptions>;
+}): HeadTracker {
+  const { source, codec, cache, metrics, logger, signal, origin } = deps;
+  const now = deps.now ?? Date.now;
+  const options = { ...headTrackerDefaults, ...deps.options };
+  const state = createHeadState({
+    pendingTtlMs: options.pendingTtlMs,
+    maxPending: options.maxPending,
+    keepFinal: 64,
+    maxTail: Math.max(options.maxGapBlocks, 20_000),
+  });
+  const appender = createAppender({ log: deps.log, topic: topics.chainHead.name });
+  let open: OpenBlock | null = null;
+  let abandoned = 0;
+  let heads: { readonly block: SourceBlock; readonly seenAtMs: number }[] = [];
+  let working: Promise<void> | null = null;
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  // Whoever runs the tracker races `failed`; without a racer the rejection must not end the process by itself.
+  failed.catch(() => undefined);
+
+  const refuse = (stage: string, reason: string, payload: string) => {
+    metrics.problems.inc({ stage });
+    deps.deadLetters.put({ origin, stage, reason, payload }).catch(fail);
+  };
+  const add = (records: readonly HeadRecord[]) => {
+    const done = appender.add(records.map(({ record }) => record));
+    done.catch(fail);
+    return done;
+  };
+
+  const retract = (fromNumber: number): void => {
+    const atMs = now();
+    const orphans: { number: number; hash: string }[] = state.rollback(fromNumber, atMs);
+    cache.rollback(fromNumber);
+    if (open !== null) orphans.push({ number: open.number, hash: open.hash });
+    open = null;
+    if (orphans.length === 0) return;
+    void add([retractRecord(codec, orphans, atMs)]);
+    metrics.reorgs.inc();
+    metrics.reorgDepth.observe(orphans.length);
+    const level = orphans.length > options.alertDepth ? 'error' : 'warn';
+    logger[level]({ fromBlock: orphans[0]?.number, depth: orphans.length }, 'reorganisation: blocks retracted');
+  };
+
+  const statusRecords = (block: BlockRecords, seenAtMs: number) => {
+    const fills = new Map<string, Trade[]>();
+    for (const trade of block.trades) {
+      const list = fills.get(trade.tx_hash);
+      if (list === undefined) fills.set(trade.tx_hash, [trade]);
+      else list.push(trade);
+    }
+    const confirmed = [];
+    const records: HeadRecord[] = [];
+    for (const [txHash, trades] of fills) {
+      const pending = state.pending(txHash);
+      if (pending === undefined) continue;
+      const status = statusUpdate(pending, block, trades, seenAtMs);
+      metrics.confirmLatency.observe(status.latency_ms);
+      confirmed.push(pending);
+      records.push(statusRecord(codec, status));
+    }
+    return { settledTxs: [...fills.keys()], confirmed, records };
+  };
+
+  const emit = (source: SourceBlock, seenAtMs: number): Promise<void> => {
+    const block = deps.encodeBlock(source);
+    for (const { reason, payload } of block.refusals) refuse('chain.decode', reason, payload);
+    const { settledTxs, confirmed, records: statuses } = statusRecords(block, seenAtMs);
+    const records: HeadRecord[] = block.facts.map((record, index) => ({ id: block.factIds[index]!, record }));
+    records.push(...statuses);
+    const already = open?.hash === block.hash ? open.ids : null;
+    open = null;
+    const missing = already === null ? records : records.filter(({ id }) => !already.has(id));
+    state.push({ number: block.number, hash: block.hash, settledTxs, confirmed });
+    cache.put(block);
+    metrics.head.set(block.number);
+    return add([...missing, { id: `block-${block.number}`, record: block.block }]);
+  };
+
+  const parentOf = async (block: SourceBlock): Promise<SourceBlock | null> => {
+    for (let attempt = 1; attempt <= FETCH_ATTEMPTS && !signal.aborted; attempt += 1) {
+      const parent = await source.blockByHash(block.parentHash);
+      if (parent !== null) return parent;
+      if (attempt < FETCH_ATTEMPTS) await sleep(options.retryDelayMs, undefined, { signal, ref: false });
+    }
+    return null;
+  };
+
+  /** The blocks from the tail's fork point up to `block`, ascending; null when the node could not give one of them. */
+  const pathTo = async (block: SourceBlock): Promise<SourceBlock[] | null> => {
+    const path = [block];
+    const lowest = state.lowest();
+    if (lowest === undefined) return path;
+    let cursor = block;
+    while (state.byHash(cursor.parentHash) === undefined && cursor.number > lowest.number) {
+      const parent = await parentOf(cursor);
+      if (parent === null) return null;
+      path.push(parent);
+      cursor = parent;
+    }
+    return path.reverse();
+  };
+
+  const advance = async (block: SourceBlock, seenAtMs: number): Promise<boolean> => {
+    if (state.byHash(block.hash) !== undefined) return true;
+    // Below everything held: a node that lags, or was reset. Nothing to learn from it.
+    if (block.number < (state.lowest()?.number ?? 0)) return false;
+    const path = await pathTo(block);
+    if (path === null) return false;
+    const fork = state.byHash(path[0]!.parentHash);
+    // Without a fork point every block held is on another branch, down to the lowest.
+    const firstOrphan = fork === undefined ? (state.lowest()?.number ?? 0) : fork.number + 1;
+    const tip = state.tip();
+    if (tip !== undefined && tip.number >= firstOrphan && firstOrphan <= state.finalNumber()) {
+      throw new FatalError(
+        `The node's chain leaves ours at block ${firstOrphan}, below the finalised block ${state.finalNumber()}: wrong network or a reset node`,
+      );
+    }
+    const replaced = tip !== undefined && tip.number >= firstOrphan;
+    if (replaced || (open !== null && open.hash !== path[0]!.hash)) retract(firstOrphan);
+    for (const next of path) await emit(next, seenAtMs);
+    return true;
+  };
+
+  const closeGap = async (head: SourceBlock): Promise<void> => {
+    const tip = state.tip();
+    if (tip === undefined || head.number - tip.number <= options.walkBlocks) return;
+    if (state.byHash(head.parentHash) !== undefined) return;
+    if (head.number - tip.number > options.maxGapBlocks) {
+      logger.error({ after: tip.number, head: head.number }, 'gap too wide: chain.head goes on at the head');
+      metrics.skippedBlocks.inc(head.number - tip.number - 1);
+      state.restart();
+      return;
+    }
+    logger.info({ after: tip.number, head: head.number }, 'closing a gap in chain.head');
+    for (let from = tip.number + 1; from < head.number && !signal.aborted; from += GAP_CHUNK) {
+      const numbers = Array.from({ length: Math.min(GAP_CHUNK, head.number - from) }, (_, index) => from + index);
+      const blocks = await Promise.all(numbers.map((number) => source.blockByNumber(number)));
+      for (const block of blocks) if (block !== null) await advance(block, now());
+    }
+  };
+
+  const handle = async (block: SourceBlock, seenAtMs: number): Promise<void> => {
+    await closeGap(block);
+    if (signal.aborted) return;
+    if (await advance(block, seenAtMs)) abandoned = 0;
+    else {
+      abandoned += 1;
+      metrics.abandonedHeads.inc();
+      logger.warn({ block: block.number }, 'a parent of this head is not to be had; the next head closes the gap');
+      if (abandoned > MAX_ABANDONED_IN_A_ROW) {
+        throw new RetryableError(
+          `The node does not give the blocks between ${state.tip()?.number} and ${block.number}`,
+        );
+      }
+    }
+    metrics.pendingExpired.inc(state.expire(now()));
+    metrics.pending.set(state.pendingCount);
+  };
+
+  const work = async (): Promise<void> => {
+    try {
+      for (let next = heads.shift(); next !== undefined && !signal.aborted; next = heads.shift()) {
+        await handle(next.block, next.seenAtMs);
+      }
+    } catch (error) {
+      if (!signal.aborted) fail(error);
+      throw error;
+    } finally {
+      working = null;
+    }
+  };
+
+  return {
+    async recover() {
+      const windowMs = options.recoveryWindowMs;
+      open = await recoverHead({ ...deps, state, windowMs, nowMs: now() });
+      const tip = state.tip();
+      if (tip !== undefined || open !== null) {
+        const facts = { tip: tip?.number, tail: state.tailLength, pending: state.pendingCount, half: open?.number };
+        logger.info(facts, 'chain.head recovered');
+      }
+    },
+    onHead(block, seenAtMs) {
+      heads.push({ block, seenAtMs });
+      // Only the newest matter: gaps are closed by parent hash.
+      if (heads.length > MAX_QUEUED_HEADS) heads = heads.slice(-1);
+      if (working === null) {
+        working = work();
+        working.catch(() => undefined);
+      }
+    },
+    onPending(transaction, seenAtMs) {
+      const decoded = deps.decoder.decodePending(transaction, seenAtMs);
+      if (decoded === null) return;
+      if ('problem' in decoded) {
+        refuse('chain.decode-pending', decoded.problem, JSON.stringify(transaction));
+        return;
+      }
+      const { settlement } = decoded;
+      const pending = {
+        txHash: settlement.tx_hash,
+        detectedAtMs: settlement.detected_at_ms,
+        takerWallet: settlement.taker_wallet,
+        takerToken: settlement.taker_token,
+      };
+      let record: HeadRecord;
+      try {
+        record = settlementRecord(codec, settlement);
+      } catch (error) {
+        refuse('chain.decode-pending', String(error), JSON.stringify(transaction));
+        return;
+      }
+      if (!state.addPending(pending, now())) return;
+      if (state.pendingCount > options.maxPending) metrics.pendingExpired.inc(state.expire(now()));
+      metrics.pending.set(state.pendingCount);
+      void add([record]);
+    },
+    onFinalized: (number, hash) => state.finalize(number, hash),
+    async idle() {
+      while (working !== null) await working;
+      await appender.drained();
+    },
+    failed,
+    get head() {
+      return state.tip()?.number ?? null;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { RecordedClock } from '../../shared/recorded/clock.js';
+import type { LiveEvent } from '../source.js';
+import { headAt, timeOfBlock } from './block-clock.js';
+import type { Tail } from './tail.js';
+
+/** Blocks between the head and the finalised one. */
+export const FINAL_DEPTH = 2;
+
+/** Further behind the clock than this many blocks, blocks are left out instead of played late. */
+const MAX_BEHIND = 300;
+
+interface Scheduled {
+  readonly atMs: number;
+  readonly event: (seenAtMs: number) => LiveEvent;
+}
+
+/**
+ * Plays the tail by the clock: every settlement before its block, a head every two seconds, the finalised block behind it. Ends with the
+ * signal, or when the clock has passed `untilMs`.
+ */
+export async function* playLive(deps: {
+  tail: Tail;
+  clock: RecordedClock;
+  untilMs: number;
+  signal: AbortSignal;
+}): AsyncGenerator<LiveEvent> {
+  const { tail, clock, untilMs, signal } = deps;
+  const first = headAt(clock.nowMs() / 1000);
+  const upcoming: Scheduled[] = [];
+  let planned = first - 1;
+  /** Pending ones of the next block but one come before the head in between: two blocks are planned ahead. */
+  const plan = (number: number) => {
+    const blockMs = timeOfBlock(number) * 1000;
+    for (const { transaction, leadMs } of tail.pending(number)) {
+      // Those of blocks that are there already are history.
+      if (number === first) continue;
+      upcoming.push({ atMs: blockMs - leadMs, event: (seenAtMs) => ({ type: 'pending', transaction, seenAtMs }) });
+    }
+    upcoming.push({
+      atMs: blockMs,
+      event: (seenAtMs) => ({ type: 'head', block: tail.block(number, false), seenAtMs }),
+    });
+    upcoming.push({ atMs: blockMs, event: () => ({ type: 'finalized', number: number - FINAL_DEPTH }) });
+    upcoming.sort((a, b) => a.atMs - b.atMs);
+  };
+  while (!signal.aborted) {
+    const head = headAt(clock.nowMs() / 1000);
+    if (head - planned > MAX_BEHIND) {
+      // The clock jumped: the reader asks for what it missed, by number.
+      upcoming.length = 0;
+      planned = head - 1;
+    }
+    while (planned < head + 3 || upcoming.length === 0) {
+      planned += 1;
+      plan(planned);
+    }
+    const next = upcoming.shift()!;
+    if (next.atMs > untilMs) {
+      await clock.waitUntil(untilMs, signal);
+      return;
+    }
+    await clock.waitUntil(next.atMs, signal);
+    if (signal.aborted) return;
+    yield next.event(Math.max(next.atMs, Math.floor(clock.nowMs())));
+  }
+}

@@ -1,0 +1,52 @@
+import { keccakOfHex } from '../../../schemas/primitives/hash.js';
+import type { RecordedChain } from '../../shared/recorded/types.js';
+import type { Hex } from '../source.js';
+import { addressTopic, addressWord } from './log-sink.js';
+
+/** How many wallets stand in for counterparties that the sources do not name. */
+export const POOL_SIZE = 256;
+const OPERATORS = 8;
+
+function madeAddress(what: string): Hex {
+  const hash = keccakOfHex(Buffer.from(`oddstream recording: ${what}`, 'utf8').toString('hex'));
+  return `0x${hash.slice(26)}`;
+}
+
+/** A wallet with the forms of its address that logs and calldata need. */
+export interface Party {
+  readonly address: Hex;
+  readonly topic: Hex;
+  readonly word: string;
+  /** Word of the EOA that signs its orders; made up, the sources have wallets only. */
+  readonly signerWord: string;
+  readonly signer: Hex;
+}
+
+function partyOf(address: Hex): Party {
+  const signer = madeAddress(`signer of ${address}`);
+  return { address, topic: addressTopic(address), word: addressWord(address), signer, signerWord: addressWord(signer) };
+}
+
+export interface Parties {
+  /** By index in the recording's wallet table. */
+  wallet(index: number): Party;
+  /** Counterparty for a byte of the transaction hash. */
+  synthetic(byte: number): Party;
+  /** EOA that sends a settlement. */
+  operator(byte: number): Hex;
+}
+
+export function createParties(chain: RecordedChain): Parties {
+  const wallets = chain.wallets.map(partyOf);
+  const pool = Array.from({ length: POOL_SIZE }, (_, i) => partyOf(madeAddress(`counterparty ${i}`)));
+  const operators = Array.from({ length: OPERATORS }, (_, i) => madeAddress(`operator ${i}`));
+  return {
+    wallet(index) {
+      const party = wallets[index];
+      if (party === undefined) throw new RangeError(`No wallet ${index} in the recording`);
+      return party;
+    },
+    synthetic: (byte) => pool[byte % POOL_SIZE]!,
+    operator: (byte) => operators[byte % OPERATORS]!,
+  };
+}

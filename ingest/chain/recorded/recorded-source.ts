@@ -1,0 +1,140 @@
+import { FatalError } from '../../../infra/errors.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import { createClock, type RecordedClock } from '../../shared/recorded/clock.js';
+import { createLiveMarkets, type LiveMarkets } from '../../shared/recorded/shift.js';
+import type { Recording } from '../../shared/recorded/types.js';
+import type { ChainSource, HistoryRange, SourceBlock } from '../source.js';
+import { blockAt, blockOfHash, headAt, timeOfBlock } from './block-clock.js';
+import { createFacts } from './facts.js';
+import { createRecordedHistory, type HistoryRows } from './history.js';
+import { FINAL_DEPTH, playLive } from './live.js';
+import { createParties } from './parties.js';
+import { createTail } from './tail.js';
+
+export interface RecordedChainOptions {
+  readonly recording: Recording;
+  readonly logger: Logger;
+  /** Default: the wall clock. */
+  readonly clock?: RecordedClock;
+  /** How much of the shifted time line before now a fresh log gets. Default: an hour. */
+  readonly leadS?: number;
+  /** A log older than this is not caught up block by block: it goes on as a fresh one does. Default: a day. */
+  readonly maxCatchUpS?: number;
+  /** Default: until the recording's cut, which keeps the first load short. */
+  readonly historyRows?: HistoryRows;
+  /** The recording ends when the clock passes it: no block after it, and everything up to it is final. Default: never. */
+  readonly untilMs?: number;
+  /** true: only what was recorded at its true times, nothing moved, no live end. */
+  readonly historyOnly?: boolean;
+  /** The windows that are played, when the catalogue plays the same ones. */
+  readonly liveMarkets?: LiveMarkets;
+}
+
+/** Windows are prepared up to 25 hours ahead; one more covers those that are open when the tail begins. */
+const PRELUDE_S = 27 * 3600;
+const GRID_S = 300;
+
+const day = (timeS: number): string => new Date(timeS * 1000).toISOString().slice(0, 10);
+
+/**
+ * Chain source that plays the project's recording: first what was recorded at its true times, then the recorded day over and over, shifted by
+ * whole days, so that it happens now. Everything but the start of a fresh log's tail is a function of the block number: a restart goes on
+ * where the log ends. Throws FatalError when the clock stands before the end of the recording.
+ */
+export async function createRecordedChainSource(options: RecordedChainOptions): Promise<ChainSource> {
+  const { recording, logger } = options;
+  const clock = options.clock ?? createClock();
+  const leadS = options.leadS ?? 3600;
+  const maxCatchUpS = options.maxCatchUpS ?? 86_400;
+  const chain = recording.chain();
+  const parties = createParties(chain);
+  const facts = createFacts(chain, parties);
+  const history = createRecordedHistory(recording, facts, options.historyRows ?? 'until_cut');
+  const tail = createTail(recording, facts, parties, options.liveMarkets ?? createLiveMarkets(recording));
+  const historyOnly = options.historyOnly ?? false;
+  const untilMs = options.untilMs ?? Number.POSITIVE_INFINITY;
+  const nowS = () => Math.min(clock.nowMs(), untilMs) / 1000;
+  if (!historyOnly && timeOfBlock(history.lastBlock) + PRELUDE_S + leadS + GRID_S > nowS())
+    throw new FatalError('The clock stands before the end of the recording: it cannot be played as happening now');
+
+  const recordedFromS = recording.meta.tail.from_s;
+  const shift = () => tail.shiftDays(nowS());
+  const played = `${day(recordedFromS)} 17:00 to ${day(recordedFromS + 86_400)} 17:00 UTC`;
+  const description = historyOnly
+    ? 'recording: chain activity at its recorded times'
+    : `recording: chain activity of ${played}, played ${shift()} days later`;
+  const head = () => (historyOnly ? history.lastBlock : headAt(nowS()));
+  const finalized = () => (historyOnly || clock.nowMs() >= untilMs ? head() : head() - FINAL_DEPTH);
+  /** First block of the shifted time line that is played in full; before it only preparations are. */
+  let tailStart: number | null = null;
+
+  const chooseTailStart = (resumeFrom: number | null): number => {
+    const fresh = blockAt(Math.floor((nowS() - leadS) / GRID_S) * GRID_S);
+    if (resumeFrom === null || resumeFrom <= history.lastBlock + 1) return fresh;
+    // A log that ends with a block of preparations ends in the prelude of a fresh start.
+    if (tail.prepares(resumeFrom) || tail.prepares(resumeFrom - 1)) return fresh;
+    return timeOfBlock(resumeFrom) < nowS() - maxCatchUpS ? fresh : resumeFrom;
+  };
+
+  function* shiftedBlocks({ fromBlock, toBlock }: HistoryRange): Generator<SourceBlock> {
+    const start = tailStart ?? 0;
+    const preludeFrom = blockAt(timeOfBlock(start) - PRELUDE_S);
+    for (let number = Math.max(fromBlock, preludeFrom, history.lastBlock + 1); number <= toBlock; number++) {
+      const prelude = number < start;
+      if (prelude && !tail.prepares(number)) continue;
+      const block = tail.block(number, prelude);
+      if (block.logs.length > 0) yield block;
+    }
+  }
+
+  const blockByNumber = (number: number): SourceBlock | null => {
+    if (!Number.isSafeInteger(number) || number < history.firstBlock || number > head()) return null;
+    return number <= history.lastBlock ? history.block(number) : tail.block(number, false);
+  };
+
+  return {
+    mode: 'recorded',
+    description,
+    get shiftDays() {
+      return historyOnly ? null : shift();
+    },
+    recordedFromMs: historyOnly ? null : recordedFromS * 1000,
+    async historyRange(resumeFrom) {
+      const from = resumeFrom ?? history.firstBlock;
+      if (historyOnly || from <= history.lastBlock) {
+        const range = { fromBlock: from, toBlock: history.lastBlock };
+        return { ...range, blocksWithLogs: history.count(range) };
+      }
+      if (tailStart === null) {
+        tailStart = chooseTailStart(resumeFrom);
+        logger.info({ resumeFrom, tailStart, shiftDays: shift() }, description);
+      }
+      const preludeFrom = blockAt(timeOfBlock(tailStart) - PRELUDE_S);
+      return { fromBlock: Math.max(from, preludeFrom), toBlock: finalized() };
+    },
+    async *history(range, signal) {
+      const parts = [
+        history.blocks({ ...range, toBlock: Math.min(range.toBlock, history.lastBlock) }),
+        shiftedBlocks(range),
+      ];
+      for (const blocks of parts) {
+        for (const block of blocks) {
+          if (signal.aborted) return;
+          yield block;
+        }
+      }
+    },
+    async *live(signal) {
+      yield { type: 'connected', connected: true, detail: description };
+      if (!historyOnly) yield* playLive({ tail, clock, untilMs, signal });
+      if (!signal.aborted) yield { type: 'finalized', number: finalized() };
+    },
+    async blockByHash(hash) {
+      const number = blockOfHash(hash);
+      return number === null ? null : blockByNumber(number);
+    },
+    blockByNumber: async (number) => blockByNumber(number),
+    finalizedNumber: async () => finalized(),
+    close: async () => undefined,
+  };
+}

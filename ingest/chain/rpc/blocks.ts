@@ -1,0 +1,123 @@
+import type { Hex, RpcLog, SourceBlock } from '../source.js';
+import type { RpcClient } from './http-client.js';
+import { RpcError } from './rpc-error.js';
+
+/** What a header says that we use. */
+export interface Header {
+  readonly number: number;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  readonly timestampS: number;
+  readonly txCount: number | null;
+}
+
+export interface LogFilter {
+  readonly addresses: readonly Hex[];
+  /** Any of these as topic 0. */
+  readonly topics: readonly Hex[];
+}
+
+const HASH = /^0x[0-9a-f]{64}$/i;
+const QUANTITY = /^0x[0-9a-f]+$/i;
+const isHash = (value: unknown): value is Hex => typeof value === 'string' && HASH.test(value);
+
+export const toHex = (value: number): Hex => `0x${value.toString(16)}`;
+export const topicFilter = (filter: LogFilter) => ({ address: filter.addresses, topics: [filter.topics] });
+
+export function quantity(value: unknown, what: string): number {
+  const number = typeof value === 'string' && QUANTITY.test(value) ? Number(value) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw new RpcError(`The node's ${what} is not a quantity`);
+  return number;
+}
+
+/** null stays null (the node does not have it). Throws RpcError on what is no header. */
+export function parseHeader(value: unknown): Header | null {
+  if (value === null) return null;
+  const header = value as Record<string, unknown> | undefined;
+  if (typeof header !== 'object' || !isHash(header.hash) || !isHash(header.parentHash)) {
+    throw new RpcError('The node answered something that is no block header');
+  }
+  return {
+    number: quantity(header.number, 'block number'),
+    hash: header.hash.toLowerCase() as Hex,
+    parentHash: header.parentHash.toLowerCase() as Hex,
+    timestampS: quantity(header.timestamp, 'block timestamp'),
+    txCount: Array.isArray(header.transactions) ? header.transactions.length : null,
+  };
+}
+
+/** Logs ascending by index, lower-case addresses, removed ones left out. Throws RpcError on what is no log list. */
+export function parseLogs(value: unknown): RpcLog[] {
+  if (!Array.isArray(value)) throw new RpcError('The node answered something that is no list of logs');
+  const logs: RpcLog[] = [];
+  for (const log of value as RpcLog[]) {
+    if (!isHash(log?.blockHash) || !QUANTITY.test(log.blockNumber) || !QUANTITY.test(log.logIndex)) {
+      throw new RpcError('The node answered a log without its place in the chain');
+    }
+    if (log.removed === true) continue;
+    logs.push(lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex });
+  }
+  return logs.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
+}
+
+const lowerCased = (log: RpcLog): boolean => log.address === log.address.toLowerCase();
+
+export function joinBlock(header: Header, logs: readonly RpcLog[]): SourceBlock {
+  return { ...header, logs };
+}
+
+/** Whole blocks by hash or number; logs always by block hash, so that a reorganisation in between cannot mix two branches. */
+export interface BlockReader {
+  /** null: the node does not have the block (any more). */
+  byHash(hash: Hex): Promise<SourceBlock | null>;
+  byNumber(number: number): Promise<SourceBlock | null>;
+  header(tag: 'latest' | 'finalized' | number): Promise<Header | null>;
+  headers(numbers: readonly number[]): Promise<Header[]>;
+}
+
+export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }): BlockReader {
+  const { client } = deps;
+  const filter = topicFilter(deps.filter);
+  const unwrap = (answer: unknown): unknown => {
+    if (answer instanceof RpcError) throw answer;
+    return answer;
+  };
+  const logsOf = (hash: Hex) => ({ method: 'eth_getLogs', params: [{ ...filter, blockHash: hash }] });
+  const unknownBlock = (error: unknown): boolean =>
+    error instanceof RpcError && /unknown block|block not found|header not found|not found/i.test(error.message);
+  const tagOf = (tag: 'latest' | 'finalized' | number) => (typeof tag === 'number' ? toHex(tag) : tag);
+
+  const byHash = async (hash: Hex): Promise<SourceBlock | null> => {
+    const [block, logs] = await client.batch([{ method: 'eth_getBlockByHash', params: [hash, false] }, logsOf(hash)]);
+    const header = parseHeader(unwrap(block));
+    if (header === null || unknownBlock(logs)) return null;
+    return joinBlock(header, parseLogs(unwrap(logs)));
+  };
+  const header = async (tag: 'latest' | 'finalized' | number) =>
+    parseHeader(await client.request('eth_getBlockByNumber', [tagOf(tag), false]));
+
+  return {
+    byHash,
+    header,
+    async byNumber(number) {
+      const found = await header(number);
+      if (found === null) return null;
+      try {
+        return joinBlock(found, parseLogs(await client.request('eth_getLogs', [{ ...filter, blockHash: found.hash }])));
+      } catch (error) {
+        if (unknownBlock(error)) return null;
+        throw error;
+      }
+    },
+    async headers(numbers) {
+      const answers = await client.batch(
+        numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
+      );
+      return answers.map((answer, index) => {
+        const found = parseHeader(unwrap(answer));
+        if (found === null) throw new RpcError(`The node lacks block ${numbers[index]}`);
+        return found;
+      });
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Hex } from '../source.js';
+
+export interface FakeBlock {
+  readonly number: number;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  readonly logs: number;
+}
+
+type Reply =
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } }
+  | { status: number; headers?: Record<string, string> };
+
+export interface Request {
+  readonly method: string;
+  readonly params: readonly never[];
+}
+
+const hex = (value: number): Hex => `0x${value.toString(16)}`;
+export const hash = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`;
+
+/** A JSON-RPC node over HTTP and WebSocket with as much chain as the readers ask about; `override` bends single answers. */
+export async function startFakeNode(options: {
+  logsAt?: (number: number) => number;
+  length?: number;
+  override?: (request: Request) => Reply | undefined;
+  noBatches?: boolean;
+}) {
+  const blocks: FakeBlock[] = [];
+  const seen: Request[] = [];
+  const sockets = new Set<WebSocket>();
+  const subscriptions: { socket: WebSocket; id: Hex; params: readonly unknown[] }[] = [];
+  let finalized: number | null = null;
+  let salt = 1;
+  const mine = (logs = options.logsAt?.(blocks.length) ?? 0) => {
+    const block = { number: blocks.length, hash: hash(salt), parentHash: blocks.at(-1)?.hash ?? hash(0), logs };
+    salt += 1;
+    blocks.push(block);
+    return block;
+  };
+  for (let i = 0; i < (options.length ?? 1); i += 1) mine();
+
+  const header = (block: FakeBlock) => ({
+    number: hex(block.number),
+    hash: block.hash,
+    parentHash: block.parentHash,
+    timestamp: hex(1_700_000_000 + block.number),
+    transactions: Array.from({ length: 3 }, (_, index) => hash(index)),
+  });
+  const logsOf = (block: FakeBlock) =>
+    Array.from({ length: block.logs }, (_, index) => ({
+      address: '0xE111180000d2663C0091e4f400237545B87B996B',
+      topics: [hash(1)],
+      data: '0x',
+      blockNumber: hex(block.number),
+      blockHash: block.hash,
+      transactionHash: hash(block.number * 1000 + index),
+      transactionIndex: hex(index),
+      logIndex: hex(index),
+    }));
+  const answer = ({ method, params }: Request): Reply => {
+    const [first] = params as readonly unknown[];
+    switch (method) {
+      case 'eth_chainId':
+        return { result: '0x89' };
+      case 'eth_getBlockByNumber': {
+        const number = first === 'latest' ? blocks.length - 1 : first === 'finalized' ? finalized : Number(first);
+        const block = number === null ? undefined : blocks[number];
+        return { result: block === undefined ? null : header(block) };
+      }
+      case 'eth_getBlockByHash': {
+        const block = blocks.find((candidate) => candidate.hash === first);
+        return { result: block === undefined ? null : header(block) };
+      }
+      case 'eth_getLogs': {
+        const filter = first as { blockHash?: Hex; fromBlock?: Hex; toBlock?: Hex };
+        if (filter.blockHash !== undefined) {
+          const block = blocks.find((candidate) => candidate.hash === filter.blockHash);
+          return block === undefined
+            ? { error: { code: -32000, message: 'unknown block' } }
+            : { result: logsOf(block) };
+        }
+        return { result: blocks.slice(Number(filter.fromBlock), Number(filter.toBlock) + 1).flatMap(logsOf) };
+      }
+      default:
+        return { error: { code: -32601, message: `the method ${method} does not exist` } };
+    }
+  };
+  const reply = (request: Request): Reply => {
+    seen.push(request);
+    return options.override?.(request) ?? answer(request);
+  };
+  const bodyOf = async (request: IncomingMessage) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    return JSON.parse(Buffer.concat(parts).toString()) as (Request & { id: number }) | (Request & { id: number })[];
+  };
+  const server = createServer(async (request, response) => {
+    const body = await bodyOf(request);
+    if (Array.isArray(body) && options.noBatches === true) {
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch is not supported' } }),
+      );
+      return;
+    }
+    const replies = (Array.isArray(body) ? body : [body]).map((one) => ({ id: one.id, reply: reply(one) }));
+    const refused = replies.find(({ reply: one }) => 'status' in one)?.reply;
+    if (refused !== undefined && 'status' in refused) {
+      response.writeHead(refused.status, refused.headers);
+      response.end('no');
+      return;
+    }
+    const out = replies.map(({ id, reply: one }) => ({ jsonrpc: '2.0', id, ...one }));
+    response.setHeader('content-type', 'application/json');
+    // Batches may be answered in any order.
+    response.end(JSON.stringify(Array.isArray(body) ? out.reverse() : out[0]));
+  });
+  const wss = new WebSocketServer({ server });
+  wss.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('message', (data) => {
+      const request = JSON.parse(data.toString()) as Request & { id: number };
+      seen.push(request);
+      const bent = options.override?.(request);
+      if (bent !== undefined && !('status' in bent)) {
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id: request.id, ...bent }));
+        return;
+      }
+      const id = hex(subscriptions.length + 1);
+      subscriptions.push({ socket, id, params: request.params });
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: request.id, result: id }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    rpcUrl: `http://127.0.0.1:${port}/v2/secret-key`,
+    wsUrl: `ws://127.0.0.1:${port}`,
+    blocks,
+    seen,
+    mine,
+    fork: (depth: number) => {
+      blocks.length -= depth;
+    },
+    finalize(number: number | null) {
+      finalized = number;
+    },
+    /** Send to every open subscription of that kind. */
+    notify(kind: string, result: unknown) {
+      for (const { socket, id, params } of subscriptions) {
+        if (params[0] !== kind || socket.readyState !== socket.OPEN) continue;
+        socket.send(
+          JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription: id, result } }),
+        );
+      }
+    },
+    announce(block: FakeBlock) {
+      this.notify('newHeads', header(block));
+    },
+    raw(text: string) {
+      for (const socket of sockets) socket.send(text);
+    },
+    subscribed: (kind: string) =>
+      subscriptions.some(({ socket, params }) => params[0] === kind && socket.readyState === socket.OPEN),
+    cut() {
+      for (const socket of sockets) socket.terminate();
+    },
+    async close() {
+      for (const socket of sockets) socket.terminate();
+      wss.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export type FakeNode = Awaited<ReturnType<typeof startFakeNode>>;

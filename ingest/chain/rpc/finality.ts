@@ -1,0 +1,49 @@
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Hex } from '../source.js';
+import type { BlockReader, Header } from './blocks.js';
+import { classifyRpcError } from './rpc-error.js';
+
+export interface Finalized {
+  readonly number: number;
+  readonly hash: Hex;
+}
+
+/**
+ * The finalised block as the node tells it. Only a node that never knew the tag (it refuses it or answers null) gets `head - depth`; a node
+ * that merely fails leaves the last answer standing.
+ */
+export interface Finality {
+  /** null: nothing new is known. */
+  read(headNumber: number): Promise<Finalized | null>;
+}
+
+export function createFinality(deps: {
+  reader: Pick<BlockReader, 'header'>;
+  fallbackDepth: number;
+  logger: Logger;
+}): Finality {
+  const { reader, logger, fallbackDepth } = deps;
+  let tagKnown = false;
+  let told = false;
+  const behindHead = async (headNumber: number): Promise<Header | null> => {
+    if (!told) {
+      told = true;
+      logger.warn({ depth: fallbackDepth }, 'the node does not know the finalized tag; using head minus a fixed depth');
+    }
+    return reader.header(Math.max(0, headNumber - fallbackDepth));
+  };
+  return {
+    async read(headNumber) {
+      let header: Header | null;
+      try {
+        header = await reader.header('finalized');
+      } catch (error) {
+        if (tagKnown || classifyRpcError(error).kind !== 'refused') throw error;
+        header = null;
+      }
+      if (header !== null) tagKnown = true;
+      else if (!tagKnown) header = await behindHead(headNumber);
+      return header === null ? null : { number: header.number, hash: header.hash };
+    },
+  };
+}

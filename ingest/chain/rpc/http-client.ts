@@ -1,0 +1,151 @@
+import { getHttpRpcClient, type HttpRpcClient } from 'viem/utils';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { classifyRpcError, RpcError } from './rpc-error.js';
+
+export interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** JSON-RPC over HTTP, one attempt per call. Every failure is an RpcError. */
+export interface RpcClient {
+  request(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Answers in the order of the calls; a call that failed alone is an RpcError in its place. */
+  batch(calls: readonly RpcCall[]): Promise<unknown[]>;
+  /** Ends every request under way; they fail. */
+  close(): void;
+}
+
+interface Answer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
+}
+
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+
+function errorOf(answer: Answer): RpcError {
+  const { code, message, data } = answer.error ?? {};
+  return new RpcError(typeof message === 'string' ? message : 'The node answered an error without a message', {
+    code: typeof code === 'number' ? code : undefined,
+    data,
+  });
+}
+
+export function createRpcClient(options: {
+  url: string;
+  metrics: Metrics;
+  logger: Logger;
+  timeoutMs?: number;
+  batchSize?: number;
+}): RpcClient {
+  const timeoutMs = options.timeoutMs ?? 20_000;
+  const batchSize = options.batchSize ?? 50;
+  const http: HttpRpcClient = getHttpRpcClient(options.url, { maxResponseBodySize: MAX_RESPONSE_BYTES, timeout: 0 });
+  const requests = options.metrics.counter('chain_rpc_requests_total', 'JSON-RPC requests', ['method']);
+  const errors = options.metrics.counter('chain_rpc_errors_total', 'Failed JSON-RPC requests', ['method', 'kind']);
+  const underWay = new Set<AbortController>();
+  let batching = true;
+  let nextId = 1;
+
+  const send = async (body: object | object[]): Promise<unknown> => {
+    const controller = new AbortController();
+    underWay.add(controller);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      controller.abort();
+    }, timeoutMs);
+    try {
+      return await http.request({ body: body as never, fetchOptions: { signal: controller.signal } });
+    } catch (error) {
+      if (timedOut) throw new RpcError(`No answer within ${timeoutMs} ms`, { timedOut });
+      if (controller.signal.aborted) throw new RpcError('The client was closed');
+      const { status, headers, details, cause } = error as {
+        status?: number;
+        headers?: Headers;
+        details?: string;
+        cause?: { code?: string; cause?: { code?: string } };
+      };
+      if (status === undefined) {
+        const why = cause?.cause?.code ?? cause?.code ?? details ?? 'no connection';
+        throw new RpcError(`The node cannot be reached: ${why}`);
+      }
+      const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
+      throw new RpcError(`HTTP ${status} ${(details ?? '').slice(0, 300)}`, {
+        status,
+        retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+      });
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(controller);
+    }
+  };
+  const counted = (method: string, error: unknown): RpcError => {
+    const known = error instanceof RpcError ? error : new RpcError(String(error));
+    errors.inc({ method, kind: classifyRpcError(known).kind });
+    return known;
+  };
+  const single = async ({ method, params }: RpcCall): Promise<unknown> => {
+    requests.inc({ method });
+    nextId += 1;
+    try {
+      const answer = (await send({ id: nextId, method, params })) as Answer | null;
+      if (answer === null || typeof answer !== 'object') throw new RpcError('The answer is not JSON-RPC');
+      if (answer.error !== undefined && answer.error !== null) throw errorOf(answer);
+      if (answer.result === undefined) throw new RpcError('The answer has no result');
+      return answer.result;
+    } catch (error) {
+      throw counted(method, error);
+    }
+  };
+  const settled = (calls: readonly RpcCall[]) =>
+    Promise.all(calls.map((call) => single(call).catch((error: RpcError) => error)));
+
+  const together = async (calls: readonly RpcCall[]): Promise<unknown[]> => {
+    const first = nextId + 1;
+    nextId += calls.length;
+    for (const { method } of calls) requests.inc({ method });
+    const body = calls.map(({ method, params }, index) => ({ id: first + index, method, params }));
+    let answers: unknown;
+    try {
+      answers = await send(body);
+    } catch (error) {
+      throw counted('batch', error);
+    }
+    if (!Array.isArray(answers)) {
+      const failure = counted('batch', errorOf((answers ?? {}) as Answer));
+      const { kind } = classifyRpcError(failure);
+      if (kind === 'rate_limited' || kind === 'transient') throw failure;
+      options.logger.warn({ answer: failure.message }, 'the node does not take batches; asking one by one');
+      batching = false;
+      return settled(calls);
+    }
+    const byId = new Map<unknown, Answer>();
+    for (const answer of answers as (Answer | null)[]) if (answer !== null) byId.set(answer.id, answer);
+    return calls.map(({ method }, index) => {
+      const answer = byId.get(first + index);
+      if (answer === undefined) return counted(method, new RpcError('The batch lacks this answer'));
+      if (answer.error !== undefined && answer.error !== null) return counted(method, errorOf(answer));
+      return answer.result === undefined ? counted(method, new RpcError('The answer has no result')) : answer.result;
+    });
+  };
+
+  return {
+    request: (method, params) => single({ method, params }),
+    async batch(calls) {
+      if (calls.length === 0) return [];
+      if (!batching || calls.length === 1) return settled(calls);
+      const out: unknown[] = [];
+      for (let from = 0; from < calls.length; from += batchSize) {
+        const part = calls.slice(from, from + batchSize);
+        for (const answer of await (batching ? together(part) : settled(part))) out.push(answer);
+      }
+      return out;
+    },
+    close() {
+      for (const controller of underWay) controller.abort();
+    },
+  };
+}

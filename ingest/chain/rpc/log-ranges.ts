@@ -1,0 +1,152 @@
+import { RetryableError } from '../../../infra/errors.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Gauge } from '../../../infra/telemetry/metrics.js';
+import { pause } from '../../shared/pause.js';
+import type { SourceBlock } from '../source.js';
+import { backoffMs, type Patience } from './patience.js';
+import { classifyRpcError } from './rpc-error.js';
+
+/** Blocks with logs of ours in `fromBlock..toBlock`, ascending. */
+export interface BlockRange {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  readonly blocks: readonly SourceBlock[];
+}
+
+export interface LogRangeOptions {
+  readonly startBlocks: number;
+  readonly maxBlocks: number;
+  /** Ranges grow and shrink towards this many logs per answer: bounds memory and the node's work. */
+  readonly targetLogs: number;
+  readonly inFlight: number;
+  /** After this many good answers a limit the node once named is tried again. */
+  readonly retryLimitAfter: number;
+  /** Good answers after an error before ranges grow again. */
+  readonly holdAfterError: number;
+  readonly patience: Patience;
+}
+
+export const logRangeDefaults: LogRangeOptions = {
+  startBlocks: 100,
+  maxBlocks: 10_000,
+  targetLogs: 5000,
+  inFlight: 4,
+  retryLimitAfter: 500,
+  holdAfterError: 16,
+  patience: { attempts: 8, baseMs: 250, maxMs: 15_000 },
+};
+
+/**
+ * Every block with logs of a range, in pieces as large as the node answers: halved on the providers' errors (or set to what they suggest), grown
+ * back while answers are small. Several requests are under way; pieces come out in order.
+ */
+export function createLogRanges(deps: {
+  /** One eth_getLogs and the headers that belong to it. */
+  read: (fromBlock: number, toBlock: number) => Promise<readonly SourceBlock[]>;
+  logger: Logger;
+  rangeSize: Gauge;
+  options?: Partial<LogRangeOptions>;
+}): (fromBlock: number, toBlock: number, signal: AbortSignal) => AsyncIterable<BlockRange> {
+  const options = { ...logRangeDefaults, ...deps.options };
+  let size = options.startBlocks;
+  let ceiling = options.maxBlocks;
+  let goodSinceLimit = 0;
+  let goodBeforeGrowth = 0;
+  const resize = (blocks: number) => {
+    size = Math.max(1, Math.min(Math.floor(blocks), ceiling, options.maxBlocks));
+    deps.rangeSize.set(size);
+  };
+
+  const grow = (blocks: number, logs: number) => {
+    goodSinceLimit += 1;
+    if (ceiling < options.maxBlocks && goodSinceLimit >= options.retryLimitAfter) {
+      ceiling = Math.min(options.maxBlocks, ceiling * 2);
+      goodSinceLimit = 0;
+    }
+    if (goodBeforeGrowth > 0) {
+      goodBeforeGrowth -= 1;
+      return;
+    }
+    // A short last piece says nothing about larger ones.
+    if (blocks < size) return;
+    resize(Math.min(size * 2, logs === 0 ? size * 2 : Math.ceil((blocks * options.targetLogs) / logs)));
+  };
+  const shrink = (blocks: number, error: unknown): number => {
+    const failure = classifyRpcError(error);
+    goodBeforeGrowth = options.holdAfterError;
+    let next = Math.floor(blocks / 2);
+    if (failure.kind === 'too_large') {
+      if (failure.suggested !== null) next = failure.suggested.to - failure.suggested.from + 1;
+      else if (failure.maxBlocks !== null) next = failure.maxBlocks;
+      if (failure.maxBlocks !== null && failure.maxBlocks < blocks) {
+        ceiling = Math.max(1, failure.maxBlocks);
+        goodSinceLimit = 0;
+      }
+    }
+    // A suggestion that is no smaller than what failed would never end.
+    next = Math.max(1, Math.min(next, blocks - 1));
+    if (next < size) resize(next);
+    return next;
+  };
+
+  const fetch = async (fromBlock: number, toBlock: number, signal: AbortSignal): Promise<SourceBlock[]> => {
+    const out: SourceBlock[] = [];
+    let from = fromBlock;
+    let step = toBlock - fromBlock + 1;
+    let failures = 0;
+    while (from <= toBlock) {
+      const to = Math.min(from + step - 1, toBlock);
+      const blocks = to - from + 1;
+      try {
+        let logs = 0;
+        for (const block of await deps.read(from, to)) {
+          out.push(block);
+          logs += block.logs.length;
+        }
+        grow(blocks, logs);
+        from = to + 1;
+        failures = 0;
+        step = Math.max(step, Math.min(size, step * 2));
+      } catch (error) {
+        failures += 1;
+        const { kind, ...rest } = classifyRpcError(error);
+        const text = error instanceof Error ? error.message : String(error);
+        const what = `Logs of blocks ${from}..${to}: ${text}`;
+        const stuck = blocks === 1 && kind === 'too_large' && failures > 3;
+        if (signal.aborted || kind === 'refused' || stuck || failures > options.patience.attempts + 16) {
+          throw new RetryableError(what, { cause: error });
+        }
+        deps.logger.debug({ from, to, kind, err: text }, 'log range failed');
+        const shrinkable = kind === 'too_large' || kind === 'rate_limited' || failures > 2;
+        if (shrinkable && blocks > 1) step = shrink(blocks, error);
+        if (kind !== 'too_large' || blocks === 1) {
+          if (failures > options.patience.attempts) throw new RetryableError(what, { cause: error });
+          const asked = 'retryAfterMs' in rest ? (rest.retryAfterMs ?? 0) : 0;
+          await pause(Math.max(asked, backoffMs(failures, options.patience)), signal);
+        }
+      }
+    }
+    return out;
+  };
+
+  return async function* ranges(fromBlock, toBlock, signal) {
+    const queue: { from: number; to: number; blocks: Promise<SourceBlock[]> }[] = [];
+    let cursor = fromBlock;
+    while (!signal.aborted) {
+      while (queue.length < options.inFlight && cursor <= toBlock) {
+        const from = cursor;
+        const to = Math.min(from + size - 1, toBlock);
+        const blocks = fetch(from, to, signal);
+        // Read in order below; a later piece that fails first must not end the process.
+        blocks.catch(() => undefined);
+        queue.push({ from, to, blocks });
+        cursor = to + 1;
+        // The first answer sets the pace before more is asked for.
+        if (from === fromBlock) break;
+      }
+      const next = queue.shift();
+      if (next === undefined) return;
+      yield { fromBlock: next.from, toBlock: next.to, blocks: await next.blocks };
+    }
+  };
+}

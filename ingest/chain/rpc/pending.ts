@@ -1,0 +1,116 @@
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import type { Hex, RpcTransaction } from '../source.js';
+import type { RpcClient } from './http-client.js';
+import { RpcError } from './rpc-error.js';
+import type { RpcSocket } from './socket.js';
+
+/** Hashes asked for together, and how many may wait: pending is best effort, a flood must not fill the memory. */
+const BATCH = 50;
+const MAX_WAITING = 5000;
+
+const isHex = (value: unknown): value is Hex => typeof value === 'string' && value.startsWith('0x');
+
+/** The fields we use, or null for what is no transaction. */
+export function parseTransaction(value: unknown): RpcTransaction | null {
+  const tx = value as Record<string, unknown> | null | undefined;
+  if (typeof tx !== 'object' || tx === null) return null;
+  const { hash, from, to = null } = tx;
+  const input = tx.input ?? tx.data;
+  if (!isHex(hash) || !isHex(from) || !isHex(input) || (to !== null && !isHex(to))) return null;
+  const blockNumber = isHex(tx.blockNumber) ? tx.blockNumber : null;
+  return {
+    hash: hash.toLowerCase() as Hex,
+    from: from.toLowerCase() as Hex,
+    to: to === null ? null : (to.toLowerCase() as Hex),
+    input,
+    blockNumber,
+  };
+}
+
+/**
+ * Mempool transactions to our contracts, by whichever way the node offers: whole bodies (Bor, geth), Alchemy's filtered feed, bodies
+ * under their older name, or hashes that are then read one by one. A node with none of them is told of once.
+ */
+export function createPendingFeed(deps: {
+  client: RpcClient;
+  to: readonly Hex[];
+  logger: Logger;
+  metrics: Metrics;
+  now: () => number;
+}): {
+  start(socket: RpcSocket, onTransaction: (transaction: RpcTransaction, seenAtMs: number) => void): Promise<void>;
+} {
+  const { client, logger, now } = deps;
+  const wanted = new Set<string>(deps.to);
+  const dropped = deps.metrics.counter(
+    'chain_pending_dropped_total',
+    'Pending hashes not read because too many waited',
+  );
+  const ways: readonly (readonly unknown[])[] = [
+    ['newPendingTransactions', true],
+    ['alchemy_pendingTransactions', { toAddress: deps.to, hashesOnly: false }],
+    ['newPendingTransactionsWithBody'],
+    ['newPendingTransactions'],
+  ];
+  let told = '';
+  const tell = (text: string, level: 'info' | 'warn') => {
+    if (told === text) return;
+    told = text;
+    logger[level](text);
+  };
+
+  return {
+    async start(socket, onTransaction) {
+      let waiting: { readonly hash: string; readonly seenAtMs: number }[] = [];
+      let reading = false;
+      const deliver = (value: unknown, seenAtMs: number) => {
+        const transaction = parseTransaction(value);
+        if (transaction === null || transaction.to === null || !wanted.has(transaction.to)) return;
+        if (transaction.blockNumber == null) onTransaction(transaction, seenAtMs);
+      };
+      const readHashes = async () => {
+        reading = true;
+        while (waiting.length > 0) {
+          const part = waiting.slice(0, BATCH);
+          waiting = waiting.slice(BATCH);
+          const calls = part.map(({ hash }) => ({ method: 'eth_getTransactionByHash', params: [hash] }));
+          try {
+            const answers = await client.batch(calls);
+            for (const [index, answer] of answers.entries()) {
+              if (!(answer instanceof RpcError)) deliver(answer, part[index]!.seenAtMs);
+            }
+          } catch (error) {
+            logger.debug({ err: String(error), count: part.length }, 'pending transactions not read');
+          }
+        }
+        reading = false;
+      };
+      const onData = (value: unknown) => {
+        const seenAtMs = now();
+        if (typeof value !== 'string') {
+          tell('the mempool comes with whole transactions', 'info');
+          deliver(value, seenAtMs);
+          return;
+        }
+        tell('the mempool comes as hashes; each is read on its own', 'info');
+        waiting.push({ hash: value, seenAtMs });
+        if (waiting.length > MAX_WAITING) {
+          dropped.inc(waiting.length - MAX_WAITING);
+          waiting = waiting.slice(-MAX_WAITING);
+        }
+        if (!reading) void readHashes();
+      };
+      let refusal = '';
+      for (const params of ways) {
+        try {
+          await socket.subscribe(params, onData);
+          return;
+        } catch (error) {
+          refusal = error instanceof Error ? error.message : String(error);
+        }
+      }
+      tell(`the node offers no mempool subscription, so there are no pending settlements: ${refusal}`, 'warn');
+    },
+  };
+}

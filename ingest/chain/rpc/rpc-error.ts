@@ -1,0 +1,81 @@
+/** Any failed JSON-RPC request. The message never holds the node's URL, which may contain a key. */
+export class RpcError extends Error {
+  override name = 'RpcError';
+  constructor(
+    message: string,
+    readonly facts: {
+      /** JSON-RPC error code. */
+      readonly code?: number;
+      readonly data?: unknown;
+      /** HTTP status, where the node answered without a JSON-RPC error. */
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+      readonly timedOut?: boolean;
+    } = {},
+  ) {
+    super(message);
+  }
+}
+
+/** What to do about a failed request. */
+export type RpcFailure =
+  /** Ask for fewer blocks. `suggested`: a range the node says works. `maxBlocks`: the longest range the node's text names. */
+  | {
+      readonly kind: 'too_large';
+      readonly suggested: { readonly from: number; readonly to: number } | null;
+      readonly maxBlocks: number | null;
+    }
+  /** Wait, and ask for fewer blocks. */
+  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number | null }
+  /** The same request may work in a moment. */
+  | { readonly kind: 'transient' }
+  /** The node answered and will answer the same again. */
+  | { readonly kind: 'refused' };
+
+const RATE = /rate.?limit|too many requests|request(s)? (count|per)|compute units|capacity|throughput|quota|daily/i;
+const TOO_LARGE =
+  /more than [\d,]+ (results|logs)|block range|(range|ranges) (is )?(too|over|exceed|limit)|ranges over|limited to (a )?[\d,\- ]+(block|range)|blocks? range|response size|result.*too (large|big)|too many (results|logs|blocks)|exceeds? (the )?(max|limit)|exceed(ed)? max|query (timeout|timed out|exceeds)|max(imum)? (block )?range|response.*(too (large|big)|exceed)|please limit/i;
+
+function suggestedRange(message: string, data: unknown): { from: number; to: number } | null {
+  const pair = /\[\s*(0x[0-9a-f]+)\s*,\s*(0x[0-9a-f]+)\s*\]/i.exec(message);
+  const fields = data as { from?: unknown; to?: unknown } | null | undefined;
+  const from = pair?.[1] ?? fields?.from;
+  const to = pair?.[2] ?? fields?.to;
+  if (typeof from !== 'string' || typeof to !== 'string') return null;
+  const range = { from: Number(from), to: Number(to) };
+  return Number.isSafeInteger(range.from) && Number.isSafeInteger(range.to) && range.to >= range.from ? range : null;
+}
+
+function namedLimit(message: string): number | null {
+  const found =
+    /(?:limited to|up to|maximum block range:?|max(?:imum)? (?:block )?range(?: is)?:?|over|exceeds?)\s*(?:an?\s+)?(?:0 ?- ?)?([\d,]+)(k)?\s*(?:blocks?|range|\.|,|$)/i.exec(
+      message,
+    );
+  if (found === null) return null;
+  const blocks = Number(found[1]!.replaceAll(',', '')) * (found[2] === undefined ? 1 : 1000);
+  return Number.isSafeInteger(blocks) && blocks >= 1 ? blocks : null;
+}
+
+/**
+ * Sort the error shapes of the public providers. Codes alone do not tell: -32005 is both "too many results" and "too many requests",
+ * so the text decides.
+ */
+export function classifyRpcError(error: unknown): RpcFailure {
+  if (!(error instanceof RpcError)) return { kind: 'transient' };
+  const { message } = error;
+  const { code, status, data, timedOut, retryAfterMs = null } = error.facts;
+  if (status === 413) return { kind: 'too_large', suggested: null, maxBlocks: null };
+  if (status === 429) return { kind: 'rate_limited', retryAfterMs };
+  const suggested = suggestedRange(message, data);
+  if (suggested !== null || (TOO_LARGE.test(message) && !RATE.test(message))) {
+    return { kind: 'too_large', suggested, maxBlocks: namedLimit(message) };
+  }
+  if (RATE.test(message) || code === 429 || code === -32005) return { kind: 'rate_limited', retryAfterMs };
+  // A range that takes the node too long is too large.
+  if (timedOut === true) return { kind: 'too_large', suggested: null, maxBlocks: null };
+  if (status !== undefined) {
+    return status >= 500 || status === 408 ? { kind: 'transient' } : { kind: 'refused' };
+  }
+  if (code === undefined || code === -32603 || code === -32002) return { kind: 'transient' };
+  return { kind: 'refused' };
+}

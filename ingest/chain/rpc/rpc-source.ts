@@ -1,0 +1,148 @@
+import { FatalError } from '../../../infra/errors.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import type { ChainSource, Hex, HistoryRange, RpcLog, SourceBlock } from '../source.js';
+import { createBlockReader, joinBlock, type LogFilter, parseLogs, toHex, topicFilter } from './blocks.js';
+import { createFinality } from './finality.js';
+import { createRpcClient } from './http-client.js';
+import { createLive, type LiveOptions } from './live.js';
+import { createLogRanges, type LogRangeOptions } from './log-ranges.js';
+import { defaultPatience, type Patience, patiently } from './patience.js';
+import { createPendingFeed } from './pending.js';
+import { RpcError } from './rpc-error.js';
+
+export interface RpcSourceOptions {
+  readonly patience: Patience;
+  readonly live: Partial<LiveOptions>;
+  readonly ranges: Partial<LogRangeOptions>;
+  /** Only for nodes without the `finalized` tag: blocks below the head that count as final. */
+  readonly fallbackFinalityDepth: number;
+  readonly requestTimeoutMs: number;
+  readonly batchSize: number;
+}
+
+/**
+ * A live node as chain source: HTTP for reads, WebSocket for heads and the mempool. `startBlock` is where an empty log starts; without it,
+ * at the finalised block. Errors: FatalError for another network than `chainId`, RetryableError for a node that stays away.
+ */
+export function createRpcSource(deps: {
+  rpcUrl: string;
+  wsUrl: string;
+  startBlock?: number;
+  filter: LogFilter;
+  /** Contracts whose pending transactions are wanted, lower case. */
+  pendingTo: readonly Hex[];
+  chainId: number;
+  logger: Logger;
+  metrics: Metrics;
+  now?: () => number;
+  options?: Partial<RpcSourceOptions>;
+}): ChainSource {
+  const { filter, metrics, options = {} } = deps;
+  const now = deps.now ?? Date.now;
+  const patience = options.patience ?? defaultPatience;
+  const host = new URL(deps.rpcUrl).host;
+  const logger = deps.logger.child({ source: 'chain', node: host });
+  const closing = new AbortController();
+  const client = createRpcClient({
+    url: deps.rpcUrl,
+    metrics,
+    logger,
+    timeoutMs: options.requestTimeoutMs,
+    batchSize: options.batchSize,
+  });
+  const reader = createBlockReader({ client, filter });
+  const finality = createFinality({ reader, logger, fallbackDepth: options.fallbackFinalityDepth ?? 128 });
+  const pending = createPendingFeed({ client, to: deps.pendingTo, logger, metrics, now });
+
+  let checked = false;
+  const checkNode = async () => {
+    if (checked) return;
+    const answer = await client.request('eth_chainId', []);
+    if (Number(answer) !== deps.chainId) {
+      throw new FatalError(`The node at ${host} is of chain ${Number(answer)}, not of chain ${deps.chainId}`);
+    }
+    checked = true;
+  };
+  const eventually = <T>(what: string, attempt: () => Promise<T>, signal: AbortSignal = closing.signal) =>
+    patiently(`${host}: ${what}`, signal, patience, attempt);
+
+  const finalizedNumber = async (signal: AbortSignal = closing.signal): Promise<number> =>
+    eventually(
+      'finalised block',
+      async () => {
+        const head = await reader.header('latest');
+        const found = head === null ? null : await finality.read(head.number);
+        if (found === null) throw new RpcError('The node has no finalised block now');
+        return found.number;
+      },
+      signal,
+    );
+
+  const readRange = async (fromBlock: number, toBlock: number): Promise<SourceBlock[]> => {
+    const params = [{ ...topicFilter(filter), fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }];
+    const byNumber = new Map<number, RpcLog[]>();
+    for (const log of parseLogs(await client.request('eth_getLogs', params))) {
+      const number = Number(log.blockNumber);
+      if (number < fromBlock || number > toBlock) throw new RpcError(`A log of block ${number} was not asked for`);
+      const list = byNumber.get(number);
+      if (list === undefined) byNumber.set(number, [log]);
+      else list.push(log);
+    }
+    const numbers = [...byNumber.keys()];
+    const headers = await eventually('block headers', () => reader.headers(numbers));
+    return headers.map((header) => {
+      const logs = byNumber.get(header.number);
+      if (logs === undefined || logs.some((log) => log.blockHash.toLowerCase() !== header.hash)) {
+        throw new RpcError(`The logs of block ${header.number} are of another branch than its header`);
+      }
+      return joinBlock(header, logs);
+    });
+  };
+  const ranges = createLogRanges({
+    read: readRange,
+    logger,
+    rangeSize: metrics.gauge('chain_rpc_log_range_blocks', 'Blocks asked for per eth_getLogs'),
+    options: { patience, ...options.ranges },
+  });
+
+  return {
+    mode: 'live',
+    description: `live node ${host}`,
+    shiftDays: null,
+    recordedFromMs: null,
+    async historyRange(resumeFrom, signal): Promise<HistoryRange> {
+      await eventually('chain id', checkNode, signal);
+      const toBlock = await finalizedNumber(signal);
+      return { fromBlock: resumeFrom ?? deps.startBlock ?? toBlock, toBlock };
+    },
+    async *history({ fromBlock, toBlock }, signal) {
+      for await (const { blocks } of ranges(fromBlock, toBlock, signal)) {
+        for (const block of blocks) {
+          if (signal.aborted) return;
+          yield block;
+        }
+      }
+    },
+    live: createLive({
+      wsUrl: deps.wsUrl,
+      host,
+      reader,
+      filter,
+      finality,
+      startPending: pending.start,
+      checkNode,
+      logger,
+      metrics,
+      now,
+      options: options.live,
+    }),
+    blockByHash: (hash) => eventually('block by hash', () => reader.byHash(hash)),
+    blockByNumber: (number) => eventually('block by number', () => reader.byNumber(number)),
+    finalizedNumber: () => finalizedNumber(),
+    async close() {
+      closing.abort();
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { RetryableError } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { Codec } from '../../schemas/codec.js';
+import type { DeadLetters } from '../shared/dead-letters.js';
+import type { SourceLog } from '../shared/owned-log.js';
+import type { SourceStatusWriter } from '../shared/source-status.js';
+import { createBlockCache } from './block-cache.js';
+import { createBlockEncoder } from './block-records.js';
+import { createChainMetrics } from './chain-metrics.js';
+import type { ChainDecoder } from './decoder.js';
+import { createFinalWriter } from './final-writer.js';
+import { createHeadTracker, type HeadTrackerOptions } from './head-tracker.js';
+import type { ChainSource } from './source.js';
+
+/** Encoded blocks kept between head and finality: about 15 MB. */
+const CACHE_RECORDS = 50_000;
+
+/**
+ * Chain ingest: the live head into chain.head and, at the same time, history then finality into chain.final. Ends when the signal comes
+ * and what was under way is durable; rejects with the first failure (the other half is stopped first). Does not close the source.
+ */
+export async function runChain(deps: {
+  source: ChainSource;
+  log: SourceLog;
+  codec: Codec;
+  decoder: ChainDecoder;
+  deadLetters: DeadLetters;
+  status: SourceStatusWriter;
+  metrics: Metrics;
+  logger: Logger;
+  signal: AbortSignal;
+  now?: () => number;
+  headOptions?: Partial<HeadTrackerOptions>;
+}): Promise<void> {
+  const { source, log, codec, decoder, deadLetters, status } = deps;
+  const now = deps.now ?? Date.now;
+  const logger = deps.logger.child({ source: 'chain' });
+  const metrics = createChainMetrics(deps.metrics);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([deps.signal, stop.signal]);
+  const cache = createBlockCache({ maxRecords: CACHE_RECORDS });
+  const encodeBlock = createBlockEncoder({ codec, decoder });
+  const origin = source.mode === 'live' ? 'polygon-rpc' : 'polygon-recorded';
+  const onUnreadable = createOnUnreadable({ metrics: deps.metrics, logger });
+  const shared = { log, codec, encodeBlock, cache, deadLetters, metrics, logger, origin, onUnreadable };
+  const tracker = createHeadTracker({ ...shared, source, decoder, signal, now, options: deps.headOptions });
+  const final = createFinalWriter({
+    ...shared,
+    source,
+    onProgress: (progress) => status.update({ progress }),
+    onHistoryDone: () => {
+      status.update({ phase: 'live', progress: 1 });
+      logger.info({ written: final.written }, 'history is complete');
+    },
+  });
+
+  status.update({
+    detail: source.description,
+    shift_days: source.shiftDays,
+    recorded_from_ms: source.recordedFromMs,
+    phase: 'history',
+  });
+  await tracker.recover();
+  status.update({ head: tracker.head });
+
+  const live = async () => {
+    for await (const event of source.live(signal)) {
+      if (signal.aborted) break;
+      switch (event.type) {
+        case 'pending':
+          tracker.onPending(event.transaction, event.seenAtMs);
+          break;
+        case 'head':
+          tracker.onHead(event.block, event.seenAtMs);
+          metrics.lastEventMs.set(event.seenAtMs);
+          status.update({ head: event.block.number, last_event_ms: event.seenAtMs });
+          break;
+        case 'finalized':
+          tracker.onFinalized(event.number, event.hash);
+          final.onFinalized(event.number, event.hash);
+          status.update({ finalized: event.number });
+          break;
+        case 'connected':
+          logger[event.connected ? 'info' : 'warn']({ connected: event.connected }, event.detail);
+          status.update({ connected: event.connected });
+          break;
+      }
+    }
+    await tracker.idle();
+    if (!signal.aborted && source.mode === 'live') throw new RetryableError('The chain source ended by itself');
+  };
+
+  const parts = [live(), final.run(signal)];
+  try {
+    await Promise.race([Promise.all(parts), tracker.failed]);
+  } catch (error) {
+    // Being told to stop ends requests under way; what they would have brought is read again at the next start.
+    if (!deps.signal.aborted) throw error;
+  } finally {
+    stop.abort();
+    await Promise.allSettled(parts);
+    await tracker.idle().catch((error: unknown) => {
+      if (!deps.signal.aborted) logger.warn({ err: error }, 'the head tracker did not drain');
+    });
+  }
+}

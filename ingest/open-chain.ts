@@ -1,0 +1,42 @@
+import type { Config } from '../infra/config/config.js';
+import { FatalError } from '../infra/errors.js';
+import type { Logger } from '../infra/telemetry/logger.js';
+import type { Metrics } from '../infra/telemetry/metrics.js';
+import { polygonChainId } from './chain/abi.js';
+import { settlementTargets, watchedAddresses, watchedTopics } from './chain/contracts.js';
+import { createRecordedChainSource } from './chain/recorded/recorded-source.js';
+import { createRpcSource } from './chain/rpc/rpc-source.js';
+import type { ChainSource } from './chain/source.js';
+import type { LiveMarkets, Recording } from './shared/recorded/index.js';
+
+/** The chain source the configuration asks for. `recording` is opened only in recorded mode. */
+export async function openChainSource(deps: {
+  sources: Config['sources'];
+  recording: () => Recording;
+  /** Shared with the catalogue source, so that both play the same windows. */
+  liveMarkets?: LiveMarkets;
+  metrics: Metrics;
+  logger: Logger;
+}): Promise<ChainSource> {
+  const { sources, metrics, logger } = deps;
+  if (sources.mode === 'recorded') {
+    return createRecordedChainSource({
+      recording: deps.recording(),
+      logger: logger.child({ source: 'chain' }),
+      historyOnly: sources.recordedHistoryOnly,
+      liveMarkets: deps.liveMarkets,
+    });
+  }
+  if (sources.rpcUrl === undefined || sources.rpcWsUrl === undefined)
+    throw new FatalError('POLYGON_RPC_URL is not set');
+  return createRpcSource({
+    rpcUrl: sources.rpcUrl,
+    wsUrl: sources.rpcWsUrl,
+    startBlock: sources.startBlock,
+    filter: { addresses: watchedAddresses, topics: watchedTopics },
+    pendingTo: settlementTargets,
+    chainId: polygonChainId,
+    logger,
+    metrics,
+  });
+}

@@ -1,0 +1,106 @@
+import { WebSocket } from 'ws';
+import { type DecodedFrame, decodeFrame } from './decode.js';
+import { type Subscription, subscriptionFrame, subscriptionKey } from './subscriptions.js';
+import { createWatch } from './watch.js';
+
+export interface ConnectionTimes {
+  /** Text PING interval. */
+  readonly pingMs: number;
+  /** Silence after which a subscription counts as stale. */
+  readonly staleMs: number;
+  /** Opening handshake limit. */
+  readonly openMs: number;
+  /** Planned end of the connection. */
+  readonly recycleMs: number;
+}
+
+/** Why a connection ended and whether it ever brought a price. */
+export interface ConnectionEnd {
+  readonly reason: string;
+  readonly planned: boolean;
+  readonly delivered: boolean;
+}
+
+export interface ConnectionEvents {
+  open(): void;
+  frame(frame: DecodedFrame, text: string): void;
+  resubscribed(keys: readonly string[]): void;
+}
+
+/** One connection from opening to its end: subscribe, keep alive, watch for silence. Never throws; resolves with why it ended. */
+export function runConnection(options: {
+  url: string;
+  subscriptions: readonly Subscription[];
+  times: ConnectionTimes;
+  events: ConnectionEvents;
+  signal: AbortSignal;
+  now: () => number;
+}): Promise<ConnectionEnd> {
+  const { subscriptions, times, events, signal, now } = options;
+  const byKey = new Map(subscriptions.map((subscription) => [subscriptionKey(subscription), subscription]));
+  const topicsAsked = [...new Set(subscriptions.map(({ topic }) => topic))];
+
+  return new Promise((resolve) => {
+    let delivered = false;
+    let ended = false;
+    const timers: NodeJS.Timeout[] = [];
+    const watch = { current: createWatch([...byKey.keys()], times.staleMs, now()) };
+    const socket = new WebSocket(options.url, { handshakeTimeout: times.openMs, perMessageDeflate: false });
+
+    const end = (reason: string, planned = false) => {
+      if (ended) return;
+      ended = true;
+      for (const timer of timers) clearInterval(timer);
+      signal.removeEventListener('abort', onAbort);
+      socket.terminate();
+      resolve({ reason, planned, delivered });
+    };
+    const onAbort = () => end('stopped', true);
+    const send = (text: string) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    };
+    const onWatch = () => {
+      const verdict = watch.current.check(now());
+      if (verdict.type === 'reconnect') end(verdict.reason);
+      if (verdict.type !== 'resubscribe') return;
+      const asked = verdict.keys.flatMap((key) => byKey.get(key) ?? []);
+      send(subscriptionFrame('unsubscribe', asked));
+      send(subscriptionFrame('subscribe', asked));
+      events.resubscribed(verdict.keys);
+    };
+    const onText = (text: string) => {
+      const frame = decodeFrame(text, Date.now());
+      for (const { subscription } of frame.prices) watch.current.sawData(subscription, now());
+      if (frame.prices.length > 0) delivered = true;
+      events.frame(frame, text);
+    };
+
+    socket.on('open', () => {
+      watch.current = createWatch([...byKey.keys()], times.staleMs, now());
+      timers.push(setInterval(() => send('PING'), times.pingMs));
+      timers.push(setInterval(onWatch, Math.max(10, times.staleMs / 10)));
+      timers.push(setTimeout(() => end('planned reconnect', true), times.recycleMs));
+      for (const topic of topicsAsked) {
+        send(
+          subscriptionFrame(
+            'subscribe',
+            subscriptions.filter((subscription) => subscription.topic === topic),
+          ),
+        );
+      }
+      events.open();
+    });
+    socket.on('message', (data, isBinary) => {
+      if (ended) return;
+      const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as ArrayBuffer);
+      if (isBinary) {
+        const text = bytes.toString('base64');
+        events.frame({ kind: 'bad', prices: [], bad: ['A binary frame'] }, text);
+      } else onText(bytes.toString('utf8'));
+    });
+    socket.on('close', (code) => end(`closed by the service (${code})`));
+    socket.on('error', (error) => end(error.message));
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+}

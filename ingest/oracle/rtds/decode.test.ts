@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeFrame } from './decode.js';
+
+const now = 1786179815000;
+const twap = (payload: Record<string, unknown>) =>
+  JSON.stringify({ connection_id: 'x', topic: 'crypto_prices_twap_sixty', type: 'update', timestamp: now, payload });
+const spot = (payload: string) =>
+  `{"connection_id":"x","topic":"crypto_prices_chainlink","type":"update","timestamp":${now},"payload":${payload}}`;
+
+describe('decodeFrame', () => {
+  it('reads a TWAP update as the service sends it', () => {
+    const frame = decodeFrame(
+      twap({
+        symbol: 'btc/usd',
+        timestamp: 1786179814000,
+        value: 64997.81,
+        full_accuracy_value: '64997810000000000000000',
+        window_s: 60,
+      }),
+      now,
+    );
+    expect(frame.bad).toEqual([]);
+    expect(frame.prices).toEqual([
+      {
+        subscription: 'crypto_prices_twap_sixty btc/usd',
+        price: {
+          feed: 'BTC/USD',
+          isTwap: true,
+          windowS: 60,
+          timestampMs: 1786179814000,
+          priceE18: 64997810000000000000000n,
+          bidE18: null,
+          askE18: null,
+          receivedMs: now,
+          source: 'rtds',
+        },
+      },
+    ]);
+  });
+
+  it('takes every digit of a value that no double can hold', () => {
+    const frame = decodeFrame(
+      spot('{"symbol":"btc/usd","timestamp":1786179814000,"value":65048.078902260626123}'),
+      now,
+    );
+    expect(frame.prices[0]?.price.priceE18).toBe(65048078902260626123000n);
+  });
+
+  it('reads a dump row by row and keeps the good ones', () => {
+    const frame = decodeFrame(
+      JSON.stringify({
+        topic: 'crypto_prices_chainlink',
+        type: 'subscribe',
+        payload: {
+          symbol: 'eth/usd',
+          data: [
+            { timestamp: 1786179812000, value: 3000.5 },
+            { timestamp: 'soon', value: 3000.5 },
+            { timestamp: 1786179813000, value: null },
+            null,
+            { timestamp: 1786179814000, value: 3001 },
+          ],
+        },
+      }),
+      now,
+    );
+    expect(frame.kind).toBe('dump');
+    expect(frame.prices.map(({ price }) => [price.feed, price.timestampMs, price.priceE18])).toEqual([
+      ['ETH/USD', 1786179812000, 3000500000000000000000n],
+      ['ETH/USD', 1786179814000, 3001000000000000000000n],
+    ]);
+    expect(frame.bad).toHaveLength(3);
+  });
+
+  it.each(['', 'PONG', 'pong', 'PING', '\n'])('ignores the keep-alive %j', (text) => {
+    expect(decodeFrame(text, now)).toEqual({ kind: 'ignored', prices: [], bad: [] });
+  });
+
+  it('ignores topics and symbols nobody asked for', () => {
+    expect(decodeFrame('{"topic":"comments","type":"x","payload":{}}', now).kind).toBe('ignored');
+    expect(decodeFrame(spot('{"symbol":"ada/usd","timestamp":1786179814000,"value":1}'), now).kind).toBe('ignored');
+  });
+
+  it.each([
+    ['not json', '{"topic":'],
+    ['an array', '[]'],
+    ['a refusal', '{"statusCode":400,"body":{"message":"bad filter"}}'],
+    ['no payload', '{"topic":"crypto_prices_chainlink","type":"update"}'],
+    ['no symbol', spot('{"timestamp":1786179814000,"value":1}')],
+    ['seconds for milliseconds', spot('{"symbol":"btc/usd","timestamp":1786179814,"value":1}')],
+    ['a time in the future', spot('{"symbol":"btc/usd","timestamp":1886179814000,"value":1}')],
+    ['a fraction of a millisecond', spot('{"symbol":"btc/usd","timestamp":1786179814000.5,"value":1}')],
+    ['price zero', spot('{"symbol":"btc/usd","timestamp":1786179814000,"value":0}')],
+    ['a negative price', spot('{"symbol":"btc/usd","timestamp":1786179814000,"value":-1}')],
+    ['no price', spot('{"symbol":"btc/usd","timestamp":1786179814000}')],
+    ['a monstrous price', spot('{"symbol":"btc/usd","timestamp":1786179814000,"value":1e300}')],
+    [
+      'scales that disagree',
+      twap({ symbol: 'btc/usd', timestamp: 1786179814000, value: 64997.81, full_accuracy_value: '64997810000' }),
+    ],
+    ['a window of another topic', twap({ symbol: 'btc/usd', timestamp: 1786179814000, value: 64997.81, window_s: 30 })],
+  ])('gives a reason for %s', (_name, text) => {
+    const frame = decodeFrame(text, now);
+    expect(frame.kind).toBe('bad');
+    expect(frame.prices).toEqual([]);
+    expect(frame.bad[0]).toBeTruthy();
+  });
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.jsonValue().map((v) => twap(v as never)),
+        ),
+        (text) => {
+          decodeFrame(text, now);
+        },
+      ),
+    );
+  });
+});

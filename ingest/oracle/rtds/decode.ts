@@ -1,0 +1,122 @@
+import { parseDecimalE18 } from '../decimal.js';
+import { type OraclePrice, oracleAssets } from '../source.js';
+import { priceTopics, subscriptionKey } from './subscriptions.js';
+
+/** A price of a frame with the subscription it belongs to. */
+export interface DecodedPrice {
+  readonly subscription: string;
+  readonly price: OraclePrice;
+}
+
+/**
+ * What one text frame held. `prices` in frame order (an update has one, a dump about two minutes of them), `bad` one reason per part
+ * that could not be read; the rest of the frame still counts. `ignored`: keep-alive answers and data nobody asked for.
+ */
+export interface DecodedFrame {
+  readonly kind: 'update' | 'dump' | 'ignored' | 'bad';
+  readonly prices: readonly DecodedPrice[];
+  readonly bad: readonly string[];
+}
+
+const NUMBER_MEMBERS = /("(?:value|full_accuracy_value)"\s*:\s*)(-?[0-9][0-9.eE+-]*)/g;
+const MAX_FUTURE_MS = 60_000;
+const EARLIEST_MS = Date.UTC(2020, 0, 1);
+const E18 = 10n ** 18n;
+
+const windows = new Map(priceTopics.map(({ topic, windowS }) => [topic, windowS]));
+const feeds = new Map(oracleAssets.map((asset) => [`${asset.toLowerCase()}/usd`, `${asset}/USD`]));
+
+/**
+ * Decode one text frame. Prices are read from the number's own text, so no digit is lost to a double: number members named `value` are
+ * quoted before JSON.parse (inside a JSON string the quotes around the name are escaped, so the pattern cannot match there).
+ * `full_accuracy_value` (integer text, 1e18) wins over `value`; the two must agree to 1 %.
+ */
+export function decodeFrame(text: string, receivedMs: number): DecodedFrame {
+  if (/^(p[io]ng)?$/i.test(text.trim())) return { kind: 'ignored', prices: [], bad: [] };
+  let frame: unknown;
+  try {
+    frame = JSON.parse(text.replace(NUMBER_MEMBERS, '$1"$2"'));
+  } catch {
+    return bad('Not JSON');
+  }
+  if (!isObject(frame)) return bad('Not a JSON object');
+  const { topic, type, payload } = frame;
+  if (typeof topic !== 'string') return bad(`No topic: ${describeRefusal(frame)}`);
+  const windowS = windows.get(topic);
+  if (windowS === undefined) return { kind: 'ignored', prices: [], bad: [] };
+  if (!isObject(payload)) return bad('No payload');
+  const { symbol } = payload;
+  if (typeof symbol !== 'string') return bad('No symbol');
+  const feed = feeds.get(symbol.toLowerCase());
+  if (feed === undefined) return { kind: 'ignored', prices: [], bad: [] };
+
+  const dump = Array.isArray(payload.data);
+  if (!dump && type === 'subscribe') return bad('A dump without data');
+  const rows: readonly unknown[] = Array.isArray(payload.data) ? payload.data : [payload];
+  const subscription = subscriptionKey({ topic, symbol: symbol.toLowerCase() });
+  const prices: DecodedPrice[] = [];
+  const reasons: string[] = [];
+  for (const row of rows) {
+    const result = readRow(row, windowS, receivedMs);
+    if (typeof result === 'string') reasons.push(result);
+    else
+      prices.push({
+        subscription,
+        price: {
+          feed,
+          isTwap: windowS !== null,
+          windowS,
+          ...result,
+          bidE18: null,
+          askE18: null,
+          receivedMs,
+          source: 'rtds',
+        },
+      });
+  }
+  return { kind: dump ? 'dump' : prices.length > 0 ? 'update' : 'bad', prices, bad: reasons };
+}
+
+function readRow(
+  row: unknown,
+  windowS: number | null,
+  receivedMs: number,
+): { timestampMs: number; priceE18: bigint } | string {
+  if (!isObject(row)) return 'A row that is not an object';
+  const { timestamp, value, full_accuracy_value: fullAccuracy, window_s: rowWindow } = row;
+  if (typeof timestamp !== 'number' || !Number.isSafeInteger(timestamp)) return 'timestamp is not an integer';
+  if (timestamp < EARLIEST_MS) return `timestamp ${timestamp} is not in milliseconds of this era`;
+  if (timestamp > receivedMs + MAX_FUTURE_MS) return `timestamp ${timestamp} lies in the future`;
+  if (rowWindow !== undefined && rowWindow !== windowS) return `window_s ${String(rowWindow)} does not fit the topic`;
+
+  const rough = typeof value === 'string' ? parseDecimalE18(value) : null;
+  if (value !== undefined && rough === null) return 'value is not a number';
+  let priceE18 = rough;
+  if (fullAccuracy !== undefined && fullAccuracy !== null) {
+    const exact = typeof fullAccuracy === 'string' && /^\d{1,38}$/.test(fullAccuracy) ? BigInt(fullAccuracy) : null;
+    if (exact === null) return 'full_accuracy_value is not an integer';
+    if (rough !== null && distance(exact, rough) * 100n > rough) return 'value and full_accuracy_value disagree';
+    priceE18 = exact;
+  }
+  if (priceE18 === null) return 'No value';
+  if (priceE18 <= 0n) return 'value is not positive';
+  if (priceE18 >= 10n ** 20n * E18) return 'value is too large';
+  return { timestampMs: timestamp, priceE18 };
+}
+
+function distance(a: bigint, b: bigint): bigint {
+  return a > b ? a - b : b - a;
+}
+
+function bad(reason: string): DecodedFrame {
+  return { kind: 'bad', prices: [], bad: [reason] };
+}
+
+/** The service answers a frame it refuses with a status code and a message. */
+function describeRefusal(frame: Record<string, unknown>): string {
+  return `${String(frame.statusCode ?? '')} ${JSON.stringify(frame.body ?? frame.message ?? null)}`.trim();
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import type { OraclePrice } from '../source.js';
+import { type FakeRtds, startFakeRtds } from '../testing/fake-rtds.js';
+import { createRtdsSource, type RtdsTimes } from './rtds-source.js';
+import { allSubscriptions } from './subscriptions.js';
+
+const spot = 'crypto_prices_chainlink';
+const twap = 'crypto_prices_twap_sixty';
+const subscriptions = [
+  { topic: spot, symbol: 'btc/usd' },
+  { topic: twap, symbol: 'btc/usd' },
+];
+const served = 'crypto_prices_chainlink crypto_prices_twap_thirty crypto_prices_twap_sixty'.split(' ');
+const symbols = 'btc/usd eth/usd sol/usd bnb/usd xrp/usd doge/usd hype/usd'.split(' ');
+const longTimes: RtdsTimes = {
+  pingMs: 20,
+  staleMs: 60_000,
+  openMs: 5000,
+  recycleMs: 600_000,
+  backoffMs: 5,
+  maxBackoffMs: 20,
+};
+const t0 = Date.UTC(2024, 10, 1, 12);
+
+let server: FakeRtds;
+let stop: AbortController;
+let prices: OraclePrice[];
+let connected: boolean[];
+let refused: string[];
+let running: Promise<void>;
+
+function start(times: Partial<RtdsTimes> = {}, asked: typeof subscriptions | undefined = subscriptions) {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const source = createRtdsSource({
+    url: server.url,
+    logger: silentLogger(),
+    metrics,
+    refused: (reason) => refused.push(reason),
+    subscriptions: asked,
+    times: { ...longTimes, ...times },
+    random: () => 0.5,
+  });
+  running = (async () => {
+    for await (const event of source.live(new Map(), stop.signal)) {
+      if (event.type === 'prices') prices.push(...event.prices);
+      else connected.push(event.connected);
+    }
+  })();
+  return metrics;
+}
+const bothSubscribed = () =>
+  vi.waitFor(() => {
+    expect(server.clients).toHaveLength(2);
+    for (const client of server.clients) expect(client.subscribed.size).toBe(2);
+  });
+const seconds = () => new Set(prices.map((price) => (price.timestampMs - t0) / 1000));
+
+beforeEach(async () => {
+  server = await startFakeRtds();
+  stop = new AbortController();
+  prices = [];
+  connected = [];
+  refused = [];
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+  await server.stop();
+});
+
+describe('createRtdsSource', () => {
+  it('delivers updates of two connections and keeps both alive with text pings', async () => {
+    start();
+    await bothSubscribed();
+    server.publish(spot, 'btc/usd', { timestamp: t0, value: 65000.5 });
+    await vi.waitFor(() => expect(prices).toHaveLength(2));
+    expect(prices.map(({ feed, windowS, priceE18 }) => [feed, windowS, priceE18])).toEqual([
+      ['BTC/USD', null, 65000500000000000000000n],
+      ['BTC/USD', null, 65000500000000000000000n],
+    ]);
+    await vi.waitFor(() => {
+      for (const client of server.clients) expect(client.pings()).toBeGreaterThan(1);
+    });
+    expect(connected.at(-1)).toBe(true);
+    expect(refused).toEqual([]);
+  });
+
+  it('asks for spot and both TWAPs of the seven assets, in the filter form the service honours', async () => {
+    start({}, allSubscriptions.slice());
+    const wanted = served.flatMap((topic) => symbols.map((symbol) => `${topic} ${symbol}`)).sort();
+    await vi.waitFor(() => {
+      expect(server.clients).toHaveLength(2);
+      for (const client of server.clients) expect([...client.subscribed].sort()).toEqual(wanted);
+    });
+  });
+
+  it('takes the dump of a subscription', async () => {
+    server.setDump(spot, 'btc/usd', [
+      { timestamp: t0 - 2000, value: 1 },
+      { timestamp: t0 - 1000, value: 2 },
+    ]);
+    start();
+    await vi.waitFor(() => expect(prices).toHaveLength(4));
+    expect(seconds()).toEqual(new Set([-2, -1]));
+  });
+
+  it('asks again when one subscription falls silent, and backfills from the dump', async () => {
+    start({ staleMs: 400 });
+    await bothSubscribed();
+    server.setDump(twap, 'btc/usd', [{ timestamp: t0 + 5000, value: 5 }]);
+    const beat = setInterval(() => server.publish(spot, 'btc/usd', { timestamp: t0, value: 1 }), 20);
+    try {
+      await vi.waitFor(() => expect(prices.some((price) => price.windowS === 60)).toBe(true), { timeout: 15_000 });
+      expect(server.everSeen).toHaveLength(2);
+      expect(server.everSeen.some((client) => (client.asked.get(`${twap} btc/usd`) ?? 0) > 1)).toBe(true);
+      for (const client of server.everSeen) expect(client.asked.get(`${spot} btc/usd`)).toBe(1);
+    } finally {
+      clearInterval(beat);
+    }
+  });
+
+  it('gives up a connection that stalls while its pings are answered; the other loses nothing', async () => {
+    start({ staleMs: 400 });
+    await bothSubscribed();
+    const stalled = server.clients[0];
+    stalled?.silence();
+    let second = 0;
+    const beat = setInterval(() => {
+      for (const topic of [spot, twap]) server.publish(topic, 'btc/usd', { timestamp: t0 + second * 1000, value: 1 });
+      second++;
+    }, 20);
+    try {
+      await vi.waitFor(() => expect(server.everSeen.length).toBeGreaterThan(2), { timeout: 15_000 });
+      await bothSubscribed();
+      expect(server.clients).not.toContain(stalled);
+      expect(stalled?.pings()).toBeGreaterThan(0);
+    } finally {
+      clearInterval(beat);
+    }
+    const sent = second;
+    await vi.waitFor(() => expect(seconds().size).toBe(sent));
+    expect(connected).not.toContain(false);
+  });
+
+  it('reconnects after the service closes, refuses and comes back', async () => {
+    start();
+    await bothSubscribed();
+    server.refuseConnections(true);
+    for (const client of [...server.clients]) client.close();
+    await vi.waitFor(() => expect(connected.at(-1)).toBe(false));
+    server.refuseConnections(false);
+    await bothSubscribed();
+    server.publish(spot, 'btc/usd', { timestamp: t0 + 1000, value: 1 });
+    await vi.waitFor(() => expect(seconds()).toEqual(new Set([1])));
+    expect(connected.at(-1)).toBe(true);
+  });
+
+  it('renews its connections by plan, never both at once', async () => {
+    start({ recycleMs: 800 });
+    await vi.waitFor(() => expect(server.everSeen.length).toBeGreaterThan(5), { timeout: 15_000 });
+    await vi.waitFor(() => expect(connected.filter((state) => state).length).toBeGreaterThan(3));
+    expect(connected.slice(1)).not.toContain(false);
+  });
+
+  it('counts what it cannot read and goes on', async () => {
+    const metrics = start();
+    await bothSubscribed();
+    const [client] = server.clients;
+    for (const junk of ['{"topic":', '[]', 'PONG', '', Buffer.from([1, 2, 3])]) client?.sendRaw(junk);
+    client?.sendRaw(`{"topic":"${spot}","type":"update","payload":{"symbol":"btc/usd","timestamp":"?","value":1}}`);
+    server.publish(spot, 'btc/usd', { timestamp: t0, value: 1 });
+    await vi.waitFor(() => expect(prices).toHaveLength(2));
+    expect(refused).toEqual(['Not JSON', 'Not a JSON object', 'A binary frame', 'timestamp is not an integer']);
+    expect(await metrics.registry.metrics()).toMatch(/oddstream_rtds_frames_total\{kind="bad".*\} 4/);
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it, vi } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createCodec } from '../../schemas/codec.js';
+import type { SourceFacts } from '../shared/source-status.js';
+import { createRtdsSource } from './rtds/rtds-source.js';
+import { runOracle } from './run-oracle.js';
+import type { OracleLiveEvent, OraclePrice, OracleSource } from './source.js';
+import { startFakeRtds } from './testing/fake-rtds.js';
+import { createMemoryLog } from './testing/memory-log.js';
+
+const t0 = Date.UTC(2024, 6, 24);
+const price = (second: number): OraclePrice => ({
+  feed: 'BTC/USD',
+  isTwap: false,
+  windowS: null,
+  timestampMs: t0 + second * 1000,
+  priceE18: 1n,
+  bidE18: null,
+  askE18: null,
+  receivedMs: t0,
+  source: 'test',
+});
+
+function sourceOf(history: OraclePrice[][], live: OracleLiveEvent[], mode: OracleSource['mode']): OracleSource {
+  return {
+    mode,
+    description: 'a test',
+    shiftDays: 3,
+    recordedFromMs: t0,
+    historyTotal: () => history.flat().length,
+    async *history() {
+      yield* history;
+    },
+    async *live() {
+      yield* live;
+    },
+  };
+}
+
+function run(source: OracleSource, signal = new AbortController().signal) {
+  const log = createMemoryLog();
+  const facts: Partial<SourceFacts> = {};
+  const phases: unknown[] = [];
+  const done = runOracle({
+    source,
+    log,
+    codec: createCodec(),
+    status: {
+      update: (change) => {
+        if (change.phase !== undefined) phases.push(change.phase);
+        Object.assign(facts, change);
+      },
+    },
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    logger: silentLogger(),
+    signal,
+  });
+  return { log, facts, phases, done };
+}
+
+describe('runOracle', () => {
+  it('writes history, then live, each second once, and reports both', async () => {
+    const { log, facts, phases, done } = run(
+      sourceOf(
+        [[price(0), price(1)], [price(2)]],
+        [
+          { type: 'connected', connected: true, detail: 'open' },
+          { type: 'prices', prices: [price(2), price(3)] },
+          { type: 'prices', prices: [price(3)] },
+        ],
+        'recorded',
+      ),
+    );
+    await done;
+    expect(log.all('oracle.ticks').map(({ timestampMs }) => timestampMs - t0)).toEqual([0, 1000, 2000, 3000]);
+    expect(log.appends).toBe(3);
+    expect(phases).toEqual(['history', 'live']);
+    expect(facts).toMatchObject({
+      connected: true,
+      detail: 'a test: open',
+      shift_days: 3,
+      recorded_from_ms: t0,
+      progress: 1,
+      last_event_ms: t0 + 3000,
+    });
+  });
+
+  it('writes one tick per second from two connections that each bring it, over stalls and reconnects', async () => {
+    const server = await startFakeRtds();
+    const stop = new AbortController();
+    const metrics = createMetrics({ process: 'test', defaults: false });
+    const source = createRtdsSource({
+      url: server.url,
+      logger: silentLogger(),
+      metrics,
+      refused: (reason) => expect.fail(reason),
+      subscriptions: [{ topic: 'crypto_prices_chainlink', symbol: 'btc/usd' }],
+      times: { staleMs: 60_000, recycleMs: 600_000, backoffMs: 5, maxBackoffMs: 10 },
+    });
+    const { log, done } = run(source, stop.signal);
+    const bothOpen = () =>
+      vi.waitFor(() => {
+        expect(server.clients).toHaveLength(2);
+        for (const client of server.clients) expect(client.subscribed.size).toBe(1);
+      });
+    const rows: { timestamp: number; value: number }[] = [];
+    for (let second = 0; second < 60; second++) {
+      if (second % 20 === 0) await bothOpen();
+      if (second === 10) server.clients[0]?.silence();
+      if (second === 30) server.clients[1]?.close();
+      const row = { timestamp: t0 + second * 1000, value: 65000 + second };
+      rows.push(row);
+      server.setDump('crypto_prices_chainlink', 'btc/usd', rows.slice(-120));
+      server.publish('crypto_prices_chainlink', 'btc/usd', row);
+    }
+    const written = () => log.all('oracle.ticks').map(({ timestampMs }) => (timestampMs - t0) / 1000);
+    await vi.waitFor(() => expect(written()).toHaveLength(60));
+    stop.abort();
+    await done;
+    await server.stop();
+    expect(written().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, second) => second));
+  });
+
+  it('fails retryably when a live source ends by itself', async () => {
+    await expect(run(sourceOf([], [], 'live')).done).rejects.toThrow(RetryableError);
+  });
+
+  it('ends quietly when asked to', async () => {
+    await run(sourceOf([], [], 'live'), AbortSignal.abort()).done;
+  });
+});

@@ -1,0 +1,71 @@
+import { RetryableError } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { Codec } from '../../schemas/codec.js';
+import type { SourceLog } from '../shared/owned-log.js';
+import { createProgress } from '../shared/progress.js';
+import type { SourceStatusWriter } from '../shared/source-status.js';
+import type { OraclePrice, OracleSource } from './source.js';
+import { createTicker } from './ticker.js';
+
+/**
+ * Oracle ingest: what the log lacks of the source's history, then its live end, into oracle.ticks. Ends when the signal comes and what was
+ * under way is durable, or when a recorded source has no more; rejects with the first failure.
+ */
+export async function runOracle(deps: {
+  source: OracleSource;
+  log: SourceLog;
+  codec: Codec;
+  status: Pick<SourceStatusWriter, 'update'>;
+  metrics: Metrics;
+  logger: Logger;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { source, log, codec, status, metrics, signal } = deps;
+  const logger = deps.logger.child({ source: 'oracle' });
+  const newestTick = metrics.gauge('oracle_newest_tick_ms', 'Oracle time of the newest tick written');
+  const ticker = createTicker({ log, codec, metrics });
+  let newestMs = 0;
+  const write = async (prices: readonly OraclePrice[]) => {
+    const count = await ticker.write(prices);
+    if (count === 0) return;
+    for (const { timestampMs } of prices) newestMs = Math.max(newestMs, timestampMs);
+    newestTick.set(newestMs);
+    status.update({ last_event_ms: newestMs });
+  };
+
+  status.update({
+    detail: source.description,
+    shift_days: source.shiftDays,
+    recorded_from_ms: source.recordedFromMs,
+    phase: 'history',
+  });
+  const resume = await ticker.restore();
+  const total = source.historyTotal(resume);
+  if (total > 0) {
+    const onShare = (progress: number) => status.update({ progress });
+    const progress = createProgress({ logger, source: 'oracle', unit: 'ticks', total, onShare });
+    let done = 0;
+    for await (const prices of source.history(resume, signal)) {
+      await write(prices);
+      done += prices.length;
+      progress.report(done);
+    }
+    if (signal.aborted) return;
+    progress.finish();
+  }
+  status.update({ phase: 'live', progress: 1 });
+
+  for await (const event of source.live(resume, signal)) {
+    if (event.type === 'prices') await write(event.prices);
+    else {
+      logger[event.connected ? 'info' : 'warn']({ connected: event.connected }, event.detail);
+      status.update({
+        connected: event.connected,
+        detail: `${source.description}: ${event.detail}`,
+        shift_days: source.shiftDays,
+      });
+    }
+  }
+  if (!signal.aborted && source.mode === 'live') throw new RetryableError('The oracle source ended by itself');
+}

@@ -1,0 +1,119 @@
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+interface Entry {
+  readonly topic: string;
+  readonly type: string;
+  readonly filters?: unknown;
+}
+
+/** One client of the fake service: what it asked for, and ways to misbehave towards it. */
+export interface FakeClient {
+  /** Every `topic symbol` it is subscribed to. */
+  readonly subscribed: Set<string>;
+  /** How often each `topic symbol` was asked for. */
+  readonly asked: Map<string, number>;
+  readonly pings: () => number;
+  /** Stops data but answers pings: the known fault. */
+  silence(): void;
+  sendRaw(text: string | Buffer): void;
+  close(): void;
+}
+
+/** The venue's real-time service as its clients describe it, with its faults on demand. Answers a subscription with a dump. */
+export interface FakeRtds {
+  readonly url: string;
+  readonly clients: FakeClient[];
+  /** Every client ever seen, also those gone. */
+  readonly everSeen: FakeClient[];
+  /** Sends an update frame to every subscribed client that is not silenced. */
+  publish(topic: string, symbol: string, payload: Record<string, unknown>): void;
+  /** Rows of the dump a new subscription gets. */
+  setDump(topic: string, symbol: string, rows: readonly Record<string, unknown>[]): void;
+  refuseConnections(refuse: boolean): void;
+  stop(): Promise<void>;
+}
+
+export async function startFakeRtds(): Promise<FakeRtds> {
+  let refuse = false;
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', verifyClient: () => !refuse });
+  await new Promise<void>((resolve) => server.once('listening', resolve));
+  const clients: (FakeClient & { readonly socket: WebSocket; readonly isSilent: () => boolean })[] = [];
+  const everSeen: FakeClient[] = [];
+  const dumps = new Map<string, readonly Record<string, unknown>[]>();
+  const envelope = (topic: string, type: string, payload: unknown) =>
+    JSON.stringify({ connection_id: 'c-1', topic, type, timestamp: Date.now(), payload });
+
+  server.on('connection', (socket) => {
+    let silent = false;
+    let pings = 0;
+    const client = {
+      socket,
+      subscribed: new Set<string>(),
+      asked: new Map<string, number>(),
+      pings: () => pings,
+      isSilent: () => silent,
+      silence: () => {
+        silent = true;
+      },
+      sendRaw: (text: string | Buffer) => socket.send(text),
+      close: () => socket.close(1011),
+    };
+    clients.push(client);
+    everSeen.push(client);
+    socket.on('close', () => clients.splice(clients.indexOf(client), 1));
+    socket.on('message', (data) => {
+      const text = String(data);
+      if (text === 'PING') {
+        pings++;
+        socket.send('PONG');
+        return;
+      }
+      const { action, subscriptions } = JSON.parse(text) as { action: string; subscriptions: Entry[] };
+      for (const { topic, filters } of subscriptions) {
+        const symbol = symbolOf(filters);
+        if (symbol === null) continue;
+        const key = `${topic} ${symbol}`;
+        if (action === 'unsubscribe') client.subscribed.delete(key);
+        if (action !== 'subscribe') continue;
+        client.subscribed.add(key);
+        client.asked.set(key, (client.asked.get(key) ?? 0) + 1);
+        const data = dumps.get(key);
+        if (data !== undefined && !silent) socket.send(envelope(topic, 'subscribe', { symbol, data }));
+      }
+    });
+  });
+
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    clients,
+    everSeen,
+    publish(topic, symbol, payload) {
+      for (const client of clients) {
+        if (client.isSilent() || !client.subscribed.has(`${topic} ${symbol}`)) continue;
+        client.socket.send(envelope(topic, 'update', { symbol, ...payload }));
+      }
+    },
+    setDump(topic, symbol, rows) {
+      dumps.set(`${topic} ${symbol}`, rows);
+    },
+    refuseConnections(value) {
+      refuse = value;
+    },
+    async stop() {
+      for (const socket of server.clients) socket.terminate();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** As the service: a filter that is not a string holding a JSON object with a symbol subscribes to nothing, silently. */
+function symbolOf(filters: unknown): string | null {
+  if (typeof filters !== 'string') return null;
+  try {
+    const { symbol } = JSON.parse(filters) as { symbol?: unknown };
+    return typeof symbol === 'string' ? symbol : null;
+  } catch {
+    return null;
+  }
+}

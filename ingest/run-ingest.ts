@@ -1,0 +1,167 @@
+import { hostname } from 'node:os';
+import type { Config } from '../infra/config/config.js';
+import type { Log } from '../infra/log/port.js';
+import { workAlone } from '../infra/membership/standby.js';
+import { openTopics } from '../infra/registry/open-topics.js';
+import { startAdminServer } from '../infra/telemetry/admin-server.js';
+import type { Logger } from '../infra/telemetry/logger.js';
+import type { Metrics } from '../infra/telemetry/metrics.js';
+import { createReadinessBoard, type ReadinessBoard } from '../infra/telemetry/readiness.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import type { Codec } from '../schemas/codec.js';
+import { topics } from '../schemas/topics.js';
+import { openCatalogSource } from './catalog/open-source.js';
+import { runCatalog } from './catalog/run-catalog.js';
+import { blockEvent, decodeBlock, decodePending } from './chain/decode/index.js';
+import { runChain } from './chain/run-chain.js';
+import { openChainSource } from './open-chain.js';
+import { openOracleSource } from './oracle/open-source.js';
+import { runOracle } from './oracle/run-oracle.js';
+import { readinessOf } from './readiness.js';
+import { createDeadLetters } from './shared/dead-letters.js';
+import { assertSameMode } from './shared/one-mode.js';
+import { createOwnedLog } from './shared/owned-log.js';
+import { pause } from './shared/pause.js';
+import { createLiveMarkets, openRecording } from './shared/recorded/index.js';
+import { createSourceStatus } from './shared/source-status.js';
+
+/** Compute a value on first use. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/**
+ * The ingest process: chain, oracle and catalogue side by side into one log, until the signal. The first source that fails ends the others
+ * (their last records are durable) and is what this rejects with; the supervisor restarts everything. One such process per log works, others
+ * stand by. The topics of the sources are claimed, so one that is wrongly taken for dead rejects with FencedError at its next append.
+ */
+export async function runIngest(deps: {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { config, logger, metrics, signal } = deps;
+  const cleanups: (() => Promise<void>)[] = [];
+  try {
+    const board = createReadinessBoard();
+    const admin = await startAdminServer({
+      host: config.host,
+      port: config.ports.admin.ingest,
+      metrics,
+      readiness: board.current,
+    });
+    cleanups.push(() => admin.close());
+    const { log, codec } = await openTopics(config, { logger, metrics, signal, board });
+    cleanups.push(() => log.close());
+    const active = metrics.gauge('ingest_active', 'Whether this process reads the sources: 1, or 0 while it stands by');
+    active.set(0);
+    const member = config.memberName ?? `${hostname()}:${admin.port}`;
+    board.started('sources', () => ({ sources: { ok: true, detail: 'standing by' } }));
+    await workAlone(
+      { log, codec, logger, role: 'ingest', member, signal },
+      async (own) => {
+        active.set(1);
+        await readSources({ ...deps, log, codec, board, signal: own });
+      },
+      (workers) => logger.info({ workers }, 'standing by'),
+    );
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup();
+  }
+}
+
+/** A process that was taken for dead and has nothing to append ends this long after it wakes up. */
+const CONFIRM_EVERY_MS = 5_000;
+/** What the sources write, each by one process at a time. Their health and dead letters are anybody's. */
+const sourceTopics = [topics.chainHead, topics.chainFinal, topics.oracleTicks, topics.catalog].map(({ name }) => name);
+
+async function readSources(deps: {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  log: Log;
+  codec: Codec;
+  board: ReadinessBoard;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { config, logger, metrics, log, codec, board } = deps;
+  const { sources } = config;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([deps.signal, stop.signal]);
+  const cleanups: (() => Promise<void>)[] = [];
+  try {
+    await assertSameMode({ log, codec, mode: sources.mode, onUnreadable: createOnUnreadable({ metrics, logger }) });
+    const deadLetters = createDeadLetters({ log, codec, metrics, logger });
+    const statusOf = (source: string) => {
+      const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode });
+      cleanups.push(() => status.close());
+      return status;
+    };
+    const statuses = { chain: statusOf('chain'), oracle: statusOf('oracle'), catalog: statusOf('catalog') };
+    board.started(
+      'sources',
+      () =>
+        readinessOf(
+          Object.entries(statuses).map(([source, status]) => ({ source, mode: sources.mode, facts: status.current })),
+          Date.now(),
+        ).checks,
+    );
+    logger.info({ mode: sources.mode }, 'ingest started');
+
+    const owned = await createOwnedLog(log, sourceTopics);
+    const recording = once(() => openRecording(sources.recordedDir));
+    const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
+    const shared = { log: owned, codec, deadLetters, metrics, logger, signal };
+    const loops = [
+      async () => {
+        const source = await openChainSource({ sources, recording, liveMarkets, metrics, logger });
+        const close = () => void source.close();
+        signal.addEventListener('abort', close, { once: true });
+        try {
+          await runChain({
+            ...shared,
+            source,
+            decoder: { decodeBlock, blockEvent, decodePending },
+            status: statuses.chain,
+          });
+        } finally {
+          signal.removeEventListener('abort', close);
+          await source.close();
+        }
+      },
+      async () => {
+        const source = openOracleSource({ sources, recording, deadLetters, metrics, logger });
+        await runOracle({ ...shared, source, status: statuses.oracle });
+      },
+      async () => {
+        const source = await openCatalogSource({ sources, recording, liveMarkets, log, deadLetters, metrics, logger });
+        await runCatalog({ ...shared, source, status: statuses.catalog });
+      },
+      async () => {
+        while (!signal.aborted) {
+          await pause(CONFIRM_EVERY_MS, signal);
+          if (!signal.aborted) await owned.confirm();
+        }
+      },
+    ];
+    const running = loops.map((run) => run());
+    const stopped = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    try {
+      // A recording may end; the process then stays, as the owner of its sources' status.
+      await Promise.all([...running, stopped]);
+    } finally {
+      stop.abort();
+      await Promise.allSettled(running);
+    }
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup();
+  }
+}

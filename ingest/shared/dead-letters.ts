@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { Log } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { createAppender } from './appender.js';
+
+/** Longest payload kept, in bytes of UTF-8. */
+export const MAX_PAYLOAD_BYTES = 64 * 1024;
+
+export interface RefusedInput {
+  /** Where it came from: `polygon-rpc`, `rtds`, `gamma`, ... */
+  readonly origin: string;
+  /** The room that refused it: `chain.decode`, `oracle.parse`, ... */
+  readonly stage: string;
+  readonly reason: string;
+  /** Text as received; bytes are kept as they are when they are UTF-8, else as base64. */
+  readonly payload: string | Uint8Array;
+}
+
+export interface DeadLetters {
+  /** Resolves when the letter is durable. The same input refused again gets the same id. */
+  put(input: RefusedInput): Promise<void>;
+}
+
+function asText(payload: string | Uint8Array): string {
+  if (typeof payload === 'string') return payload;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(payload);
+  } catch {
+    return Buffer.from(payload).toString('base64');
+  }
+}
+
+/** At most MAX_PAYLOAD_BYTES of UTF-8, never half a character. */
+function cut(text: string): string {
+  if (text.length * 3 <= MAX_PAYLOAD_BYTES) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= MAX_PAYLOAD_BYTES) return text;
+  let end = MAX_PAYLOAD_BYTES;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+/** Writes to `dead.letters` what could not be read, counts it and names the reason in the process log (the first of a kind as a warning). */
+export function createDeadLetters(deps: {
+  log: Log;
+  codec: Codec;
+  metrics: Metrics;
+  logger: Logger;
+  now?: () => number;
+}): DeadLetters {
+  const now = deps.now ?? Date.now;
+  const appender = createAppender({ log: deps.log, topic: topics.deadLetters.name });
+  const counter = deps.metrics.counter('dead_letters_total', 'Inputs refused and kept in dead.letters', [
+    'origin',
+    'stage',
+  ]);
+  const warned = new Set<string>();
+  return {
+    put({ origin, stage, reason, payload }) {
+      const text = asText(payload);
+      const id = createHash('sha256').update(`${origin}\n${stage}\n${text}`).digest('hex').slice(0, 32);
+      counter.inc({ origin, stage });
+      const kind = `${origin} ${stage}`;
+      const level = warned.has(kind) ? 'debug' : 'warn';
+      warned.add(kind);
+      deps.logger[level]({ origin, stage, reason, deadLetter: id }, 'input refused');
+      const receivedAtMs = now();
+      const value = deps.codec.encode('dead_letter', {
+        id,
+        origin,
+        stage,
+        reason: cut(reason),
+        payload: cut(text),
+        received_at_ms: receivedAtMs,
+      });
+      return appender.add([{ key: origin, value, timestampMs: receivedAtMs }]);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { Log } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { SourceMode, SourceStatus } from '../../schemas/types.gen.js';
+
+export type SourceFacts = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms'>;
+
+export interface SourceStatusWriter {
+  /** Merge what is known now. Written soon, at most twice a second. */
+  update(facts: Partial<SourceFacts>): void;
+  readonly current: SourceFacts;
+  /** Writes `stopped` and ends the timer. */
+  close(): Promise<void>;
+}
+
+const MIN_INTERVAL_MS = 500;
+const HEARTBEAT_MS = 5000;
+
+/** Keeps the source's record in topic `sources` true: on change (at most every 500 ms) and every 5 s while running. */
+export function createSourceStatus(deps: {
+  log: Log;
+  codec: Codec;
+  logger: Logger;
+  /** chain, oracle, catalog */
+  source: string;
+  mode: SourceMode;
+  initial?: Partial<SourceFacts>;
+  now?: () => number;
+}): SourceStatusWriter {
+  const now = deps.now ?? Date.now;
+  let facts: SourceFacts = {
+    connected: false,
+    detail: '',
+    head: null,
+    finalized: null,
+    last_event_ms: null,
+    shift_days: null,
+    recorded_from_ms: null,
+    phase: 'history',
+    progress: null,
+    ...deps.initial,
+  };
+  let timer: NodeJS.Timeout | null = null;
+  let lastWriteMs = Number.NEGATIVE_INFINITY;
+  let closed = false;
+  let writing: Promise<void> = Promise.resolve();
+
+  const write = () => {
+    timer = null;
+    lastWriteMs = now();
+    writing = writing.then(async () => {
+      const updatedAtMs = now();
+      const value = deps.codec.encode('source_status', {
+        source: deps.source,
+        mode: deps.mode,
+        ...facts,
+        updated_at_ms: updatedAtMs,
+      });
+      try {
+        await deps.log.append(topics.sources.name, [{ key: deps.source, value, timestampMs: updatedAtMs }]);
+      } catch (error) {
+        deps.logger.warn({ err: error, source: deps.source }, 'could not write the source status');
+      }
+      if (!closed) plan(HEARTBEAT_MS);
+    });
+  };
+  let plannedAtMs = 0;
+  const plan = (delayMs: number) => {
+    const at = now() + delayMs;
+    if (timer !== null) {
+      if (plannedAtMs <= at) return;
+      clearTimeout(timer);
+    }
+    plannedAtMs = at;
+    timer = setTimeout(write, delayMs);
+    timer.unref();
+  };
+  plan(0);
+  return {
+    update(change) {
+      if (closed) return;
+      let changed = false;
+      for (const key of Object.keys(change) as (keyof SourceFacts)[]) {
+        if (change[key] !== undefined && change[key] !== facts[key]) changed = true;
+      }
+      if (!changed) return;
+      facts = { ...facts, ...change };
+      plan(Math.max(0, lastWriteMs + MIN_INTERVAL_MS - now()));
+    },
+    get current() {
+      return facts;
+    },
+    async close() {
+      if (closed) return writing;
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      facts = { ...facts, connected: false, phase: 'stopped' };
+      write();
+      await writing;
+    },
+  };
+}
