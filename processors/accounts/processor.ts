@@ -1,0 +1,120 @@
+import type { GroupClaim, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { type Codec, CodecError } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { AccountCommand } from '../../schemas/types.gen.js';
+import { deadLetterRecord } from '../dead-letter.js';
+import { foldCommand } from './fold.js';
+import { applyChange, createAccountsState } from './state.js';
+
+export interface AccountsProcessor {
+  run(signal: AbortSignal): Promise<void>;
+  /** Commands not decided yet. */
+  state(): Promise<{ readonly loaded: boolean; readonly lag: number }>;
+}
+
+const GROUP = 'accounts';
+const COMMANDS = topics.accountsCommands.name;
+const STATE = topics.accountsState.name;
+
+/**
+ * accounts.commands to accounts.state: the one place where first-wins rules are decided, in the order of the log. The changes of a batch and
+ * its position land in one atomic step. State is read back from accounts.state at start, after the group is claimed: whoever decided before
+ * can decide nothing more.
+ */
+export function createAccountsProcessor(options: {
+  log: Log;
+  codec: Codec;
+  logger: Logger;
+  metrics: Metrics;
+}): AccountsProcessor {
+  const { log, codec, logger } = options;
+  const decided = options.metrics.counter('accounts_commands_total', 'Commands decided', ['code']);
+  const lagGauge = options.metrics.gauge('accounts_lag_records', 'Commands not decided yet');
+  const onUnreadable = createOnUnreadable(options);
+  const state = createAccountsState();
+  let loaded = false;
+  let next = 0;
+
+  const load = async (signal: AbortSignal): Promise<void> => {
+    for await (const batch of log.read({ topic: STATE, partition: 0, from: 'earliest', follow: false, signal })) {
+      for (const { key, offset, value } of batch.records) {
+        const pass = (reason: string) => onUnreadable({ topic: STATE, offset }, reason);
+        const event = value === null ? undefined : tryDecode(codec, value, pass);
+        // An entity whose newest record cannot be read is unknown, here as in every read model.
+        applyChange(state, { entity: key, value: event?.kind === 'account_state' ? event.value : null });
+      }
+    }
+  };
+
+  const commandOf = (record: LogRecord): AccountCommand => {
+    if (record.value === null) throw new CodecError('A command cannot be a tombstone');
+    const event = codec.decode(record.value);
+    if (event.kind !== 'account_command') throw new CodecError(`${event.kind} does not belong into ${COMMANDS}`);
+    return event.value;
+  };
+
+  const deadLetter = (record: LogRecord, reason: string): NewRecord => {
+    logger.warn({ offset: record.offset, reason }, 'dead letter');
+    return deadLetterRecord({ codec, by: 'accounts', topic: COMMANDS, partition: 0, record, reason });
+  };
+
+  const step = async (claim: GroupClaim, records: readonly LogRecord[], nextOffset: number): Promise<void> => {
+    const changes: NewRecord[] = [];
+    const dead: NewRecord[] = [];
+    for (const record of records) {
+      try {
+        const command = commandOf(record);
+        const results = foldCommand(state, command);
+        for (const { entity, value } of results) {
+          const bytes = value === null ? null : codec.encode('account_state', value);
+          changes.push({ key: entity, value: bytes, timestampMs: command.issued_at_ms });
+          if (value !== null && 'oddstream.Outcome' in value.state)
+            decided.inc({ code: value.state['oddstream.Outcome'].code });
+        }
+        if (results.length === 0) decided.inc({ code: 'duplicate' });
+      } catch (error) {
+        if (!(error instanceof CodecError)) throw error;
+        decided.inc({ code: 'dead_letter' });
+        dead.push(deadLetter(record, error.message));
+      }
+    }
+    await claim.appendAndCommit({
+      outputs: [
+        ...(changes.length > 0 ? [{ topic: STATE, records: changes }] : []),
+        ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
+      ],
+      positions: [{ topic: COMMANDS, partition: 0, nextOffset }],
+    });
+    next = nextOffset;
+  };
+
+  return {
+    async run(signal) {
+      const claim = await log.claim(GROUP);
+      await load(signal);
+      const [position] = await log.committed(GROUP, COMMANDS);
+      next = position?.nextOffset ?? (await log.bounds(COMMANDS, 0)).earliest;
+      if (signal.aborted) return;
+      loaded = true;
+      logger.info({ accounts: state.accounts.size, keys: state.keys.size }, 'accounts fold starts');
+      for await (const batch of log.read({
+        topic: COMMANDS,
+        partition: 0,
+        from: { offset: next },
+        follow: true,
+        signal,
+      }))
+        await step(claim, batch.records, batch.nextOffset);
+    },
+    async state() {
+      const bounds = await log.bounds(COMMANDS, 0);
+      const lag = Math.max(0, bounds.next - next);
+      lagGauge.set(lag);
+      return { loaded, lag };
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Account, AccountState, IpDay, Key, Outcome } from '../../schemas/types.gen.js';
+
+/** A record of accounts.state: a new value of an entity, or its end. */
+export interface EntityChange {
+  readonly entity: string;
+  readonly value: AccountState | null;
+}
+
+/** Everything the fold knows, by entity. Outcomes are in the order they came about. */
+export interface AccountsState {
+  readonly accounts: Map<string, Account>;
+  readonly keys: Map<string, Key>;
+  readonly ipDays: Map<string, IpDay>;
+  readonly outcomes: Map<string, { readonly outcome: Outcome; readonly atMs: number }>;
+}
+
+export const entityOf = {
+  account: (accountId: string) => `account:${accountId}`,
+  key: (keyHash: string) => `key:${keyHash}`,
+  ipDay: (ipHash: string, utcDay: string) => `ip-day:${ipHash}:${utcDay}`,
+  outcome: (commandId: string) => `outcome:${commandId}`,
+};
+
+export function createAccountsState(): AccountsState {
+  return { accounts: new Map(), keys: new Map(), ipDays: new Map(), outcomes: new Map() };
+}
+
+/** Take a change into the state. The fold's own changes and the records read back at start go the same way. */
+export function applyChange(state: AccountsState, { entity, value }: EntityChange): void {
+  if (value === null) {
+    state.accounts.delete(entity);
+    state.keys.delete(entity);
+    state.ipDays.delete(entity);
+    state.outcomes.delete(entity);
+    return;
+  }
+  if ('oddstream.Account' in value.state) state.accounts.set(entity, value.state['oddstream.Account']);
+  else if ('oddstream.Key' in value.state) state.keys.set(entity, value.state['oddstream.Key']);
+  else if ('oddstream.IpDay' in value.state) state.ipDays.set(entity, value.state['oddstream.IpDay']);
+  else state.outcomes.set(entity, { outcome: value.state['oddstream.Outcome'], atMs: value.updated_at_ms });
+}

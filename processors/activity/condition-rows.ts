@@ -1,0 +1,177 @@
+import type { AnyEvent } from '../../schemas/codec.js';
+import { comboPositions } from '../../schemas/primitives/combo-ids.js';
+import { conditionId as conditionOf, negRiskQuestionId } from '../../schemas/primitives/ids.js';
+import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js';
+import type {
+  ConditionPrepared,
+  ConditionResolved,
+  EventKind,
+  PositionSplit,
+  PositionsConverted,
+  Redemption,
+} from '../../schemas/types.gen.js';
+import { shareOut } from '../positions/conversion.js';
+import { bool, dateTime, enum8, int64, string, uint8, uint32, uint64, uint64Array, uint256 } from '../sink/columns.js';
+import { defineTable, type Emit } from '../sink/family.js';
+import { createTokens, isVenueCollateral } from './tokens.js';
+
+export const conditionEventsTable = defineTable('condition_events', {
+  condition_id: string,
+  block_number: uint64,
+  log_index: uint32,
+  timestamp: dateTime,
+  tx_hash: string,
+  kind: enum8('split', 'merge', 'conversion', 'redemption'),
+  wallet: string,
+  token_id: uint256,
+  amount: uint64,
+  amounts: uint64Array,
+  collateral: int64,
+  _offset: uint64,
+});
+
+export const conditionTokensTable = defineTable('condition_tokens', {
+  token_id: uint256,
+  condition_id: string,
+  outcome_index: uint8,
+  question_id: string,
+  neg_risk: bool,
+  timestamp: dateTime,
+  _offset: uint64,
+});
+
+export const tokenSettlementsTable = defineTable('token_settlements', {
+  token_id: uint256,
+  condition_id: string,
+  outcome_index: uint8,
+  numerator: uint256,
+  denominator: uint256,
+  timestamp: dateTime,
+  _offset: uint64,
+});
+
+type Row = Parameters<typeof conditionEventsTable.line>[0];
+
+const COMBO_CONDITION_LENGTH = 64;
+
+/** Rows of venue contracts stay: they move collateral too, whoever they stand for. */
+const placeOf = (
+  fact: Pick<PositionSplit, 'block_number' | 'log_index' | 'timestamp_ms' | 'tx_hash'>,
+  offset: number,
+) => ({
+  block_number: fact.block_number,
+  log_index: fact.log_index,
+  timestamp: fact.timestamp_ms,
+  tx_hash: fact.tx_hash,
+  _offset: offset,
+});
+
+const tokens = createTokens();
+
+function fullSetRow(fact: PositionSplit, offset: number, kind: 'split' | 'merge'): Row | null {
+  if (!isVenueCollateral(fact.collateral_token)) return null;
+  return {
+    ...placeOf(fact, offset),
+    condition_id: fact.condition_id,
+    kind,
+    wallet: fact.stakeholder,
+    token_id: tokens.pairOf(fact.collateral_token, fact.condition_id)[0],
+    amount: fact.amount,
+    amounts: [],
+    collateral: kind === 'split' ? fact.amount : -fact.amount,
+  };
+}
+
+function redemptionRow(fact: Redemption, offset: number): Row | null {
+  const combo = fact.condition_id.length === COMBO_CONDITION_LENGTH;
+  if (!combo && !isVenueCollateral(fact.collateral_token)) return null;
+  return {
+    ...placeOf(fact, offset),
+    condition_id: fact.condition_id,
+    kind: 'redemption',
+    wallet: fact.redeemer,
+    token_id: combo
+      ? (comboPositions(fact.condition_id)[0] as string)
+      : tokens.pairOf(fact.collateral_token, fact.condition_id)[0],
+    amount: fact.payout,
+    amounts: fact.amounts ?? [],
+    collateral: -fact.payout,
+  };
+}
+
+/** A conversion releases (n - 1) x amount: in equal parts of the n conditions whose NO was given. */
+function conversionRows(fact: PositionsConverted, offset: number): Row[] {
+  const bits = BigInt(fact.index_set);
+  const given: { condition_id: string; token_id: string }[] = [];
+  for (let index = 0; index < 256; index++) {
+    if (((bits >> BigInt(index)) & 1n) === 0n) continue;
+    const questionId = negRiskQuestionId(fact.market_id, index);
+    const condition_id = conditionOf({ oracle: addresses.negRiskAdapter, questionId });
+    given.push({ condition_id, token_id: tokens.pairOf(addresses.wrappedCollateral, condition_id)[1] });
+  }
+  const released = shareOut(-fact.amount * BigInt(Math.max(given.length - 1, 0)), given.length);
+  return given.map((one, i) => ({
+    ...placeOf(fact, offset),
+    ...one,
+    kind: 'conversion',
+    wallet: fact.stakeholder,
+    amount: fact.amount,
+    amounts: [],
+    collateral: released[i] ?? 0n,
+  }));
+}
+
+function emitTokens(fact: ConditionPrepared | ConditionResolved, offset: number, emit: Emit): void {
+  if (fact.outcome_slot_count !== 2) return;
+  const collateral = collateralOfOracle(fact.oracle);
+  const pair = tokens.pairOf(collateral, fact.condition_id);
+  const common = { condition_id: fact.condition_id, timestamp: fact.timestamp_ms, _offset: offset };
+  if (!('payout_numerators' in fact)) {
+    const neg_risk = collateral === addresses.wrappedCollateral;
+    pair.forEach((token_id, outcome_index) => {
+      emit(conditionTokensTable, { ...common, token_id, outcome_index, question_id: fact.question_id, neg_risk });
+    });
+    return;
+  }
+  const denominator = String(fact.payout_numerators.reduce((sum, one) => sum + BigInt(one), 0n));
+  pair.forEach((token_id, outcome_index) => {
+    const numerator = fact.payout_numerators[outcome_index] ?? '0';
+    emit(tokenSettlementsTable, { ...common, token_id, outcome_index, numerator, denominator });
+  });
+}
+
+/** What was done with the sets of each condition, and the tokens of conditions: part of the chain's family, which reads the same records. */
+export const conditionRows = {
+  tables: [conditionEventsTable, conditionTokensTable, tokenSettlementsTable],
+  kinds: [
+    'position_split',
+    'position_merge',
+    'redemption',
+    'positions_converted',
+    'condition_prepared',
+    'condition_resolved',
+  ] as const satisfies readonly EventKind[],
+  emit(event: AnyEvent, offset: number, emit: Emit): void {
+    const put = (row: Row | null) => {
+      if (row !== null) emit(conditionEventsTable, row);
+    };
+    switch (event.kind) {
+      case 'position_split':
+        put(fullSetRow(event.value, offset, 'split'));
+        break;
+      case 'position_merge':
+        put(fullSetRow(event.value, offset, 'merge'));
+        break;
+      case 'redemption':
+        put(redemptionRow(event.value, offset));
+        break;
+      case 'positions_converted':
+        conversionRows(event.value, offset).forEach(put);
+        break;
+      case 'condition_prepared':
+      case 'condition_resolved':
+        emitTokens(event.value, offset, emit);
+        break;
+    }
+  },
+};

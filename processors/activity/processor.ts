@@ -1,0 +1,106 @@
+import type { Log, LogRecord } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { AnyEvent, Codec } from '../../schemas/codec.js';
+import { CodecError } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { ActivityState, EventKind } from '../../schemas/types.gen.js';
+import { deadLetterRecord } from '../dead-letter.js';
+import { createFold, type Fold, type FoldSpec } from '../fold/fold.js';
+import type { FoldStore } from '../fold/fold-store.js';
+import { activityOfBlock } from './block-activity.js';
+import { createTokens } from './tokens.js';
+
+const RECORDS_PER_STEP = 5_000;
+const LINGER_MS = 50;
+const kinds: ReadonlySet<EventKind> = new Set([
+  'trade',
+  'position_split',
+  'position_merge',
+  'positions_converted',
+  'redemption',
+  'position_change',
+  'combo_lifecycle',
+  'condition_prepared',
+  'condition_resolved',
+]);
+
+/** Kind of a record, or null for one that cannot be read. */
+function kindOf(codec: Codec, record: LogRecord | undefined): EventKind | null {
+  if (record?.value == null) return null;
+  try {
+    return codec.kindOf(record.value);
+  } catch (error) {
+    if (error instanceof CodecError) return null;
+    throw error;
+  }
+}
+
+/**
+ * chain.final to wallet.activity, block by block: what a fill, split or conversion means for a wallet is told by what stands around it. Remembers
+ * resolutions and the questions of neg-risk markets, nothing else.
+ */
+export function activitySpec(codec: Codec): FoldSpec<ActivityState> {
+  const tokens = createTokens();
+  const input = { topic: topics.chainFinal.name, partition: 0 };
+  let facts: AnyEvent[] = [];
+  let records: LogRecord[] = [];
+  return {
+    name: 'activity',
+    input,
+    state: {
+      topic: topics.activityState.name,
+      partition: 0,
+      decode: (bytes) => {
+        const event = codec.decode(bytes);
+        if (event.kind !== 'activity_state') throw new CodecError(`${event.kind} is no activity state`);
+        return event.value;
+      },
+      encode: (state) => codec.encode('activity_state', state),
+    },
+    incomplete(records) {
+      let count = 0;
+      while (count < records.length && kindOf(codec, records[records.length - 1 - count]) !== 'block') count++;
+      return count;
+    },
+    apply(record, state, emit) {
+      const { value } = record;
+      if (value === null) return;
+      const kind = codec.kindOf(value);
+      if (kinds.has(kind)) {
+        facts.push(codec.decode(value));
+        records.push(record);
+      }
+      if (kind !== 'block') return;
+      const { activity, problems } = activityOfBlock(facts, tokens, state);
+      for (const { index, reason } of problems) {
+        const letter = { codec, by: 'activity', topic: input.topic, partition: input.partition, reason };
+        emit({
+          topic: topics.deadLetters.name,
+          record: deadLetterRecord({ ...letter, record: records[index] as LogRecord }),
+        });
+      }
+      facts = [];
+      records = [];
+      for (const one of activity) {
+        const bytes = codec.encode('wallet_activity', one);
+        emit({
+          topic: topics.walletActivity.name,
+          record: { key: one.wallet, value: bytes, timestampMs: one.timestamp_ms },
+        });
+      }
+    },
+    maxRecords: RECORDS_PER_STEP,
+    lingerMs: LINGER_MS,
+  };
+}
+
+export function createActivityProcessor(options: {
+  log: Log;
+  codec: Codec;
+  store: FoldStore;
+  logger: Logger;
+  metrics: Metrics;
+}): Fold {
+  return createFold({ ...options, spec: activitySpec(options.codec) });
+}

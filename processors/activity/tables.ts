@@ -1,0 +1,93 @@
+import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+
+const conditionEvents: TableSpec = {
+  name: 'condition_events',
+  columns: `
+      condition_id String,
+      block_number UInt64,
+      log_index UInt32,
+      timestamp DateTime('UTC'),
+      tx_hash String,
+      kind Enum8('split' = 0, 'merge' = 1, 'conversion' = 2, 'redemption' = 3),
+      wallet String,
+      token_id UInt256,
+      amount UInt64,
+      amounts Array(UInt64),
+      collateral Int64,
+      _offset UInt64,
+      INDEX condition_events_offset _offset TYPE minmax GRANULARITY 1`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['_offset'],
+  orderBy: '(condition_id, block_number, log_index)',
+  placement: { shardBy: 'cityHash64(condition_id)' },
+};
+
+const collateral: TableSpec = {
+  name: 'collateral_by_token',
+  columns: `
+      token_id UInt256,
+      amount Int64`,
+  engine: 'SummingMergeTree',
+  engineArgs: ['amount'],
+  orderBy: 'token_id',
+  placement: 'with its source',
+};
+
+const conditionTokens: TableSpec = {
+  name: 'condition_tokens',
+  columns: `
+      token_id UInt256,
+      condition_id String,
+      outcome_index UInt8,
+      question_id String,
+      neg_risk Bool,
+      timestamp DateTime('UTC'),
+      _offset UInt64,
+      INDEX condition_bloom condition_id TYPE bloom_filter(0.01) GRANULARITY 1`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['_offset'],
+  orderBy: 'token_id',
+  settings: ['index_granularity = 256'],
+  placement: 'everywhere',
+};
+
+const tokenSettlements: TableSpec = {
+  name: 'token_settlements',
+  columns: `
+      token_id UInt256,
+      condition_id String,
+      outcome_index UInt8,
+      numerator UInt256,
+      denominator UInt256,
+      timestamp DateTime('UTC'),
+      _offset UInt64`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['_offset'],
+  orderBy: 'token_id',
+  settings: ['index_granularity = 256'],
+  placement: 'everywhere',
+};
+
+/**
+ * `condition_events`: splits, merges, redemptions and neg-risk conversions by condition, a conversion once per condition whose NO was given in.
+ * amount: sets, or the payout of a redemption, or NO shares; amounts: shares redeemed per index set where a log tells, else empty; collateral:
+ * what it put into (negative: took out of) the condition. token_id: its first outcome's token, of a conversion the NO token.
+ * `collateral_by_token`: their sum; with `minted_by_token` it makes up the open interest.
+ * `condition_tokens`, `token_settlements`: tokens of prepared conditions, and what resolved ones pay, by token.
+ */
+export const activityTables: Migration = {
+  id: '0020_conditions',
+  statements: (ddl) => [
+    ...ddl.table(conditionEvents),
+    ...ddl.table(collateral),
+    ...ddl.materializedView({
+      name: 'collateral_by_token_mv',
+      from: conditionEvents,
+      to: collateral,
+      select: (from) =>
+        `SELECT token_id, sum(e.collateral) AS amount FROM ${from} AS e WHERE e.collateral != 0 GROUP BY token_id`,
+    }),
+    ...ddl.table(conditionTokens),
+    ...ddl.table(tokenSettlements),
+  ],
+};

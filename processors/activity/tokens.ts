@@ -1,0 +1,39 @@
+import { indexSetTokenId, tokenPair } from '../../schemas/primitives/ids.js';
+import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js';
+
+const CACHED_CONDITIONS = 20_000;
+const venueCollateral: ReadonlySet<string> = new Set([addresses.usdcE, addresses.wrappedCollateral]);
+
+/** Whether full sets of a collateral are the venue's: anybody may split any token of their own. */
+export const isVenueCollateral = (collateral: string): boolean => venueCollateral.has(collateral);
+
+/** Outcome tokens of conditions, computed as ConditionalTokens does. The ones asked for last are remembered: each takes some 0.1 ms. */
+export function createTokens() {
+  const pairs = new Map<string, readonly [string, string]>();
+  const pairOf = (collateral: string, conditionId: string): readonly [string, string] => {
+    const key = `${collateral}${conditionId}`;
+    let pair = pairs.get(key);
+    if (pair === undefined) {
+      pair = tokenPair(collateral as `0x${string}`, conditionId);
+      if (pairs.size >= CACHED_CONDITIONS) {
+        const oldest = pairs.keys().next().value;
+        if (oldest !== undefined) pairs.delete(oldest);
+      }
+      pairs.set(key, pair);
+    }
+    return pair;
+  };
+  return {
+    /** Both tokens of a two-slot condition. */
+    pairOf,
+    /** Both tokens of a condition, its collateral told by its oracle. */
+    pairOfOracle: (oracle: string, conditionId: string) => pairOf(collateralOfOracle(oracle), conditionId),
+    /** The token of one outcome or of a set of them. */
+    ofIndexSet(collateral: string, conditionId: string, indexSet: number): string {
+      if (indexSet === 1 || indexSet === 2) return pairOf(collateral, conditionId)[indexSet - 1] as string;
+      return indexSetTokenId({ collateral, conditionId, indexSet });
+    },
+  };
+}
+
+export type Tokens = ReturnType<typeof createTokens>;

@@ -1,0 +1,128 @@
+import {
+  bool,
+  dateTime64,
+  float64,
+  nullable,
+  string,
+  stringArray,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  uint256,
+  uint256Array,
+} from '../sink/columns.js';
+import { defineTable } from '../sink/family.js';
+
+const time = nullable(dateTime64);
+const number = nullable(float64);
+const label = nullable(string);
+
+export const eventsTable = defineTable('events', {
+  id: string,
+  slug: string,
+  title: string,
+  description: string,
+  image: label,
+  icon: label,
+  active: bool,
+  closed: bool,
+  archived: bool,
+  neg_risk: bool,
+  neg_risk_market_id: label,
+  volume: float64,
+  volume_24h: float64,
+  liquidity: float64,
+  open_interest: float64,
+  start_at: time,
+  end_at: time,
+  created_at: time,
+  series_id: label,
+  series_slug: label,
+  tag_slugs: stringArray,
+  market_condition_ids: stringArray,
+  raw: string,
+  _offset: uint64,
+});
+
+export const marketsTable = defineTable('markets', {
+  condition_id: string,
+  id: string,
+  question_id: label,
+  slug: string,
+  question: string,
+  description: string,
+  image: label,
+  icon: label,
+  event_id: label,
+  event_slug: label,
+  event_title: label,
+  outcomes: stringArray,
+  token_ids: uint256Array,
+  outcome_prices: stringArray,
+  active: bool,
+  closed: bool,
+  archived: bool,
+  neg_risk: bool,
+  neg_risk_market_id: label,
+  neg_risk_request_id: label,
+  group_item_title: label,
+  tick_size: number,
+  min_order_size: number,
+  taker_base_fee: number,
+  fee_rate: number,
+  volume: float64,
+  volume_24h: float64,
+  liquidity: float64,
+  best_bid: number,
+  best_ask: number,
+  last_trade_price: number,
+  start_at: time,
+  end_at: time,
+  event_start_at: time,
+  created_at: time,
+  closed_at: time,
+  resolution_source: label,
+  crypto_asset: label,
+  crypto_duration: label,
+  twap_enabled: bool,
+  twap_lookback_s: nullable(uint16),
+  tag_slugs: stringArray,
+  raw: string,
+  _offset: uint64,
+});
+
+export const tokensTable = defineTable('tokens', {
+  token_id: uint256,
+  condition_id: string,
+  outcome_index: uint8,
+  outcome: string,
+  market_slug: string,
+  event_id: label,
+  event_slug: label,
+  _offset: uint64,
+});
+
+export const tokenQuotesTable = defineTable('token_quotes', {
+  token_id: uint256,
+  condition_id: string,
+  outcome_index: uint8,
+  price: number,
+  bid: number,
+  ask: number,
+  updated_at: dateTime64,
+  _offset: uint64,
+});
+
+export const seriesTable = defineTable('series', {
+  id: string,
+  slug: string,
+  title: string,
+  recurrence: string,
+  active: bool,
+  closed: bool,
+  event_count: nullable(uint32),
+  _offset: uint64,
+});
+
+export const tagsTable = defineTable('tags', { id: string, slug: string, label: string, _offset: uint64 });

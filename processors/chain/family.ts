@@ -1,0 +1,61 @@
+import { topics } from '../../schemas/topics.js';
+import { conditionRows } from '../activity/condition-rows.js';
+import { dateTime, nullable, string, uint16, uint32, uint64, uint256Array } from '../sink/columns.js';
+import { defineTable, type Family } from '../sink/family.js';
+
+export const blocksTable = defineTable('blocks', {
+  block_number: uint64,
+  block_hash: string,
+  parent_hash: string,
+  timestamp: dateTime,
+  tx_count: nullable(uint32),
+  polymarket_tx_count: uint32,
+  settlement_count: uint32,
+  trade_volume: uint64,
+  _offset: uint64,
+});
+
+const conditionColumns = {
+  condition_id: string,
+  oracle: string,
+  question_id: string,
+  outcome_slot_count: uint16,
+};
+const placeColumns = {
+  block_number: uint64,
+  log_index: uint32,
+  timestamp: dateTime,
+  tx_hash: string,
+  _offset: uint64,
+};
+
+export const conditionsTable = defineTable('conditions', { ...conditionColumns, ...placeColumns });
+export const resolutionsTable = defineTable('resolutions', {
+  ...conditionColumns,
+  payout_numerators: uint256Array,
+  ...placeColumns,
+});
+
+/** Final blocks, prepared and resolved conditions, their tokens and what was done with their sets. */
+export const chainFamily: Family = {
+  name: 'chain',
+  topic: topics.chainFinal,
+  plans: topics.plansChain,
+  tables: [blocksTable, conditionsTable, resolutionsTable, ...conditionRows.tables],
+  everyRow: true,
+  kinds: new Set(['block', ...conditionRows.kinds]),
+  rows(event, { offset }, emit) {
+    conditionRows.emit(event, offset, emit);
+    switch (event.kind) {
+      case 'block':
+        emit(blocksTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
+        break;
+      case 'condition_prepared':
+        emit(conditionsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
+        break;
+      case 'condition_resolved':
+        emit(resolutionsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
+        break;
+    }
+  },
+};

@@ -1,0 +1,31 @@
+import type { LogRecord, NewRecord } from '../infra/log/port.js';
+import type { Codec } from '../schemas/codec.js';
+
+/** Base64 of this many bytes is 64 KiB. */
+const PAYLOAD_BYTES = 48 * 1024;
+
+/**
+ * The record for `dead.letters` of an input record nothing could be made of. The same refusal always gives the same record: `received_at_ms`
+ * is the input record's own time.
+ */
+export function deadLetterRecord(options: {
+  readonly codec: Codec;
+  /** Which fold refused it, e.g. `fills`. */
+  readonly by: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly record: LogRecord;
+  readonly reason: string;
+}): NewRecord {
+  const { codec, by, topic, partition, record, reason } = options;
+  const origin = `${topic}-${partition}-${record.offset}`;
+  const value = codec.encode('dead_letter', {
+    id: `${by}:${origin}`,
+    origin,
+    stage: `processors/${by}`,
+    reason,
+    payload: (record.value ?? Buffer.alloc(0)).subarray(0, PAYLOAD_BYTES).toString('base64'),
+    received_at_ms: record.timestampMs,
+  });
+  return { key: origin, value, timestampMs: record.timestampMs };
+}

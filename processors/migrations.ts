@@ -1,0 +1,38 @@
+import type { Migration } from '../infra/clickhouse/ddl.js';
+import { activityTables } from './activity/tables.js';
+import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
+import { catalogTables } from './catalog/tables.js';
+import { chainTables } from './chain/tables.js';
+import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
+import { fillsTables } from './fills/tables.js';
+import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
+import { marketViews, quoteTables } from './markets/tables.js';
+import { oracleTables } from './oracle/tables.js';
+import { pnlTables, positionsTables } from './positions/tables.js';
+import { offsetIndexes } from './sink/offset-indexes.js';
+import { sinkTables } from './sink/tables.js';
+import { usageTables } from './usage/tables.js';
+import { walletEventTables } from './wallet-events/tables.js';
+
+/** The schema's history, oldest first. */
+export const migrations: readonly Migration[] = [
+  sinkTables,
+  fillsTables,
+  chainTables,
+  oracleTables,
+  catalogTables,
+  fillsOrderIndex,
+  usageTables,
+  walletEventTables,
+  fillTotals,
+  resolutionsInOrder,
+  fillsFilterIndexes,
+  catalogLookupIndexes,
+  offsetIndexes,
+  fillTotalsBackfill,
+  activityTables,
+  positionsTables,
+  pnlTables,
+  quoteTables,
+  marketViews,
+];

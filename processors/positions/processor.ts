@@ -1,0 +1,72 @@
+import type { Log } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { type Codec, CodecError } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { createFold, type Fold, type FoldSpec } from '../fold/fold.js';
+import type { FoldStore } from '../fold/fold-store.js';
+import { type Holding, newHolding } from './account.js';
+import { applyActivity } from './apply.js';
+
+const RECORDS_PER_STEP = 4_000;
+const LINGER_MS = 500;
+
+/**
+ * One partition of wallet.activity to positions and pnl.events. A wallet's records are all in one partition, in chain order, so its positions
+ * depend on nothing else.
+ */
+export function positionsSpec(codec: Codec, partition: number): FoldSpec<Holding> {
+  const pnlPartition = partition % topics.pnlEvents.partitions;
+  return {
+    name: `positions-${partition}`,
+    input: { topic: topics.walletActivity.name, partition },
+    state: {
+      topic: topics.positions.name,
+      partition,
+      decode: (bytes) => {
+        const event = codec.decode(bytes);
+        if (event.kind !== 'position') throw new CodecError(`${event.kind} is no position`);
+        return event.value;
+      },
+      encode: (holding) => codec.encode('position', holding),
+    },
+    apply({ value }, state, emit) {
+      if (value === null) return;
+      const event = codec.decode(value);
+      if (event.kind !== 'wallet_activity') throw new CodecError(`${event.kind} does not belong here`);
+      const activity = event.value;
+      const { wallet } = activity;
+      /** Whatever is asked for is about to change. */
+      const holdingOf = (tokenId: string, make: boolean): Holding | undefined => {
+        const key = `${wallet}:${tokenId}`;
+        const holding = state.get(key) ?? (make ? newHolding(wallet, tokenId, activity.timestamp_ms) : undefined);
+        if (holding !== undefined) state.set(key, holding);
+        return holding;
+      };
+      const changes = applyActivity(activity, {
+        known: (tokenId) => holdingOf(tokenId, false),
+        of: (tokenId) => holdingOf(tokenId, true) as Holding,
+      });
+      for (const change of changes) {
+        const bytes = codec.encode('pnl_event', change);
+        emit({
+          topic: topics.pnlEvents.name,
+          record: { key: wallet, value: bytes, timestampMs: change.timestamp_ms, partition: pnlPartition },
+        });
+      }
+    },
+    maxRecords: RECORDS_PER_STEP,
+    lingerMs: LINGER_MS,
+  };
+}
+
+export function createPositionsProcessor(options: {
+  partition: number;
+  log: Log;
+  codec: Codec;
+  store: FoldStore;
+  logger: Logger;
+  metrics: Metrics;
+}): Fold {
+  return createFold({ ...options, spec: positionsSpec(options.codec, options.partition) });
+}

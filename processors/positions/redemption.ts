@@ -1,0 +1,42 @@
+import type { WalletActivity } from '../../schemas/types.gen.js';
+
+export interface Rate {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/**
+ * What each token of a redemption paid per share, or undefined where the records do not tell. The resolution says it; without one the payout
+ * does, when it is zero, when one token alone was given, or when two were in unequal amounts (their rates add up to one).
+ * `shares`: given in, aligned with the tokens.
+ */
+export function redemptionRates(
+  activity: Pick<WalletActivity, 'numerators' | 'denominator' | 'amounts' | 'usdc'>,
+  shares: readonly bigint[],
+): readonly Rate[] | undefined {
+  const { numerators, usdc } = activity;
+  if (numerators !== null) {
+    const denominator = BigInt(activity.denominator);
+    return numerators.map((numerator) => ({ numerator: BigInt(numerator), denominator }));
+  }
+  if (usdc === 0n) return shares.map(() => ({ numerator: 0n, denominator: 1n }));
+  // A combo names one position and redeems all of it.
+  const alone = shares.length === 1;
+  // What is held may be less than what was given, so else only amounts that a log tells can be set against the payout.
+  if (activity.amounts === null && !alone) return undefined;
+  const given = shares.filter((amount) => amount > 0n);
+  const [only] = given;
+  if (given.length === 1 && only !== undefined && usdc <= only)
+    return shares.map(() => ({ numerator: usdc, denominator: only }));
+  const [first, second] = shares;
+  if (shares.length !== 2 || first === undefined || second === undefined || first === second) return undefined;
+  // usdc = first x r + second x (1 - r)
+  const sign = first > second ? 1n : -1n;
+  const denominator = (first - second) * sign;
+  const numerator = (usdc - second) * sign;
+  if (numerator < 0n || numerator > denominator) return undefined;
+  return [
+    { numerator, denominator },
+    { numerator: denominator - numerator, denominator },
+  ];
+}

@@ -1,0 +1,165 @@
+import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+
+const positionColumns = `
+      wallet String,
+      token_id UInt256,
+      size UInt64,
+      received UInt64,
+      avg_price Decimal(38, 18),
+      cost Int64,
+      realized_pnl Int64,
+      total_bought UInt64,
+      bought_usdc UInt64,
+      sold_usdc UInt64,
+      fees UInt64,
+      fee_shares UInt64,
+      fee_cost Int64,
+      sent_cost Int64,
+      fills UInt32,
+      unpriced UInt32,
+      first_at DateTime('UTC'),
+      last_at DateTime('UTC'),
+      last_trade_at Nullable(DateTime('UTC')),
+      last_redeemed_at Nullable(DateTime('UTC')),
+      version UInt64,
+      _partition UInt16,
+      _offset UInt64`;
+
+const positions: TableSpec = {
+  name: 'positions',
+  columns: positionColumns,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['version'],
+  orderBy: '(wallet, token_id)',
+  settings: ['index_granularity = 1024'],
+  placement: { shardBy: 'cityHash64(wallet)' },
+};
+
+const positionsByToken: TableSpec = {
+  name: 'positions_by_token',
+  columns: positionColumns,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['version'],
+  orderBy: '(token_id, wallet)',
+  settings: ['index_granularity = 1024'],
+  placement: 'with its source',
+};
+
+/**
+ * `positions`: every wallet's holding per outcome token, newest version (read with FINAL); `positions_by_token`: the same by token, for the
+ * holders of a market (a condition is read through its two tokens). Amounts in base units. size: shares held, of which `received` came without
+ * a cost; cost: of the rest, the shares kept as fee included; avg_price: cost per share bought, of the last holding when nothing is held;
+ * realized_pnl: before fees; fees: paid in USDC; fee_cost: cost of shares paid as fees, once all is sold.
+ * Total profit at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
+ */
+export const positionsTables: Migration = {
+  id: '0021_positions',
+  statements: (ddl) => [
+    ...ddl.table(positions),
+    ...ddl.table(positionsByToken),
+    ...ddl.materializedView({
+      name: 'positions_by_token_mv',
+      from: positions,
+      to: positionsByToken,
+      select: (from) => `SELECT * FROM ${from}`,
+    }),
+  ],
+};
+
+const pnlEvents: TableSpec = {
+  name: 'pnl_events',
+  columns: `
+      wallet String,
+      token_id UInt256,
+      id String,
+      leg UInt16,
+      block_number UInt64,
+      log_index UInt32,
+      timestamp DateTime('UTC'),
+      tx_hash String,
+      action Enum8('BUY' = 0, 'SELL' = 1, 'SPLIT' = 2, 'MERGE' = 3, 'REDEEM' = 4, 'CONVERT' = 5, 'SEND' = 6, 'RECEIVE' = 7),
+      exchange_version UInt8,
+      is_taker Bool,
+      shares Int64,
+      untracked UInt64,
+      usdc UInt64,
+      cash Int64,
+      cost Int64,
+      realized_pnl Int64,
+      fee UInt64,
+      fee_shares UInt64,
+      minted Int64,
+      size_after UInt64,
+      cost_after Int64,
+      realized_after Int64,
+      problem LowCardinality(String),
+      _partition UInt16,
+      _offset UInt64`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['_offset'],
+  orderBy: '(wallet, timestamp, block_number, log_index, id, leg)',
+  placement: { shardBy: 'cityHash64(wallet)' },
+};
+
+const walletDays: TableSpec = {
+  name: 'wallet_days',
+  columns: `
+      wallet String,
+      day Date,
+      fills UInt64,
+      volume UInt64,
+      fees UInt64,
+      realizations UInt64,
+      wins UInt64,
+      losses UInt64,
+      realized_pnl Int64,
+      gross_profit Int64,
+      gross_loss Int64`,
+  engine: 'SummingMergeTree',
+  orderBy: '(wallet, day)',
+  placement: 'with its source',
+};
+
+const mintedByToken: TableSpec = {
+  name: 'minted_by_token',
+  columns: `
+      token_id UInt256,
+      amount Int64`,
+  engine: 'SummingMergeTree',
+  engineArgs: ['amount'],
+  orderBy: 'token_id',
+  placement: 'with its source',
+};
+
+/**
+ * `pnl_events`: what every fill, split, merge, redemption, conversion and transfer did to every position, oldest first per wallet. shares, cash,
+ * cost: changes, signed; realized_pnl before fees; untracked: shares that were never seen coming and have neither cost nor profit.
+ * `wallet_days`: sums per wallet and UTC day (wins and losses count events). `minted_by_token`: full sets that matches made less those they
+ * unmade, on the maker's token.
+ */
+export const pnlTables: Migration = {
+  id: '0022_pnl',
+  statements: (ddl) => [
+    ...ddl.table(pnlEvents),
+    ...ddl.table(walletDays),
+    ...ddl.materializedView({
+      name: 'wallet_days_mv',
+      from: pnlEvents,
+      to: walletDays,
+      select: (from) => `SELECT wallet, toDate(timestamp) AS day,
+      countIf(action IN ('BUY', 'SELL')) AS fills, sum(usdc) AS volume, sum(fee) AS fees,
+      countIf(pnl_events.realized_pnl != 0) AS realizations, countIf(pnl_events.realized_pnl > 0) AS wins,
+      countIf(pnl_events.realized_pnl < 0) AS losses, sum(pnl_events.realized_pnl) AS realized_pnl,
+      sumIf(pnl_events.realized_pnl, pnl_events.realized_pnl > 0) AS gross_profit,
+      sumIf(pnl_events.realized_pnl, pnl_events.realized_pnl < 0) AS gross_loss
+    FROM ${from} AS pnl_events GROUP BY wallet, day`,
+    }),
+    ...ddl.table(mintedByToken),
+    ...ddl.materializedView({
+      name: 'minted_by_token_mv',
+      from: pnlEvents,
+      to: mintedByToken,
+      select: (from) => `SELECT token_id, sum(minted) AS amount FROM ${from} WHERE minted != 0 GROUP BY token_id`,
+    }),
+  ],
+};

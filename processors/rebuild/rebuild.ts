@@ -1,0 +1,192 @@
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { ddlFor, localName } from '../../infra/clickhouse/cluster-ddl.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { RetryableError } from '../../infra/errors.js';
+import { FencedError } from '../../infra/log/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import type { Codec } from '../../schemas/codec.js';
+import { migrations } from '../migrations.js';
+import { runTogether } from '../run-together.js';
+import { createChunkJournal } from '../sink/chunk-journal.js';
+import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
+import { createSink, type Sink } from '../sink/sink.js';
+import { boundedLog, noDecisions, type SinkLog } from './bounded-log.js';
+import { type Fingerprint, fingerprint } from './fingerprint.js';
+import type { Unit } from './tables.js';
+
+export interface TableReport {
+  readonly table: string;
+  readonly live: Fingerprint;
+  readonly rebuilt: Fingerprint;
+  readonly identical: boolean;
+}
+
+export interface RebuildOptions {
+  readonly units: readonly Unit[];
+  readonly log: SinkLog;
+  readonly codec: Codec;
+  /** Of the live tables. */
+  readonly live: ClickHouse;
+  /** Of a database of its own, which is emptied first and dropped at the end. */
+  readonly shadow: ClickHouse;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Compare only: the live tables stay. */
+  readonly checkOnly?: boolean;
+  readonly progressEveryMs?: number;
+}
+
+const PROGRESS_EVERY_MS = 2_000;
+const UNTOUCHED = 'the live tables are as they were';
+
+/**
+ * Folds the log from offset 0 into a shadow database, up to where the live tables are, compares every table, and puts the rebuilt ones in
+ * the place of the live ones. No other process may write the tables meanwhile; ingest, api and stream-gateway may run on. The sinks' groups are
+ * claimed: processors that start all the same fence this, which then rejects with RetryableError.
+ *
+ * Safe to kill anywhere and to repeat: the live tables are first brought to the exact end of their last chunk, and an empty chunk is decided
+ * behind it, before the first table is exchanged; so a sink that starts later repeats no insert whatever tables it meets.
+ */
+export async function rebuild(options: RebuildOptions): Promise<readonly TableReport[]> {
+  const { units, log, codec, live, shadow, logger, signal } = options;
+  const ddl = ddlFor(live);
+  const dropShadow = () =>
+    live.command(`DROP DATABASE IF EXISTS {name:Identifier}${ddl.onCluster} SYNC`, { name: shadow.database });
+
+  await migrate({ client: live, migrations, logger });
+  for (const sql of units.flatMap((unit) => unit.migrations.flatMap((migration) => migration.statements(ddl))))
+    await live.command(sql);
+  const ends = await landedEnds(units, live);
+  const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`) ?? 0;
+  const sinksOn = (store: ClickHouse, decisions: Parameters<typeof boundedLog>[0]['decisions']) =>
+    units.flatMap(({ family }) =>
+      Array.from({ length: family.topic.partitions }, (_, partition) => {
+        // The shared topic's units may have landed to different offsets, so each has an end of its own.
+        const bounded = boundedLog({
+          log,
+          ends: (topic) => endOf(`${family.name}/${topic}`, partition),
+          decisions,
+        });
+        // Progress is told here; nobody scrapes a command.
+        const metrics = createMetrics({ process: 'rebuild', defaults: false });
+        return createSink({ family, partition, log: bounded, store, codec, logger, metrics });
+      }),
+    );
+
+  logger.info('finishing the newest chunks of the live tables');
+  await runToEnd(sinksOn(live, log), { ...options, label: 'live' });
+
+  const held = await holdSinks(options, endOf);
+
+  await dropShadow();
+  await migrate({ client: shadow, migrations, logger });
+  // The live fold has told dead.letters of the records no row can be made of.
+  await runToEnd(sinksOn(shadow, noDecisions), { ...options, label: 'rebuilt' });
+
+  const reports: TableReport[] = [];
+  for (const { name: table } of units.flatMap((unit) => unit.tables)) {
+    signal.throwIfAborted();
+    const [before, rebuilt] = [await fingerprint(live, table), await fingerprint(shadow, table)];
+    const identical = before.rows === rebuilt.rows && before.hash === rebuilt.hash;
+    reports.push({ table, live: before, rebuilt, identical });
+    if (identical) logger.info({ table, rows: rebuilt.rows }, 'identical');
+    else logger.warn({ table, live: before, rebuilt }, 'DIFFERENT');
+  }
+
+  if (options.checkOnly !== true) {
+    for (const sink of held) await sink.close();
+    for (const spec of units.flatMap((unit) => unit.tables)) {
+      const table = live.cluster === undefined ? spec.name : localName(spec);
+      await live.command(
+        `EXCHANGE TABLES {live:Identifier}.{table:Identifier} AND {shadow:Identifier}.{table:Identifier}${ddl.onCluster}`,
+        { live: live.database, shadow: shadow.database, table },
+      );
+    }
+    for (const sink of held) await sink.confirm();
+    logger.info('the rebuilt tables are in place');
+  }
+  await dropShadow();
+  return reports;
+}
+
+interface HeldSink {
+  /** Nothing of the live tables is unfinished any more: decide an empty chunk behind it. */
+  close(): Promise<void>;
+  /** Nobody has taken the sink over since. */
+  confirm(): Promise<void>;
+}
+
+/** Claims the sinks of the units, which stand at their ends. Every call rejects with RetryableError when processors were started meanwhile. */
+async function holdSinks(
+  options: Pick<RebuildOptions, 'units' | 'log' | 'codec' | 'live'>,
+  endOf: (topic: string, partition: number) => number,
+): Promise<readonly HeldSink[]> {
+  const { units, log, codec, live } = options;
+  const held: HeldSink[] = [];
+  for (const { family } of units)
+    for (let partition = 0; partition < family.topic.partitions; partition++) {
+      const topic = family.topic.name;
+      const next = endOf(`${family.name}/${topic}`, partition);
+      const journal = createChunkJournal({ store: live, sink: family.name, topic, partition });
+      const plans: ChunkPlans = createChunkPlans({ family, partition, log, codec, onUnreadable: () => undefined });
+      const alone = async (step: () => Promise<void>, state: string): Promise<void> => {
+        try {
+          await step();
+        } catch (error) {
+          if (!(error instanceof FencedError)) throw error;
+          throw new RetryableError(`Processors were started during the rebuild: ${state}`, { cause: error });
+        }
+      };
+      const newest = await plans.take();
+      if (newest !== null && newest.lastOffset + 1 !== next)
+        throw new RetryableError(`Processors were started during the rebuild: ${UNTOUCHED}`);
+      const empty = { firstOffset: next, lastOffset: next - 1, previousLastOffset: next - 1 };
+      held.push({
+        async close() {
+          await alone(() => (next === 0 ? plans.confirm(empty, 0) : plans.decide(empty, [])), UNTOUCHED);
+          if (next > 0) await journal.record(empty);
+        },
+        confirm: () => alone(() => plans.confirm(empty, 0), 'stop them and rebuild again'),
+      });
+    }
+  return held;
+}
+
+/** Per `sink/topic` and partition, the offset after the last one the live journal has decided on. */
+async function landedEnds(units: readonly Unit[], live: ClickHouse): Promise<ReadonlyMap<string, number>> {
+  const ends = new Map<string, number>();
+  for (const { family } of units)
+    for (let partition = 0; partition < family.topic.partitions; partition++) {
+      const journal = createChunkJournal({ store: live, sink: family.name, topic: family.topic.name, partition });
+      const newest = await journal.newest();
+      if (newest !== null) ends.set(`${family.name}/${family.topic.name}/${partition}`, newest.lastOffset + 1);
+    }
+  return ends;
+}
+
+/** Runs sinks over a log that ends until nothing of it is missing, telling how far they are. */
+async function runToEnd(
+  sinks: readonly Sink[],
+  options: { signal: AbortSignal; logger: Logger; label: string; progressEveryMs?: number },
+): Promise<void> {
+  const { logger, label } = options;
+  const done = new AbortController();
+  const finished = async () => (await Promise.all(sinks.map((sink) => sink.state()))).every((state) => state.lag === 0);
+  let told = Date.now();
+  const watch = async (own: AbortSignal): Promise<void> => {
+    for (;;) {
+      own.throwIfAborted();
+      if (await finished()) return done.abort();
+      if (Date.now() - told >= (options.progressEveryMs ?? PROGRESS_EVERY_MS)) {
+        told = Date.now();
+        for (const state of await Promise.all(sinks.map((sink) => sink.state())))
+          if (state.lag > 0) logger.info({ sink: state.name, recordsLeft: state.lag, trouble: state.trouble }, label);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const stop = AbortSignal.any([options.signal, done.signal]);
+  await runTogether(stop, (own) => [...sinks.map((sink) => sink.run(own)), watch(own)]);
+  options.signal.throwIfAborted();
+}

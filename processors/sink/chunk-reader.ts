@@ -1,0 +1,91 @@
+import type { Log, LogRecord, RecordBatch } from '../../infra/log/port.js';
+
+/** An offset range of one partition, decided before anything of it is inserted. `lastOffset` is that of its last record. */
+export interface Chunk {
+  readonly firstOffset: number;
+  readonly lastOffset: number;
+  readonly records: readonly LogRecord[];
+}
+
+interface Source {
+  readonly log: Pick<Log, 'read'>;
+  readonly topic: string;
+  readonly partition: number;
+  readonly signal: AbortSignal;
+}
+
+const READ_RECORDS = 5_000;
+
+/**
+ * Follow a partition in chunks of at most `maxRecords` records, closing a chunk `lingerMs` after its first record arrived: small while live,
+ * large while loading. Reading runs ahead by one batch.
+ */
+export async function* followChunks(
+  source: Source & { fromOffset: number; maxRecords: number; lingerMs: number },
+): AsyncGenerator<Chunk> {
+  const batches = source.log
+    .read({
+      topic: source.topic,
+      partition: source.partition,
+      from: { offset: source.fromOffset },
+      follow: true,
+      maxRecords: Math.min(READ_RECORDS, source.maxRecords),
+      signal: source.signal,
+    })
+    [Symbol.asyncIterator]();
+  let upcoming: Promise<IteratorResult<RecordBatch>> | undefined;
+  try {
+    for (;;) {
+      const opened = await (upcoming ?? batches.next());
+      upcoming = undefined;
+      if (opened.done) return;
+      const records: LogRecord[] = [...opened.value.records];
+      const closing = deadline(source.lingerMs);
+      try {
+        while (records.length < source.maxRecords) {
+          upcoming ??= batches.next();
+          const next = await Promise.race([upcoming, closing.passed]);
+          if (next === 'passed') break;
+          if (next.done) break;
+          if (records.length + next.value.records.length > source.maxRecords) break;
+          for (const record of next.value.records) records.push(record);
+          upcoming = undefined;
+        }
+      } finally {
+        closing.cancel();
+      }
+      const first = records[0];
+      const last = records[records.length - 1];
+      if (first !== undefined && last !== undefined)
+        yield { firstOffset: first.offset, lastOffset: last.offset, records };
+    }
+  } finally {
+    // A read that is still waiting ends with the signal only, so its end is not waited for here.
+    Promise.allSettled([upcoming, batches.return?.()]);
+  }
+}
+
+/** The records of a range that was decided earlier, as many of them as the log still holds. */
+export async function readChunk(source: Source & { firstOffset: number; lastOffset: number }): Promise<Chunk> {
+  const records: LogRecord[] = [];
+  const batches = source.log.read({
+    topic: source.topic,
+    partition: source.partition,
+    from: { offset: source.firstOffset },
+    follow: false,
+    signal: source.signal,
+  });
+  for await (const batch of batches) {
+    for (const record of batch.records) if (record.offset <= source.lastOffset) records.push(record);
+    if (batch.nextOffset > source.lastOffset) break;
+  }
+  return { firstOffset: source.firstOffset, lastOffset: source.lastOffset, records };
+}
+
+function deadline(ms: number): { readonly passed: Promise<'passed'>; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<'passed'>((resolve) => {
+    timer = setTimeout(() => resolve('passed'), ms);
+  });
+  return { passed, cancel: () => clearTimeout(timer) };
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { LineBuffer } from './line-buffer.js';
+
+describe('LineBuffer', () => {
+  it('grows, keeps what was kept and forgets what was undone', () => {
+    const buffer = new LineBuffer();
+    const kept: string[] = [];
+    for (let i = 0; i < 2_000; i++) {
+      const line = `${i}\t${'ü€😀'.repeat(i % 50)}\n`;
+      buffer.add(line);
+      if (i % 3 === 0) {
+        buffer.add('second line of the record\n');
+        buffer.undo();
+      } else {
+        buffer.keep();
+        kept.push(line);
+      }
+    }
+    expect(buffer.rows).toBe(kept.length);
+    expect(buffer.content().toString('utf8')).toBe(kept.join(''));
+  });
+});

@@ -1,0 +1,47 @@
+const FIRST_BYTES = 64 * 1024;
+/** UTF-8 bytes of one UTF-16 unit at most. */
+const MAX_BYTES_PER_UNIT = 3;
+
+/**
+ * Lines in one growing buffer. Writing them at once keeps the strings short-lived: a chunk of 20,000 lines held as strings costs more in
+ * garbage collection than in everything else. What was added since the last `keep` can be undone.
+ */
+export class LineBuffer {
+  private bytes: Buffer;
+  private end = 0;
+  private kept = 0;
+  private added = 0;
+  /** Lines kept. */
+  rows = 0;
+
+  constructor(expectedBytes = FIRST_BYTES) {
+    this.bytes = Buffer.allocUnsafe(Math.max(expectedBytes, FIRST_BYTES));
+  }
+
+  add(line: string): void {
+    const needed = this.end + line.length * MAX_BYTES_PER_UNIT;
+    if (needed > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, this.bytes.length * 2));
+      this.bytes.copy(larger, 0, 0, this.end);
+      this.bytes = larger;
+    }
+    this.end += this.bytes.write(line, this.end, 'utf8');
+    this.added += 1;
+  }
+
+  keep(): void {
+    this.kept = this.end;
+    this.rows += this.added;
+    this.added = 0;
+  }
+
+  undo(): void {
+    this.end = this.kept;
+    this.added = 0;
+  }
+
+  /** The lines kept. Write no more afterwards. */
+  content(): Buffer {
+    return this.bytes.subarray(0, this.kept);
+  }
+}

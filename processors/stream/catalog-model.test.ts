@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyEvent } from '../../schemas/codec.js';
+import type { CatalogMarket } from '../../schemas/types.gen.js';
+import { createCatalogModel } from './catalog-model.js';
+
+const GROUP = `0x${'77'.repeat(31)}00`;
+
+function market(n: number, over: Partial<CatalogMarket> = {}): AnyEvent {
+  const value: CatalogMarket = {
+    id: String(n),
+    condition_id: `c${n}`,
+    question_id: `q${n}`,
+    slug: `slug-${n}`,
+    question: `Question ${n}`,
+    description: '',
+    image: null,
+    icon: null,
+    event_id: 'e',
+    event_slug: 'event',
+    event_title: 'Event',
+    outcomes: ['Yes', 'No'],
+    token_ids: [`${n}1`, `${n}2`],
+    outcome_prices: [],
+    active: true,
+    closed: false,
+    archived: false,
+    neg_risk: false,
+    neg_risk_market_id: null,
+    neg_risk_request_id: null,
+    group_item_title: null,
+    tick_size: null,
+    min_order_size: null,
+    taker_base_fee: null,
+    fee_rate: null,
+    volume: 0,
+    volume_24h: 0,
+    liquidity: 0,
+    best_bid: null,
+    best_ask: null,
+    last_trade_price: null,
+    start_ms: null,
+    end_ms: null,
+    event_start_ms: null,
+    created_ms: null,
+    closed_ms: null,
+    resolution_source: null,
+    crypto_asset: null,
+    crypto_duration: null,
+    twap_enabled: false,
+    twap_lookback_s: null,
+    tag_slugs: [],
+    raw: '{}',
+    ...over,
+  };
+  return { kind: 'catalog_market', value };
+}
+
+describe('catalogue in memory', () => {
+  it('finds a market by token, condition and either question id, as it was last published', () => {
+    const model = createCatalogModel();
+    model.apply(market(1, { neg_risk_request_id: 'request' }));
+    model.apply(market(1, { slug: 'renamed', token_ids: ['11', '99'] }));
+    expect(model.marketOfToken('11')?.slug).toBe('renamed');
+    expect(model.marketOfToken('12')).toBeUndefined();
+    expect(model.marketOfToken('99')?.conditionId).toBe('c1');
+    expect(model.marketOfQuestion('q1')?.slug).toBe('renamed');
+    expect(model.marketOfQuestion('request')).toBeUndefined();
+    expect(model.size).toBe(1);
+  });
+
+  it('knows the place of a question in its neg-risk group', () => {
+    const model = createCatalogModel();
+    const question = (index: string) => `${GROUP.slice(0, -2)}${index}`;
+    model.apply(market(1, { neg_risk_market_id: GROUP, question_id: question('00') }));
+    model.apply(market(2, { neg_risk_market_id: GROUP, question_id: question('0a') }));
+    model.apply(market(3, { neg_risk_market_id: GROUP, question_id: `0x${'55'.repeat(32)}` }));
+    expect([...(model.negRiskGroup(GROUP) ?? [])].map(([index, { slug }]) => [index, slug])).toEqual([
+      [0, 'slug-1'],
+      [10, 'slug-2'],
+    ]);
+  });
+
+  it('forgets closed markets first, then the longest unchanged', () => {
+    const model = createCatalogModel({ maxMarkets: 3 });
+    for (const n of [1, 2, 3]) model.apply(market(n, { closed: n === 3 }));
+    model.apply(market(4));
+    expect([1, 2, 3, 4].map((n) => model.marketOfCondition(`c${n}`) !== undefined)).toEqual([true, true, false, true]);
+    expect(model.marketOfToken('31')).toBeUndefined();
+    model.apply(market(1));
+    model.apply(market(5));
+    expect([1, 2, 4, 5].map((n) => model.marketOfCondition(`c${n}`) !== undefined)).toEqual([true, false, true, true]);
+    expect(model.size).toBe(3);
+  });
+});

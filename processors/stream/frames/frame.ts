@@ -1,0 +1,92 @@
+import type { StreamCombo } from '../../../schemas/types.gen.js';
+import type { MarketInfo } from '../catalog-model.js';
+
+/** What frames are enriched with: the newest state known, never waited for. */
+export interface Enrichment {
+  marketOfToken(tokenId: string): MarketInfo | undefined;
+  marketOfCondition(conditionId: string): MarketInfo | undefined;
+  /** By question id, or by the request id a neg-risk question is asked under at the oracle. */
+  marketOfQuestion(questionId: string): MarketInfo | undefined;
+  /** Markets of a neg-risk group by question index. */
+  negRiskGroup(marketId: string): ReadonlyMap<number, MarketInfo> | undefined;
+  /** Payout numerators of a resolved condition, outcome order. */
+  payouts(conditionId: string): readonly string[] | undefined;
+}
+
+/** The plain frame of one event without its `seq`: top-level fields beside `type`. */
+export interface FrameBody {
+  readonly timestamp: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+/** A stream event before it gets its place in the stream. Optional fields default to none. */
+export interface Draft {
+  readonly id: string;
+  readonly kind: string;
+  /** Canonical event time. */
+  readonly timestampMs: number;
+  readonly confirmed: boolean;
+  readonly body: FrameBody;
+  readonly blockNumber?: number;
+  readonly txHash?: string;
+  readonly wallets?: readonly string[];
+  readonly tokens?: readonly string[];
+  readonly conditionIds?: readonly string[];
+  readonly slugs?: readonly string[];
+  readonly side?: string;
+  /** USDC base units that size bounds compare with. */
+  readonly usd?: bigint;
+  readonly feed?: string;
+  readonly twapWindowS?: number | null;
+  readonly combo?: StreamCombo;
+  /** `type` of the frame where it is not the kind. */
+  readonly frameType?: string;
+}
+
+/** Fields every event of a mined log has. */
+export interface ChainFact {
+  readonly id: string;
+  readonly block_number: number;
+  readonly block_hash: string;
+  readonly timestamp_ms: number;
+  readonly tx_hash: string;
+  readonly log_index: number;
+}
+
+/** The same log in another block is another event of the stream. */
+export const idInBlock = (id: string, blockHash: string): string => `${id}@${blockHash.slice(2, 18)}`;
+
+/** Draft of a mined log: envelope, place and the leading fields of `data`. */
+export function chainDraft(
+  kind: string,
+  fact: ChainFact,
+  data: Readonly<Record<string, unknown>>,
+  filters: Pick<Draft, 'wallets' | 'tokens' | 'conditionIds' | 'slugs' | 'side' | 'usd' | 'combo'> = {},
+): Draft {
+  return {
+    id: idInBlock(fact.id, fact.block_hash),
+    kind,
+    timestampMs: fact.timestamp_ms,
+    confirmed: true,
+    blockNumber: fact.block_number,
+    txHash: fact.tx_hash,
+    ...filters,
+    body: {
+      timestamp: fact.timestamp_ms,
+      data: {
+        event_type: kind,
+        tx_hash: fact.tx_hash,
+        block_number: fact.block_number,
+        log_index: fact.log_index,
+        timestamp: fact.timestamp_ms,
+        ...data,
+      },
+    },
+  };
+}
+
+/** Each value once, in order of first appearance; null and undefined left out. */
+export function distinct(...values: readonly (string | null | undefined)[]): string[] {
+  return [...new Set(values)].filter((value): value is string => value !== null && value !== undefined);
+}

@@ -1,0 +1,59 @@
+import type { Oracle } from '../../../schemas/types.gen.js';
+import type { MarketInfo } from '../catalog-model.js';
+import { marketFields, marketFilters, tokenLabels } from './enrichment.js';
+import { chainDraft, type Draft, type Enrichment } from './frame.js';
+
+/** Label of what the oracle decided: an outcome, or `Split` when both pay alike; undefined when it cannot be told. */
+function resolvedOutcome(event: Oracle, market: MarketInfo | undefined): string | undefined {
+  if (event.payouts !== null) {
+    const paying = event.payouts.flatMap((payout, index) => (BigInt(payout) > 0n ? [index] : []));
+    if (paying.length === 1) return market?.outcomes[paying[0] as number];
+    if (paying.length > 1 && new Set(event.payouts).size === 1) return 'Split';
+    return undefined;
+  }
+  const price = event.resolved_price === null ? null : Number(event.resolved_price);
+  if (price === 0.5) return 'Split';
+  return price === 1 ? market?.outcomes[0] : price === 0 ? market?.outcomes[1] : undefined;
+}
+
+const when = (field: string, value: unknown): Record<string, unknown> =>
+  value === null || value === undefined ? {} : { [field]: value };
+
+const whenPrice = (field: string, text: string | null): Record<string, unknown> =>
+  text === null ? {} : { [field]: Number(text) };
+
+/** A step of a question's resolution. Only the fields the step has. */
+export function oracleDraft(event: Oracle, known: Enrichment): Draft {
+  const market =
+    (event.condition_id === null ? undefined : known.marketOfCondition(event.condition_id)) ??
+    known.marketOfQuestion(event.question_id);
+  const conditionId = event.condition_id ?? market?.conditionId;
+  return chainDraft(
+    'oracle',
+    event,
+    {
+      oracle_type: event.oracle_type,
+      question_id: event.question_id,
+      adapter_address: event.adapter_address,
+      ...when('creator', event.creator),
+      ...when('proposer', event.proposer),
+      ...when('disputer', event.disputer),
+      ...whenPrice('proposed_price', event.proposed_price),
+      ...when('expiration_timestamp', event.expiration_timestamp_ms),
+      ...whenPrice('resolved_price', event.resolved_price),
+      ...when('resolved_outcome', resolvedOutcome(event, market)),
+      ...when('payouts', event.payouts?.map(Number)),
+      ...when('condition_id', conditionId),
+      ...marketFields(market),
+      ...(market === undefined
+        ? {}
+        : {
+            outcomes: market.outcomes,
+            token_ids: market.tokenIds,
+            tokens: tokenLabels(market),
+            neg_risk: market.negRisk,
+          }),
+    },
+    marketFilters(market, 'whole market', conditionId ?? null),
+  );
+}

@@ -1,0 +1,97 @@
+import type { PositionChange, PositionMerge, PositionSplit, PositionsConverted } from '../../../schemas/types.gen.js';
+import type { MarketInfo } from '../catalog-model.js';
+import { enrichment, marketFields, marketFilters, tokenLabels, units, wholeMarketEnrichment } from './enrichment.js';
+import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
+
+/** Collateral became a full set of outcome tokens, or the other way round. */
+export function splitOrMergeDraft(
+  kind: 'position_split' | 'position_merge',
+  event: PositionSplit | PositionMerge,
+  known: Enrichment,
+): Draft {
+  const market = known.marketOfCondition(event.condition_id);
+  return chainDraft(
+    kind,
+    event,
+    {
+      stakeholder: event.stakeholder,
+      collateral_token: event.collateral_token,
+      condition_id: event.condition_id,
+      amount: units(event.amount),
+      ...wholeMarketEnrichment(market),
+    },
+    { wallets: [event.stakeholder], ...marketFilters(market, 'whole market', event.condition_id) },
+  );
+}
+
+/** A transfer of outcome tokens. */
+export function positionChangeDraft(change: PositionChange, known: Enrichment): Draft {
+  const market = known.marketOfToken(change.token_id);
+  return chainDraft(
+    'position_change',
+    change,
+    {
+      from: change.from,
+      to: change.to,
+      token_id: change.token_id,
+      amount: units(change.amount),
+      transfer_type: change.transfer_type,
+      ...enrichment(market, change.token_id),
+    },
+    { wallets: distinct(change.from, change.to), ...marketFilters(market, { tokens: [change.token_id] }) },
+  );
+}
+
+/** Markets whose NO was given in, question order; undefined unless every one of them is known. */
+function convertedMarkets(
+  indexSet: string,
+  group: ReadonlyMap<number, MarketInfo> | undefined,
+): readonly MarketInfo[] | undefined {
+  if (group === undefined || !/^0x[0-9a-f]+$/i.test(indexSet)) return undefined;
+  const markets: MarketInfo[] = [];
+  for (let bits = BigInt(indexSet), index = 0; bits > 0n; bits >>= 1n, index++) {
+    if ((bits & 1n) === 0n) continue;
+    const market = group.get(index);
+    if (market === undefined) return undefined;
+    markets.push(market);
+  }
+  return markets;
+}
+
+/** Title, slug and picture when one market alone was converted; the fee when all of them have the same. */
+function convertedMarketFields(markets: readonly MarketInfo[] | undefined): Record<string, unknown> {
+  const [first, second] = markets ?? [];
+  if (first === undefined) return {};
+  const { event_title: _, ...fields } = second === undefined ? marketFields(first) : {};
+  const sameFee = markets?.every((market) => market.takerBaseFee === first.takerBaseFee) === true;
+  return { ...fields, ...(sameFee ? { taker_base_fee: first.takerBaseFee } : {}) };
+}
+
+/** NO tokens of a neg-risk group became collateral and YES tokens. Its markets are those whose NO was given in. */
+export function positionsConvertedDraft(event: PositionsConverted, known: Enrichment): Draft {
+  const group = known.negRiskGroup(event.market_id);
+  const markets = convertedMarkets(event.index_set, group);
+  const anyMarket = markets?.[0] ?? group?.values().next().value;
+  const labels = markets?.map((market) => market.groupItemTitle ?? market.title);
+  return chainDraft(
+    'positions_converted',
+    event,
+    {
+      stakeholder: event.stakeholder,
+      market_id: event.market_id,
+      index_set: event.index_set,
+      amount: units(event.amount),
+      ...(labels === undefined ? {} : { converted_outcomes: labels }),
+      ...(anyMarket?.eventTitle == null ? {} : { event_title: anyMarket.eventTitle }),
+      neg_risk: true,
+      ...convertedMarketFields(markets),
+      ...(markets === undefined ? {} : { tokens: Object.assign({}, ...markets.map(tokenLabels)) }),
+    },
+    {
+      wallets: [event.stakeholder],
+      tokens: distinct(...(markets ?? []).flatMap((market) => market.tokenIds)),
+      conditionIds: distinct(...(markets ?? []).map((market) => market.conditionId)),
+      slugs: distinct(...(markets ?? []).map((market) => market.slug)),
+    },
+  );
+}

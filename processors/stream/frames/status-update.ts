@@ -1,0 +1,58 @@
+import type { StatusUpdate } from '../../../schemas/types.gen.js';
+import { enrichment, marketFilters, price, units } from './enrichment.js';
+import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
+
+/** The taker's own row is the one the taker placed; it repeats the sum of the maker rows, so its USDC is the settlement's size. */
+function takerUsdc(update: StatusUpdate): bigint | undefined {
+  const own = update.confirmed_fills.filter(
+    (fill) => fill.maker === update.taker_wallet && fill.token_id === update.token_id,
+  );
+  return own.at(-1)?.usdc;
+}
+
+/** A pending settlement was included in a block. Its size in USD is that of its settlement. */
+export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draft {
+  const market = known.marketOfToken(update.token_id);
+  const filters = marketFilters(market, {
+    tokens: [update.token_id, ...update.confirmed_fills.map((fill) => fill.token_id)],
+  });
+  return {
+    id: idInBlock(update.id, update.block_hash),
+    kind: 'status_update',
+    timestampMs: update.confirmed_at_ms,
+    confirmed: true,
+    blockNumber: update.block_number,
+    txHash: update.tx_hash,
+    wallets: distinct(update.taker_wallet, ...update.maker_wallets),
+    ...filters,
+    usd: takerUsdc(update),
+    body: {
+      timestamp: update.confirmed_at_ms,
+      data: {
+        event_type: 'status_update',
+        tx_hash: update.tx_hash,
+        token_id: update.token_id,
+        block_number: update.block_number,
+        confirmed_at: update.confirmed_at_ms,
+        pending_detected_at: update.pending_detected_at_ms,
+        latency_ms: update.latency_ms,
+        taker_wallet: update.taker_wallet,
+        maker_wallets: update.maker_wallets,
+        order_hashes: update.order_hashes,
+        confirmed_fills: update.confirmed_fills.map((fill) => ({
+          order_hash: fill.order_hash,
+          maker: fill.maker,
+          taker: fill.taker,
+          token_id: fill.token_id,
+          side: fill.side,
+          price: price(fill.usdc, fill.shares),
+          size: units(fill.shares),
+          maker_amount: fill.maker_amount.toString(),
+          taker_amount: fill.taker_amount.toString(),
+          fee: units(fill.fee),
+        })),
+        ...enrichment(market, update.token_id),
+      },
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Trade } from '../../../schemas/types.gen.js';
+import { enrichment, eventSlug, exchangeVersion, marketFilters, price, units } from './enrichment.js';
+import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
+
+/** One OrderFilled log; the taker's own row has the exchange as `taker`, which is no wallet. Its size in USD is price times size. */
+export function tradeDraft(trade: Trade, known: Enrichment): Draft {
+  const market = known.marketOfToken(trade.token_id);
+  return chainDraft(
+    'trade',
+    trade,
+    {
+      exchange: trade.neg_risk ? 'neg_risk_ctf_exchange' : 'ctf_exchange',
+      maker: trade.maker,
+      taker: trade.taker,
+      token_id: trade.token_id,
+      side: trade.side,
+      price: price(trade.usdc, trade.shares),
+      size: units(trade.shares),
+      maker_amount: trade.maker_amount.toString(),
+      taker_amount: trade.taker_amount.toString(),
+      fee: units(trade.fee),
+      order_hash: trade.order_hash,
+      ...exchangeVersion(trade.exchange_version),
+      ...(trade.builder === null ? {} : { builder: trade.builder }),
+      neg_risk: trade.neg_risk,
+      ...enrichment(market, trade.token_id),
+      ...eventSlug(market),
+    },
+    {
+      wallets: trade.is_taker_order ? [trade.maker] : distinct(trade.maker, trade.taker),
+      ...marketFilters(market, { tokens: [trade.token_id] }),
+      side: trade.side,
+      usd: trade.usdc,
+    },
+  );
+}

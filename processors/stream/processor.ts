@@ -1,0 +1,278 @@
+import type { GroupClaim, Log, LogRecord, NewRecord, Position, RecordBatch } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { EventKind } from '../../schemas/types.gen.js';
+import { deadLetterRecord } from '../dead-letter.js';
+import { runTogether } from '../run-together.js';
+import { type CatalogModel, createCatalogModel } from './catalog-model.js';
+import { createDrafting } from './drafting.js';
+import { followTopic, loadTopic } from './follow-topic.js';
+import type { Enrichment } from './frames/frame.js';
+import { createInputQueue, type Input } from './inputs.js';
+import { createResolutionFollower } from './resolution-follower.js';
+import { createResolutions } from './resolutions.js';
+import { createSequencer, type Sequencer } from './sequencer.js';
+
+export interface StreamProcessorOptions {
+  readonly log: Log;
+  readonly codec: Codec;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly now?: () => number;
+  readonly maxBatchRecords?: number;
+}
+
+export interface StreamState {
+  readonly loaded: boolean;
+  /** Records of the inputs that are not in the stream yet. */
+  readonly lag: number;
+}
+
+export interface StreamProcessor {
+  run(signal: AbortSignal): Promise<void>;
+  state(): Promise<StreamState>;
+}
+
+const GROUP = 'stream';
+const HEAD = topics.chainHead.name;
+const TICKS = topics.oracleTicks.name;
+const STREAM = topics.streamEvents.name;
+const RETENTION_MS = topics.streamEvents.retentionMs;
+/** Ticks older than this are of no use to anybody when the stream begins; it equals the longest `since` of any plan. */
+const FIRST_TICKS_MS = 5 * 60_000;
+/** Records of the stream that are read back at start, so that the newest ids are known. */
+const RECALLED_RECORDS = 150_000;
+/** Records of chain.head that are read back at start: more than a node takes to finalise. */
+const RECALLED_HEAD_RECORDS = 50_000;
+/** Ticks of a partition that are read back at start: more than the widest TWAP window holds of all its feeds. */
+const RECALLED_TICKS = 1_000;
+const RECALLED_KINDS: ReadonlySet<EventKind> = new Set([
+  'condition_resolved',
+  'retract',
+  'combo_definition',
+  'price_tick',
+]);
+const OPEN_BLOCK_KINDS: ReadonlySet<EventKind> = new Set(['trade', 'status_update']);
+const DEFAULT_BATCH_RECORDS = 500;
+/** Input records without output after which their position is committed anyway. */
+const COMMIT_EVERY = 20_000;
+
+/**
+ * chain.head and oracle.ticks, enriched from the catalogue, to stream.events. Outputs and input positions land in one atomic step, so every
+ * event is in the stream once and `seq` is contiguous; after a restart it goes on from the stream's own last record. The group is claimed
+ * before that is read, so a predecessor that still lives can add nothing to it. Enrichment is the state known at that moment and never waits,
+ * except that the catalogue is read to its end before the first event.
+ */
+export function createStreamProcessor(options: StreamProcessorOptions): StreamProcessor {
+  const { log, codec, logger } = options;
+  const now = options.now ?? Date.now;
+  const names = ['kind'];
+  const sent = options.metrics.counter('stream_events_total', 'Events appended to the stream', names);
+  const dropped = options.metrics.counter('stream_dropped_total', 'Input records without an event', ['reason']);
+  const letters = options.metrics.counter('stream_dead_letters_total', 'Input records no event could be made of');
+  const lagGauge = options.metrics.gauge('stream_lag_records', 'Input records not in the stream yet', [
+    'topic',
+    'partition',
+  ]);
+  const onUnreadable = createOnUnreadable(options);
+  const catalog: CatalogModel = createCatalogModel();
+  const resolutions = createResolutions();
+  const known: Enrichment = {
+    marketOfToken: catalog.marketOfToken,
+    marketOfCondition: catalog.marketOfCondition,
+    marketOfQuestion: catalog.marketOfQuestion,
+    negRiskGroup: catalog.negRiskGroup,
+    payouts: resolutions.payouts,
+  };
+  const drafting = createDrafting(known);
+  const positions = new Map<string, Position>();
+  let loaded = false;
+  let uncommitted = 0;
+  /** Before it, ticks are history that was never anybody's stream. */
+  let firstTickMs = 0;
+
+  const applyCatalog = (record: LogRecord) => {
+    if (record.value === null) return;
+    try {
+      catalog.apply(codec.decode(record.value));
+    } catch (error) {
+      // The catalogue's sink dead-letters it; here the market only stays as it was.
+      logger.warn({ err: error, offset: record.offset }, 'unreadable catalogue record');
+    }
+  };
+
+  const deadLetter = (batch: RecordBatch, record: LogRecord, error: unknown): NewRecord => {
+    const { topic, partition } = batch;
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn({ topic, partition, offset: record.offset, reason }, 'dead letter');
+    letters.inc();
+    return deadLetterRecord({ codec, by: 'stream', topic, partition, record, reason });
+  };
+
+  /** Add the stream records of one input record. What has a place in the stream is added even if a later one fails. */
+  const addEvents = (value: Buffer, sequencer: Sequencer, events: NewRecord[]): void => {
+    const event = codec.decode(value);
+    if (event.kind === 'condition_resolved') resolutions.applyHead(event.value);
+    if (event.kind === 'retract') resolutions.retract(event.value);
+    for (const draft of drafting.drafts(event)) {
+      const record = sequencer.place(draft, event.kind === 'retract' ? event.value.block_hashes : []);
+      if (record === null) dropped.inc({ reason: 'duplicate' });
+      else {
+        sent.inc({ kind: draft.kind });
+        events.push(record);
+      }
+    }
+  };
+
+  const step = async (claim: GroupClaim, batches: readonly RecordBatch[], sequencer: Sequencer): Promise<void> => {
+    const events: NewRecord[] = [];
+    const dead: NewRecord[] = [];
+    const oldestTick = Math.max(firstTickMs, now() - RETENTION_MS);
+    let passed = 0;
+    for (const batch of batches) {
+      for (const record of batch.records) {
+        if (record.value === null) continue;
+        if (batch.topic === TICKS && record.timestampMs < oldestTick) {
+          dropped.inc({ reason: 'old' });
+          continue;
+        }
+        try {
+          addEvents(record.value, sequencer, events);
+        } catch (error) {
+          dead.push(deadLetter(batch, record, error));
+        }
+      }
+      const key = `${batch.topic}/${batch.partition}`;
+      passed += batch.nextOffset - (positions.get(key)?.nextOffset ?? 0);
+      positions.set(key, { topic: batch.topic, partition: batch.partition, nextOffset: batch.nextOffset });
+    }
+    uncommitted += passed;
+    if (events.length === 0 && dead.length === 0 && uncommitted < COMMIT_EVERY) return;
+    await claim.appendAndCommit({
+      outputs: [
+        ...(events.length > 0 ? [{ topic: STREAM, records: events }] : []),
+        ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
+      ],
+      positions: [...positions.values()],
+    });
+    uncommitted = 0;
+  };
+
+  const recall = async (signal: AbortSignal): Promise<Sequencer> => {
+    const { earliest, next } = await log.bounds(STREAM, 0);
+    // An emptied stream goes on above every seq it can have had: offsets grow at least as fast.
+    const sequencer = createSequencer({ codec, firstSeq: next + 1 });
+    const from = { offset: Math.max(earliest, next - RECALLED_RECORDS) };
+    for await (const batch of log.read({ topic: STREAM, partition: 0, from, follow: false, signal })) {
+      for (const { offset, value } of batch.records) {
+        if (value === null) continue;
+        const event = tryDecode(codec, value, (reason) => onUnreadable({ topic: STREAM, offset }, reason));
+        if (event?.kind === 'stream_event') sequencer.recall(event.value);
+      }
+    }
+    return sequencer;
+  };
+
+  /**
+   * What the inputs told before their positions and that matters after them: resolutions and definitions of the head that may not be final
+   * yet, the fills of a block that is not at its end, the newest ticks.
+   */
+  const recallInputs = async (signal: AbortSignal): Promise<void> => {
+    for (const { topic, partition, nextOffset: end } of [...positions.values()]) {
+      const back = topic === HEAD ? RECALLED_HEAD_RECORDS : RECALLED_TICKS;
+      const offset = Math.max((await log.bounds(topic, partition)).earliest, end - back);
+      if (offset >= end) continue;
+      const openBlock: Buffer[] = [];
+      const take = (value: Buffer) => {
+        const kind = codec.kindOf(value);
+        if (kind === 'block' || kind === 'retract') openBlock.length = 0;
+        if (OPEN_BLOCK_KINDS.has(kind)) openBlock.push(value);
+        if (!RECALLED_KINDS.has(kind)) return;
+        const event = codec.decode(value);
+        if (event.kind === 'condition_resolved') resolutions.applyHead(event.value);
+        else if (event.kind === 'retract') resolutions.retract(event.value);
+        else drafting.recall(event);
+      };
+      for await (const batch of log.read({ topic, partition, from: { offset }, follow: false, signal })) {
+        for (const record of batch.records) {
+          if (record.offset >= end) break;
+          if (record.value === null) continue;
+          try {
+            take(record.value);
+          } catch (error) {
+            // Dead-lettered when it was first read.
+            logger.debug({ err: error, topic, offset: record.offset }, 'unreadable input record');
+          }
+        }
+        if (batch.nextOffset >= end) break;
+      }
+      for (const value of openBlock) {
+        const event = tryDecode(codec, value, () => undefined);
+        if (event !== undefined) drafting.recall(event);
+      }
+    }
+  };
+
+  const inputs = async (): Promise<readonly Input[]> => {
+    const committed = [...(await log.committed(GROUP, HEAD)), ...(await log.committed(GROUP, TICKS))];
+    // A stream that begins does not begin with the history that ingest may still be loading.
+    if (committed.length === 0) firstTickMs = now() - FIRST_TICKS_MS;
+    for (const position of committed) positions.set(`${position.topic}/${position.partition}`, position);
+    const all: { topic: string; partition: number }[] = [{ topic: HEAD, partition: 0 }];
+    const tickPartitions = await log.partitions(TICKS);
+    for (let partition = 0; partition < tickPartitions; partition++) all.push({ topic: TICKS, partition });
+    return Promise.all(
+      all.map(async ({ topic, partition }) => {
+        const key = `${topic}/${partition}`;
+        const offset =
+          positions.get(key)?.nextOffset ??
+          (topic === HEAD
+            ? (await log.bounds(topic, partition)).earliest
+            : await log.offsetForTimestamp(topic, partition, now() - FIRST_TICKS_MS));
+        positions.set(key, { topic, partition, nextOffset: offset });
+        return { topic, partition, from: { offset } };
+      }),
+    );
+  };
+
+  return {
+    async run(signal) {
+      const claim = await log.claim(GROUP);
+      const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
+      const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
+      const resolutionsClaim = await follower.load(signal);
+      const sequencer = await recall(signal);
+      const sources = await inputs();
+      await recallInputs(signal);
+      if (signal.aborted) return;
+      logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream starts');
+      loaded = true;
+      await runTogether(signal, (own) => {
+        const maxRecords = options.maxBatchRecords ?? DEFAULT_BATCH_RECORDS;
+        const queue = createInputQueue({ log, maxRecords, signal: own });
+        const writeAll = async () => {
+          while (!own.aborted) await step(claim, await queue.take(), sequencer);
+        };
+        return [
+          followTopic(log, topics.catalog.name, catalogNext, applyCatalog, own),
+          follower.follow(resolutionsClaim, own),
+          ...sources.map((source) => queue.feed(source)),
+          writeAll(),
+        ];
+      });
+    },
+    async state() {
+      let lag = 0;
+      for (const { topic, partition, nextOffset } of positions.values()) {
+        const own = Math.max(0, (await log.bounds(topic, partition)).next - nextOffset);
+        lagGauge.set({ topic, partition: String(partition) }, own);
+        lag += own;
+      }
+      return { loaded, lag };
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { topics } from '../../schemas/topics.js';
+import { dateTime, dateTime64, lowCardinality, string, uint16, uint64 } from '../sink/columns.js';
+import { defineTable, type Family } from '../sink/family.js';
+
+export const usageTable = defineTable('usage', {
+  id: string,
+  account_id: string,
+  meter: lowCardinality,
+  hour: dateTime,
+  quantity: uint64,
+  counted_at: dateTime64,
+  process_id: string,
+  _partition: uint16,
+  _offset: uint64,
+});
+
+/** What accounts used. Records are running totals: the greatest of an id replaces the others, so landing twice changes nothing. */
+export const usageFamily: Family = {
+  name: 'usage',
+  topic: topics.usage,
+  plans: topics.plansUsage,
+  tables: [usageTable],
+  everyRow: false,
+  kinds: new Set(['usage']),
+  rows(event, place, emit) {
+    if (event.kind !== 'usage') return;
+    const usage = event.value;
+    emit(usageTable, {
+      id: usage.id,
+      account_id: usage.account_id,
+      meter: usage.meter,
+      hour: usage.interval_start_ms,
+      quantity: usage.quantity,
+      counted_at: usage.interval_end_ms,
+      process_id: usage.process_id,
+      _partition: place.partition,
+      _offset: place.offset,
+    });
+  },
+};
