@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { clientMessages } from '../../schemas/socket/client.js';
+import { controlFrames } from '../../schemas/socket/control.js';
+import { eventFrames } from '../../schemas/socket/frames.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ref = (path: string): Json => ({ $ref: `#/${path}` });
+const schemaRef = (name: string): Json => ref(`components/schemas/${name}`);
+const messageRef = (name: string): Json => ref(`components/messages/${name}`);
+const channelMessage = (name: string): Json => ref(`channels/events/messages/${name}`);
+
+/** JSON Schema draft 7, which AsyncAPI embeds as it is. Fields may be added, so none is forbidden. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-7',
+    unrepresentable: 'any',
+    override: ({ jsonSchema: made }) => {
+      if (made.additionalProperties === false) delete made.additionalProperties;
+    },
+  });
+  return rest;
+}
+
+const anyEvent = { oneOf: Object.keys(eventFrames).map(schemaRef) };
+
+function schemas(): Json {
+  const server = Object.entries({ ...eventFrames, ...controlFrames }).map(([name, schema]) => [
+    name,
+    jsonSchema(schema, 'output'),
+  ]);
+  const client = Object.entries(clientMessages).map(([name, schema]) => [name, jsonSchema(schema, 'input')]);
+  const all = Object.fromEntries([...server, ...client]) as Record<string, { properties: Record<string, Json> }>;
+  // Every event frame is written down once: the snapshot refers to them.
+  const events = all.snapshot?.properties.events;
+  if (events !== undefined) Object.assign(events, { items: anyEvent });
+  return all;
+}
+
+const message = (name: string, schema: z.ZodType): Json => {
+  const { title, description } = schema.meta() ?? {};
+  return {
+    name: title ?? name,
+    title: name,
+    summary: description,
+    contentType: 'application/json',
+    payload: schemaRef(name),
+  };
+};
+
+/** The event socket as an AsyncAPI 3 document, made from the schemas its frames are held to. `host` as in `127.0.0.1:8081`. */
+export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'; version: string }): Json {
+  const all = { ...eventFrames, ...controlFrames, ...clientMessages };
+  const events = Object.keys(eventFrames);
+  const receives = (name: string, answers: readonly string[], summary: string): Json => ({
+    action: 'receive',
+    channel: ref('channels/events'),
+    summary,
+    messages: [channelMessage(name)],
+    ...(answers.length === 0
+      ? {}
+      : { reply: { channel: ref('channels/events'), messages: answers.map(channelMessage) } }),
+  });
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Oddstream event socket',
+      version: options.version,
+      description:
+        'Settlements, trades, positions, resolutions, blocks and oracle prices as they happen. One connection carries any number of subscriptions; frames are JSON, one object per message, and may gain fields.',
+      license: { name: 'MIT' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      events: {
+        host: options.host,
+        protocol: options.protocol,
+        description:
+          'A missing or malformed key is refused with HTTP 401, an inactive one with 403, too many connections with 429.',
+        security: [ref('components/securitySchemes/key')],
+      },
+    },
+    channels: {
+      events: {
+        address: '/ws',
+        title: 'Events',
+        description:
+          'Text frames are JSON. With compress=zlib events come as binary frames of raw DEFLATE (RFC 1951), one stream per message; control frames stay text.',
+        servers: [ref('servers/events')],
+        messages: Object.fromEntries(Object.keys(all).map((name) => [name, messageRef(name)])),
+        bindings: {
+          ws: {
+            method: 'GET',
+            query: {
+              type: 'object',
+              required: ['key'],
+              properties: {
+                key: { type: 'string', description: 'API key.' },
+                compress: { type: 'string', enum: ['zlib'], description: 'Compress events.' },
+              },
+            },
+            bindingVersion: '0.1.0',
+          },
+        },
+      },
+    },
+    operations: {
+      subscribe: receives('subscribe', ['subscribed', 'snapshot', 'error'], 'Add a subscription.'),
+      unsubscribe: receives('unsubscribe', ['unsubscribed', 'error'], 'End one subscription, or all.'),
+      ping: receives('ping', ['pong'], 'Ask for a sign of life.'),
+      event: {
+        action: 'send',
+        channel: ref('channels/events'),
+        summary: 'What happens, to whom it matches.',
+        messages: events.map(channelMessage),
+      },
+      heartbeat: {
+        action: 'send',
+        channel: ref('channels/events'),
+        summary: 'Every 30 seconds.',
+        messages: [channelMessage('heartbeat')],
+      },
+    },
+    components: {
+      securitySchemes: {
+        key: { type: 'httpApiKey', name: 'key', in: 'query', description: 'The same key as REST.' },
+      },
+      messages: Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, message(name, schema)])),
+      schemas: schemas(),
+    },
+  };
+}

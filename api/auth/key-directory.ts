@@ -1,0 +1,14 @@
+import type { AccountsReadModel } from '../../infra/accounts/read-model.js';
+import { hashKey } from '../../schemas/keys.js';
+import type { KeyDirectory } from './caller.js';
+
+/** Keys as the accounts' read model knows them. */
+export function createKeyDirectory(accounts: Pick<AccountsReadModel, 'lookupKey'>): KeyDirectory {
+  return {
+    lookup(rawKey) {
+      const found = accounts.lookupKey(rawKey);
+      if (found.status !== 'ok') return null;
+      return { accountId: found.account.account_id, keyHash: hashKey(rawKey), plan: found.plan };
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { createTtlCache } from './ttl-cache.js';
+
+function setup(maxEntries = 10) {
+  const clock = { nowMs: 0 };
+  const cache = createTtlCache({ maxEntries, nowMs: () => clock.nowMs });
+  let loads = 0;
+  const load = async () => {
+    loads += 1;
+    return loads;
+  };
+  return { clock, cache, load, loads: () => loads };
+}
+
+describe('ttl cache', () => {
+  it('serves a copy until it is as old as its time to live, and tells its age', async () => {
+    const { clock, cache, load } = setup();
+    expect(await cache.get('k', 100, load)).toEqual({ value: 1, ageMs: 0, hit: false });
+    clock.nowMs = 99;
+    expect(await cache.get('k', 100, load)).toEqual({ value: 1, ageMs: 99, hit: true });
+    clock.nowMs = 100;
+    expect(await cache.get('k', 100, load)).toEqual({ value: 2, ageMs: 0, hit: false });
+  });
+
+  it('counts the age from the start of the load', async () => {
+    const { clock, cache } = setup();
+    await cache.get('k', 100, async () => {
+      clock.nowMs = 60;
+      return 'slow';
+    });
+    expect(await cache.get('k', 100, async () => 'new')).toEqual({ value: 'slow', ageMs: 60, hit: true });
+  });
+
+  it('loads once for everyone who asks meanwhile, keeps no failure, and keeps nothing at 0', async () => {
+    const { cache, load, loads } = setup();
+    await Promise.all([cache.get('k', 100, load), cache.get('k', 100, load), cache.get('k', 100, load)]);
+    expect(loads()).toBe(1);
+    const failing = () => Promise.reject(new Error('down'));
+    await expect(Promise.all([cache.get('f', 100, failing), cache.get('f', 100, failing)])).rejects.toThrow('down');
+    expect((await cache.get('f', 100, load)).value).toBe(2);
+    await cache.get('z', () => 0, load);
+    expect((await cache.get('z', 100, load)).hit).toBe(false);
+  });
+
+  it('stays within its size, dropping what was stored first', async () => {
+    const { cache, load } = setup(2);
+    await cache.get('a', 100, load);
+    await cache.get('b', 100, load);
+    await cache.get('c', 100, load);
+    expect((await cache.get('c', 100, load)).hit).toBe(true);
+    expect((await cache.get('b', 100, load)).hit).toBe(true);
+    expect((await cache.get('a', 100, load)).hit).toBe(false);
+  });
+
+  it('does not serve a copy from the future when the clock is set back', async () => {
+    const { clock, cache, load } = setup();
+    clock.nowMs = 1000;
+    await cache.get('k', 100, load);
+    clock.nowMs = 500;
+    expect((await cache.get('k', 100, load)).hit).toBe(false);
+  });
+});
+
+it('lets the oldest go when what it holds weighs too much', async () => {
+  const cache = createTtlCache({ maxEntries: 100, nowMs: () => 0, weigh: (value) => Number(value), maxWeight: 10 });
+  const loads: string[] = [];
+  const get = (key: string, weight: number) =>
+    cache.get(key, 1000, async () => {
+      loads.push(key);
+      return weight;
+    });
+  await get('a', 4);
+  await get('b', 4);
+  await get('a', 4);
+  await get('c', 4);
+  await get('b', 4);
+  await get('a', 4);
+  await get('huge', 11);
+  await get('huge', 11);
+  expect(loads).toEqual(['a', 'b', 'c', 'a', 'huge', 'huge']);
+});

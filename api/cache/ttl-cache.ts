@@ -1,0 +1,76 @@
+/** A value and how old the copy is. `hit` tells whether it was computed for an earlier request. */
+export interface Cached<T> {
+  readonly value: T;
+  readonly ageMs: number;
+  readonly hit: boolean;
+}
+
+export interface TtlCache {
+  /**
+   * The copy under `key` while it is younger than `ttlMs`, else a fresh one from `load`. Requests for one key that arrive while it is
+   * being loaded share that load. A failed load is not kept, nor is a value whose time to live is 0.
+   */
+  get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>>;
+}
+
+interface Entry {
+  value: unknown;
+  storedMs: number;
+  ttlMs: number;
+}
+
+/**
+ * Holds at most `maxEntries`, and values of at most `maxWeight` together as `weigh` has it; the entry stored first goes first. Keys must name
+ * the route, so that one cache serves all of them.
+ */
+export function createTtlCache(options: {
+  maxEntries: number;
+  nowMs: () => number;
+  weigh?: (value: unknown) => number;
+  maxWeight?: number;
+}): TtlCache {
+  const weigh = options.weigh ?? (() => 0);
+  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
+  let held = 0;
+  const entries = new Map<string, Entry>();
+  const loading = new Map<string, Promise<Entry>>();
+
+  const drop = (key: string) => {
+    const entry = entries.get(key);
+    if (entry !== undefined) held -= weigh(entry.value);
+    entries.delete(key);
+  };
+  const store = (key: string, entry: Entry) => {
+    drop(key);
+    entries.set(key, entry);
+    held += weigh(entry.value);
+    while (entries.size > options.maxEntries || held > maxWeight) {
+      const oldest = entries.keys().next();
+      if (oldest.done === true) break;
+      drop(oldest.value);
+    }
+  };
+
+  return {
+    async get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>> {
+      const found = entries.get(key);
+      if (found !== undefined) {
+        const ageMs = options.nowMs() - found.storedMs;
+        if (ageMs >= 0 && ageMs < found.ttlMs) return { value: found.value as T, ageMs, hit: true };
+      }
+      const running = loading.get(key);
+      if (running !== undefined) return { value: (await running).value as T, ageMs: 0, hit: false };
+      // The age counts from the start of the load: what the tables said then.
+      const storedMs = options.nowMs();
+      const started = load()
+        .then((value) => {
+          const entry = { value, storedMs, ttlMs: typeof ttlMs === 'number' ? ttlMs : ttlMs(value) };
+          if (entry.ttlMs > 0) store(key, entry);
+          return entry;
+        })
+        .finally(() => loading.delete(key));
+      loading.set(key, started);
+      return { value: (await started).value as T, ageMs: 0, hit: false };
+    },
+  };
+}

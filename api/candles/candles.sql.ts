@@ -1,0 +1,82 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+
+export const resolutions = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 } as const;
+export type Resolution = keyof typeof resolutions;
+const HOUR_S = 3_600;
+
+/** Minutes answer what is below an hour, hours the rest. */
+const sourceOf = (seconds: number): string => (seconds < HOUR_S ? 'token_candles_1m' : 'token_candles_1h');
+
+/** Buckets from `fromS` to `toS`, both included; null: no bound. Unix seconds. */
+export interface Range {
+  readonly tokenId: string;
+  readonly seconds: number;
+  readonly fromS: number | null;
+  readonly toS: number | null;
+}
+
+function whereOf(range: Range): { text: string; params: Record<string, SqlValue> } {
+  const parts = ['c.token_id = toUInt256({token:String})'];
+  const params: Record<string, SqlValue> = { token: range.tokenId };
+  if (range.fromS !== null) {
+    parts.push(`c.bucket >= toDateTime({from:UInt32}, 'UTC')`);
+    params.from = range.fromS;
+  }
+  if (range.toS !== null) {
+    // The last bucket counts whole: everything up to its end.
+    parts.push(`c.bucket < toDateTime({to:UInt32}, 'UTC')`);
+    params.to = Math.min(2 ** 32 - 1, range.toS + range.seconds);
+  }
+  return { text: parts.join(' AND '), params };
+}
+
+/** Starts of buckets that hold trades, the newest or oldest `rows` of a range. */
+export function bucketsSql(range: Range, order: 'asc' | 'desc', rows: number): Sql {
+  const where = whereOf(range);
+  const by = order === 'asc' ? 'ASC' : 'DESC';
+  return {
+    text: `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s
+      FROM ${sourceOf(range.seconds)} AS c
+      WHERE ${where.text}
+      ORDER BY c.bucket ${by}
+      LIMIT 1 BY bucket_s
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params: { ...where.params, seconds: range.seconds, rows },
+  };
+}
+
+/** Sums as base units, prices in 1e-6 USD, all as text; places are block x 2^20 + log index. */
+export interface CandleRow {
+  readonly bucket_s: number | string;
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+  readonly trades: string;
+  readonly usdc: string;
+  readonly buy_usdc: string;
+  readonly shares: string;
+  readonly first_place: string;
+  readonly last_place: string;
+  readonly first_at: number | string;
+  readonly last_at: number | string;
+}
+
+/** The candles of a range, oldest first. */
+export function candlesSql(range: Range): Sql {
+  const where = whereOf(range);
+  return {
+    text: `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s,
+        toString(argMinMerge(c.open)) AS open, toString(max(c.high)) AS high, toString(min(c.low)) AS low, toString(argMaxMerge(c.close)) AS close,
+        toString(sum(c.trades)) AS trades, toString(sum(c.usdc)) AS usdc, toString(sum(c.buy_usdc)) AS buy_usdc, toString(sum(c.shares)) AS shares,
+        toString(min(c.first_place)) AS first_place, toString(max(c.last_place)) AS last_place,
+        toUnixTimestamp(min(c.first_at)) AS first_at, toUnixTimestamp(max(c.last_at)) AS last_at
+      FROM ${sourceOf(range.seconds)} AS c
+      WHERE ${where.text}
+      GROUP BY bucket_s
+      ORDER BY bucket_s
+      SETTINGS max_execution_time = 10`,
+    params: { ...where.params, seconds: range.seconds },
+  };
+}

@@ -1,0 +1,124 @@
+import type { Tables } from '../tables/port.js';
+import { bucketsSql, type CandleRow, candlesSql, type Range } from './candles.sql.js';
+
+/** One bucket of fills. Amounts are base units, prices 1e-6 USD, times Unix seconds. */
+export interface Candle {
+  readonly startS: number;
+  readonly open: bigint;
+  readonly high: bigint;
+  readonly low: bigint;
+  readonly close: bigint;
+  readonly trades: number;
+  readonly usdc: bigint;
+  readonly buyUsdc: bigint;
+  readonly shares: bigint;
+  /** null where no trade happened and the close before was carried on. */
+  readonly first: { readonly atS: number; readonly block: number; readonly logIndex: number } | null;
+  readonly last: { readonly atS: number; readonly block: number; readonly logIndex: number } | null;
+}
+
+export interface CandleQuery {
+  readonly tokenId: string;
+  readonly seconds: number;
+  /** Candles, at most. */
+  readonly limit: number;
+  /** The newest ones of the range, or the oldest. */
+  readonly direction: 'before' | 'after';
+  /** Moments within the first and last bucket; null: no bound. */
+  readonly fromS: number | null;
+  readonly toS: number | null;
+  /** Buckets without trades repeat the close before them. */
+  readonly gapFill: boolean;
+}
+
+export interface CandlePage {
+  /** Oldest first. */
+  readonly candles: readonly Candle[];
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+}
+
+const PLACE = 1n << 20n;
+const placeOf = (place: string, at: number | string) => ({
+  atS: Number(at),
+  block: Number(BigInt(place) / PLACE),
+  logIndex: Number(BigInt(place) % PLACE),
+});
+
+const candleOf = (row: CandleRow): Candle => ({
+  startS: Number(row.bucket_s),
+  open: BigInt(row.open),
+  high: BigInt(row.high),
+  low: BigInt(row.low),
+  close: BigInt(row.close),
+  trades: Number(row.trades),
+  usdc: BigInt(row.usdc),
+  buyUsdc: BigInt(row.buy_usdc),
+  shares: BigInt(row.shares),
+  first: placeOf(row.first_place, row.first_at),
+  last: placeOf(row.last_place, row.last_at),
+});
+
+const quiet = (startS: number, close: bigint): Candle => ({
+  startS,
+  open: close,
+  high: close,
+  low: close,
+  close,
+  trades: 0,
+  usdc: 0n,
+  buyUsdc: 0n,
+  shares: 0n,
+  first: null,
+  last: null,
+});
+
+/** Every bucket from `fromS` to `toS`; those before the first known close are left out. */
+export function fillGaps(
+  candles: readonly Candle[],
+  range: { fromS: number; toS: number; seconds: number; before: bigint | null },
+): Candle[] {
+  const byStart = new Map(candles.map((candle) => [candle.startS, candle]));
+  const filled: Candle[] = [];
+  let close = range.before;
+  for (let startS = range.fromS; startS <= range.toS; startS += range.seconds) {
+    const traded = byStart.get(startS);
+    if (traded !== undefined) filled.push(traded);
+    else if (close !== null) filled.push(quiet(startS, close));
+    close = traded?.close ?? close;
+  }
+  return filled;
+}
+
+/** One page of candles of a token, and whether there are trades before and after it. */
+export async function readCandles(tables: Tables, query: CandleQuery): Promise<CandlePage> {
+  const { tokenId, seconds, limit } = query;
+  const floor = (moment: number | null) => (moment === null ? null : Math.floor(moment / seconds) * seconds);
+  const range = (fromS: number | null, toS: number | null): Range => ({ tokenId, seconds, fromS, toS });
+  const whole = range(floor(query.fromS), floor(query.toS));
+  const starts = async (of: Range, order: 'asc' | 'desc', rows: number): Promise<number[]> =>
+    (await tables.rows<{ bucket_s: number | string }>(bucketsSql(of, order, rows))).map((row) => Number(row.bucket_s));
+  const newest = query.direction === 'before';
+  const found = await starts(whole, newest ? 'desc' : 'asc', query.gapFill ? 1 : limit);
+  if (found.length === 0) return { candles: [], hasOlder: false, hasNewer: false };
+  const span = (limit - 1) * seconds;
+  let first = Math.min(...found);
+  let last = Math.max(...found);
+  if (query.gapFill && newest) first = Math.max(last - span, whole.fromS ?? 0, 0);
+  if (query.gapFill && !newest) last = Math.min(first + span, whole.toS ?? Number.MAX_SAFE_INTEGER);
+  const [rows, older, newer] = await Promise.all([
+    tables.rows<CandleRow>(candlesSql(range(first, last))),
+    first === 0 ? [] : starts(range(null, first - seconds), 'desc', 1),
+    starts(range(last + seconds, null), 'asc', 1),
+  ]);
+  const candles = rows.map(candleOf);
+  const page = { hasOlder: older.length > 0, hasNewer: newer.length > 0 };
+  if (!query.gapFill) return { ...page, candles };
+  // Going forward, quiet buckets after the newest trade are not yet history.
+  if (!newest && !page.hasNewer) last = candles.at(-1)?.startS ?? last;
+  const [olderStart] = older;
+  const closing =
+    olderStart === undefined ? [] : await tables.rows<CandleRow>(candlesSql(range(olderStart, olderStart)));
+  const before = closing[0] === undefined ? null : BigInt(closing[0].close);
+  return { ...page, candles: fillGaps(candles, { fromS: first, toS: last, seconds, before }) };
+}

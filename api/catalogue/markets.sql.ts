@@ -1,0 +1,134 @@
+import type { Sql } from '../tables/port.js';
+import type { Millis, SqlBool } from '../tables/values.js';
+
+export interface MarketRow {
+  readonly condition_id: string;
+  readonly question: string;
+  readonly slug: string;
+  readonly image: string | null;
+  readonly event_slug: string | null;
+  readonly event_title: string | null;
+  readonly outcomes: readonly string[];
+  readonly tokens: readonly string[];
+  readonly outcome_prices: readonly string[];
+  readonly active: SqlBool;
+  readonly closed: SqlBool;
+  readonly neg_risk: SqlBool;
+  readonly neg_risk_market_id: string | null;
+  readonly group_item_title: string | null;
+  readonly volume: number;
+  readonly liquidity: number;
+  readonly best_bid: number | null;
+  readonly best_ask: number | null;
+  readonly end_ms: Millis;
+  readonly tag_slugs: readonly string[];
+}
+
+const columns = `condition_id, question, slug, image, event_slug, event_title, outcomes, arrayMap(token -> toString(token), token_ids) AS tokens,
+        outcome_prices, active, closed, neg_risk, neg_risk_market_id, group_item_title, volume, liquidity, best_bid, best_ask,
+        toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs`;
+
+export const marketsSql = (conditionIds: readonly string[]): Sql => ({
+  text: `SELECT ${columns} FROM markets FINAL WHERE condition_id IN {conditions:Array(String)}`,
+  params: { conditions: conditionIds },
+});
+
+/** The market of a slug; the open one where a slug was used twice. */
+export const marketBySlugSql = (slug: string): Sql => ({
+  text: `SELECT ${columns} FROM markets FINAL WHERE slug = {slug:String} ORDER BY closed, condition_id LIMIT 1`,
+  params: { slug },
+});
+
+export const marketByTokenSql = (tokenId: string): Sql => ({
+  text: `SELECT ${columns} FROM markets FINAL
+      WHERE condition_id IN (SELECT condition_id FROM tokens FINAL WHERE token_id = toUInt256({token:String}))
+      LIMIT 1`,
+  params: { token: tokenId },
+});
+
+/** Longest ranking that is kept: the deepest page of a list that has no chain order. */
+export const MAX_RANKED = 10_000;
+
+/** Condition ids whose question, slug and event title hold every word, in any letter case; largest volume first. */
+export function searchMarketsSql(words: readonly string[]): Sql {
+  const text = `concat(question, '\\n', slug, '\\n', ifNull(event_title, ''))`;
+  return {
+    text: `SELECT condition_id AS id
+      FROM markets FINAL
+      WHERE arrayAll(word -> positionCaseInsensitiveUTF8(${text}, word) > 0, {words:Array(String)})
+      ORDER BY volume DESC, condition_id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params: { words, rows: MAX_RANKED },
+  };
+}
+
+export type TagSort = 'volume_all_time' | 'liquidity' | 'created_at';
+const TAG_ORDER: Readonly<Record<TagSort, string>> = {
+  volume_all_time: 'volume DESC',
+  liquidity: 'liquidity DESC',
+  created_at: 'created_at DESC NULLS LAST',
+};
+
+/** Condition ids of a tag. */
+export const taggedMarketsSql = (tag: string, sort: TagSort): Sql => ({
+  text: `SELECT condition_id AS id
+      FROM markets FINAL
+      WHERE has(tag_slugs, {tag:String})
+      ORDER BY ${TAG_ORDER[sort]}, condition_id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+  params: { tag, rows: MAX_RANKED },
+});
+
+export interface TagRow {
+  readonly tag: string;
+  readonly markets: number | string;
+  readonly events: number | string;
+  /** Unix seconds of the oldest and newest market; 0: not told. */
+  readonly first_seen: number | string;
+  readonly last_seen: number | string;
+}
+
+/** Every tag with what carries it, the most carried first. */
+export const tagsSql = (): Sql => ({
+  text: `SELECT arrayJoin(tag_slugs) AS tag, count() AS markets, uniqExact(event_id) AS events,
+        toUnixTimestamp(toDateTime(ifNull(min(created_at), toDateTime64(0, 3, 'UTC')), 'UTC')) AS first_seen,
+        toUnixTimestamp(toDateTime(ifNull(max(created_at), toDateTime64(0, 3, 'UTC')), 'UTC')) AS last_seen
+      FROM markets FINAL
+      GROUP BY tag
+      ORDER BY markets DESC, tag
+      SETTINGS max_execution_time = 10`,
+  params: {},
+});
+
+export const tagLabelsSql = (slugs: readonly string[]): Sql => ({
+  text: 'SELECT slug, label FROM tags FINAL WHERE slug IN {slugs:Array(String)}',
+  params: { slugs },
+});
+
+export interface TokenRow {
+  readonly token: string;
+  readonly condition_id: string;
+  readonly outcome: string;
+  readonly outcome_index: number;
+}
+
+export interface LastPriceRow {
+  readonly token: string;
+  /** Base units, as text. */
+  readonly usdc: string;
+  readonly shares: string;
+  readonly at: number | string;
+}
+
+/** Newest maker fill of each token. */
+export const lastPricesSql = (tokenIds: readonly string[]): Sql => ({
+  text: `SELECT toString(token_id) AS token, toString(tupleElement(fill, 'usdc')) AS usdc, toString(tupleElement(fill, 'shares')) AS shares,
+        toUnixTimestamp(tupleElement(fill, 'timestamp')) AS at
+      FROM (
+        SELECT token_id, argMaxMerge(last) AS fill FROM last_prices
+        WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) GROUP BY token_id
+      )`,
+  params: { tokens: tokenIds },
+});

@@ -1,0 +1,273 @@
+import { createPriceChart } from './chart.js';
+import { createFrameList } from './list.js';
+import { snippets, subscribeMessage } from './message.js';
+import { createMeter, openStream } from './stream.js';
+
+const $ = (id) => document.getElementById(id);
+const { port: gatewayPort, socket: configuredSocket } = document.body.dataset;
+const socketUrl =
+  configuredSocket || `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${gatewayPort}/ws`;
+const KEY_SLOT = 'oddstream-console-key';
+const CONTROL = new Set(['subscribed', 'unsubscribed', 'snapshot', 'heartbeat', 'pong', 'error']);
+
+const form = $('form');
+const fields = form.elements;
+let stream = null;
+let meter = createMeter();
+let paused = false;
+let total = 0;
+let passedOver = 0;
+let language = 'javascript';
+
+const chart = createPriceChart({ box: $('chart'), select: $('chart-feed'), onError: (text) => say(text, true) });
+const list = createFrameList({ box: $('frames'), render: renderRow, onSelect: showFrame });
+
+function say(text, trouble = false) {
+  $('status').textContent = text;
+  $('status').classList.toggle('trouble', trouble);
+}
+
+function formValues() {
+  return {
+    type: fields.type.value,
+    wallets: fields.wallets.value,
+    tokens: fields.tokens.value,
+    slugs: fields.slugs.value,
+    condition_ids: fields.condition_ids.value,
+    side: fields.side.value,
+    min_size: fields.min_size.value,
+    snapshot_count: fields.snapshot_count.value,
+    event_types: [...form.querySelectorAll('input[name=event_types]:checked')].map((box) => box.value),
+    feeds: [...form.querySelectorAll('input[name=feeds]:checked')].map((box) => box.value),
+    price: fields.price.value,
+    more: fields.more.value,
+  };
+}
+
+/** The code of the form as it stands; false where the form cannot be sent. */
+function showCode() {
+  try {
+    const message = subscribeMessage(formValues());
+    $('code').textContent = snippets[language]({ socket: socketUrl, api: location.origin, message, nowMs: Date.now() });
+    $('form-error').textContent = '';
+    return message;
+  } catch (error) {
+    $('form-error').textContent = error.message;
+    return false;
+  }
+}
+
+function followPreset() {
+  const type = fields.type.value;
+  for (const section of document.querySelectorAll('[data-for]'))
+    section.hidden = (section.dataset.for === 'chainlink') !== (type === 'chainlink');
+  for (const option of fields.side.options) {
+    const combo = option.value === 'YES' || option.value === 'NO';
+    option.hidden = option.value !== '' && combo !== (type === 'combos');
+  }
+  if (fields.side.selectedOptions[0]?.hidden) fields.side.value = '';
+  showCode();
+}
+
+const clock = (ms) => new Date(ms).toISOString().slice(11, 23);
+
+/** One line that says what a frame is about. */
+function summary({ type, data = {}, ...frame }) {
+  const title = data.market_title ?? data.title ?? '';
+  const about = (...parts) => parts.filter((part) => part !== undefined && part !== null && part !== '').join(' · ');
+  const trade = (side, size, price, outcome) => `${side} ${size} ${outcome ?? ''} @ ${price}`;
+  switch (type) {
+    case 'settlement':
+      return about(trade(data.taker_side, data.taker_size, data.taker_price, data.outcome), title);
+    case 'trade':
+      return about(trade(data.side, data.size, data.price, data.outcome), title);
+    case 'event':
+      return about(trade(data.side, data.shares_normalized, data.price, data.token_label), title);
+    case 'status_update':
+      return about(`confirmed after ${data.latency_ms} ms`, title);
+    case 'block':
+      return about(
+        `block ${data.block_number}`,
+        `${data.settlement_count} settlements`,
+        `${data.trade_volume_usd} USD`,
+      );
+    case 'redemption':
+      return about(`paid ${data.payout} USD`, data.winning_outcome, title);
+    case 'oracle':
+      return about(data.oracle_type, data.resolved_outcome, title);
+    case 'price_feed':
+      return about(frame.feed, String(data.price), frame.is_twap ? `${frame.twap_window_seconds} s TWAP` : 'spot');
+    case 'combo_lifecycle':
+      return about(data.action, data.user, data.amount_usdc);
+    case 'subscribed':
+      return about(frame.subscription_type, ...frame.warnings);
+    case 'snapshot':
+      return `${frame.count} events`;
+    case 'error':
+      return about(frame.code, frame.message);
+    default:
+      return about(data.amount === undefined ? '' : String(data.amount), title, data.tx_hash);
+  }
+}
+
+function renderRow(row, { frame, atMs }) {
+  const cell = (name, text) => {
+    const span = document.createElement('span');
+    span.className = name;
+    span.textContent = text;
+    return span;
+  };
+  row.className = frame.type === 'error' ? 'row bad' : CONTROL.has(frame.type) ? 'row control' : 'row';
+  row.replaceChildren(
+    cell('at', clock(atMs)),
+    cell('seq', frame.seq ?? ''),
+    cell('type', frame.type),
+    cell('what', summary(frame)),
+  );
+}
+
+function showFrame({ text }) {
+  $('detail').textContent = JSON.stringify(JSON.parse(text), null, 2);
+  $('detail-panel').hidden = false;
+}
+
+/** Milliseconds from the event to here, for kinds whose time is when something was seen rather than a block's. */
+function delayOf(frame) {
+  const seenMs = frame.type === 'price_feed' ? frame.timestamp_ms : frame.timestamp;
+  const live = ['settlement', 'event', 'status_update', 'price_feed', 'combo_execution'].includes(frame.type);
+  return live ? Math.max(0, Date.now() - seenMs) : null;
+}
+
+let snapshotLeft = 0;
+function onFrame(frame, text) {
+  const event = !CONTROL.has(frame.type);
+  if (frame.type === 'snapshot') snapshotLeft = frame.count;
+  const old = event && snapshotLeft > 0;
+  if (old) snapshotLeft -= 1;
+  meter.add({ frames: 1, delayMs: event && !old ? delayOf(frame) : null });
+  total += 1;
+  if (frame.type === 'price_feed') {
+    $('chart-panel').hidden = false;
+    chart.add(frame);
+  }
+  if (frame.type === 'error') say(`${frame.code}: ${frame.message}`, true);
+  if (paused) passedOver += 1;
+  else list.add({ number: total, frame, text, atMs: Date.now() });
+}
+
+/** Why the socket was refused: browsers do not tell, the REST door does. */
+async function explainRefusal(key) {
+  try {
+    const answer = await fetch('/v1/status', { headers: { 'x-api-key': key } });
+    if (answer.ok)
+      say(`${socketUrl} does not let us in: it may be down, or your plan's connections are used up.`, true);
+    else say((await answer.json()).error ?? `HTTP ${answer.status}`, true);
+  } catch (error) {
+    say(`Neither ${socketUrl} nor the API answers: ${error.message}`, true);
+  }
+}
+
+const STATES = {
+  connecting: 'Connecting ...',
+  open: 'Connected.',
+  waiting: 'Connection lost; coming back, resuming where it stopped.',
+  closed: 'Not connected.',
+};
+
+function connect() {
+  const message = showCode();
+  if (message === false) return;
+  const key = fields.key.value.trim();
+  if (key === '') {
+    say('A key is needed.', true);
+    fields.key.focus();
+    return;
+  }
+  sessionStorage.setItem(KEY_SLOT, key);
+  list.clear();
+  chart.clear();
+  $('chart-panel').hidden = true;
+  $('detail-panel').hidden = true;
+  meter = createMeter();
+  total = 0;
+  snapshotLeft = 0;
+  const query = new URLSearchParams({ key, ...(fields.compress.checked ? { compress: 'zlib' } : {}) });
+  stream = openStream({
+    url: `${socketUrl}?${query}`,
+    message,
+    on: {
+      frame: onFrame,
+      bytes: (bytes) => meter.add({ bytes }),
+      state(name, detail = '') {
+        if (name === 'closed') {
+          stream = null;
+          $('connect').textContent = 'Connect';
+          if (detail === 'refused') {
+            void explainRefusal(key);
+            return;
+          }
+        } else $('connect').textContent = 'Disconnect';
+        say(`${STATES[name]} ${detail}`.trim(), name === 'waiting');
+      },
+    },
+  });
+}
+
+function setPaused(value) {
+  paused = value;
+  passedOver = 0;
+  $('pause').textContent = paused ? 'Go on' : 'Pause';
+  $('pause').setAttribute('aria-pressed', String(paused));
+}
+
+const number = (value, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
+function showCounters() {
+  const { framesPerSecond, bytesPerSecond, delayMs } = meter.read();
+  $('rate').textContent = number(framesPerSecond, 1);
+  $('bytes').textContent =
+    bytesPerSecond >= 1000 ? `${number(bytesPerSecond / 1000, 1)} kB` : `${number(bytesPerSecond)} B`;
+  $('delay').textContent = delayMs === null ? '–' : `${number(delayMs)} ms`;
+  $('total').textContent = number(total);
+  $('shown').textContent = paused
+    ? `${number(list.length)} shown, ${number(passedOver)} passed over`
+    : `${number(list.length)} shown`;
+}
+
+async function copy(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch {
+    button.textContent = 'Press Ctrl-C';
+    getSelection()?.selectAllChildren(button.closest('section').querySelector('pre'));
+  }
+  setTimeout(() => {
+    button.textContent = label;
+  }, 1500);
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (stream === null) connect();
+  else stream.close();
+});
+form.addEventListener('input', showCode);
+fields.type.addEventListener('change', followPreset);
+$('pause').addEventListener('click', () => setPaused(!paused));
+$('clear').addEventListener('click', () => list.clear());
+$('search').addEventListener('input', ({ target }) => {
+  const wanted = target.value.toLowerCase();
+  list.filter(wanted === '' ? () => true : ({ text }) => text.toLowerCase().includes(wanted));
+});
+$('copy-code').addEventListener('click', ({ target }) => void copy($('code').textContent, target));
+$('copy-frame').addEventListener('click', ({ target }) => void copy($('detail').textContent, target));
+for (const radio of document.querySelectorAll('input[name=language]')) {
+  radio.addEventListener('change', () => {
+    language = radio.value;
+    showCode();
+  });
+}
+fields.key.value = sessionStorage.getItem(KEY_SLOT) ?? '';
+setInterval(showCounters, 500);
+followPreset();

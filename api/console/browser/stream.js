@@ -1,0 +1,120 @@
+// One subscription over one connection that comes back by itself, and what it costs. No DOM in here.
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+const PING_MS = 30_000;
+/** Close codes after which coming back at once would not help. */
+const FINAL_CODES = new Set([4429]);
+
+/** Raw DEFLATE, one stream per message. */
+async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Response(stream).text();
+}
+
+const utf8 = new TextEncoder();
+
+/**
+ * Opens the socket and subscribes; on a loss resumes after the last seq. `on.frame(frame, text)` per event and control frame, snapshots taken
+ * apart; `on.bytes(n)` per message as received; `on.state(name, detail)`: connecting, open, waiting, closed.
+ */
+export function openStream({ url, message, on }) {
+  let socket = null;
+  let lastSeq = 0;
+  let waitMs = FIRST_WAIT_MS;
+  let timer;
+  let pings;
+  let stopped = false;
+  let opened = false;
+  /** Messages in order, also while some are being decompressed. */
+  let queue = Promise.resolve();
+
+  const handle = (text) => {
+    const frame = JSON.parse(text);
+    if (frame.type === 'subscribed') waitMs = FIRST_WAIT_MS;
+    if (frame.type === 'error' && frame.code === 'since_seq_unavailable') lastSeq = 0;
+    const events = frame.type === 'snapshot' ? frame.events : null;
+    if (events === null) {
+      if (frame.seq !== undefined) lastSeq = Math.max(lastSeq, frame.seq);
+      on.frame(frame, text);
+      return;
+    }
+    on.frame({ type: 'snapshot', count: frame.count }, JSON.stringify({ type: 'snapshot', count: frame.count }));
+    for (const event of events) {
+      if (event.seq !== undefined) lastSeq = Math.max(lastSeq, event.seq);
+      on.frame(event, JSON.stringify(event));
+    }
+  };
+
+  const connect = () => {
+    on.state('connecting');
+    socket = new WebSocket(url);
+    socket.binaryType = 'arraybuffer';
+    socket.onopen = () => {
+      opened = true;
+      on.state('open');
+      const resume = lastSeq > 0 && message.type !== 'chainlink';
+      const filters = resume ? { ...message.filters, since_seq: lastSeq } : message.filters;
+      socket.send(JSON.stringify({ ...message, filters }));
+      pings = setInterval(() => socket.send('{"action":"ping"}'), PING_MS);
+    };
+    socket.onmessage = ({ data }) => {
+      if (typeof data === 'string') {
+        on.bytes(utf8.encode(data).length);
+        queue = queue.then(() => handle(data));
+      } else {
+        on.bytes(data.byteLength);
+        queue = queue.then(async () => handle(await inflate(data)));
+      }
+      queue = queue.catch((error) => on.state('open', `unreadable frame: ${error.message}`));
+    };
+    socket.onclose = ({ code, reason }) => {
+      clearInterval(pings);
+      if (stopped) return;
+      if (!opened || FINAL_CODES.has(code)) {
+        on.state('closed', opened ? `${code} ${reason}` : 'refused');
+        return;
+      }
+      on.state('waiting', `${code} ${reason}`.trim());
+      timer = setTimeout(connect, waitMs);
+      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    };
+  };
+  connect();
+  return {
+    close() {
+      stopped = true;
+      clearTimeout(timer);
+      clearInterval(pings);
+      socket.close(1000);
+      on.state('closed', '');
+    },
+  };
+}
+
+/** Frames and bytes per second, and the median delay of the last seconds. */
+export function createMeter(now = () => performance.now()) {
+  const WINDOW_MS = 3000;
+  const entries = [];
+  const prune = (atMs) => {
+    while (entries.length > 0 && entries[0].atMs < atMs - WINDOW_MS) entries.shift();
+  };
+  const startedMs = now();
+  return {
+    add(entry) {
+      entries.push({ frames: 0, bytes: 0, delayMs: null, ...entry, atMs: now() });
+    },
+    read() {
+      const atMs = now();
+      prune(atMs);
+      const seconds = Math.max(1, Math.min(WINDOW_MS, atMs - startedMs) / 1000);
+      const sum = (name) => entries.reduce((total, entry) => total + entry[name], 0);
+      const delays = entries.flatMap((entry) => (entry.delayMs === null ? [] : [entry.delayMs])).sort((a, b) => a - b);
+      return {
+        framesPerSecond: sum('frames') / seconds,
+        bytesPerSecond: sum('bytes') / seconds,
+        delayMs: delays.length === 0 ? null : delays[Math.floor(delays.length / 2)],
+      };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Look of the pages, over Swagger UI's own sheet. System fonts; follows the reader's light or dark setting. */
+export const docsCss = `
+:root { --bg: #ffffff; --panel: #f6f7f9; --text: #1b2430; --muted: #5b6675; --line: #dde2e8; --accent: #1f6feb; --code: #eef1f5; --width: 1128px; }
+@media (prefers-color-scheme: dark) {
+  :root { --bg: #11151b; --panel: #181e26; --text: #e3e8ef; --muted: #9aa6b5; --line: #2b3441; --accent: #6ea8ff; --code: #0c1015; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--bg); color: var(--text); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', sans-serif; }
+header { border-bottom: 1px solid var(--line); background: var(--panel); }
+header > div { display: flex; gap: 8px 24px; align-items: baseline; flex-wrap: wrap; max-width: var(--width); margin: 0 auto; padding: 14px 24px; }
+header .brand { font-weight: 700; font-size: 18px; color: var(--text); text-decoration: none; }
+header nav { display: flex; gap: 16px; flex-wrap: wrap; }
+a { color: var(--accent); }
+a:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+body > main { max-width: var(--width); margin: 0 auto; padding: 24px; }
+ol { padding-left: 24px; }
+pre.command { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: 12px; font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
+#plans .scroll { overflow-x: auto; }
+#plans table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+#plans th, #plans td { text-align: right; padding: 8px 10px; border-bottom: 1px solid var(--line); white-space: nowrap; }
+#plans th:first-child, #plans td:first-child { text-align: left; }
+#plans th { color: var(--muted); font-weight: 600; }
+.swagger-ui, .swagger-ui .info .title, .swagger-ui .opblock-tag, .swagger-ui .opblock .opblock-summary-description,
+.swagger-ui .opblock .opblock-summary-path, .swagger-ui .opblock-description-wrapper p, .swagger-ui .info p, .swagger-ui .info li,
+.swagger-ui table thead tr td, .swagger-ui table thead tr th, .swagger-ui .parameter__name, .swagger-ui .parameter__type,
+.swagger-ui .response-col_status, .swagger-ui .response-col_links, .swagger-ui .tab li, .swagger-ui label, .swagger-ui .markdown p,
+.swagger-ui .opblock .opblock-section-header h4, .swagger-ui .model, .swagger-ui .model-title, .swagger-ui .property,
+.swagger-ui .responses-inner h4, .swagger-ui .responses-inner h5, .swagger-ui .dialog-ux .modal-ux-content p,
+.swagger-ui .dialog-ux .modal-ux-content h4, .swagger-ui .dialog-ux .modal-ux-header h3, .swagger-ui .json-schema-2020-12__title,
+.swagger-ui .json-schema-2020-12-property .json-schema-2020-12__title, .swagger-ui .json-schema-2020-12-keyword__name { color: var(--text); font-family: inherit; }
+.swagger-ui .scheme-container, .swagger-ui .opblock .opblock-section-header, .swagger-ui .dialog-ux .modal-ux { background: var(--panel); box-shadow: none; border-color: var(--line); }
+.swagger-ui .scheme-container { padding: 16px; margin: 0 0 16px; border: 1px solid var(--line); border-radius: 6px; }
+.swagger-ui .info .title small { background: #5b6675; }
+.swagger-ui .info .title small.version-stamp { background: #1f6feb; }
+html .swagger-ui .info .title small pre { color: #ffffff; font-family: inherit; }
+.swagger-ui .response-col_links { display: none; }
+html.dark-mode, html.dark-mode body { background: var(--bg); }
+html.dark-mode .swagger-ui { background: none; }
+html.dark-mode .swagger-ui .scheme-container { background: var(--panel); box-shadow: none; }
+html.dark-mode .swagger-ui .info .title small pre, html.dark-mode .swagger-ui .btn.authorize, html.dark-mode .swagger-ui .opblock .btn.execute { color: #ffffff; }
+html.dark-mode .swagger-ui .scheme-container .btn.authorize, html.dark-mode .swagger-ui .scheme-container .btn.authorize span { color: #ffffff; }
+html.dark-mode .swagger-ui .scheme-container .btn.authorize, html.dark-mode .swagger-ui .opblock .btn.execute { background: #1f6feb; border-color: #1f6feb; }
+html.dark-mode .swagger-ui .scheme-container .btn.authorize svg { fill: #ffffff; color: #ffffff; }
+.swagger-ui .opblock-tag { border-bottom-color: var(--line); }
+.swagger-ui .info { margin: 24px 0; }
+.swagger-ui .wrapper { padding: 0; max-width: none; }
+.swagger-ui .opblock-tag { padding-left: 0; }
+.swagger-ui .response-control-media-type__accept-message { color: var(--muted); }
+.swagger-ui .response-control-media-type--accept-controller select { border-color: var(--line); }
+.swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { color: var(--accent); background: var(--code); }
+.swagger-ui input, .swagger-ui input[type=text], .swagger-ui input[type=password], .swagger-ui select, .swagger-ui textarea { background: var(--bg); color: var(--text); border: 1px solid var(--line); }
+.swagger-ui .btn { color: var(--text); border-color: var(--line); }
+.swagger-ui .btn.authorize, .swagger-ui .btn.execute { color: #ffffff; background: #1f6feb; border-color: #1f6feb; }
+.swagger-ui .btn.authorize svg { fill: #ffffff; }
+.swagger-ui svg.arrow, .swagger-ui .opblock-tag svg, .swagger-ui .opblock-summary svg, .swagger-ui .opblock-control-arrow svg,
+.swagger-ui .authorization__btn svg { fill: var(--muted); color: var(--muted); opacity: 1; }
+.swagger-ui .parameter__in, .swagger-ui .prop-format { color: var(--muted); }
+.swagger-ui .json-schema-2020-12, .swagger-ui .model-box { background: var(--code); }
+`;

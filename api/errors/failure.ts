@@ -1,0 +1,46 @@
+import type { Plan } from '../../schemas/types.gen.js';
+
+/** Everything a request can fail with, before any wording. The dialect table turns it into a status and a body. */
+export type Failure =
+  | { readonly kind: 'missing_key' }
+  | { readonly kind: 'unknown_key' }
+  | { readonly kind: 'plan_gate'; readonly tier: Plan; readonly upgradeUrl: string; readonly status: 402 | 403 }
+  | {
+      readonly kind: 'rate_limited';
+      /** When the next request will be let in. */
+      readonly retryAtMs: number;
+      readonly nowMs: number;
+      readonly limitPerMinute: number;
+      readonly scope?: 'v3_heavy';
+      /** Replaces the family's text (limits with wording of their own). */
+      readonly message?: string;
+    }
+  | { readonly kind: 'bad_parameter'; readonly message: string }
+  | { readonly kind: 'bad_body'; readonly message: string }
+  | { readonly kind: 'body_too_large'; readonly limitBytes: number }
+  | { readonly kind: 'bad_encoding' }
+  | {
+      readonly kind: 'not_found';
+      readonly message?: string;
+      readonly hint?: string;
+      /** What was asked for, beside the error. */
+      readonly facts?: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
+  | { readonly kind: 'upstream'; readonly retryAfterS: number; readonly detail?: string }
+  | { readonly kind: 'internal' };
+
+/** Thrown anywhere below a route; becomes the answer. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  constructor(
+    readonly failure: Failure,
+    options?: { cause?: unknown },
+  ) {
+    super(failure.kind, options);
+  }
+}
+
+export const badParameter = (message: string): ApiError => new ApiError({ kind: 'bad_parameter', message });
+export const notFound = (message: string, hint?: string): ApiError =>
+  new ApiError({ kind: 'not_found', message, hint });

@@ -1,0 +1,237 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+import type { FillFilter, Page } from './filter.js';
+
+export interface FillRow {
+  readonly block_number: number | string;
+  readonly log_index: number | string;
+  readonly timestamp: number | string;
+  readonly tx_hash: string;
+  readonly exchange_version: number;
+  readonly order_hash: string;
+  readonly maker: string;
+  readonly taker: string;
+  /** What the wallet asked for was in this fill; `maker` where none was. */
+  readonly role: 'maker' | 'taker';
+  /** Of the signed order. */
+  readonly side: 'BUY' | 'SELL';
+  readonly token_id: string;
+  /** Base units, as text. */
+  readonly usdc: string;
+  readonly shares: string;
+  readonly fee: string;
+  /** The fee where it was taken in shares (first generation), else 0. */
+  readonly fee_shares: string;
+  readonly builder: string;
+}
+
+/** Sums of a group of fills, with what its newest fill says of the rest. */
+export interface GroupRow extends FillRow {
+  readonly fill_count: number | string;
+  readonly first_fill_at: number | string;
+  readonly tx_hashes: readonly string[];
+  /** True where the newest fill is the taker's own row. */
+  readonly is_taker_order: boolean | number;
+}
+
+const columns = `toUInt64(f.block_number) AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
+        f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
+        toString(f.side) AS side, toString(f.token_id) AS token_id, toString(f.usdc) AS usdc, toString(f.shares) AS shares,
+        toString(f.fee) AS fee, toString(f.fee_shares) AS fee_shares, f.builder AS builder`;
+
+const limits = 'SETTINGS max_execution_time = 10';
+
+type Source = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
+
+/** Up to this many tokens are read each in its own order and merged, so that a page reads a page of each. */
+const MERGED_TOKENS = 8;
+
+/** The copy of the fills whose order answers the filter with the least reading. */
+export function sourceOf(filter: FillFilter): Source {
+  if (filter.wallets !== null) return 'fills_by_wallet';
+  const byBuilder = filter.builder !== null && filter.builder !== '';
+  if (filter.tokenIds !== null && (filter.tokenIds.length <= MERGED_TOKENS || !byBuilder)) return 'fills_by_token';
+  return byBuilder ? 'fills_by_builder' : 'fills';
+}
+
+const roleColumn = (source: Source): string => (source === 'fills_by_wallet' ? 'toString(f.role)' : `'maker'`);
+
+interface Where {
+  readonly parts: readonly string[];
+  readonly params: Readonly<Record<string, SqlValue>>;
+}
+
+const textOf = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
+
+/** The filter as conditions on the alias `f`. Every value is a bound parameter. */
+export function whereOf(filter: FillFilter, order: Page['order']): Where {
+  const parts: string[] = [];
+  const params: Record<string, SqlValue> = {};
+  const add = (text: string, name: string, value: SqlValue | null) => {
+    if (value === null) return;
+    parts.push(text);
+    params[name] = value;
+  };
+  const one = (values: readonly string[] | null) => (values?.length === 1 ? (values[0] as string) : null);
+  const many = (values: readonly string[] | null) => (values?.length === 1 ? null : values);
+  add('f.wallet = {wallet:String}', 'wallet', one(filter.wallets));
+  add('f.wallet IN {wallets:Array(String)}', 'wallets', many(filter.wallets));
+  if (filter.wallets !== null) {
+    add('f.role = {role:String}', 'role', filter.role);
+    if (filter.role === null) parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
+  }
+  add('f.token_id = toUInt256({token:String})', 'token', one(filter.tokenIds));
+  add('f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', 'tokens', many(filter.tokenIds));
+  add(`f.timestamp >= toDateTime({after:UInt32}, 'UTC')`, 'after', filter.afterS);
+  add(`f.timestamp <= toDateTime({before:UInt32}, 'UTC')`, 'before', filter.beforeS);
+  add('f.order_hash = {order_hash:String}', 'order_hash', filter.orderHash);
+  add('f.usdc >= {min_usdc:UInt64}', 'min_usdc', filter.minUsdc);
+  add(`if(f.side = 'BUY', f.usdc, f.shares) >= {min_maker:UInt64}`, 'min_maker', filter.minMakerAmount);
+  add('f.fee >= {min_fee:UInt64}', 'min_fee', filter.minFee);
+  add('f.builder = {builder:String}', 'builder', filter.builder);
+  add('f.side = {side:String}', 'side', filter.side);
+  add('f.exchange_version >= {min_version:UInt8}', 'min_version', filter.versions?.min ?? null);
+  add('f.exchange_version <= {max_version:UInt8}', 'max_version', filter.versions?.max ?? null);
+  if (filter.matchesOnly) parts.push('NOT f.is_taker_order');
+  if (filter.beyond !== null) {
+    const than = order === 'desc' ? '<' : '>';
+    parts.push(`(f.block_number, f.log_index) ${than} ({beyond_block:UInt64}, {beyond_log:UInt32})`);
+    params.beyond_block = filter.beyond.blockNumber;
+    params.beyond_log = filter.beyond.logIndex;
+  }
+  if (filter.atMost !== null) {
+    parts.push('(f.block_number, f.log_index) <= ({last_block:UInt64}, {last_log:UInt32})');
+    params.last_block = filter.atMost.blockNumber;
+    params.last_log = filter.atMost.logIndex;
+  }
+  return { parts, params };
+}
+
+/** ASC or DESC from our own constant, never from input. */
+const direction = (order: Page['order']): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
+
+/**
+ * One page of fills and one row more. Block order is time order (block times never fall), so (block, log index) is the stable order
+ * by time, and the tables' own.
+ */
+export function fillsSql(filter: FillFilter, page: Page): Sql {
+  const source = sourceOf(filter);
+  const by = direction(page.order);
+  const rows = page.limit + 1;
+  const select = `SELECT ${columns}, ${roleColumn(source)} AS role`;
+  const tokens = filter.tokenIds;
+  if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MERGED_TOKENS) {
+    const rest = whereOf({ ...filter, tokenIds: null }, page.order);
+    const branches = tokens.map((_token, index) => {
+      const own = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.parts];
+      return `(${select} FROM fills_by_token AS f ${textOf(own)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
+    });
+    const named = Object.fromEntries(tokens.map((token, index) => [`token_${index}`, token]));
+    return {
+      text: `SELECT * FROM (${branches.join(' UNION ALL ')})
+      ORDER BY block_number ${by}, log_index ${by}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      ${limits}`,
+      params: { ...rest.params, ...named, rows, offset: page.offset, reach: rows + page.offset },
+    };
+  }
+  const where = whereOf(filter, page.order);
+  return {
+    text: `${select}
+      FROM ${source} AS f
+      ${textOf(where.parts)}
+      ORDER BY f.block_number ${by}, f.log_index ${by}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      ${limits}`,
+    params: { ...where.params, rows, offset: page.offset },
+  };
+}
+
+/** The newest fill of the filter, if any. */
+export function newestSql(filter: FillFilter): Sql {
+  const where = whereOf(filter, 'desc');
+  return {
+    text: `SELECT toUInt64(f.block_number) AS block_number, f.log_index AS log_index
+      FROM ${sourceOf(filter)} AS f
+      ${textOf(where.parts)}
+      ORDER BY f.block_number DESC, f.log_index DESC
+      LIMIT 1
+      ${limits}`,
+    params: where.params,
+  };
+}
+
+/** What fills are put together by: one signed order, or what a wallet did in one transaction with one token. */
+export type Grouping = 'order_hash' | 'user_trade';
+const keysOf: Readonly<Record<Grouping, readonly string[]>> = {
+  order_hash: ['order_hash'],
+  user_trade: ['tx_hash', 'token_id', 'side'],
+};
+
+/**
+ * The groups of a filter by their most recent fill. Newest first it streams: the first fill met of a group is its most recent one.
+ * `newest_block` and `newest_log` place the group.
+ */
+function groupsText(source: Source, where: string, order: Page['order'], keys: readonly string[]): string {
+  const named = keys.map((key) => `f.${key} AS ${key}`).join(', ');
+  const bare = keys.map((key) => `f.${key}`).join(', ');
+  if (order === 'desc') {
+    return `SELECT ${named}, f.block_number AS newest_block, f.log_index AS newest_log
+        FROM ${source} AS f ${where}
+        ORDER BY f.block_number DESC, f.log_index DESC
+        LIMIT 1 BY ${bare}
+        LIMIT {groups:UInt32} OFFSET {first_group:UInt32}`;
+  }
+  return `SELECT ${keys.join(', ')}, newest.1 AS newest_block, newest.2 AS newest_log
+        FROM (SELECT ${named}, max((f.block_number, f.log_index)) AS newest
+          FROM ${source} AS f ${where} GROUP BY ${bare})
+        ORDER BY newest
+        LIMIT {groups:UInt32} OFFSET {first_group:UInt32}`;
+}
+
+/** One page of fills, and one row more, with the fills of an order next to each other. */
+export function fillsByOrderSql(filter: FillFilter, page: Page): Sql {
+  const where = whereOf(filter, page.order);
+  const by = direction(page.order);
+  const source = sourceOf(filter);
+  const rows = page.limit + 1;
+  // Every order has a fill, so the first (offset + rows) orders hold the first (offset + rows) fills.
+  return {
+    text: `WITH orders AS (${groupsText(source, textOf(where.parts), page.order, keysOf.order_hash)})
+      SELECT ${columns}, ${roleColumn(source)} AS role
+      FROM ${source} AS f INNER JOIN orders AS o ON f.order_hash = o.order_hash
+      ${textOf([...where.parts, 'f.order_hash IN (SELECT order_hash FROM orders)'])}
+      ORDER BY o.newest_block ${by}, o.newest_log ${by}, f.block_number ${by}, f.log_index ${by}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      ${limits}`,
+    params: { ...where.params, rows, offset: page.offset, groups: page.offset + rows, first_group: 0 },
+  };
+}
+
+/** One page of groups with the sums of their fills. */
+export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): Sql {
+  const where = whereOf(filter, page.order);
+  const by = direction(page.order);
+  const source = sourceOf(filter);
+  const keys = keysOf[grouping];
+  const at = '(f.block_number, f.log_index)';
+  const newest = (column: string) => `argMax(f.${column}, ${at})`;
+  return {
+    text: `WITH chosen AS (${groupsText(source, textOf(where.parts), page.order, keys)})
+      SELECT count() AS fill_count,
+        toString(sum(toUInt256(f.usdc))) AS usdc, toString(sum(toUInt256(f.shares))) AS shares, toString(sum(toUInt256(f.fee))) AS fee, toString(sum(toUInt256(f.fee_shares))) AS fee_shares,
+        toUnixTimestamp(min(f.timestamp)) AS first_fill_at, toUnixTimestamp(max(f.timestamp)) AS timestamp,
+        arrayDistinct(arrayMap(fill -> fill.2, arraySort(fill -> fill.1, groupArray((${at}, f.tx_hash))))) AS tx_hashes,
+        toUInt64(max(${at}).1) AS block_number, max(${at}).2 AS log_index,
+        ${newest('tx_hash')} AS tx_hash, ${newest('order_hash')} AS order_hash,
+        toString(${newest('token_id')}) AS token_id, toString(${newest('side')}) AS side,
+        ${newest('exchange_version')} AS exchange_version, ${newest('is_taker_order')} AS is_taker_order,
+        ${newest('maker')} AS maker, ${newest('taker')} AS taker, ${newest('builder')} AS builder,
+        ${source === 'fills_by_wallet' ? `toString(${newest('role')})` : `'maker'`} AS role
+      FROM ${source} AS f
+      ${textOf([...where.parts, `(${keys.map((key) => `f.${key}`).join(', ')}) IN (SELECT ${keys.join(', ')} FROM chosen)`])}
+      GROUP BY ${keys.map((key) => `f.${key}`).join(', ')}
+      ORDER BY max(${at}) ${by}
+      ${limits}`,
+    params: { ...where.params, groups: page.limit, first_group: page.offset },
+  };
+}

@@ -1,0 +1,101 @@
+import type { ChainPosition } from './position.js';
+
+/** What the fills are searched by, after slugs and conditions became token ids. Every condition that is not null must hold. */
+export interface FillFilter {
+  /** Fills these wallets had a part in, as `role`. */
+  readonly wallets: readonly string[] | null;
+  /** null: either. A fill of a wallet with itself is one row, as maker. Without wallets it has no meaning. */
+  readonly role: 'maker' | 'taker' | null;
+  readonly tokenIds: readonly string[] | null;
+  readonly afterS: number | null;
+  readonly beforeS: number | null;
+  readonly orderHash: string | null;
+  readonly minUsdc: bigint | null;
+  readonly minMakerAmount: bigint | null;
+  /** Base units; 1: fills with a fee. */
+  readonly minFee: bigint | null;
+  /** '' : none. */
+  readonly builder: string | null;
+  /** Of the signed order. */
+  readonly side: 'BUY' | 'SELL' | null;
+  /** Exchange generations, both ends included. */
+  readonly versions: { readonly min: number; readonly max: number } | null;
+  /** Each match once: without the takers' own rows, which repeat the makers'. */
+  readonly matchesOnly: boolean;
+  /** Only fills beyond this one, in the direction of the walk. */
+  readonly beyond: ChainPosition | null;
+  /** Only fills up to this one: the end of a walk that began earlier. */
+  readonly atMost: ChainPosition | null;
+}
+
+/** No condition. */
+export const everyFill: FillFilter = {
+  wallets: null,
+  role: null,
+  tokenIds: null,
+  afterS: null,
+  beforeS: null,
+  orderHash: null,
+  minUsdc: null,
+  minMakerAmount: null,
+  minFee: null,
+  builder: null,
+  side: null,
+  versions: null,
+  matchesOnly: false,
+  beyond: null,
+  atMost: null,
+};
+
+/** The generation whose tokens are combos. */
+export const COMBO_VERSION = 3;
+export const withoutCombos = { min: 1, max: COMBO_VERSION - 1 } as const;
+export const onlyCombos = { min: COMBO_VERSION, max: COMBO_VERSION } as const;
+
+const MAX_UINT32 = 2 ** 32 - 1;
+
+/** Seconds moved to what the tables' clock can hold; null for undefined. */
+export const tableSeconds = (value: number | undefined): number | null =>
+  value === undefined ? null : Math.min(value, MAX_UINT32);
+
+export const NO_BUILDER = `0x${'0'.repeat(64)}`;
+
+/** The stored form of a builder code: '' for the code that means none. */
+export const storedBuilder = (code: string | undefined): string | null => (code === NO_BUILDER ? '' : (code ?? null));
+
+/** True when nothing can match. */
+export const matchesNothing = (filter: FillFilter): boolean =>
+  filter.tokenIds?.length === 0 || filter.wallets?.length === 0;
+
+export interface Page {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const RECENT_S = 900;
+/** Deepest page the recent fills are tried for. */
+const RECENT_ROWS = 1_000;
+
+/**
+ * The filter held to the last quarter of an hour, or null where that cannot help. The newest page of everything is nearly always found
+ * there, and the table's parts carry their time bounds, so that all older ones are left closed. A full page of it is the page: block
+ * order is time order.
+ */
+export function recentOnly(filter: FillFilter, page: Page, nowS: number): FillFilter | null {
+  const sinceS = Math.floor(nowS) - RECENT_S;
+  const narrow = [
+    filter.wallets,
+    filter.tokenIds,
+    filter.orderHash,
+    filter.builder,
+    filter.minUsdc,
+    filter.minMakerAmount,
+    filter.minFee,
+    filter.beyond,
+  ];
+  if (page.order !== 'desc' || narrow.some((value) => value !== null)) return null;
+  if (page.offset + page.limit > RECENT_ROWS) return null;
+  if ((filter.afterS ?? 0) >= sinceS || (filter.beforeS ?? MAX_UINT32) < nowS) return null;
+  return { ...filter, afterS: sinceS };
+}

@@ -1,0 +1,34 @@
+/** The asset id that stands for USDC in a fill's legs. */
+export const COLLATERAL = '0';
+
+interface Signed {
+  /** Of the signed order. */
+  readonly side: 'BUY' | 'SELL';
+  readonly token_id: string;
+  /** Base units, as text. */
+  readonly usdc: string;
+  readonly shares: string;
+}
+
+export interface Legs {
+  readonly makerAssetId: string;
+  readonly takerAssetId: string;
+  /** Base units. */
+  readonly makerAmount: bigint;
+  readonly takerAmount: bigint;
+}
+
+/** What each side of a fill gave: a buyer's maker leg is USDC, a seller's the outcome token. */
+export function legsOf(row: Signed): Legs {
+  const usdc = BigInt(row.usdc);
+  const shares = BigInt(row.shares);
+  return row.side === 'BUY'
+    ? { makerAssetId: COLLATERAL, takerAssetId: row.token_id, makerAmount: usdc, takerAmount: shares }
+    : { makerAssetId: row.token_id, takerAssetId: COLLATERAL, makerAmount: shares, takerAmount: usdc };
+}
+
+/** Whether the subject of a row bought or sold outcome tokens: the order's side for its maker, the other for its taker. */
+export function directionOf(row: { readonly side: 'BUY' | 'SELL'; readonly role: 'maker' | 'taker' }): 'BUY' | 'SELL' {
+  if (row.role === 'maker') return row.side;
+  return row.side === 'BUY' ? 'SELL' : 'BUY';
+}

@@ -1,0 +1,178 @@
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { EXIT_RETRYABLE, exitCodeFor } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { plans, refusalStatus } from '../../schemas/plans.js';
+import { authenticate, type Caller, type KeyDirectory } from '../auth/caller.js';
+import { keyFrom } from '../auth/carriers.js';
+import { familyOf, renderFailure } from '../errors/dialects.js';
+import { ApiError, type Failure } from '../errors/failure.js';
+import type { Limiter } from '../limits/limiter.js';
+import { isBillable, type MeterRequest } from '../metering/port.js';
+import { cors, requestIdOf, requestIds } from './headers.js';
+import type { Reply, Route } from './route.js';
+
+export interface AppDeps {
+  readonly routes: readonly Route[];
+  readonly keys: KeyDirectory;
+  readonly limiter: Limiter;
+  readonly meter: MeterRequest;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly nowMs: () => number;
+  /** Addresses or networks whose `x-forwarded-for` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Where a refused plan is sent to. */
+  readonly upgradeUrl: string;
+  /** Mounted before the routes: pages and assets. */
+  readonly pages?: (app: Express) => void;
+}
+
+const BODY_LIMIT_BYTES = 16 * 1024;
+const RETRY_AFTER_S = 2;
+const BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+const pathOf = (request: Request): string => request.originalUrl.split('?', 1)[0] ?? '/';
+const queryOf = (request: Request): URLSearchParams => {
+  const at = request.originalUrl.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
+};
+
+/** What went wrong, as far as a caller may know. Anything unforeseen is `internal`. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) return error.failure;
+  if (error instanceof URIError) return { kind: 'bad_encoding' };
+  const { type, status } = (error ?? {}) as { type?: unknown; status?: unknown };
+  if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes: BODY_LIMIT_BYTES };
+  if (typeof type === 'string' && typeof status === 'number' && status >= 400 && status < 500) {
+    const notJson = type === 'entity.parse.failed';
+    return { kind: 'bad_body', message: notJson ? 'Request body is not valid JSON.' : 'Request body cannot be read.' };
+  }
+  if (exitCodeFor(error) === EXIT_RETRYABLE) return { kind: 'upstream', retryAfterS: RETRY_AFTER_S };
+  return { kind: 'internal' };
+}
+
+function send(response: Response, route: Route, reply: Reply<unknown>): void {
+  response.status(reply.status ?? route.success.status);
+  if (reply.cache !== undefined) {
+    response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
+    response.setHeader('age', String(Math.min(reply.cache.maxAgeS, reply.cache.ageS)));
+  } else response.setHeader('cache-control', 'no-store');
+  const contentType = route.success.contentType;
+  if (contentType === undefined) response.json(reply.body);
+  else response.type(contentType).send(String(reply.body));
+}
+
+/** The Express app: the routes in their order, then 405 for their paths, 404 for the rest, and the dialect table for everything thrown. */
+export function createApp(deps: AppDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.set('trust proxy', deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies]);
+  app.enable('case sensitive routing');
+  const seconds = deps.metrics.histogram('api_request_seconds', 'Time to answer, per route', BUCKETS_S, [
+    'route',
+    'method',
+    'status',
+  ]);
+  const failures = deps.metrics.counter('api_failures_total', 'Refused or failed requests', ['family', 'kind']);
+
+  app.use(requestIds(), cors());
+  deps.pages?.(app);
+
+  const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
+    if (route.auth === 'none') return null;
+    const caller = authenticate(keyFrom(request.headers, queryOf(request)), deps.keys);
+    response.locals.caller = caller;
+    const gated = route.gate !== undefined && !plans[caller.plan].features[route.gate];
+    const nowMs = deps.nowMs();
+    const verdict = await deps.limiter.admit(caller, { heavy: route.heavy === true && !gated, nowMs });
+    for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
+    if (verdict.refusal !== null) throw verdict.refusal;
+    if (gated && route.gate !== undefined) {
+      const status = refusalStatus[route.gate];
+      throw new ApiError({ kind: 'plan_gate', tier: caller.plan, upgradeUrl: deps.upgradeUrl, status });
+    }
+    return caller;
+  };
+
+  const readJson = express.json({ limit: BODY_LIMIT_BYTES, type: () => true });
+
+  for (const route of deps.routes) {
+    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
+    const observe = (request: Request, response: Response) => {
+      const startedMs = performance.now();
+      response.locals.startedMs = startedMs;
+      response.once('close', () => {
+        const status = response.statusCode;
+        const labels = { route: route.path, method: request.method, status: String(status) };
+        seconds.observe(labels, (performance.now() - startedMs) / 1000);
+        const caller = response.locals.caller as Caller | undefined;
+        if (caller === undefined || !response.writableFinished) return;
+        const completedAtMs = deps.nowMs();
+        deps.meter({ caller, route: route.path, status, completedAtMs, billable: isBillable(status) });
+      });
+    };
+    app[route.method](path, async (request, response) => {
+      observe(request, response);
+      const caller = await admit(route, request, response);
+      if (route.body !== null) {
+        await new Promise<void>((resolve, reject) => {
+          readJson(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+        });
+      }
+      const startedMs = response.locals.startedMs as number;
+      const reply = await route.handle(
+        {
+          query: queryOf(request),
+          params: request.params as Record<string, string>,
+          body: (request as { body?: unknown }).body,
+        },
+        {
+          requestId: requestIdOf(response),
+          clientIp: request.ip ?? '',
+          nowMs: deps.nowMs(),
+          elapsedMs: () => Math.round(performance.now() - startedMs),
+          caller,
+        },
+      );
+      send(response, route, reply);
+    });
+  }
+
+  const allowed = new Map<string, string[]>();
+  for (const route of deps.routes) {
+    const methods = route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()];
+    allowed.set(route.path, [...(allowed.get(route.path) ?? []), ...methods]);
+  }
+  for (const [path, allow] of allowed) {
+    app.all(path.replace(/\{(\w+)\}/g, ':$1'), () => {
+      throw new ApiError({ kind: 'method_not_allowed', allow });
+    });
+  }
+  app.use(() => {
+    throw new ApiError({ kind: 'not_found', message: 'Not found.' });
+  });
+
+  const onError: ErrorRequestHandler = (error, request, response, next) => {
+    const failure = failureOf(error);
+    const family = familyOf(pathOf(request));
+    failures.inc({ family, kind: failure.kind });
+    if (failure.kind === 'internal' || failure.kind === 'upstream') {
+      const facts = { err: error, path: pathOf(request), requestId: requestIdOf(response) };
+      if (failure.kind === 'internal') deps.logger.error(facts, 'request failed');
+      else deps.logger.warn(facts, 'request failed upstream');
+    }
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const answer = renderFailure(family, failure);
+    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+    response.setHeader('cache-control', 'no-store');
+    response.status(answer.status).json(answer.body);
+  };
+  app.use(onError);
+  return app;
+}

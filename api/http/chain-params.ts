@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { MoneyError, parseMoney } from '../../schemas/primitives/money.js';
+import { parseCursor } from '../fills/position.js';
+import { integerFrom, type ParamDoc, patternParam } from './params.js';
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+const MAX_TOKEN_ID = 2n ** 256n - 1n;
+const HASH = /^0x[0-9a-f]{64}$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+export const EXAMPLE_WALLET = '0x1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d';
+export const EXAMPLE_TOKEN = '71000000000000000000000000000000000000000000000000000000000000000000000000001';
+
+/** Outcome token id, as decimal text without leading zeros. */
+export function tokenIdParam(options: Partial<ParamDoc> & { invalid: string }) {
+  return z
+    .string()
+    .transform((text, context): string => {
+      const value = /^\d{1,78}$/.test(text) ? BigInt(text) : null;
+      if (value === null || value === 0n || value > MAX_TOKEN_ID) {
+        context.addIssue({ code: 'custom', message: options.invalid });
+        return z.NEVER;
+      }
+      return value.toString();
+    })
+    .meta({
+      type: 'string',
+      pattern: '^\\d{1,78}$',
+      description: options.description ?? 'Outcome token id, decimal.',
+      ...(options.example === undefined ? {} : { example: options.example }),
+    });
+}
+
+/** Wallet address in any letter case; lowercased. */
+export const walletParam = (options: { invalid: string; description?: string }) =>
+  patternParam({
+    description: options.description ?? 'Wallet address, any letter case.',
+    invalid: options.invalid,
+    pattern: ADDRESS,
+    example: EXAMPLE_WALLET,
+  });
+
+/** 0x and 64 hex digits, any letter case; lowercased. */
+export const hashParam = (options: { invalid: string; description: string; example?: string }) =>
+  patternParam({ ...options, pattern: HASH });
+
+/** USD as decimal text; base units, rounded up: a bound below the smallest unit still excludes what is smaller. */
+export function usdParam(options: ParamDoc & { invalid: string }) {
+  return z
+    .string()
+    .transform((text, context): bigint => {
+      try {
+        const wei = parseMoney(text, 24);
+        if (wei < 0n) throw new MoneyError('negative');
+        const units = (wei + 10n ** 18n - 1n) / 10n ** 18n;
+        return units > MAX_UINT64 ? MAX_UINT64 : units;
+      } catch (error) {
+        if (!(error instanceof MoneyError)) throw error;
+        context.addIssue({ code: 'custom', message: options.invalid });
+        return z.NEVER;
+      }
+    })
+    .meta({
+      type: 'number',
+      minimum: 0,
+      description: options.description,
+      ...(options.example === undefined ? {} : { example: options.example }),
+    });
+}
+
+/** Whole number of base units. */
+export function baseUnitsParam(options: ParamDoc & { invalid: string }) {
+  return z
+    .string()
+    .transform((text, context): bigint => {
+      if (!/^\d{1,78}$/.test(text)) {
+        context.addIssue({ code: 'custom', message: options.invalid });
+        return z.NEVER;
+      }
+      const units = BigInt(text);
+      return units > MAX_UINT64 ? MAX_UINT64 : units;
+    })
+    .meta({ type: 'integer', minimum: 0, description: options.description });
+}
+
+/** Rows to pass over; below 0 is 0, beyond `max` refused. */
+export function offsetParam(options: { invalid: string; tooDeep: string; max: number }) {
+  return z
+    .string()
+    .transform((text, context): number => {
+      const value = integerFrom(text);
+      if (value === null || value > options.max) {
+        context.addIssue({ code: 'custom', message: value === null ? options.invalid : options.tooDeep });
+        return z.NEVER;
+      }
+      return Math.max(0, value);
+    })
+    .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to pass over. Default 0.' });
+}
+
+/** A place a page ended at. */
+export function cursorParam(options: ParamDoc & { invalid: string }) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const position = parseCursor(text);
+      if (position === null) {
+        context.addIssue({ code: 'custom', message: options.invalid });
+        return z.NEVER;
+      }
+      return position;
+    })
+    .meta({ type: 'string', description: options.description });
+}
+
+/** true or false, also as 1 or 0. */
+export function flagParam(options: ParamDoc & { invalid: string }) {
+  return z
+    .string()
+    .transform((text, context): boolean => {
+      const lower = text.toLowerCase();
+      if (lower === 'true' || lower === '1') return true;
+      if (lower === 'false' || lower === '0') return false;
+      context.addIssue({ code: 'custom', message: options.invalid });
+      return z.NEVER;
+    })
+    .meta({ type: 'boolean', description: options.description });
+}

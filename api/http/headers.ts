@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+const EXPOSED = 'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, x-request-id, age';
+
+/** `x-request-id` on every answer: the caller's own where it is sane, else a fresh one. Read it back with `requestIdOf`. */
+export function requestIds(): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    const given = request.headers['x-request-id'];
+    response.setHeader('x-request-id', typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID());
+    next();
+  };
+}
+
+export function requestIdOf(response: Response): string {
+  return String(response.getHeader('x-request-id'));
+}
+
+/** Reading is open to pages of any origin; writing is not, so that no page can make a key in its visitor's name and read it. */
+export function cors(): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    const reading = request.method === 'GET' || request.method === 'HEAD';
+    if (reading || request.method === 'OPTIONS') {
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('access-control-expose-headers', EXPOSED);
+    }
+    if (request.method !== 'OPTIONS') {
+      next();
+      return;
+    }
+    response.setHeader('access-control-allow-methods', 'GET, HEAD');
+    response.setHeader('access-control-allow-headers', 'x-api-key, authorization, content-type, x-request-id');
+    response.setHeader('access-control-max-age', '86400');
+    response.status(204).end();
+  };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+
+/** What the reference page says about a parameter. */
+export interface ParamDoc {
+  readonly description: string;
+  readonly example?: string | number;
+}
+
+const INTEGER = /^-?\d{1,400}$/;
+
+/** Whole number from text, held within the safe integers; null for anything but an optional minus and digits. */
+export function integerFrom(text: string): number | null {
+  if (!INTEGER.test(text)) return null;
+  const value = BigInt(text);
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) return Number.MAX_SAFE_INTEGER;
+  if (value < BigInt(Number.MIN_SAFE_INTEGER)) return Number.MIN_SAFE_INTEGER;
+  return Number(value);
+}
+
+const missing = (name: string): string => `Missing required query parameter '${name}'`;
+
+/** Text that must be there and not be empty. */
+export function requiredText(name: string) {
+  return z.string({ error: () => missing(name) }).min(1, missing(name));
+}
+
+/** Optional or required whole number. Values outside of min..max are refused with `invalid`, or moved to the bound with `clamp`. */
+export function integerParam(
+  options: ParamDoc & { invalid: string; min: number; max: number; clamp?: boolean; documentedMax?: boolean },
+) {
+  const bounded = z.string().transform((text, context): number => {
+    const value = integerFrom(text);
+    const outside = value !== null && (value < options.min || value > options.max);
+    if (value === null || (outside && options.clamp !== true)) {
+      context.addIssue({ code: 'custom', message: options.invalid });
+      return z.NEVER;
+    }
+    return Math.min(options.max, Math.max(options.min, value));
+  });
+  return bounded.meta({
+    type: 'integer',
+    description: options.description,
+    ...(options.clamp === true ? {} : { minimum: options.min }),
+    ...(options.documentedMax === false || options.clamp === true ? {} : { maximum: options.max }),
+    ...(options.example === undefined ? {} : { example: options.example }),
+  });
+}
+
+/** One of a closed list, any letter case; the output is the listed spelling. */
+export function choiceParam<const T extends string>(options: ParamDoc & { invalid: string; values: readonly T[] }) {
+  return z
+    .string()
+    .transform((text, context): T => {
+      const found = options.values.find((value) => value.toLowerCase() === text.toLowerCase());
+      if (found === undefined) {
+        context.addIssue({ code: 'custom', message: options.invalid });
+        return z.NEVER;
+      }
+      return found;
+    })
+    .meta({
+      type: 'string',
+      enum: [...options.values],
+      description: options.description,
+      ...(options.example === undefined ? {} : { example: options.example }),
+    });
+}
+
+/** Text of a fixed form, lowercased. */
+export function patternParam(options: ParamDoc & { invalid: string; pattern: RegExp }) {
+  return z
+    .string()
+    .transform((text, context): string => {
+      const lower = text.toLowerCase();
+      if (!options.pattern.test(lower)) {
+        context.addIssue({ code: 'custom', message: options.invalid });
+        return z.NEVER;
+      }
+      return lower;
+    })
+    .meta({
+      type: 'string',
+      description: options.description,
+      pattern: options.pattern.source,
+      ...(options.example === undefined ? {} : { example: options.example }),
+    });
+}
+
+const MAX_SLUG = 300;
+
+/** A slug: any printable text, compared as it is. */
+export function slugParam(options: ParamDoc & { invalid: string }) {
+  return z
+    .string()
+    .min(1, options.invalid)
+    .max(MAX_SLUG, options.invalid)
+    .refine((text) => !/\p{Cc}/u.test(text), options.invalid)
+    .meta({ description: options.description, ...(options.example === undefined ? {} : { example: options.example }) });
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { Feature } from '../../schemas/plans.js';
+import type { Caller } from '../auth/caller.js';
+import type { Family } from '../errors/dialects.js';
+import { ApiError, badParameter } from '../errors/failure.js';
+
+/** What a handler may know about the request besides its inputs. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** Address of the client: the socket's, or the forwarded one behind a trusted proxy. */
+  readonly clientIp: string;
+  readonly nowMs: number;
+  /** Milliseconds since the request came in, whole. */
+  readonly elapsedMs: () => number;
+  /** null on routes without a key. */
+  readonly caller: Caller | null;
+}
+
+export interface Reply<T> {
+  readonly status?: number;
+  /** JSON value, or text where the route's content type is not JSON. */
+  readonly body: T;
+  readonly cache?: { readonly maxAgeS: number; readonly ageS: number };
+}
+
+/** One documented answer of a route. */
+export interface ResponseSpec<T extends z.ZodType = z.ZodType> {
+  readonly description: string;
+  readonly schema: T;
+  readonly example: unknown;
+  readonly contentType?: string;
+}
+
+type Method = 'get' | 'post';
+type Inputs = z.ZodObject;
+type Out<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+interface Common {
+  readonly method: Method;
+  /** OpenAPI template: `/v1/event/{slug}`. */
+  readonly path: string;
+  readonly family: Family;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly auth: 'key' | 'none';
+  /** Part of the product the caller's plan must have. */
+  readonly gate?: Feature;
+  /** Draws from the heavy bucket too. */
+  readonly heavy?: boolean;
+  /** Oldest copy this route may answer with, in seconds. */
+  readonly cacheS?: number;
+  /** Answers besides the successful one, and besides those that follow from auth, gate, inputs and tables. */
+  readonly otherResponses?: Readonly<Record<number, ResponseSpec>>;
+}
+
+export interface RouteDefinition<
+  Q extends Inputs | undefined,
+  P extends Inputs | undefined,
+  B extends z.ZodType | undefined,
+  R extends z.ZodType,
+> extends Common {
+  /** Each field parses one query parameter from its text; repeated parameters never get here. */
+  readonly query?: Q;
+  readonly params?: P;
+  readonly body?: B;
+  readonly success: ResponseSpec<R> & { readonly status?: number };
+  readonly handler: (
+    input: { readonly query: Out<Q>; readonly params: Out<P>; readonly body: Out<B> },
+    context: RequestContext,
+  ) => Promise<Reply<z.input<R>>> | Reply<z.input<R>>;
+}
+
+export interface RawInput {
+  readonly query: URLSearchParams;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** A route with its types erased: what routing, OpenAPI and docs work with. */
+export interface Route extends Common {
+  readonly query: Inputs | null;
+  readonly params: Inputs | null;
+  readonly body: z.ZodType | null;
+  readonly success: ResponseSpec & { readonly status: number };
+  /** Validates, then answers. Throws ApiError. */
+  readonly handle: (raw: RawInput, context: RequestContext) => Promise<Reply<unknown>>;
+}
+
+function check<S extends z.ZodType>(schema: S, value: unknown, kind: 'bad_parameter' | 'bad_body'): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const message = result.error.issues[0]?.message ?? 'Invalid input';
+  throw new ApiError({ kind, message });
+}
+
+/** Exactly the declared parameters, each at most once; undeclared ones are ignored. */
+function pickQuery(schema: Inputs, query: URLSearchParams): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of Object.keys(schema.shape)) {
+    const values = query.getAll(name);
+    if (values.length > 1) throw badParameter(`Query parameter '${name}' must be given once`);
+    if (values[0] !== undefined) picked[name] = values[0];
+  }
+  return picked;
+}
+
+/** The one way to declare a route: routing, validation, OpenAPI and docs are made from it. */
+export function defineRoute<
+  R extends z.ZodType,
+  Q extends Inputs | undefined = undefined,
+  P extends Inputs | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(definition: RouteDefinition<Q, P, B, R>): Route {
+  const { query, params, body, success, handler, ...common } = definition;
+  return {
+    ...common,
+    query: query ?? null,
+    params: params ?? null,
+    body: body ?? null,
+    success: { ...success, status: success.status ?? 200 },
+    async handle(raw, context) {
+      const input = {
+        params: params === undefined ? undefined : check(params, raw.params, 'bad_parameter'),
+        query: query === undefined ? undefined : check(query, pickQuery(query, raw.query), 'bad_parameter'),
+        body: body === undefined ? undefined : check(body, raw.body, 'bad_body'),
+      };
+      return handler(input as Parameters<typeof handler>[0], context);
+    },
+  };
+}
+
+export const errorSchema = z
+  .looseObject({ error: z.string() })
+  .meta({ description: 'Every error is an object with a string `error`.' });

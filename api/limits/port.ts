@@ -1,0 +1,24 @@
+/** One bucket of a request: `limit` requests per sliding window under `key`. */
+export interface Bucket {
+  readonly key: string;
+  readonly limit: number;
+}
+
+export interface BucketState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the oldest request in the window leaves it and a slot comes back; now + window for an empty bucket. */
+  readonly resetMs: number;
+}
+
+export interface Admission {
+  readonly allowed: boolean;
+  /** State after the request, in the order asked. */
+  readonly states: readonly BucketState[];
+}
+
+/** A sliding window shared by everything that counts requests. In memory here; shared between API instances by another engine. */
+export interface RateWindow {
+  /** Takes one slot in every bucket, or in none when any of them is full: a refused request costs nothing. */
+  take(buckets: readonly Bucket[], nowMs: number): Promise<Admission>;
+}

@@ -1,0 +1,92 @@
+import { createAccountCommands } from '../infra/accounts/commands.js';
+import { createAccountsReadModel } from '../infra/accounts/read-model.js';
+import { createClickHouse } from '../infra/clickhouse/client.js';
+import { createClickHouseCheck } from '../infra/clickhouse/health.js';
+import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { openTopics } from '../infra/registry/open-topics.js';
+import { startAdminServer } from '../infra/telemetry/admin-server.js';
+import { createLogger } from '../infra/telemetry/logger.js';
+import { createMetrics } from '../infra/telemetry/metrics.js';
+import { createReadinessBoard } from '../infra/telemetry/readiness.js';
+import { runProcess } from '../infra/telemetry/run-process.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
+import { createKeyDirectory } from './auth/key-directory.js';
+import { listen } from './http/server.js';
+import { openRateWindow } from './limits/open-window.js';
+import { chainCheck } from './routes/health/health.js';
+import { createService } from './service.js';
+import { createSourceStatusView } from './sources/source-status-view.js';
+import { createClickHouseTables } from './tables/clickhouse-tables.js';
+import { createChainState } from './wallets/chain-state.js';
+import { createProfiles } from './wallets/profiles.js';
+
+/** Requests under way get this long to finish; the process is given 4 s to stop. */
+const DRAIN_MS = 2_500;
+
+const config = loadConfig();
+const logger = createLogger({ process: 'api', level: config.logLevel });
+
+runProcess({
+  logger,
+  main: async (signal) => {
+    logger.info({ config: redactConfig(config) }, 'starting');
+    const metrics = createMetrics({ process: 'api' });
+    const board = createReadinessBoard();
+    const admin = await startAdminServer({
+      host: config.host,
+      port: config.ports.admin.api,
+      metrics,
+      readiness: board.current,
+    });
+    const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false, board });
+    const onUnreadable = createOnUnreadable({ metrics, logger });
+    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
+    const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
+    await Promise.all([accounts.ready(), sources.ready()]);
+    const client = createClickHouse(config.clickhouse, { logger });
+    const tables = createClickHouseTables(client);
+    const metered = metrics.counter('api_metered_requests_total', 'Completed authenticated requests', [
+      'plan',
+      'billable',
+    ]);
+
+    const usage = createUsageRecorder({ log, codec, logger, metrics });
+    const rateWindow = openRateWindow({ redisUrl: config.redisUrl, logger, metrics });
+    const service = createService({
+      tables,
+      log,
+      sources,
+      keys: createKeyDirectory(accounts),
+      accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
+      createKey: { send: createAccountCommands({ log, codec }).send, waitForOutcome: accounts.waitForOutcome },
+      window: rateWindow.window,
+      meter: ({ caller, billable }) => {
+        metered.inc({ plan: caller.plan, billable: String(billable) });
+        if (billable) usage.add(caller.accountId, 'api_requests', 1);
+      },
+      logger,
+      metrics,
+      chainState: config.sources.rpcUrl === undefined ? null : createChainState({ url: config.sources.rpcUrl }),
+      profiles: config.sources.mode === 'live' ? createProfiles({ url: config.sources.gammaUrl }) : null,
+      nowMs: Date.now,
+      trustedProxies: config.trustedProxies,
+      baseUrl: config.publicUrl,
+      socket: { url: config.eventSocketUrl ?? null, port: config.ports.gateway },
+    });
+    const server = await listen(service.app, { host: config.host, port: config.ports.api });
+    const clickhouseCheck = createClickHouseCheck({ client, metrics });
+    board.started('own', async () => ({ chain: chainCheck(sources, Date.now()), tables: await clickhouseCheck() }));
+    logger.info({ host: server.host, port: server.port }, 'listening');
+    try {
+      await sources.done;
+    } finally {
+      await server.close(DRAIN_MS);
+      await usage.close();
+      await admin.close();
+      await rateWindow.close();
+      await client.close();
+      await log.close();
+    }
+  },
+});

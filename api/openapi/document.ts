@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { plans, refusalStatus } from '../../schemas/plans.js';
+import { renderFailure } from '../errors/dialects.js';
+import type { Failure } from '../errors/failure.js';
+import { errorSchema, type ResponseSpec, type Route } from '../http/route.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The schema as JSON Schema 2020-12, which OpenAPI 3.1 embeds as it is. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+  });
+  return rest;
+}
+
+const response = (spec: ResponseSpec, headers?: Json): Json => ({
+  description: spec.description,
+  ...(headers === undefined ? {} : { headers }),
+  content: {
+    [spec.contentType ?? 'application/json']: { schema: jsonSchema(spec.schema, 'output'), example: spec.example },
+  },
+});
+
+function parameters(schema: z.ZodObject | null, where: 'query' | 'path'): Json[] {
+  if (schema === null) return [];
+  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
+    properties?: Record<string, Json>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, example, ...rest }]) => ({
+    name,
+    in: where,
+    required: where === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+    ...(example === undefined ? {} : { example }),
+  }));
+}
+
+const rateHeaders = {
+  'x-ratelimit-limit': { description: 'Requests per sliding 60 seconds.', schema: { type: 'integer' } },
+  'x-ratelimit-remaining': { description: 'Requests left now.', schema: { type: 'integer' } },
+  'x-ratelimit-reset': { description: 'When a slot comes back, Unix seconds.', schema: { type: 'integer' } },
+};
+const requestIdHeader = { 'x-request-id': { description: 'Id of this request.', schema: { type: 'string' } } };
+const retryHeader = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
+
+/** The failures a route can answer with besides the ones it declares, with an example each. */
+function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [string, Failure])[] {
+  const nowMs = 1_811_000_466_512;
+  const list: [string, Failure][] = [];
+  if (route.query !== null || route.params !== null || route.body !== null) {
+    list.push([
+      'A parameter is missing or malformed.',
+      { kind: 'bad_parameter', message: 'Invalid limit. Max 100000' },
+    ]);
+  }
+  if (route.auth === 'key') {
+    list.push(['No key, or not shaped like one.', { kind: 'missing_key' }]);
+    list.push(['Unknown or inactive key.', { kind: 'unknown_key' }]);
+    if (route.gate !== undefined && !plans.free.features[route.gate]) {
+      const status = refusalStatus[route.gate];
+      list.push(['The plan lacks this endpoint.', { kind: 'plan_gate', tier: 'free', upgradeUrl, status }]);
+    }
+    const scope = route.heavy === true ? { scope: 'v3_heavy' as const } : {};
+    list.push([
+      'Too many requests.',
+      { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: 1000, ...scope },
+    ]);
+  }
+  list.push(['A bug; the request id helps to find it.', { kind: 'internal' }]);
+  list.push(['Log or tables are away.', { kind: 'upstream', retryAfterS: 2 }]);
+  return list;
+}
+
+function responses(route: Route, upgradeUrl: string): Json {
+  const out: Record<string, Json> = {};
+  const okHeaders = { ...requestIdHeader, ...(route.auth === 'key' ? rateHeaders : {}) };
+  out[String(route.success.status)] = response(route.success, okHeaders);
+  for (const [status, spec] of Object.entries(route.otherResponses ?? {}))
+    out[status] = response(spec, requestIdHeader);
+  for (const [description, failure] of commonFailures(route, upgradeUrl)) {
+    const { status, body, headers } = renderFailure(route.family, failure);
+    const known = out[String(status)];
+    if (known !== undefined) continue;
+    const extra = headers['retry-after'] === undefined ? requestIdHeader : { ...requestIdHeader, ...retryHeader };
+    const limited = failure.kind === 'rate_limited' ? { ...extra, ...rateHeaders } : extra;
+    out[String(status)] = response({ description, schema: errorSchema, example: body }, limited);
+  }
+  return out;
+}
+
+function operation(route: Route, upgradeUrl: string): Json {
+  const notes = [
+    route.description,
+    route.cacheS === undefined
+      ? undefined
+      : `Cached: answers are at most ${route.cacheS} s old (\`Cache-Control\`, \`Age\`).`,
+    route.heavy === true ? 'Counts against the standard and the heavy limit; the stricter one decides.' : undefined,
+    route.gate !== undefined && !plans.free.features[route.gate] ? 'Paid plans only.' : undefined,
+  ].filter((note) => note !== undefined);
+  return {
+    operationId: `${route.method}${route.path.replace(/[^A-Za-z0-9]+(\w)?/g, (_match, next: string | undefined) => (next ?? '').toUpperCase())}`,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(notes.length === 0 ? {} : { description: notes.join('\n\n') }),
+    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
+    ...(route.body === null
+      ? {}
+      : {
+          requestBody: {
+            required: false,
+            content: { 'application/json': { schema: jsonSchema(route.body, 'input') } },
+          },
+        }),
+    responses: responses(route, upgradeUrl),
+    security: route.auth === 'none' ? [] : [{ header: [] }, { bearer: [] }, { query: [] }],
+  };
+}
+
+/** OpenAPI 3.1 of the routes: nothing in it is written twice. */
+export function openApiDocument(routes: readonly Route[], options: { upgradeUrl: string; version: string }): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, options.upgradeUrl) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Oddstream',
+      version: options.version,
+      description:
+        'Prediction-market data: catalogue, oracle prices and every fill on chain.\n\nMake a key with `POST /v1/keys`, send it as `x-api-key`. Every error is a JSON object with a string `error`; every answer carries `x-request-id`. A known path with another method answers 405 with `Allow`, an unknown path 404.',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        header: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Recommended.' },
+        bearer: { type: 'http', scheme: 'bearer' },
+        query: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'key',
+          description: 'Ends up in logs of proxies: prefer a header.',
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { createTtlCache, type TtlCache } from './cache/ttl-cache.js';
+import { type Condition, createConditionLookup } from './catalogue/conditions.js';
+import type { Lookup } from './catalogue/held-lookup.js';
+import { createRankings, type Rankings } from './catalogue/rankings.js';
+import type { RowPage } from './fills/paged.js';
+import { createFillReader, type FillReader } from './fills/reader.js';
+import { createTitleLookup, type TitleLookup } from './fills/titles.js';
+import { createWalks, type Walks } from './fills/walks.js';
+import type { Tables } from './tables/port.js';
+import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
+
+/** Some 60 MB. */
+const MAX_CACHED_ROWS = 100_000;
+
+/** What the families of endpoints read together; each has serializers of its own. */
+export interface Reads {
+  readonly fills: FillReader;
+  readonly titlesOf: TitleLookup;
+  readonly walks: Walks;
+  readonly walletEvents: WalletEventReader;
+  readonly conditionsOf: Lookup<Condition>;
+  readonly rankings: Rankings;
+  /** Copies of pages of rows. */
+  readonly pages: TtlCache;
+  readonly nowMs: () => number;
+}
+
+export function createReads(deps: { tables: Tables; nowMs: () => number }): Reads {
+  const walks = createWalks(deps);
+  return {
+    fills: createFillReader({ ...deps, walks }),
+    titlesOf: createTitleLookup(deps),
+    walks,
+    walletEvents: createWalletEventReader({ ...deps, walks }),
+    conditionsOf: createConditionLookup(deps),
+    rankings: createRankings(deps),
+    pages: createTtlCache({
+      maxEntries: 5_000,
+      nowMs: deps.nowMs,
+      weigh: (page) => (page as RowPage<unknown>).rows.length,
+      maxWeight: MAX_CACHED_ROWS,
+    }),
+    nowMs: deps.nowMs,
+  };
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { plans } from '../../../schemas/plans.js';
+import type { Meter } from '../../../schemas/types.gen.js';
+import { ApiError } from '../../errors/failure.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Sql, Tables } from '../../tables/port.js';
+import { type ServicePeriod, servicePeriod } from './service-period.js';
+
+const DAY_MS = 86_400_000;
+const meters = ['api_requests', 'orderbook_chainlink_bytes', 'onchain_event_bytes'] as const satisfies readonly Meter[];
+
+const meterSchema = z.object({
+  meter: z.enum(meters),
+  used: z.int().meta({ description: 'Requests, or bytes as encoded on the socket.' }),
+  included: z.int().nullable().meta({ description: 'Allowance of the plan; null where it has no ceiling.' }),
+  packages_remaining: z.int(),
+  courtesy_remaining: z.int(),
+  unlimited: z.boolean(),
+  avg_per_day: z.int(),
+  projected: z.int().meta({ description: 'Of the whole period, if it goes on as so far.' }),
+});
+
+const usageSchema = z.object({
+  period: z.object({ start: z.int(), end: z.int() }).meta({ description: 'Unix seconds; the end is not part of it.' }),
+  plan: z.enum(['free', 'starter', 'growth', 'enterprise']),
+  enforcement: z.literal(false).meta({ description: 'Nothing is refused when an allowance is used up.' }),
+  meters: z.array(meterSchema),
+});
+
+interface UsageRow {
+  readonly meter: string;
+  readonly used: string;
+}
+
+/** Totals grow: the greatest of an id counts. */
+function usageSql(accountId: string, { startMs, endMs }: ServicePeriod): Sql {
+  return {
+    text: `SELECT meter, toString(sum(quantity)) AS used
+      FROM usage FINAL
+      WHERE account_id = {account:String} AND hour >= toDateTime({start:UInt32}, 'UTC') AND hour < toDateTime({end:UInt32}, 'UTC')
+      GROUP BY meter`,
+    params: { account: accountId, start: startMs / 1000, end: endMs / 1000 },
+  };
+}
+
+/** GET /v1/account/usage: what the key's account has used in its service month. */
+export function createUsageRoute(deps: {
+  tables: Tables;
+  /** When the account was made; undefined for none of ours. */
+  accountCreatedMs: (accountId: string) => number | undefined;
+}): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/v1/account/usage',
+    family: 'v1',
+    tag: 'Account',
+    auth: 'key',
+    gate: 'v1',
+    summary: 'Usage of the current service month, per meter',
+    description:
+      'Counted over all keys and sockets of the account, seconds behind at most. The service month begins on the day of the month the account was made.',
+    success: {
+      description: 'Used and included, per meter',
+      schema: usageSchema,
+      example: {
+        period: { start: 1790035200, end: 1792627200 },
+        plan: 'starter',
+        enforcement: false,
+        meters: [
+          {
+            meter: 'onchain_event_bytes',
+            used: 1_200_000_000,
+            included: 250_000_000_000,
+            packages_remaining: 0,
+            courtesy_remaining: 0,
+            unlimited: false,
+            avg_per_day: 400_000_000,
+            projected: 12_000_000_000,
+          },
+        ],
+      },
+    },
+    async handler(_input, { caller, nowMs }) {
+      const createdMs = caller === null ? undefined : deps.accountCreatedMs(caller.accountId);
+      if (caller === null || createdMs === undefined) throw new ApiError({ kind: 'unknown_key' });
+      const period = servicePeriod(createdMs, nowMs);
+      const rows = await deps.tables.rows<UsageRow>(usageSql(caller.accountId, period));
+      const usedOf = new Map(rows.map((row) => [row.meter, Number(row.used)]));
+      const elapsedDays = Math.max(1, (nowMs - period.startMs) / DAY_MS);
+      const periodDays = (period.endMs - period.startMs) / DAY_MS;
+      return {
+        body: {
+          period: { start: period.startMs / 1000, end: period.endMs / 1000 },
+          plan: caller.plan,
+          enforcement: false as const,
+          meters: meters.map((meter) => {
+            const used = usedOf.get(meter) ?? 0;
+            const included = plans[caller.plan].monthlyAllowance[meter];
+            return {
+              meter,
+              used,
+              included,
+              packages_remaining: 0,
+              courtesy_remaining: 0,
+              unlimited: included === null,
+              avg_per_day: Math.round(used / elapsedDays),
+              projected: Math.round((used / elapsedDays) * periodDays),
+            };
+          }),
+        },
+      };
+    },
+  });
+}

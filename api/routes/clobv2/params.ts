@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { hashParam, tokenIdParam, usdParam, walletParam } from '../../http/chain-params.js';
+import { choiceParam, integerFrom, integerParam, patternParam } from '../../http/params.js';
+
+export const MAX_OFFSET = 10_000_000;
+
+/** Parameters that mean the same all over /clobv2: what does not fit is refused, never moved to a bound. */
+export const clob = {
+  wallet: walletParam({ invalid: 'invalid wallet address: expected 0x and 40 hex digits' }),
+  tokenId: tokenIdParam({ invalid: 'invalid token_id: expected 1 to 78 digits' }),
+  conditionId: hashParam({
+    description: 'Condition id of a market.',
+    invalid: 'invalid condition_id: expected 0x and 64 hex digits',
+  }),
+  /** Of a neg-risk event; lower case only. */
+  parentId: z
+    .string()
+    .regex(/^0x[a-f0-9]{64}$/, 'invalid condition_id: parent_id is 0x and 64 lowercase hex digits')
+    .meta({ description: 'Neg-risk event id.', example: `0x${'ab'.repeat(32)}` }),
+  builder: patternParam({
+    description: 'Builder code.',
+    invalid: 'invalid builder: expected 0x and 64 hex digits',
+    pattern: /^0x[0-9a-f]{64}$/,
+  }),
+  limit: (max: number, fallback: number) =>
+    integerParam({
+      description: `Rows per page. Default ${fallback}.`,
+      invalid: `invalid integer limit: expected 1..${max}`,
+      min: 1,
+      max,
+    }).default(fallback),
+  offset: integerParam({
+    description: 'Rows to pass over. Default 0.',
+    invalid: `invalid integer offset: expected 0..${MAX_OFFSET}`,
+    min: 0,
+    max: MAX_OFFSET,
+  }).default(0),
+  order: choiceParam({
+    description: 'By time. Default desc.',
+    invalid: 'order must be one of [asc, desc]',
+    values: ['asc', 'desc'],
+  }).default('desc'),
+  time: (description: string) =>
+    z
+      .string()
+      .transform((text, context): number => {
+        const value = integerFrom(text);
+        if (value === null || value < 0) {
+          context.addIssue({ code: 'custom', message: 'invalid timestamp: expected Unix seconds, 0 or more' });
+          return z.NEVER;
+        }
+        return value;
+      })
+      .meta({ type: 'integer', minimum: 0, description })
+      .optional(),
+  usd: (name: string) =>
+    usdParam({ description: 'Smallest maker-side amount of a fill.', invalid: `invalid ${name}` }).optional(),
+} as const;

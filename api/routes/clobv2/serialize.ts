@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { formatMoney, ratio } from '../../../schemas/primitives/money.js';
+import type { FillRow } from '../../fills/fills.sql.js';
+import { NO_BUILDER } from '../../fills/filter.js';
+import { legsOf } from '../../fills/legs.js';
+import type { TokenTitle } from '../../fills/titles.js';
+
+export const SOURCE = 'onchain-v2' as const;
+/** The family is of the second exchange generation and later ones. */
+export const FIRST_VERSION = 2;
+
+const text = z.string().nullable();
+const decimal = z.string().meta({ description: 'Decimal text.' });
+
+/** Decimal text with exactly `places` decimals; units have 6. */
+export function padded(units: bigint, places: number, decimals = 6): string {
+  const [whole = '0', fraction = ''] = formatMoney(units, decimals).split('.');
+  return `${whole}.${fraction.padEnd(places, '0')}`;
+}
+
+/** `YYYY-MM-DDTHH:MM:SS+00:00`. */
+export const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', '+00:00');
+
+const AMOUNT_PLACES = 16;
+const PRICE_PLACES = 20;
+const FEE_PLACES = 24;
+
+export const amountText = (units: bigint): string => padded(units, AMOUNT_PLACES);
+
+/** USD per share, rounded half up at the twentieth decimal. */
+export const priceText = (usdc: bigint, shares: bigint): string =>
+  padded(ratio(usdc, shares, PRICE_PLACES) ?? 0n, PRICE_PLACES, PRICE_PLACES);
+
+export const fillSchema = z.object({
+  ts: z.string().meta({ description: 'ISO-8601.' }),
+  ts_unix: z.int(),
+  tx_hash: z.string(),
+  order_hash: z.string(),
+  maker: z.string(),
+  taker: z.string(),
+  side: z.enum(['maker', 'taker']).optional().meta({ description: 'Of the wallet asked for; absent without one.' }),
+  token_id: text,
+  amount_usd: decimal.nullable(),
+  shares: decimal.nullable(),
+  price: decimal.nullable(),
+  fee_usd: decimal,
+  maker_token_id: z.string().meta({ description: '"0" is USDC.' }),
+  taker_token_id: z.string(),
+  maker_usdc: decimal.meta({ description: 'What the maker gave: USD, or shares.' }),
+  taker_usdc: decimal,
+  fee_usdc: decimal,
+  builder: z.string(),
+});
+
+export const marketFields = {
+  question: text,
+  slug: text,
+  event_title: text,
+  image: text,
+  condition_id: text,
+  outcome: text,
+};
+export const marketOf = (title: TokenTitle) => ({
+  question: title.market,
+  slug: title.slug,
+  event_title: title.eventTitle,
+  image: title.image,
+  condition_id: title.conditionId,
+  outcome: title.outcome,
+});
+
+/** A fill without its market. `sided`: a wallet was asked for. */
+export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchema> {
+  const usdc = BigInt(row.usdc);
+  const shares = BigInt(row.shares);
+  const legs = legsOf(row);
+  const fee = padded(BigInt(row.fee), FEE_PLACES);
+  return {
+    ts: isoTime(Number(row.timestamp)),
+    ts_unix: Number(row.timestamp),
+    tx_hash: row.tx_hash,
+    order_hash: row.order_hash,
+    maker: row.maker,
+    taker: row.taker,
+    ...(sided ? { side: row.role } : {}),
+    token_id: row.token_id,
+    amount_usd: amountText(usdc),
+    shares: amountText(shares),
+    price: priceText(usdc, shares),
+    fee_usd: fee,
+    maker_token_id: legs.makerAssetId,
+    taker_token_id: legs.takerAssetId,
+    maker_usdc: amountText(legs.makerAmount),
+    taker_usdc: amountText(legs.takerAmount),
+    fee_usdc: fee,
+    builder: row.builder === '' ? NO_BUILDER : row.builder,
+  };
+}
+
+export const paginationSchema = z.object({
+  limit: z.int(),
+  offset: z.int(),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable().optional().meta({ description: '`cursor` of the next page.' }),
+});

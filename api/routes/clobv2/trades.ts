@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { everyFill, type FillFilter, storedBuilder, tableSeconds } from '../../fills/filter.js';
+import { formatCursor } from '../../fills/position.js';
+import { untitled } from '../../fills/titles.js';
+import { walkName } from '../../fills/walks.js';
+import { cursorParam } from '../../http/chain-params.js';
+import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { clob } from './params.js';
+import { FIRST_VERSION, fillFrom, fillSchema, marketFields, marketOf, paginationSchema, SOURCE } from './serialize.js';
+
+const common = { method: 'get', family: 'clobv2', tag: 'CLOB v2', auth: 'key', gate: 'clobv2' } as const;
+const LAST_VERSION = 255;
+const versions = { min: FIRST_VERSION, max: LAST_VERSION };
+const source = z.literal(SOURCE);
+const titled = fillSchema.extend(marketFields);
+const cursor = cursorParam({
+  description: '`pagination.next_cursor` of the page before: exact whatever arrives meanwhile.',
+  invalid: 'invalid cursor: expected next_cursor of an earlier page',
+}).optional();
+
+const tradesQuery = z.object({
+  wallet: clob.wallet.optional(),
+  builder: clob.builder.optional(),
+  token_id: clob.tokenId.optional(),
+  condition_id: clob.conditionId.optional(),
+  start: clob.time('First moment, Unix seconds.'),
+  start_time: clob.time('As start.'),
+  end: clob.time('Last moment, Unix seconds.'),
+  end_time: clob.time('As end.'),
+  min_usd: clob.usd('min_usd'),
+  min_total: clob.usd('min_total'),
+  limit: clob.limit(500, 100),
+  offset: clob.offset,
+  order: clob.order,
+  cursor,
+});
+const listQuery = z.object({ limit: clob.limit(1_000, 100), offset: clob.offset });
+
+/** Fills on /clobv2: by any filter, of a wallet, of a token. Of the second exchange generation and later ones. */
+export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
+  const { fills, titlesOf } = deps.reads;
+
+  const read = async (
+    path: string,
+    filter: FillFilter,
+    query: { limit: number; offset: number; order?: 'asc' | 'desc' },
+    context: RequestContext,
+  ) => {
+    const page = { order: query.order ?? 'desc', limit: query.limit, offset: query.offset } as const;
+    const found = await fills.fills(filter, page, walkName(context.caller?.accountId, path, { ...query }));
+    const titles = await titlesOf(found.rows.map((row) => row.token_id));
+    return { ...found, titleOf: (token: string) => titles.get(token) ?? untitled };
+  };
+
+  const all = defineRoute({
+    ...common,
+    path: '/clobv2/trades',
+    summary: 'Fills by any filter',
+    description:
+      'Filters are ANDed. `side` is there only with `wallet`. What a fill is follows from which leg is `"0"`.',
+    query: tradesQuery,
+    success: {
+      description: 'A page of fills',
+      schema: z.object({ count: z.int(), source, pagination: paginationSchema, trades: z.array(titled) }),
+      example: {
+        count: 1,
+        source: SOURCE,
+        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '91000001-77' },
+        trades: [{ ...fillFrom(exampleFill, false), ...marketOf(exampleTitle) }],
+      },
+    },
+    async handler({ query }, context) {
+      const tokenIds = await fills.tokens({ tokenId: query.token_id, conditionId: query.condition_id });
+      const filter: FillFilter = {
+        ...everyFill,
+        wallets: query.wallet === undefined ? null : [query.wallet],
+        tokenIds,
+        builder: storedBuilder(query.builder),
+        afterS: tableSeconds(query.start ?? query.start_time),
+        beforeS: tableSeconds(query.end ?? query.end_time),
+        minMakerAmount: query.min_usd ?? query.min_total ?? null,
+        versions,
+        beyond: query.cursor ?? null,
+      };
+      const { rows, hasMore, last, titleOf } = await read('/clobv2/trades', filter, query, context);
+      const sided = query.wallet !== undefined;
+      return {
+        body: {
+          count: rows.length,
+          source: SOURCE,
+          pagination: {
+            limit: query.limit,
+            offset: query.offset,
+            has_more: hasMore,
+            next_cursor: hasMore && last !== null ? formatCursor(last) : null,
+          },
+          trades: rows.map((row) => ({ ...fillFrom(row, sided), ...marketOf(titleOf(row.token_id)) })),
+        },
+      };
+    },
+  });
+
+  const wallet = defineRoute({
+    ...common,
+    path: '/clobv2/wallets/{address}/trades',
+    summary: 'Fills of a wallet, newest first',
+    params: z.object({ address: clob.wallet }),
+    query: listQuery,
+    success: {
+      description: 'A page of fills',
+      schema: z.object({ wallet: z.string(), source, count: z.int(), offset: z.int(), trades: z.array(titled) }),
+      example: {
+        wallet: exampleFill.maker,
+        source: SOURCE,
+        count: 1,
+        offset: 0,
+        trades: [{ ...fillFrom(exampleFill, true), ...marketOf(exampleTitle) }],
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const filter = { ...everyFill, wallets: [address], versions };
+      const { rows, titleOf } = await read(`/clobv2/wallets/${address}/trades`, filter, query, context);
+      return {
+        body: {
+          wallet: address,
+          source: SOURCE,
+          count: rows.length,
+          offset: query.offset,
+          trades: rows.map((row) => ({ ...fillFrom(row, true), ...marketOf(titleOf(row.token_id)) })),
+        },
+      };
+    },
+  });
+
+  const hoisted = {
+    market: z.string().nullable(),
+    slug: z.string().nullable(),
+    outcome: z.string().nullable(),
+    image: z.string().nullable(),
+    condition_id: z.string().nullable(),
+  };
+  const hoist = (title: typeof untitled) => ({
+    market: title.market,
+    slug: title.slug,
+    outcome: title.outcome,
+    image: title.image,
+    condition_id: title.conditionId,
+  });
+  const token = defineRoute({
+    ...common,
+    path: '/clobv2/markets/{token_id}/trades',
+    summary: 'Fills of an outcome token, newest first',
+    params: z.object({ token_id: clob.tokenId }),
+    query: listQuery,
+    success: {
+      description: 'A page of fills; empty for an unknown token',
+      schema: z.object({
+        token_id: z.string(),
+        source,
+        count: z.int(),
+        offset: z.int(),
+        ...hoisted,
+        trades: z.array(fillSchema),
+      }),
+      example: {
+        token_id: exampleFill.token_id,
+        source: SOURCE,
+        count: 1,
+        offset: 0,
+        ...hoist(exampleTitle),
+        trades: [fillFrom(exampleFill, false)],
+      },
+    },
+    async handler({ params: { token_id }, query }, context) {
+      const filter = { ...everyFill, tokenIds: [token_id], versions };
+      const { rows } = await read(`/clobv2/markets/${token_id}/trades`, filter, query, context);
+      return {
+        body: {
+          token_id,
+          source: SOURCE,
+          count: rows.length,
+          offset: query.offset,
+          ...hoist((await titlesOf([token_id])).get(token_id) ?? untitled),
+          trades: rows.map((row) => fillFrom(row, false)),
+        },
+      };
+    },
+  });
+
+  return [all, wallet, token];
+}

@@ -1,0 +1,294 @@
+import { z } from 'zod';
+import { moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { type Resolution, resolutions } from '../../candles/candles.sql.js';
+import { type Candle, readCandles } from '../../candles/reader.js';
+import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { choiceParam } from '../../http/params.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import type { Tables } from '../../tables/port.js';
+import { readTokenVolume } from '../../volumes/reader.js';
+import { type BuilderRow, buildersSql, type HourRow, hoursSql } from '../../volumes/volumes.sql.js';
+import { rankBuilders } from '../v3/global/builders.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { clob } from './params.js';
+import { amountText, FIRST_VERSION, isoTime, padded, priceText, SOURCE } from './serialize.js';
+
+const common = { method: 'get', family: 'clobv2', tag: 'CLOB v2', auth: 'key', gate: 'clobv2' } as const;
+const source = z.literal(SOURCE);
+const decimal = z.string().meta({ description: 'Decimal text.' });
+const BUILDERS_MS = 30_000;
+const FEE_PLACES = 24;
+const MAX_HOURS = 8_784;
+const DEFAULT_HOURS = 168;
+
+const titleFields = {
+  market: z.string().nullable(),
+  slug: z.string().nullable(),
+  outcome: z.string().nullable(),
+  image: z.string().nullable(),
+  condition_id: z.string().nullable(),
+};
+const titleOf = (title: TokenTitle) => ({
+  market: title.market,
+  slug: title.slug,
+  outcome: title.outcome,
+  image: title.image,
+  condition_id: title.conditionId,
+});
+
+const names = Object.keys(resolutions) as Resolution[];
+const candleSchema = z.object({
+  bucket: z.string(),
+  time_unix: z.int(),
+  open: decimal,
+  high: decimal,
+  low: decimal,
+  close: decimal,
+  volume_usdc: decimal,
+  volume_shares: decimal,
+  trades: z.int(),
+});
+const PRICE_PLACES = 20;
+const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
+  bucket: isoTime(candle.startS),
+  time_unix: candle.startS,
+  open: padded(candle.open, PRICE_PLACES),
+  high: padded(candle.high, PRICE_PLACES),
+  low: padded(candle.low, PRICE_PLACES),
+  close: padded(candle.close, PRICE_PLACES),
+  volume_usdc: amountText(candle.usdc),
+  volume_shares: amountText(candle.shares),
+  trades: candle.trades,
+});
+
+/** Sums of the second exchange generation and later ones, and candles. */
+export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
+  const { tables, cache, reads } = deps;
+
+  const volume = defineRoute({
+    ...common,
+    path: '/clobv2/markets/{token_id}/volume',
+    summary: 'Volume of an outcome token',
+    description: 'Each match counts once, by the side of its maker.',
+    params: z.object({ token_id: clob.tokenId }),
+    success: {
+      description: 'Sums; zeros and `found: false` for an unknown token',
+      schema: z.object({
+        token_id: z.string(),
+        source,
+        found: z.boolean(),
+        total_trades: z.int(),
+        buys: z.int(),
+        sells: z.int(),
+        volume_usdc: z.number(),
+        buy_volume_usdc: z.number(),
+        sell_volume_usdc: z.number(),
+        volume_shares: z.number(),
+        ...titleFields,
+      }),
+      example: {
+        token_id: exampleFill.token_id,
+        source: SOURCE,
+        found: true,
+        total_trades: 40,
+        buys: 31,
+        sells: 9,
+        volume_usdc: 5120.25,
+        buy_volume_usdc: 4000.125,
+        sell_volume_usdc: 1120.125,
+        volume_shares: 10011.5,
+        ...titleOf(exampleTitle),
+      },
+    },
+    async handler({ params: { token_id } }) {
+      const [sums, titles] = await Promise.all([
+        readTokenVolume(tables, token_id, FIRST_VERSION),
+        reads.titlesOf([token_id]),
+      ]);
+      const found = sums.trades > 0;
+      return {
+        body: {
+          token_id,
+          source: SOURCE,
+          found,
+          total_trades: sums.trades,
+          buys: sums.buys,
+          sells: sums.sells,
+          volume_usdc: moneyToNumber(sums.usdc),
+          buy_volume_usdc: moneyToNumber(sums.buyUsdc),
+          sell_volume_usdc: moneyToNumber(sums.sellUsdc),
+          volume_shares: moneyToNumber(sums.shares),
+          ...titleOf(found ? (titles.get(token_id) ?? untitled) : untitled),
+        },
+      };
+    },
+  });
+
+  const candles = defineRoute({
+    ...common,
+    path: '/clobv2/candles/{token_id}',
+    summary: 'Candles of an outcome token, newest first',
+    description: 'From its fills of all generations, each match once; buckets without trades are left out.',
+    params: z.object({ token_id: clob.tokenId }),
+    query: z.object({
+      resolution: choiceParam({
+        description: 'Length of a bucket. Default 1h.',
+        invalid: `resolution must be one of [${names.join(', ')}]`,
+        values: names,
+      }).default('1h'),
+      start: clob.time('First moment, Unix seconds.'),
+      end: clob.time('Last moment, Unix seconds.'),
+      limit: clob.limit(1_000, 500),
+    }),
+    success: {
+      description: 'Candles',
+      schema: z.object({
+        token_id: z.string(),
+        source,
+        resolution: z.enum(names),
+        count: z.int(),
+        candles: z.array(candleSchema),
+      }),
+      example: {
+        token_id: exampleFill.token_id,
+        source: SOURCE,
+        resolution: '1h',
+        count: 1,
+        candles: [
+          {
+            bucket: '2026-09-21T14:00:00+00:00',
+            time_unix: 1789999200,
+            open: priceText(400_000n, 1_000_000n),
+            high: priceText(420_000n, 1_000_000n),
+            low: priceText(400_000n, 1_000_000n),
+            close: priceText(410_000n, 1_000_000n),
+            volume_usdc: amountText(82_000_000n),
+            volume_shares: amountText(200_000_000n),
+            trades: 2,
+          },
+        ],
+      },
+    },
+    async handler({ params: { token_id }, query }) {
+      const page = await readCandles(tables, {
+        tokenId: token_id,
+        seconds: resolutions[query.resolution],
+        limit: query.limit,
+        direction: 'before',
+        fromS: query.start ?? null,
+        toS: query.end ?? null,
+        gapFill: false,
+      });
+      const found = page.candles.map(candleFrom).reverse();
+      return { body: { token_id, source: SOURCE, resolution: query.resolution, count: found.length, candles: found } };
+    },
+  });
+
+  const hourly = defineRoute({
+    ...common,
+    path: '/clobv2/volume/hourly',
+    summary: 'Volume per hour, newest first',
+    query: z.object({ limit: clob.limit(MAX_HOURS, DEFAULT_HOURS) }),
+    success: {
+      description: 'Hours with trades',
+      schema: z.object({
+        count: z.int(),
+        source,
+        buckets: z.array(
+          z.object({
+            bucket: z.string(),
+            time_unix: z.int(),
+            trades: z.int(),
+            volume_usdc: decimal,
+            fee_usdc: decimal,
+          }),
+        ),
+      }),
+      example: {
+        count: 1,
+        source: SOURCE,
+        buckets: [
+          {
+            bucket: '2026-09-21T14:00:00+00:00',
+            time_unix: 1789999200,
+            trades: 12,
+            volume_usdc: amountText(5_120_250_000n),
+            fee_usdc: padded(331_000n, FEE_PLACES),
+          },
+        ],
+      },
+    },
+    async handler({ query }) {
+      const rows = await tables.rows<HourRow>(hoursSql(FIRST_VERSION, query.limit));
+      return {
+        body: {
+          count: rows.length,
+          source: SOURCE,
+          buckets: rows.map((row) => ({
+            bucket: isoTime(Number(row.hour_s)),
+            time_unix: Number(row.hour_s),
+            trades: Number(row.trades),
+            volume_usdc: amountText(BigInt(row.usdc)),
+            fee_usdc: padded(BigInt(row.fee), FEE_PLACES),
+          })),
+        },
+      };
+    },
+  });
+
+  const builderSchema = z.object({
+    builder: z.string(),
+    fills: z.int(),
+    notional_usdc: decimal,
+    fee_collected_usdc: decimal,
+    avg_fill_usdc: decimal,
+  });
+  const builders = defineRoute({
+    ...common,
+    path: '/clobv2/builders',
+    summary: 'Builders, largest notional first',
+    query: z.object({ limit: clob.limit(500, 50) }),
+    success: {
+      description: 'Builders',
+      schema: z.object({ count: z.int(), source, builders: z.array(builderSchema) }),
+      example: {
+        count: 1,
+        source: SOURCE,
+        builders: [
+          {
+            builder: `0x${'bc'.repeat(32)}`,
+            fills: 3,
+            notional_usdc: amountText(66_275_000n),
+            fee_collected_usdc: padded(331_000n, FEE_PLACES),
+            avg_fill_usdc: priceText(66_275_000n, 3_000_000n),
+          },
+        ],
+      },
+    },
+    async handler({ query }) {
+      const { value } = await cache.get('v3 builders', BUILDERS_MS, () => tables.rows<BuilderRow>(buildersSql()));
+      const found = rankBuilders(value, 'volume').slice(0, query.limit);
+      return {
+        body: {
+          count: found.length,
+          source: SOURCE,
+          builders: found.map((row) => ({
+            builder: row.builder,
+            fills: Number(row.trades),
+            notional_usdc: amountText(BigInt(row.usdc)),
+            fee_collected_usdc: padded(BigInt(row.fee), FEE_PLACES),
+            avg_fill_usdc: padded(
+              ratio(BigInt(row.usdc), BigInt(row.trades) * 1_000_000n, PRICE_PLACES) ?? 0n,
+              PRICE_PLACES,
+              PRICE_PLACES,
+            ),
+          })),
+        },
+      };
+    },
+  });
+
+  return [volume, candles, hourly, builders];
+}

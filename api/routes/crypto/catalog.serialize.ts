@@ -1,0 +1,68 @@
+import { inEventOrder } from '../../tables/event-order.js';
+import { boolFrom, isoFrom } from '../../tables/values.js';
+import type { EventRow, MarketRow, SeriesRow } from './catalog.sql.js';
+
+/** An event of /v1/crypto/markets with its markets: prices as numbers. */
+export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
+  return {
+    id: event.id,
+    slug: event.slug,
+    title: event.title,
+    startDate: isoFrom(event.start_ms),
+    endDate: isoFrom(event.end_ms),
+    active: boolFrom(event.active),
+    volume: event.volume,
+    volume24hr: event.volume_24h,
+    liquidity: event.liquidity,
+    openInterest: event.open_interest,
+    seriesSlug: event.series_slug ?? '',
+    markets: inEventOrder(markets, event.market_condition_ids).map((market) => ({
+      id: market.id,
+      question: market.question,
+      conditionId: market.condition_id,
+      outcomes: [...market.outcomes],
+      outcomePrices: market.outcome_prices.map(Number),
+      volume: market.volume,
+      liquidity: market.liquidity,
+      active: boolFrom(market.active),
+      closed: boolFrom(market.closed),
+      groupItemTitle: market.group_item_title ?? '',
+    })),
+  };
+}
+
+/** An entry of /v1/crypto/active: the window's event, or what its market says of it. `outcomes` is a string that holds JSON. */
+export function activeEntry(market: MarketRow, event: EventRow | undefined) {
+  return {
+    id: event?.id ?? market.event_id ?? market.id,
+    slug: market.slug,
+    title: event?.title ?? market.event_title ?? market.question,
+    active: boolFrom(event?.active ?? market.active),
+    closed: boolFrom(event?.closed ?? market.closed),
+    startDate: isoFrom(event?.start_ms ?? market.start_ms),
+    endDate: isoFrom(event?.end_ms ?? market.end_ms),
+    markets: [
+      {
+        question: market.question,
+        conditionId: market.condition_id,
+        outcomes: `[${market.outcomes.map((outcome) => JSON.stringify(outcome)).join(', ')}]`,
+        outcomePrices: market.outcome_prices.map(Number),
+        tokenId: market.tokens[0] ?? '',
+        active: boolFrom(market.active),
+        closed: boolFrom(market.closed),
+      },
+    ],
+  };
+}
+
+/** The catalogue calls the hourly pattern by its name; we list it as 1h. */
+export function seriesEntry(row: SeriesRow) {
+  return {
+    id: row.id,
+    slug: row.slug,
+    title: row.title,
+    recurrence: row.recurrence === 'hourly' ? '1h' : row.recurrence,
+    active: boolFrom(row.active),
+    eventCount: row.event_count,
+  };
+}

@@ -1,0 +1,40 @@
+/** The coins with short-form markets, in the order they are listed in. `names` are how catalogue slugs call them. */
+export const coins = [
+  { symbol: 'BTC', names: ['btc', 'bitcoin'] },
+  { symbol: 'ETH', names: ['eth', 'ethereum'] },
+  { symbol: 'SOL', names: ['sol', 'solana'] },
+  { symbol: 'BNB', names: ['bnb'] },
+  { symbol: 'XRP', names: ['xrp'] },
+  { symbol: 'DOGE', names: ['doge', 'dogecoin'] },
+  { symbol: 'HYPE', names: ['hype', 'hyperliquid'] },
+] as const;
+
+export type CoinSymbol = (typeof coins)[number]['symbol'];
+
+const symbols: ReadonlySet<string> = new Set(coins.map((coin) => coin.symbol));
+
+export const symbolList = coins.map((coin) => coin.symbol).join(', ');
+
+/** Pattern (RE2) of slugs that name one of the coins as a whole word. */
+export const coinSlugPattern = `(^|-)(${coins.flatMap((coin) => coin.names).join('|')})(-|$)`;
+
+export const SHORT_WINDOW_S = 300;
+
+/** Start of the 5-minute window a moment falls into, Unix seconds. */
+export function windowStartAt(nowMs: number): number {
+  return Math.floor(nowMs / 1000 / SHORT_WINDOW_S) * SHORT_WINDOW_S;
+}
+
+/** Slugs of the coins' 5-minute markets for one window, in coin order. */
+export function windowSlugs(windowStartS: number): string[] {
+  return coins.map((coin) => `${coin.symbol.toLowerCase()}-updown-5m-${windowStartS}`);
+}
+
+/** `btc`, `BTC/USD` -> `BTC`; null for anything that is not one of the coins. */
+export function parseSymbol(text: string): CoinSymbol | null {
+  const upper = text.toUpperCase();
+  const bare = upper.endsWith('/USD') ? upper.slice(0, -'/USD'.length) : upper;
+  return symbols.has(bare) ? (bare as CoinSymbol) : null;
+}
+
+export const feedOf = (symbol: CoinSymbol): string => `${symbol}/USD`;

@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { commonLimits } from '../../../schemas/plans.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { badParameter } from '../../errors/failure.js';
+import { integerFrom, integerParam, requiredText } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Tables } from '../../tables/port.js';
+import { feedOf } from './coins.js';
+import { symbolParam } from './inputs.js';
+import { type CandleRow, candlesSql, type TickRow, ticksSql } from './oracle.sql.js';
+
+const CANDLES = 30;
+const CANDLES_CACHE_S = 5;
+const TICKS_CACHE_S = 60;
+/** Ticks this young may still be joined by others of the same range. */
+const TICKS_SETTLE_MS = 2_000;
+
+export interface OracleRouteDeps {
+  readonly tables: Tables;
+  readonly cache: TtlCache;
+}
+
+const candle = z.object({
+  time: z.int().meta({ description: 'Start of the 5-minute bucket, Unix seconds.' }),
+  open: z.number(),
+  high: z.number(),
+  low: z.number(),
+  close: z.number(),
+});
+
+const tick = z.object({
+  id: z.string().meta({ description: 'Stable id of the tick.' }),
+  type: z.literal('price_feed'),
+  feed: z.string(),
+  timestamp: z.int().meta({ description: 'Unix seconds.' }),
+  timestamp_ms: z.int(),
+  is_twap: z.boolean(),
+  twap_window_seconds: z.int().nullable(),
+  data: z.object({
+    feed: z.string(),
+    price: z.number(),
+    bid: z.number().meta({ description: 'The price itself where the source publishes no spread.' }),
+    ask: z.number().meta({ description: 'The price itself where the source publishes no spread.' }),
+    timestamp: z.int(),
+    is_twap: z.boolean(),
+    twap_window_seconds: z.int().nullable(),
+  }),
+});
+
+/** A stored tick in the shape we serve; the same as the event socket's. */
+export function tickFrom(row: TickRow, feed: string): z.input<typeof tick> {
+  const ms = Number(row.ms);
+  const price = Number(row.price);
+  const timestamp = Math.floor(ms / 1000);
+  const twap = { is_twap: false, twap_window_seconds: null };
+  return {
+    id: row.id,
+    type: 'price_feed',
+    feed,
+    timestamp,
+    timestamp_ms: ms,
+    ...twap,
+    data: {
+      feed,
+      price,
+      bid: row.bid === null ? price : Number(row.bid),
+      ask: row.ask === null ? price : Number(row.ask),
+      timestamp,
+      ...twap,
+    },
+  };
+}
+
+/** Epoch milliseconds that JavaScript dates, and so every table, can hold. */
+const LAST_MS = 8_640_000_000_000_000;
+const timeParam = (name: 'from' | 'to') =>
+  requiredText(name)
+    .transform((text, context): number => {
+      const value = integerFrom(text);
+      if (value === null || value < 0 || value > LAST_MS) {
+        context.addIssue({ code: 'custom', message: 'Invalid time range' });
+        return z.NEVER;
+      }
+      return value;
+    })
+    .meta({ type: 'integer', minimum: 0, description: `Unix milliseconds, inclusive.`, example: 1811000100000 });
+
+const limitText = `Invalid limit. Max ${commonLimits.ticksMaxLimit}`;
+
+/** Candles and ticks of the oracle feeds. */
+export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
+  const candles = defineRoute({
+    method: 'get',
+    path: '/v1/crypto/candles',
+    family: 'v1',
+    tag: 'Crypto',
+    auth: 'key',
+    gate: 'v1',
+    cacheS: CANDLES_CACHE_S,
+    summary: 'Five-minute oracle candles',
+    description:
+      'The newest 30 candles, oldest first, the last one still forming. A tick on a boundary closes one candle and opens the next. Buckets without ticks are left out.',
+    query: z.object({ symbol: symbolParam }),
+    success: {
+      description: 'Candles',
+      schema: z.object({ candles: z.array(candle) }),
+      example: {
+        candles: [
+          { time: 1811000100, open: 101.5, high: 102.25, low: 101.1, close: 101.9 },
+          { time: 1811000400, open: 101.9, high: 101.95, low: 101.4, close: 101.6 },
+        ],
+      },
+    },
+    async handler({ query }) {
+      const feed = feedOf(query.symbol);
+      const cached = await deps.cache.get(`candles:${feed}`, CANDLES_CACHE_S * 1000, async () => {
+        const rows = await deps.tables.rows<CandleRow>(candlesSql(feed, CANDLES));
+        return rows.reverse().map((row) => ({
+          time: Number(row.time),
+          open: Number(row.open),
+          high: Number(row.high),
+          low: Number(row.low),
+          close: Number(row.close),
+        }));
+      });
+      return { body: { candles: cached.value }, cache: cacheOf(cached, CANDLES_CACHE_S) };
+    },
+  });
+
+  const ticks = defineRoute({
+    method: 'get',
+    path: '/v1/crypto/ticks',
+    family: 'v1',
+    tag: 'Crypto',
+    auth: 'key',
+    gate: 'v1',
+    cacheS: TICKS_CACHE_S,
+    summary: 'One-second oracle ticks',
+    description:
+      'Spot ticks, oldest first, at most 24 hours per request. `truncated` means the range holds more than `limit`. Ranges that touch the last two seconds are never cached.',
+    query: z.object({
+      symbol: symbolParam,
+      from: timeParam('from'),
+      to: timeParam('to'),
+      limit: integerParam({
+        description: 'Ticks to return at most. Default 10000.',
+        invalid: limitText,
+        min: 1,
+        max: commonLimits.ticksMaxLimit,
+        example: 1000,
+      }).default(commonLimits.ticksDefaultLimit),
+    }),
+    success: {
+      description: 'Ticks',
+      schema: z.object({
+        symbol: z.string(),
+        feed: z.string(),
+        from: z.int(),
+        to: z.int(),
+        limit: z.int(),
+        count: z.int(),
+        truncated: z.boolean(),
+        ticks: z.array(tick),
+      }),
+      example: {
+        symbol: 'SOL',
+        feed: 'SOL/USD',
+        from: 1811000100000,
+        to: 1811000102000,
+        limit: 1,
+        count: 1,
+        truncated: true,
+        ticks: [
+          tickFrom(
+            { id: 'SOL/USD-1811000100000-0', ms: 1811000100000, price: '101.5012345', bid: '101.49', ask: '101.51' },
+            'SOL/USD',
+          ),
+        ],
+      },
+    },
+    async handler({ query }, context) {
+      if (query.to < query.from) throw badParameter('Invalid time range');
+      if (query.to - query.from > commonLimits.ticksMaxRangeMs) throw badParameter('Range exceeds 24 hours');
+      const feed = feedOf(query.symbol);
+      const { from, to, limit } = query;
+      const load = () => deps.tables.rows<TickRow>(ticksSql({ feed, fromMs: from, toMs: to, rows: limit + 1 }));
+      const settled = to < context.nowMs - TICKS_SETTLE_MS;
+      const cached = await deps.cache.get(
+        `ticks:${feed}:${from}:${to}:${limit}`,
+        settled ? TICKS_CACHE_S * 1000 : 0,
+        load,
+      );
+      const rows = cached.value.slice(0, limit);
+      return {
+        body: {
+          symbol: query.symbol,
+          feed,
+          from,
+          to,
+          limit,
+          count: rows.length,
+          truncated: cached.value.length > limit,
+          ticks: rows.map((row) => tickFrom(row, feed)),
+        },
+        ...(settled ? { cache: cacheOf(cached, TICKS_CACHE_S) } : {}),
+      };
+    },
+  });
+
+  return [candles, ticks];
+}

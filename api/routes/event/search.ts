@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { integerParam, requiredText } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import { inEventOrder } from '../../tables/event-order.js';
+import type { Tables } from '../../tables/port.js';
+import { boolFrom } from '../../tables/values.js';
+import { type FoundEventRow, type FoundMarketRow, foundMarketsSql, searchEventsSql } from './search.sql.js';
+
+const SEARCH_CACHE_S = 180;
+const MAX_WORDS = 20;
+
+const market = z.object({
+  question: z.string(),
+  groupItemTitle: z.string(),
+  conditionId: z.string(),
+  tokenId: z.string().meta({ description: 'Token of the first outcome, decimal.' }),
+  price: z.number().meta({ description: 'Of the first outcome, as the catalogue states it.' }),
+  active: z.boolean(),
+});
+const event = z.object({
+  id: z.string(),
+  slug: z.string(),
+  title: z.string(),
+  image: z.string().nullable(),
+  active: z.boolean(),
+  markets: z.array(market),
+});
+
+const priceOf = (text: string | undefined): number => {
+  const price = Number(text ?? '');
+  return Number.isFinite(price) ? price : 0;
+};
+
+const marketFrom = (row: FoundMarketRow): z.input<typeof market> => ({
+  question: row.question,
+  groupItemTitle: row.group_item_title ?? '',
+  conditionId: row.condition_id,
+  tokenId: row.tokens[0] ?? '',
+  price: priceOf(row.outcome_prices[0]),
+  active: boolFrom(row.active),
+});
+
+/** GET /v1/events/search. */
+export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache }): Route {
+  const { tables } = deps;
+  const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
+    const events = await tables.rows<FoundEventRow>(searchEventsSql(words, limit));
+    const ids = events.map((row) => row.id);
+    const markets = ids.length === 0 ? [] : await tables.rows<FoundMarketRow>(foundMarketsSql(ids));
+    return events.map((row) => ({
+      id: row.id,
+      slug: row.slug,
+      title: row.title,
+      image: row.image,
+      active: boolFrom(row.active),
+      markets: inEventOrder(
+        markets.filter((one) => one.event_id === row.id),
+        row.market_condition_ids,
+      ).map(marketFrom),
+    }));
+  };
+  return defineRoute({
+    method: 'get',
+    path: '/v1/events/search',
+    family: 'v1',
+    tag: 'Events',
+    auth: 'key',
+    gate: 'v1',
+    cacheS: SEARCH_CACHE_S,
+    summary: 'Events whose title or slug hold every word',
+    description: 'Open ones first, then by volume. Letter case does not matter.',
+    query: z.object({
+      q: requiredText('q')
+        .max(300, 'Invalid q. Max 300 characters')
+        .meta({ description: 'Words, each of which must occur.', example: 'launches 2027' }),
+      limit: integerParam({
+        description: 'Default 10.',
+        invalid: 'Invalid limit. Max 20',
+        min: 1,
+        max: 20,
+      }).default(10),
+    }),
+    success: {
+      description: 'Events with their markets',
+      schema: z.object({ query: z.string(), events: z.array(event), count: z.int() }),
+      example: {
+        query: 'launches',
+        events: [
+          {
+            id: '660001',
+            slug: 'how-many-launches-in-2027',
+            title: 'How many launches in 2027?',
+            image: null,
+            active: true,
+            markets: [
+              {
+                question: 'Will there be 0 launches in 2027?',
+                groupItemTitle: '0',
+                conditionId: `0x5c${'0'.repeat(61)}3`,
+                tokenId: '52',
+                price: 0.031,
+                active: true,
+              },
+            ],
+          },
+        ],
+        count: 1,
+      },
+    },
+    async handler({ query }) {
+      const words = query.q
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .slice(0, MAX_WORDS);
+      const key = `events search ${query.limit} ${JSON.stringify(words)}`;
+      const cached = await deps.cache.get(key, SEARCH_CACHE_S * 1000, () => load(words, query.limit));
+      return {
+        body: { query: query.q, events: cached.value, count: cached.value.length },
+        cache: cacheOf(cached, SEARCH_CACHE_S),
+      };
+    },
+  });
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { hashIp, hashKey, KEY_PREFIX, newRawKey, shownKeyPrefix } from '../../../schemas/keys.js';
+import { commonLimits, plans } from '../../../schemas/plans.js';
+import type { AccountCommand, Outcome } from '../../../schemas/types.gen.js';
+import { clientNetwork } from '../../auth/client-ip.js';
+import { ApiError } from '../../errors/failure.js';
+import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+
+const OUTCOME_TIMEOUT_MS = 5_000;
+const MAX_NAME = 100;
+const MAX_REMEMBERED = 100_000;
+const DAY_MS = 86_400_000;
+const REFUSAL = `Too many key generation requests. Max ${commonLimits.freeKeysPerIpAndUtcDay} per day.`;
+const KEEP_IT = 'Store this key securely — it cannot be retrieved again.';
+
+export interface CreateKeyDeps {
+  /** Appends a command durably; resolves with its id. */
+  readonly send: (command: AccountCommand['command']) => Promise<string>;
+  /** What the fold decided, or null when it has not within the time. */
+  readonly waitForOutcome: (commandId: string, timeoutMs: number) => Promise<Outcome | null>;
+}
+
+const bodySchema = z
+  .object(
+    {
+      name: z
+        .string({ error: 'Invalid name. Use a string.' })
+        .max(MAX_NAME, `Invalid name. Max ${MAX_NAME} characters.`)
+        .refine((text) => !/\p{Cc}/u.test(text), 'Invalid name. Control characters are not allowed.')
+        .nullish()
+        .meta({ description: 'Label of the key. Default `unnamed`.' }),
+    },
+    { error: 'Request body must be a JSON object.' },
+  )
+  .optional();
+
+/** Networks that have used up their day: refused without a command. The fold alone decides; this only spares it. */
+function createUsedUpNetworks() {
+  let day = '';
+  const used = new Set<string>();
+  return {
+    has(utcDay: string, hash: string): boolean {
+      return utcDay === day && used.has(hash);
+    },
+    add(utcDay: string, hash: string): void {
+      if (utcDay !== day) {
+        day = utcDay;
+        used.clear();
+      }
+      if (used.size < MAX_REMEMBERED) used.add(hash);
+    },
+  };
+}
+
+/** POST /v1/keys: a free account with its one key. First-wins per client network and UTC day, decided by the accounts fold. */
+export function createKeyRoute(deps: CreateKeyDeps): Route {
+  const usedUp = createUsedUpNetworks();
+  return defineRoute({
+    method: 'post',
+    path: '/v1/keys',
+    family: 'v1',
+    tag: 'Keys',
+    auth: 'none',
+    summary: 'Make a free API key',
+    description:
+      'No key needed. One key per client address (IPv6: per /64 network) and UTC day. The raw key is shown once and stored only as SHA-256.',
+    body: bodySchema,
+    success: {
+      status: 201,
+      description: 'The key',
+      schema: z.object({
+        api_key: z.string(),
+        name: z.string(),
+        rate_limit_per_minute: z.int().nonnegative(),
+        message: z.string(),
+      }),
+      example: {
+        api_key: `${KEY_PREFIX}0f3c9b7a51d24e6882aa10b7cc4d9e35`,
+        name: 'desk-bot',
+        rate_limit_per_minute: plans.free.standardPerMinute,
+        message: KEEP_IT,
+      },
+    },
+    otherResponses: {
+      429: {
+        description: 'This address has made its key of the day.',
+        schema: errorSchema,
+        example: { error: REFUSAL, reset_at: 1811030400 },
+      },
+    },
+    async handler({ body }, context) {
+      const label = body?.name?.trim() ?? '';
+      const name = label === '' ? 'unnamed' : label;
+      const ipHash = hashIp(clientNetwork(context.clientIp));
+      const utcDay = new Date(context.nowMs).toISOString().slice(0, 10);
+      const refuse = (): never => {
+        throw new ApiError({
+          kind: 'rate_limited',
+          retryAtMs: (Math.floor(context.nowMs / DAY_MS) + 1) * DAY_MS,
+          nowMs: context.nowMs,
+          limitPerMinute: 0,
+          message: REFUSAL,
+        });
+      };
+      if (usedUp.has(utcDay, ipHash)) refuse();
+      const rawKey = newRawKey();
+      const id = await deps.send({
+        'oddstream.CreateFreeKey': {
+          account_id: randomUUID(),
+          key_hash: hashKey(rawKey),
+          key_prefix: shownKeyPrefix(rawKey),
+          name,
+          ip_hash: ipHash,
+          utc_day: utcDay,
+        },
+      });
+      const outcome = await deps.waitForOutcome(id, OUTCOME_TIMEOUT_MS);
+      if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 });
+      if (outcome.accepted || outcome.code === 'rate_limited') usedUp.add(utcDay, ipHash);
+      if (outcome.code === 'rate_limited') refuse();
+      if (!outcome.accepted) throw new Error(`CreateFreeKey was refused: ${outcome.code}`);
+      return {
+        body: { api_key: rawKey, name, rate_limit_per_minute: plans.free.standardPerMinute, message: KEEP_IT },
+      };
+    },
+  });
+}

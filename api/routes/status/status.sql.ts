@@ -1,0 +1,18 @@
+import type { Sql } from '../../tables/port.js';
+
+export interface CountsRow {
+  readonly markets: string;
+  readonly wallets: string;
+  readonly tokens: string;
+  readonly latest_block: string;
+}
+
+/** Sizes of what we hold. Wallets are counted approximately (HyperLogLog-like, within about 1 %). */
+export const countsSql: Sql = {
+  text: `SELECT
+      (SELECT uniqExact(condition_id) FROM markets) AS markets,
+      (SELECT uniq(wallet) FROM fills_by_wallet) AS wallets,
+      (SELECT uniqExact(token_id) FROM tokens) AS tokens,
+      (SELECT max(block_number) FROM blocks) AS latest_block`,
+  params: {},
+};

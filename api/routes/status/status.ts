@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import type { Log } from '../../../infra/log/port.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import { topics } from '../../../schemas/topics.js';
+import type { SourceStatus } from '../../../schemas/types.gen.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { defineRoute, type Reply, type Route } from '../../http/route.js';
+import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
+import type { Tables } from '../../tables/port.js';
+import { isoFrom } from '../../tables/values.js';
+import { type CountsRow, countsSql } from './status.sql.js';
+
+const COUNTS_CACHE_MS = 30_000;
+
+const count = z.int().nullable();
+
+const sourceSchema = z.object({
+  source: z.string(),
+  mode: z.enum(['live', 'recorded']),
+  phase: z.enum(['history', 'live', 'stopped']),
+  progress: z.number().nullable().meta({ description: 'Part of the history that is loaded, 0 to 1.' }),
+  connected: z.boolean(),
+  health: z.enum(['connected', 'disconnected', 'silent']),
+  detail: z.string(),
+  head: count.meta({ description: 'Newest block seen (chain).' }),
+  finalized: count.meta({ description: 'Newest block that can no longer change (chain).' }),
+  lag: count.meta({ description: 'Blocks between head and finalized.' }),
+  last_event_age_seconds: z.number().nullable(),
+  shift_days: count.meta({ description: 'Whole days added to the recorded times of the live tail.' }),
+  recorded_from: z.string().nullable().meta({ description: 'Start of the recorded day that is being played.' }),
+});
+
+const statusSchema = z.object({
+  node_connected: z.boolean(),
+  tables_connected: z.boolean(),
+  uptime_seconds: z.int(),
+  stream_length: z.int().meta({ description: 'Chain events the head topic holds.' }),
+  events_stream_length: z.int().meta({ description: 'Events the subscribers’ stream holds.' }),
+  pending_txs: count.meta({ description: 'null: only the gateway knows.' }),
+  ws_subscribers: count.meta({ description: 'null: only the gateway knows.' }),
+  firehose_connections: count.meta({ description: 'null: only the gateway knows.' }),
+  redis_memory: z.string().meta({ description: '`none`: no Redis in this deployment.' }),
+  state: z
+    .object({
+      market_count: count,
+      wallet_count: count,
+      metadata_count: count,
+      events_buffered: z.int(),
+      events_processed: z.int(),
+      latest_block: count,
+    })
+    .meta({ description: 'Counts from the tables are null while the tables cannot be read.' }),
+  mode: z.enum(['live', 'recorded']).nullable(),
+  notice: z.string().meta({ description: 'Says when the data is recorded and shifted in time.' }),
+  sources: z.array(sourceSchema),
+});
+
+/** One source as the status page shows it. */
+export function sourceEntry(status: SourceStatus, nowMs: number): z.input<typeof sourceSchema> {
+  const health = healthOf(status, nowMs);
+  const age = status.last_event_ms === null ? null : Math.max(0, Math.round((nowMs - status.last_event_ms) / 100) / 10);
+  return {
+    source: status.source,
+    mode: status.mode,
+    phase: status.phase,
+    progress: status.progress,
+    connected: health === 'connected',
+    health,
+    detail: status.detail,
+    head: status.head,
+    finalized: status.finalized,
+    lag: status.head === null || status.finalized === null ? null : status.head - status.finalized,
+    last_event_age_seconds: age,
+    shift_days: status.shift_days,
+    recorded_from: isoFrom(status.recorded_from_ms),
+  };
+}
+
+/** In words, what kind of data this is. */
+export function noticeOf(sources: readonly SourceStatus[]): string {
+  if (sources.length === 0) return 'No source has reported yet.';
+  const recorded = sources.filter((source) => source.mode === 'recorded');
+  if (recorded.length === 0) return 'Live data.';
+  const names = recorded.map((source) => source.source).join(', ');
+  const shifts = recorded.flatMap((source) =>
+    source.shift_days === null ? [] : [`${source.source} by ${source.shift_days} days`],
+  );
+  const moved =
+    shifts.length === 0 ? '' : `; the recorded day is played as a live tail, shifted in time (${shifts.join(', ')})`;
+  return `Recorded data, not live (${names}). The history keeps its true times${moved}.`;
+}
+
+export interface StatusDeps {
+  readonly tables: Tables;
+  readonly log: Pick<Log, 'bounds'>;
+  readonly sources: Pick<SourceStatusView, 'all'>;
+  readonly cache: TtlCache;
+  readonly logger: Logger;
+  readonly startedAtMs: number;
+}
+
+/** GET /v1/status. Answers also while the tables are away, with nulls for what they would have told. */
+export function createStatusRoute(deps: StatusDeps): Route {
+  const held = async (topic: string) => {
+    const { earliest, next } = await deps.log.bounds(topic, 0);
+    return { length: next - earliest, next };
+  };
+  const counts = async (): Promise<CountsRow | null> => {
+    try {
+      const cached = await deps.cache.get('status-counts', COUNTS_CACHE_MS, () =>
+        deps.tables.rows<CountsRow>(countsSql),
+      );
+      return cached.value[0] ?? null;
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'status without the tables');
+      return null;
+    }
+  };
+  return defineRoute({
+    method: 'get',
+    path: '/v1/status',
+    family: 'v1',
+    tag: 'Service',
+    auth: 'key',
+    summary: 'State of the service and its sources',
+    success: {
+      description: 'Status',
+      schema: statusSchema,
+      example: {
+        node_connected: true,
+        tables_connected: true,
+        uptime_seconds: 3600,
+        stream_length: 120000,
+        events_stream_length: 118000,
+        pending_txs: null,
+        ws_subscribers: null,
+        firehose_connections: null,
+        redis_memory: 'none',
+        state: {
+          market_count: 900,
+          wallet_count: 12000,
+          metadata_count: 1800,
+          events_buffered: 118000,
+          events_processed: 240000,
+          latest_block: 91000001,
+        },
+        mode: 'recorded',
+        notice:
+          'Recorded data, not live (chain). The history keeps its true times; the recorded day is played as a live tail, shifted in time (chain by 40 days).',
+        sources: [
+          {
+            source: 'chain',
+            mode: 'recorded',
+            phase: 'live',
+            progress: 1,
+            connected: true,
+            health: 'connected',
+            detail: 'playing',
+            head: 91000001,
+            finalized: 90999990,
+            lag: 11,
+            last_event_age_seconds: 1.2,
+            shift_days: 40,
+            recorded_from: '2027-04-12T00:00:00Z',
+          },
+        ],
+      },
+    },
+    async handler(_input, context): Promise<Reply<z.input<typeof statusSchema>>> {
+      const statuses = deps.sources.all();
+      const [chain, stream, row] = await Promise.all([
+        held(topics.chainHead.name),
+        held(topics.streamEvents.name),
+        counts(),
+      ]);
+      const sources = statuses.map((status) => sourceEntry(status, context.nowMs));
+      const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+      return {
+        body: {
+          node_connected: sources.some((source) => source.source === 'chain' && source.connected),
+          tables_connected: row !== null,
+          uptime_seconds: Math.max(0, Math.floor((context.nowMs - deps.startedAtMs) / 1000)),
+          stream_length: chain.length,
+          events_stream_length: stream.length,
+          pending_txs: null,
+          ws_subscribers: null,
+          firehose_connections: null,
+          redis_memory: 'none',
+          state: {
+            market_count: number(row?.markets),
+            wallet_count: number(row?.wallets),
+            metadata_count: number(row?.tokens),
+            events_buffered: stream.length,
+            events_processed: stream.next,
+            latest_block: number(row?.latest_block),
+          },
+          mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
+          notice: noticeOf(statuses),
+          sources,
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { notFound } from '../../errors/failure.js';
+import { slugParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { createResolver, type ResolveDeps } from '../../wallets/resolve.js';
+
+const FOUND_S = 3_600;
+const MISSING_MS = 60_000;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+const walletType = z.enum(['deposit_wallet', 'safe', 'proxy']).nullable();
+const address = z.string().nullable();
+const resolvedSchema = z.object({
+  safe: z.string().meta({ description: 'The wallet that is traded with, of any type.' }),
+  eoa: address.meta({ description: 'Key behind it; null where it cannot be found.' }),
+  username: z.string().nullable(),
+  type: walletType.meta({ description: 'Of `safe`; null where it cannot be verified.' }),
+  wallets: z
+    .object({ deposit_wallet: address, safe: address, proxy_wallet: address })
+    .meta({ description: 'Deployed ones.' }),
+  wallet_details: z.array(
+    z.object({ address: z.string(), wallet_type: walletType, deployed: z.boolean(), current: z.boolean() }),
+  ),
+});
+
+const example = {
+  safe: '0x00000000000000000000000000000000000000d1',
+  eoa: '0x00000000000000000000000000000000000000e1',
+  username: 'quietfox',
+  type: 'deposit_wallet',
+  wallets: {
+    deposit_wallet: '0x00000000000000000000000000000000000000d1',
+    safe: '0x00000000000000000000000000000000000000f1',
+    proxy_wallet: null,
+  },
+  wallet_details: [
+    {
+      address: '0x00000000000000000000000000000000000000d1',
+      wallet_type: 'deposit_wallet',
+      deployed: true,
+      current: true,
+    },
+    { address: '0x00000000000000000000000000000000000000f1', wallet_type: 'safe', deployed: true, current: false },
+  ],
+};
+
+/** GET /v1/resolve/{query}. */
+export function createResolveRoute(deps: ResolveDeps & { cache: TtlCache }): Route {
+  const resolve = createResolver(deps);
+  return defineRoute({
+    method: 'get',
+    path: '/v1/resolve/{query}',
+    family: 'v1',
+    tag: 'Wallets and markets',
+    auth: 'key',
+    gate: 'v1',
+    cacheS: FOUND_S,
+    summary: 'Who is behind a wallet, a key or a name',
+    description:
+      'Without a node, wallets that were seen on chain count as deployed, and the key behind a wallet is not known unless it was asked for.',
+    params: z.object({
+      query: slugParam({
+        description: 'Wallet, key, or name in any letter case.',
+        invalid: 'Invalid query',
+        example: 'quietfox',
+      }),
+    }),
+    success: { description: 'The wallets of one person', schema: resolvedSchema, example },
+    otherResponses: {
+      404: { description: 'Nobody known.', schema: errorSchema, example: { error: 'Address not found.' } },
+    },
+    async handler({ params: { query } }) {
+      const cached = await deps.cache.get(
+        `resolve ${query.toLowerCase()}`,
+        (found) => (found === null ? MISSING_MS : FOUND_S * 1000),
+        () => resolve(query),
+      );
+      if (cached.value === null) throw notFound(ADDRESS.test(query) ? 'Address not found.' : 'Username not found.');
+      const { wallet_details, ...rest } = cached.value;
+      return { body: { ...rest, wallet_details: [...wallet_details] }, cache: cacheOf(cached, FOUND_S) };
+    },
+  });
+}

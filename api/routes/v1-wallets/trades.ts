@@ -1,0 +1,253 @@
+import { z } from 'zod';
+import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import { badParameter, notFound } from '../../errors/failure.js';
+import type { FillRow } from '../../fills/fills.sql.js';
+import { everyFill, type FillFilter, withoutCombos } from '../../fills/filter.js';
+import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { walkName } from '../../fills/walks.js';
+import { hashParam, offsetParam, walletParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam, requiredText, slugParam } from '../../http/params.js';
+import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+
+const common = { method: 'get', family: 'v1', tag: 'Wallets and markets', auth: 'key', gate: 'v1' } as const;
+const MAX_WALLETS = 20;
+const MAX_OFFSET = 100_000;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const PRICE_PLACES = 6;
+
+const paging = {
+  limit: integerParam({
+    description: 'Rows per page. Default 100; larger than 500 is taken as 500.',
+    invalid: 'Invalid limit',
+    min: 1,
+    max: 500,
+    clamp: true,
+  }).default(100),
+  offset: offsetParam({
+    invalid: 'Invalid offset',
+    tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
+    max: MAX_OFFSET,
+  }).default(0),
+};
+
+/** Up to 20 addresses, lowercased, each once. */
+const walletsOf = (text: string, name: string): string[] => {
+  const wallets = [
+    ...new Set(
+      text
+        .toLowerCase()
+        .split(',')
+        .map((part) => part.trim()),
+    ),
+  ].filter((part) => part !== '');
+  if (wallets.length === 0) throw badParameter(`Missing required query parameter '${name}'`);
+  if (wallets.length > MAX_WALLETS) throw badParameter(`Too many wallets in '${name}'. Max ${MAX_WALLETS}`);
+  const bad = wallets.find((wallet) => !ADDRESS.test(wallet));
+  if (bad !== undefined) throw badParameter(`Invalid wallet: ${bad.slice(0, 80)}`);
+  return wallets;
+};
+
+const side = z.enum(['BUY', 'SELL']);
+const walletTradeSchema = z.object({
+  proxyWallet: z.string(),
+  asset: z.string(),
+  conditionId: z.string(),
+  title: z.string(),
+  slug: z.string(),
+  icon: z.string(),
+  eventSlug: z.string(),
+  outcome: z.string(),
+  outcomeIndex: z.int().nullable(),
+  side,
+  price: z.number(),
+  size: z.number().meta({ description: 'Shares, net of a fee that was taken in shares.' }),
+  timestamp: z.int().meta({ description: 'Unix seconds.' }),
+  transactionHash: z.string(),
+  name: z.string(),
+  pseudonym: z.string(),
+  bio: z.string(),
+  profileImage: z.string(),
+  profileImageOptimized: z.string(),
+});
+const marketTradeSchema = walletTradeSchema.pick({
+  proxyWallet: true,
+  name: true,
+  side: true,
+  outcome: true,
+  outcomeIndex: true,
+  size: true,
+  price: true,
+  timestamp: true,
+  title: true,
+  slug: true,
+  transactionHash: true,
+});
+
+/** What a wallet's own order got in one fill. Profiles are no part of the chain: their fields are empty. */
+function walletTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof walletTradeSchema> {
+  const shares = BigInt(row.shares);
+  return {
+    proxyWallet: row.maker,
+    asset: row.token_id,
+    conditionId: title.conditionId ?? '',
+    title: title.market ?? '',
+    slug: title.slug ?? '',
+    icon: title.icon ?? '',
+    eventSlug: title.eventSlug ?? '',
+    outcome: title.outcome ?? '',
+    outcomeIndex: title.outcomeIndex,
+    side: row.side,
+    price: priceNumber(BigInt(row.usdc), shares, PRICE_PLACES) ?? 0,
+    size: moneyToNumber(shares - BigInt(row.fee_shares)),
+    timestamp: Number(row.timestamp),
+    transactionHash: row.tx_hash,
+    name: '',
+    pseudonym: '',
+    bio: '',
+    profileImage: '',
+    profileImageOptimized: '',
+  };
+}
+
+function marketTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof marketTradeSchema> {
+  const { proxyWallet, name, side, outcome, outcomeIndex, size, price, timestamp, slug, transactionHash, ...rest } =
+    walletTradeFrom(row, title);
+  return {
+    proxyWallet,
+    name,
+    side,
+    outcome,
+    outcomeIndex,
+    size,
+    price,
+    timestamp,
+    title: rest.title,
+    slug,
+    transactionHash,
+  };
+}
+
+/** Trades as people see them: rows of the orders a wallet signed, so that what it took from others is one row, not one per maker. */
+export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
+  const { fills, titlesOf } = deps.reads;
+
+  const read = async (
+    path: string,
+    filter: FillFilter,
+    query: { readonly limit: number; readonly offset: number },
+    context: RequestContext,
+  ) => {
+    const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
+    const { rows } = await fills.fills(filter, page, walkName(context.caller?.accountId, path, {}));
+    const titles = await titlesOf(rows.map((row) => row.token_id));
+    return rows.map((row) => [row, titles.get(row.token_id) ?? untitled] as const);
+  };
+  const ofWallet = async (wallet: string, query: { limit: number; offset: number }, context: RequestContext) => {
+    const filter = { ...everyFill, wallets: [wallet], role: 'maker', versions: withoutCombos } as const;
+    const rows = await read(`/v1/wallets/${wallet}/trades`, filter, query, context);
+    const trades = rows.map(([row, title]) => walletTradeFrom(row, title));
+    return { wallet, count: trades.length, trades };
+  };
+
+  const listSchema = z.object({ wallet: z.string(), count: z.int(), trades: z.array(walletTradeSchema) });
+  const exampleList = { wallet: exampleFill.maker, count: 1, trades: [walletTradeFrom(exampleFill, exampleTitle)] };
+
+  const several = defineRoute({
+    ...common,
+    path: '/v1/wallets/trades',
+    summary: 'Trades of several wallets, newest first each',
+    description: `Up to ${MAX_WALLETS} wallets. limit and offset are of each wallet.`,
+    query: z.object({
+      wallets: requiredText('wallets').meta({ description: 'Addresses, comma-separated.', example: exampleFill.maker }),
+      ...paging,
+    }),
+    success: {
+      description: 'A page of trades per wallet, in the order asked for',
+      schema: z.object({ wallet_count: z.int(), wallets: z.array(listSchema) }),
+      example: { wallet_count: 1, wallets: [exampleList] },
+    },
+    async handler({ query }, context) {
+      const wallets = walletsOf(query.wallets, 'wallets');
+      const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, query, context)));
+      return { body: { wallet_count: found.length, wallets: found } };
+    },
+  });
+
+  const one = defineRoute({
+    ...common,
+    path: '/v1/wallets/{addr}/trades',
+    summary: 'Trades of a wallet, newest first',
+    description: 'There is more while `count` equals the limit.',
+    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet' }) }),
+    query: z.object(paging),
+    success: { description: 'A page of trades', schema: listSchema, example: exampleList },
+    async handler({ params: { addr }, query }, context) {
+      return { body: await ofWallet(addr, query, context) };
+    },
+  });
+
+  const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
+  const market = defineRoute({
+    ...common,
+    path: '/v1/markets/{id}/trades',
+    summary: 'Trades of a market, newest first',
+    description: 'Of all outcomes, both sides of each match. There is more while `count` equals the limit.',
+    params: z.object({
+      id: slugParam({
+        description: 'Market slug, or condition id.',
+        invalid: 'Invalid market',
+        example: 'snow-lisbon-may',
+      }),
+    }),
+    query: z.object({
+      user: z
+        .string()
+        .meta({ description: `Only these wallets: up to ${MAX_WALLETS}, comma-separated.` })
+        .optional(),
+      side: choiceParam({
+        description: 'Of the wallet of the row.',
+        invalid: 'Invalid side. Use: BUY, SELL',
+        values: ['BUY', 'SELL'],
+      }).optional(),
+      ...paging,
+    }),
+    success: {
+      description: 'A page of trades',
+      schema: z.object({ condition_id: z.string(), count: z.int(), trades: z.array(marketTradeSchema) }),
+      example: {
+        condition_id: exampleTitle.conditionId,
+        count: 1,
+        trades: [marketTradeFrom(exampleFill, exampleTitle)],
+      },
+    },
+    otherResponses: {
+      404: {
+        description: 'Neither a slug nor a condition of the catalogue.',
+        schema: errorSchema,
+        example: { error: 'Market snow-lisbon-may not found' },
+      },
+    },
+    async handler({ params: { id }, query }, context) {
+      const condition = conditionId.safeParse(id);
+      const tokenIds = await fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });
+      const [first] = tokenIds ?? [];
+      if (tokenIds === null || first === undefined) throw notFound(`Market ${id} not found`);
+      const users = query.user === undefined ? null : walletsOf(query.user, 'user');
+      const filter = { ...everyFill, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
+      const path = `/v1/markets/${id}/trades ${users?.join() ?? ''} ${query.side ?? ''}`;
+      const rows = await read(path, filter, query, context);
+      const title = (await titlesOf([first])).get(first) ?? untitled;
+      return {
+        body: {
+          condition_id: title.conditionId ?? '',
+          count: rows.length,
+          trades: rows.map(([row, own]) => marketTradeFrom(row, own)),
+        },
+      };
+    },
+  });
+
+  return [several, one, market];
+}

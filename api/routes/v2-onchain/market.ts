@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { type TagRow, tagsSql } from '../../catalogue/markets.sql.js';
+import { untitled } from '../../fills/titles.js';
+import { flagParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import type { Tables } from '../../tables/port.js';
+import { readTokenVolume } from '../../volumes/reader.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { v2 } from './params.js';
+import { marketFields, marketOf, SOURCE } from './serialize.js';
+
+const CACHE_S = 60;
+const common = {
+  method: 'get',
+  family: 'v2',
+  tag: 'On-chain',
+  auth: 'key',
+  gate: 'v2Onchain',
+  cacheS: CACHE_S,
+} as const;
+const MAX_TAGS = 10_000;
+
+const volumeSchema = z.object({
+  token_id: z.string(),
+  source: z.literal(SOURCE),
+  found: z.boolean(),
+  ...marketFields,
+  condition_id: z.string().nullable(),
+  total_trades: z.int(),
+  buys: z.int(),
+  sells: z.int(),
+  volume_usdc: z.number(),
+  buy_volume_usdc: z.number(),
+  sell_volume_usdc: z.number(),
+});
+
+const tagSchema = z.object({
+  slug: z.string(),
+  markets: z.int(),
+  events: z.int(),
+  first_seen_at: z.int().nullable().meta({ description: 'Creation of its oldest market, Unix seconds.' }),
+  last_seen_at: z.int().nullable(),
+});
+
+/** Volume of an outcome token, and the catalogue's tags. */
+export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
+  const { tables, cache, reads } = deps;
+
+  const volume = defineRoute({
+    ...common,
+    path: '/v2/onchain/markets/{token_id}/volume',
+    summary: 'Lifetime volume of an outcome token',
+    description: 'All exchange generations. Each match counts once, by the side of its maker.',
+    params: z.object({ token_id: v2.tokenId }),
+    success: {
+      description: 'Sums; zeros and `found: false` for an unknown token',
+      schema: volumeSchema,
+      example: {
+        token_id: exampleFill.token_id,
+        source: SOURCE,
+        found: true,
+        ...marketOf(exampleTitle),
+        condition_id: exampleTitle.conditionId,
+        total_trades: 40,
+        buys: 31,
+        sells: 9,
+        volume_usdc: 5120.25,
+        buy_volume_usdc: 4000.125,
+        sell_volume_usdc: 1120.125,
+      },
+    },
+    async handler({ params: { token_id: id } }) {
+      const cached = await cache.get(`v2 volume ${id}`, CACHE_S * 1000, () => readTokenVolume(tables, id, 1));
+      const title = (await reads.titlesOf([id])).get(id) ?? untitled;
+      const { trades, buys, sells, usdc, buyUsdc, sellUsdc } = cached.value;
+      return {
+        body: {
+          token_id: id,
+          source: SOURCE,
+          found: trades > 0 || title.conditionId !== null,
+          ...marketOf(title),
+          condition_id: title.conditionId,
+          total_trades: trades,
+          buys,
+          sells,
+          volume_usdc: moneyToNumber(usdc),
+          buy_volume_usdc: moneyToNumber(buyUsdc),
+          sell_volume_usdc: moneyToNumber(sellUsdc),
+        },
+        cache: cacheOf(cached, CACHE_S),
+      };
+    },
+  });
+
+  const tags = defineRoute({
+    ...common,
+    path: '/v2/onchain/tags',
+    summary: 'Tags of the catalogue',
+    query: z.object({
+      details: flagParam({
+        description: 'Counts and times beside the slug. Default false.',
+        invalid: 'Invalid details. Use: true, false',
+      }).default(false),
+      prefix: slugParam({ description: 'Only tags that begin so.', invalid: 'Invalid prefix' }).optional(),
+      min_markets: integerParam({
+        description: 'Only tags on at least so many markets.',
+        invalid: 'Invalid min_markets',
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+        documentedMax: false,
+      }).default(0),
+      sort: choiceParam({
+        description: 'Default popularity.',
+        invalid: 'Invalid sort. Use: popularity, alpha',
+        values: ['popularity', 'alpha'],
+      }).default('popularity'),
+      limit: integerParam({
+        description: `Default and largest ${MAX_TAGS}.`,
+        invalid: 'Invalid limit',
+        min: 1,
+        max: MAX_TAGS,
+        clamp: true,
+      }).default(MAX_TAGS),
+    }),
+    success: {
+      description: 'Slugs, or objects with `details`',
+      schema: z.object({ count: z.int(), tags: z.array(z.union([z.string(), tagSchema])) }),
+      example: { count: 1, tags: ['weather'] },
+    },
+    async handler({ query }) {
+      const cached = await cache.get('v2 tags', CACHE_S * 1000, () => tables.rows<TagRow>(tagsSql()));
+      const { prefix } = query;
+      const fitting = cached.value.filter(
+        (row) => Number(row.markets) >= query.min_markets && (prefix === undefined || row.tag.startsWith(prefix)),
+      );
+      const sorted = query.sort === 'alpha' ? [...fitting].sort((a, b) => (a.tag < b.tag ? -1 : 1)) : fitting;
+      const seen = (at: number | string) => (Number(at) === 0 ? null : Number(at));
+      const found = sorted.slice(0, query.limit).map((row) =>
+        query.details
+          ? {
+              slug: row.tag,
+              markets: Number(row.markets),
+              events: Number(row.events),
+              first_seen_at: seen(row.first_seen),
+              last_seen_at: seen(row.last_seen),
+            }
+          : row.tag,
+      );
+      return { body: { count: found.length, tags: found }, cache: cacheOf(cached, CACHE_S) };
+    },
+  });
+
+  return [volume, tags];
+}

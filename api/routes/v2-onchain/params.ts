@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { cursorParam, hashParam, offsetParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+
+/** Deepest page by offset; cursors have no depth. */
+export const MAX_OFFSET = 1_000_000;
+const CURSOR = /^\d{1,10}:(\d{1,15}-\d{1,9})$/;
+const position = cursorParam({ description: '', invalid: 'Invalid cursor' });
+
+/** Parameters that mean the same on every /v2/onchain list. Limits above the cap are taken as the cap. */
+export const v2 = {
+  wallet: walletParam({ invalid: 'Invalid wallet address' }),
+  tokenId: tokenIdParam({ invalid: 'Invalid token id' }),
+  conditionId: hashParam({ description: 'Condition id of a market.', invalid: 'Invalid condition id' }),
+  slug: slugParam({ description: 'Market slug.', invalid: 'Invalid market slug' }),
+  limit: (max: number) =>
+    integerParam({
+      description: `Rows per page. Default 100; larger than ${max} is taken as ${max}.`,
+      invalid: 'Invalid limit',
+      min: 1,
+      max,
+      clamp: true,
+    }).default(100),
+  offset: offsetParam({
+    invalid: 'Invalid offset',
+    tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
+    max: MAX_OFFSET,
+  }).default(0),
+  /** `<timestamp>:<place>` of the last row; empty text begins a walk. */
+  cursor: z
+    .string()
+    .transform((text, context) => {
+      if (text === '') return null;
+      const found = position.safeParse(CURSOR.exec(text)?.[1] ?? '');
+      if (found.success) return found.data;
+      context.addIssue({ code: 'custom', message: 'Invalid cursor' });
+      return z.NEVER;
+    })
+    .meta({
+      type: 'string',
+      description:
+        '`pagination.cursor` of the page before; empty for the first page. Exact whatever arrives meanwhile.',
+    }),
+  order: choiceParam({
+    description: 'By time. Default desc.',
+    invalid: 'Invalid order. Use: asc, desc',
+    values: ['asc', 'desc'],
+  }).default('desc'),
+  time: (name: string, description: string) =>
+    integerParam({
+      description,
+      invalid: `Invalid ${name}. Use Unix seconds`,
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+      documentedMax: false,
+    }),
+} as const;

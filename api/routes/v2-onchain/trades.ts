@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import { badParameter } from '../../errors/failure.js';
+import type { FillRow, GroupRow } from '../../fills/fills.sql.js';
+import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js';
+import { directionOf } from '../../fills/legs.js';
+import { type ChainPosition, formatCursor, parseCursor } from '../../fills/position.js';
+import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { usdParam } from '../../http/chain-params.js';
+import { choiceParam } from '../../http/params.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { v2 } from './params.js';
+import { direction, role } from './serialize.js';
+
+const GROUPED_SOURCE = 'onchain-v2-grouped' as const;
+const DAY_S = 86_400;
+const MAX_ROWS = 500;
+const text = z.string().nullable();
+
+/** Where a page begins: after a fill; or, where rows have no chain order, so many rows into the list as it was up to a fill. */
+type Key = { readonly beyond: ChainPosition } | { readonly atMost: ChainPosition; readonly offset: number };
+
+const pageKey = z
+  .string()
+  .transform((given, context): Key => {
+    const [place = '', offset] = given.split('~');
+    const position = parseCursor(place);
+    const depth = offset === undefined ? null : /^\d{1,6}$/.test(offset) ? Number(offset) : Number.NaN;
+    if (position === null || Number.isNaN(depth)) {
+      context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });
+      return z.NEVER;
+    }
+    return depth === null ? { beyond: position } : { atMost: position, offset: depth };
+  })
+  .meta({ type: 'string', description: '`pagination.pagination_key` of the page before. Opaque.' });
+
+const byOrder = (name: string, description: string) =>
+  choiceParam({ description, invalid: `Invalid ${name}. Use: order_hash`, values: ['order_hash'] }).optional();
+
+const query = z.object({
+  wallet: v2.wallet.optional(),
+  market_slug: v2.slug.optional(),
+  condition_id: v2.conditionId.optional(),
+  token_id: v2.tokenId.optional(),
+  start_time: v2.time('start_time', 'First moment, Unix seconds.').optional(),
+  end_time: v2.time('end_time', 'Last moment, Unix seconds.').optional(),
+  min_total: usdParam({ description: 'Smallest USD amount of a fill.', invalid: 'Invalid min_total' }).optional(),
+  limit: v2.limit(MAX_ROWS),
+  order: v2.order,
+  sort_by: byOrder('sort_by', 'Fills of one order next to each other.'),
+  group_by: byOrder('group_by', 'One row per order.'),
+  pagination_key: pageKey.optional(),
+});
+
+const titleFields = { market: text, market_slug: text, outcome: text, condition_id: text, image: text };
+const titleOf = (title: TokenTitle) => ({
+  market: title.market,
+  market_slug: title.slug,
+  outcome: title.outcome,
+  condition_id: title.conditionId,
+  image: title.image,
+});
+
+const tradeSchema = z.object({
+  timestamp: z.int(),
+  tx_hash: z.string(),
+  order_hash: z.string(),
+  maker: z.string(),
+  taker: z.string(),
+  token_id: z.string(),
+  price: z.number(),
+  amount_usd: z.number().meta({ description: '2 decimals.' }),
+  fee_usd: z.number().meta({ description: '2 decimals.' }),
+  shares: z.number(),
+  side: role,
+  direction,
+  ...titleFields,
+});
+const orderSchema = z.object({
+  order_hash: z.string(),
+  fill_count: z.int(),
+  total_amount_usd: z.number(),
+  total_shares: z.number(),
+  avg_price: z.number(),
+  total_fee_usd: z.number(),
+  first_fill_at: z.int(),
+  last_fill_at: z.int(),
+  timestamp: z.int(),
+  token_id: z.string(),
+  maker: z.string(),
+  side: role,
+  direction,
+  ...titleFields,
+  tx_hashes: z.array(z.string()),
+});
+const pagination = z.object({ limit: z.int(), has_more: z.boolean(), pagination_key: z.string().optional() });
+
+const CENT = 10_000n;
+/** USD of base units, to the cent. */
+const cents = (units: string): number => moneyToNumber(divide(BigInt(units), CENT, 'half_up'), 2);
+
+function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema> {
+  return {
+    timestamp: Number(row.timestamp),
+    tx_hash: row.tx_hash,
+    order_hash: row.order_hash,
+    maker: row.maker,
+    taker: row.taker,
+    token_id: row.token_id,
+    price: priceNumber(BigInt(row.usdc), BigInt(row.shares)) ?? 0,
+    amount_usd: cents(row.usdc),
+    fee_usd: cents(row.fee),
+    shares: moneyToNumber(BigInt(row.shares)),
+    side: row.role,
+    direction: directionOf(row),
+    ...titleOf(title),
+  };
+}
+
+function orderFrom(row: GroupRow, title: TokenTitle): z.input<typeof orderSchema> {
+  return {
+    order_hash: row.order_hash,
+    fill_count: Number(row.fill_count),
+    total_amount_usd: cents(row.usdc),
+    total_shares: moneyToNumber(BigInt(row.shares)),
+    avg_price: priceNumber(BigInt(row.usdc), BigInt(row.shares)) ?? 0,
+    total_fee_usd: cents(row.fee),
+    first_fill_at: Number(row.first_fill_at),
+    last_fill_at: Number(row.timestamp),
+    timestamp: Number(row.timestamp),
+    token_id: row.token_id,
+    maker: row.maker,
+    side: row.role,
+    direction: directionOf(row),
+    ...titleOf(title),
+    tx_hashes: [...row.tx_hashes],
+  };
+}
+
+/** GET /v2/onchain/trades. */
+export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
+  const { fills, titlesOf } = deps.reads;
+
+  const filterOf = async (given: z.output<typeof query>, nowMs: number): Promise<FillFilter> => {
+    const named = [given.wallet, given.market_slug, given.condition_id, given.token_id].some(
+      (value) => value !== undefined,
+    );
+    const timed = given.start_time !== undefined || given.end_time !== undefined;
+    const filtered = named || timed || given.min_total !== undefined;
+    if (given.order === 'asc' && !filtered) throw badParameter('order=asc requires at least one filter');
+    const ids = async (name: 'market_slug' | 'condition_id') => {
+      const value = given[name];
+      if (value === undefined) return null;
+      const found = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
+      if (found === null || found.length === 0) throw badParameter(`${name} not found`);
+      return found;
+    };
+    const lists = [
+      given.token_id === undefined ? null : [given.token_id],
+      await ids('market_slug'),
+      await ids('condition_id'),
+    ].filter((list) => list !== null);
+    const [first, ...rest] = lists;
+    return {
+      ...everyFill,
+      wallets: given.wallet === undefined ? null : [given.wallet],
+      role: given.wallet !== undefined && given.group_by !== undefined ? 'maker' : null,
+      tokenIds: first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id))),
+      afterS: filtered ? tableSeconds(given.start_time) : Math.floor(nowMs / 1000) - DAY_S,
+      beforeS: tableSeconds(given.end_time),
+      minUsdc: given.min_total ?? null,
+    };
+  };
+
+  return defineRoute({
+    method: 'get',
+    family: 'v2',
+    tag: 'On-chain',
+    auth: 'key',
+    gate: 'v2Onchain',
+    path: '/v2/onchain/trades',
+    summary: 'Fills by any filter',
+    description:
+      'Without a filter: the last 24 hours. The subject of `side` and `direction` is the wallet if given, else the maker. Walks by `pagination_key` are exact whatever arrives meanwhile.',
+    query,
+    success: {
+      description: 'A page of fills, or of orders when grouped',
+      schema: z.union([
+        z.object({ count: z.int(), source: z.literal(GROUPED_SOURCE), pagination, trades: z.array(orderSchema) }),
+        z.object({ count: z.int(), pagination, trades: z.array(tradeSchema) }),
+      ]),
+      example: {
+        count: 1,
+        pagination: { limit: 1, has_more: true, pagination_key: '91000001-77' },
+        trades: [tradeFrom(exampleFill, exampleTitle)],
+      },
+    },
+    async handler({ query: given }, context) {
+      const key = given.pagination_key;
+      const open = await filterOf(given, context.nowMs);
+      const ordered = given.sort_by === undefined && given.group_by === undefined;
+      if (key !== undefined && 'beyond' in key !== ordered) throw badParameter('Invalid pagination_key');
+      const page = (limit: number) => ({
+        order: given.order,
+        limit,
+        offset: key !== undefined && 'offset' in key ? key.offset : 0,
+      });
+      const envelope = (rows: number, hasMore: boolean, next: string | null) => ({
+        count: rows,
+        pagination: {
+          limit: given.limit,
+          has_more: hasMore,
+          ...(hasMore && next !== null ? { pagination_key: next } : {}),
+        },
+      });
+      if (ordered) {
+        const filter = { ...open, beyond: key !== undefined && 'beyond' in key ? key.beyond : null };
+        const { rows, hasMore, last } = await fills.fills(filter, page(given.limit), null);
+        const titles = await titlesOf(rows.map((row) => row.token_id));
+        return {
+          body: {
+            ...envelope(rows.length, hasMore, last === null ? null : formatCursor(last)),
+            trades: rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled)),
+          },
+        };
+      }
+      const atMost = key !== undefined && 'atMost' in key ? key.atMost : await fills.newest(open);
+      const filter = { ...open, atMost };
+      const at = page(given.limit);
+      const next = atMost === null ? null : `${formatCursor(atMost)}~${at.offset + given.limit}`;
+      if (given.group_by === undefined) {
+        const { rows, hasMore } = await fills.fillsByOrder(filter, at, null);
+        const titles = await titlesOf(rows.map((row) => row.token_id));
+        const trades = rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled));
+        return { body: { ...envelope(rows.length, hasMore, next), trades } };
+      }
+      const found = await fills.groups(filter, page(given.limit + 1), 'order_hash', null);
+      const rows = found.slice(0, given.limit);
+      const titles = await titlesOf(rows.map((row) => row.token_id));
+      return {
+        body: {
+          ...envelope(rows.length, found.length > given.limit, next),
+          source: GROUPED_SOURCE,
+          trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled)),
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { RequestContext } from '../../http/route.js';
+
+/** Fields of every ungrouped /v3 list. */
+export const pageFields = {
+  rows_returned: z.int(),
+  has_more: z.boolean(),
+  offset: z.int(),
+  limit: z.int(),
+  next_cursor: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the next page begins; null on the last page and where rows have no chain order.' }),
+  elapsed_ms: z.int(),
+};
+
+/** The values of `pageFields`. `cursor`: place of the last row. */
+export function pagingOf(
+  query: { readonly offset: number; readonly limit: number },
+  page: { rows: number; hasMore: boolean; cursor: string | null; context: RequestContext },
+) {
+  return {
+    rows_returned: page.rows,
+    has_more: page.hasMore,
+    offset: query.offset,
+    limit: query.limit,
+    next_cursor: page.hasMore ? page.cursor : null,
+    elapsed_ms: page.context.elapsedMs(),
+  };
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { Rankings } from '../../../catalogue/rankings.js';
+import { ApiError } from '../../../errors/failure.js';
+import { walkName } from '../../../fills/walks.js';
+import { choiceParam, patternParam } from '../../../http/params.js';
+import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Builders', auth: 'key', gate: 'v3' } as const;
+const BUILDERS_MS = 30_000;
+const SOURCE = 'v3.builder_fills' as const;
+const SCOPE = 'order_fills' as const;
+const SEMANTICS =
+  'volume is the USDC leg of every fill of an order with the code; buy_ and sell_ count shares at one dollar.';
+
+const baseUnits = z.string();
+const builderSchema = z.object({
+  builder: z.string(),
+  builder_code: z.string(),
+  builder_name: z.string().nullable(),
+  builder_logo: z.string().nullable(),
+  builder_verified: z.boolean().nullable(),
+  fill_count: z.int(),
+  first_fill: z.string().meta({ description: 'Unix seconds, as text.' }),
+  last_fill: z.string(),
+  rank: z.int().meta({ description: 'Among all builders, by the sort asked for; by fills for one builder.' }),
+  source: z.literal(SOURCE),
+  total_fees: baseUnits,
+  total_fees_usdc: z.number(),
+  total_maker_volume: baseUnits,
+  total_maker_volume_usdc: z.number(),
+  total_taker_volume: baseUnits,
+  total_taker_volume_usdc: z.number(),
+  volume: z.string(),
+  volume_e6: baseUnits,
+  volume_usdc: z.number(),
+  buy_volume_e6: baseUnits,
+  buy_volume_usdc: z.number(),
+  sell_volume_e6: baseUnits,
+  sell_volume_usdc: z.number(),
+  volume_scope: z.literal(SCOPE),
+  volume_semantics: z.string(),
+});
+
+function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchema> {
+  const usd = (units: string) => moneyToNumber(BigInt(units));
+  return {
+    builder: row.builder,
+    builder_code: row.builder,
+    builder_name: null,
+    builder_logo: null,
+    builder_verified: null,
+    fill_count: Number(row.trades),
+    first_fill: String(row.first_at),
+    last_fill: String(row.last_at),
+    rank,
+    source: SOURCE,
+    total_fees: row.fee,
+    total_fees_usdc: usd(row.fee),
+    total_maker_volume: row.maker_amount,
+    total_maker_volume_usdc: usd(row.maker_amount),
+    total_taker_volume: row.taker_amount,
+    total_taker_volume_usdc: usd(row.taker_amount),
+    volume: row.usdc,
+    volume_e6: row.usdc,
+    volume_usdc: usd(row.usdc),
+    buy_volume_e6: row.buy_shares,
+    buy_volume_usdc: usd(row.buy_shares),
+    sell_volume_e6: row.sell_shares,
+    sell_volume_usdc: usd(row.sell_shares),
+    volume_scope: SCOPE,
+    volume_semantics: SEMANTICS,
+  };
+}
+
+const sortColumns = { fills: 'trades', volume: 'usdc', fees: 'fee' } as const;
+type Sort = keyof typeof sortColumns;
+
+/** Builders by a sum, largest first; ties by code. */
+export function rankBuilders(rows: readonly BuilderRow[], sort: Sort): BuilderRow[] {
+  const value = (row: BuilderRow) => BigInt(row[sortColumns[sort]]);
+  return [...rows].sort((a, b) => {
+    const [left, right] = [value(a), value(b)];
+    if (left !== right) return left > right ? -1 : 1;
+    return a.builder < b.builder ? -1 : 1;
+  });
+}
+
+const exampleBuilder = builderFrom(
+  {
+    builder: `0x${'bc'.repeat(32)}`,
+    trades: '3',
+    usdc: '66275000',
+    maker_amount: '120500000',
+    taker_amount: '66275000',
+    buy_shares: '0',
+    sell_shares: '120500000',
+    fee: '331000',
+    first_at: 1790000000,
+    last_at: 1790000200,
+  },
+  1,
+);
+
+/** Builders and what passed through orders with their codes. */
+export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; rankings: Rankings }): readonly Route[] {
+  const load = async (sort: Sort) => {
+    const { value } = await deps.cache.get('v3 builders', BUILDERS_MS, () =>
+      deps.tables.rows<BuilderRow>(buildersSql()),
+    );
+    return rankBuilders(value, sort);
+  };
+
+  const list = defineRoute({
+    ...common,
+    path: '/v3/builders',
+    summary: 'Builders by fills, volume or fees',
+    query: z.object({
+      sort: choiceParam({
+        description: 'Descending. Default fills.',
+        invalid: 'invalid sort: use fills, volume or fees',
+        values: ['fills', 'volume', 'fees'],
+      }).default('fills'),
+      limit: v3.limit(),
+      offset: v3.offset,
+    }),
+    success: {
+      description: 'A page of builders',
+      schema: z.object({ builders: z.array(builderSchema), ...pageFields }),
+      example: {
+        builders: [exampleBuilder],
+        rows_returned: 1,
+        has_more: false,
+        offset: 0,
+        limit: 100,
+        next_cursor: null,
+        elapsed_ms: 3,
+      },
+    },
+    async handler({ query }, context) {
+      const rows = await load(query.sort);
+      const byCode = new Map(rows.map((row) => [row.builder, row]));
+      const page = await deps.rankings.page({
+        walk: walkName(context.caller?.accountId, `v3 builders ${query.sort}`, {}),
+        ...query,
+        load: async () => rows.map((row) => row.builder),
+      });
+      const builders = page.ids.flatMap((code, index) => {
+        const row = byCode.get(code);
+        return row === undefined ? [] : [builderFrom(row, query.offset + index + 1)];
+      });
+      return {
+        body: {
+          builders,
+          ...pagingOf(query, { rows: builders.length, hasMore: page.hasMore, cursor: null, context }),
+        },
+      };
+    },
+  });
+
+  const one = defineRoute({
+    ...common,
+    path: '/v3/builders/{code}',
+    summary: 'One builder',
+    params: z.object({
+      code: patternParam({
+        description: 'Builder code, with or without 0x.',
+        invalid: 'invalid builder code: use 64 hex digits',
+        pattern: /^(0x)?[0-9a-f]{64}$/,
+        example: `0x${'bc'.repeat(32)}`,
+      }),
+    }),
+    success: {
+      description: 'The builder',
+      schema: builderSchema.extend({ elapsed_ms: z.int() }),
+      example: { ...exampleBuilder, elapsed_ms: 2 },
+    },
+    otherResponses: {
+      404: { description: 'No fill carries the code.', schema: errorSchema, example: { error: 'builder not found' } },
+    },
+    async handler({ params }, context) {
+      const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
+      const rows = await load('fills');
+      const index = rows.findIndex((row) => row.builder === code);
+      const row = rows[index];
+      if (row === undefined) throw new ApiError({ kind: 'not_found', message: 'builder not found' });
+      return { body: { ...builderFrom(row, index + 1), elapsed_ms: context.elapsedMs() } };
+    },
+  });
+
+  return [list, one];
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { type Condition, resolutionOf } from '../../../catalogue/conditions.js';
+import type { Lookup } from '../../../catalogue/held-lookup.js';
+import { readPage } from '../../../fills/paged.js';
+import { formatCursor } from '../../../fills/position.js';
+import { type Walks, walkName } from '../../../fills/walks.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import { preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { examplePaging } from '../trades/examples.js';
+
+const resolutionSchema = z.object({
+  condition_id: z.string(),
+  payout_numerators: z.array(z.string()),
+  payout_denominator: z.string(),
+  resolved_at: z.string().meta({ description: 'Unix milliseconds, as text.' }),
+  created_at: z.string().nullable().meta({ description: 'When it was prepared, Unix milliseconds, as text.' }),
+  question: z.string().nullable(),
+  slug: z.string().nullable(),
+  outcomes: z.array(z.string()).nullable(),
+  category: z.string().nullable(),
+});
+
+/** GET /v3/resolutions: every resolved condition, newest first. */
+export function createResolutionsRoute(deps: { tables: Tables; walks: Walks; conditionsOf: Lookup<Condition> }): Route {
+  const { tables, walks, conditionsOf } = deps;
+  return defineRoute({
+    method: 'get',
+    family: 'v3',
+    tag: 'Markets',
+    auth: 'key',
+    gate: 'v3',
+    path: '/v3/resolutions',
+    summary: 'Resolved conditions, newest first',
+    query: z.object({ limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() }),
+    success: {
+      description: 'A page of resolutions',
+      schema: z.object({ data: z.array(resolutionSchema), ...pageFields }),
+      example: {
+        data: [
+          {
+            condition_id: `0x${'c1'.repeat(32)}`,
+            payout_numerators: ['0', '1'],
+            payout_denominator: '1',
+            resolved_at: '1790000000000',
+            created_at: '1789000000000',
+            question: 'Rivers vs. Lakes',
+            slug: 'rvl-2026-10-02',
+            outcomes: ['Rivers', 'Lakes'],
+            category: null,
+          },
+        ],
+        ...examplePaging,
+      },
+    },
+    async handler({ query }, context) {
+      const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
+      const beyond = query.cursor ?? null;
+      const { rows, hasMore, last } = await readPage<ResolutionRow>({
+        walks,
+        walk: walkName(context.caller?.accountId, '/v3/resolutions', {}),
+        page,
+        beyond,
+        load: (atMost) => tables.rows<ResolutionRow>(resolutionsPageSql(page, { beyond, atMost })),
+      });
+      const ids = rows.map((row) => row.condition_id);
+      const [conditions, prepared] = await Promise.all([
+        conditionsOf(ids),
+        ids.length === 0 ? [] : tables.rows<{ condition_id: string; at: number | string }>(preparedSql(ids)),
+      ]);
+      const createdAt = new Map(prepared.map((row) => [row.condition_id, `${row.at}000`]));
+      const cursor = last === null ? null : formatCursor(last);
+      return {
+        body: {
+          data: rows.map((row) => {
+            const condition = conditions.get(row.condition_id);
+            const { denominator } = resolutionOf({ payouts: row.payouts, resolved_at: row.timestamp });
+            return {
+              condition_id: row.condition_id,
+              payout_numerators: [...row.payouts],
+              payout_denominator: denominator.toString(),
+              resolved_at: `${row.timestamp}000`,
+              created_at: createdAt.get(row.condition_id) ?? null,
+              question: condition?.question ?? null,
+              slug: condition?.slug ?? null,
+              outcomes: condition?.known === true ? [...condition.outcomes] : null,
+              category: null,
+            };
+          }),
+          ...pagingOf(query, { rows: rows.length, hasMore, cursor, context }),
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { resolutions } from '../../../candles/candles.sql.js';
+import { type CandlePage, readCandles } from '../../../candles/reader.js';
+import { type MarketRow, marketBySlugSql, marketByTokenSql, marketsSql } from '../../../catalogue/markets.sql.js';
+import { ApiError, badParameter } from '../../../errors/failure.js';
+import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
+import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import { v3 } from '../params.js';
+import { type CandlesQuery, candlesQuery, maxLimits, seriesFrom, seriesQuery, tokenSeries } from './candle-series.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+/** The range a query asks for. Throws ApiError where it contradicts itself or is too large. */
+function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | null; limit: number } {
+  const maxLimit = maxLimits[query.resolution];
+  const from = query.start ?? query.start_time ?? query.after ?? null;
+  const to = query.end ?? query.end_time ?? query.before ?? null;
+  if (query.direction === 'after' && query.anchor_ts === undefined) {
+    throw badParameter('direction=after needs anchor_ts');
+  }
+  if (from !== null && to !== null) {
+    if (from > to) throw badParameter('invalid range: start is after end');
+    const buckets =
+      Math.floor(to / resolutions[query.resolution]) - Math.floor(from / resolutions[query.resolution]) + 1;
+    if (buckets > maxLimit) throw badParameter(`invalid range: at most ${maxLimit} buckets of ${query.resolution}`);
+  }
+  const anchor = query.anchor_ts ?? null;
+  const tighter = (bound: number | null, pick: (...values: number[]) => number) =>
+    bound === null || anchor === null ? (bound ?? anchor) : pick(bound, anchor);
+  return {
+    fromS: query.direction === 'after' ? tighter(from, Math.max) : from,
+    toS: query.direction === 'before' ? tighter(to, Math.min) : to,
+    limit: Math.min(query.limit, maxLimit),
+  };
+}
+
+const examplePage: CandlePage = {
+  candles: [
+    {
+      startS: 1789999200,
+      open: 400_000n,
+      high: 420_000n,
+      low: 400_000n,
+      close: 410_000n,
+      trades: 2,
+      usdc: 82_000_000n,
+      buyUsdc: 42_000_000n,
+      shares: 200_000_000n,
+      first: { atS: 1789999300, block: 91000001, logIndex: 7 },
+      last: { atS: 1789999900, block: 91000301, logIndex: 2 },
+    },
+  ],
+  hasOlder: true,
+  hasNewer: false,
+};
+const exampleQuery = candlesQuery.parse({});
+
+/** Candles of an outcome token, and of all outcomes of a market. */
+export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
+  const { tables } = deps;
+  const read = async (query: CandlesQuery, tokenId: string) =>
+    readCandles(tables, {
+      tokenId,
+      seconds: resolutions[query.resolution],
+      direction: query.direction,
+      gapFill: query.gap_fill,
+      ...rangeOf(query),
+    });
+
+  const token = defineRoute({
+    ...common,
+    path: '/v3/markets/{token_id}/candles',
+    summary: 'Candles of an outcome token',
+    description: 'From its fills, each match once. Buckets without trades are left out unless `gap_fill` is set.',
+    params: z.object({ token_id: v3.tokenId }),
+    query: candlesQuery,
+    success: {
+      description: 'Candles',
+      schema: z.object({ ...tokenSeries, elapsed_ms: z.int() }),
+      example: { ...seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, examplePage), elapsed_ms: 4 },
+    },
+    otherResponses: {
+      404: {
+        description: 'Neither in the catalogue nor ever traded.',
+        schema: errorSchema,
+        example: { error: 'market token not found', token_id: '71', hint: 'use an outcome token id' },
+      },
+    },
+    async handler({ params: { token_id }, query }, context) {
+      const [[market], page] = await Promise.all([
+        tables.rows<MarketRow>(marketByTokenSql(token_id)),
+        read(query, token_id),
+      ]);
+      if (market === undefined && page.candles.length === 0) {
+        throw new ApiError({
+          kind: 'not_found',
+          message: 'market token not found',
+          facts: { token_id },
+          hint: 'use an outcome token id, or /v3/markets/condition/{condition_id}/candles',
+        });
+      }
+      return { body: { ...seriesFrom(query, token_id, market ?? null, page), elapsed_ms: context.elapsedMs() } };
+    },
+  });
+
+  const series = (
+    path: string,
+    summary: string,
+    params: z.ZodObject,
+    find: (id: string) => Promise<MarketRow[]>,
+  ): Route =>
+    defineRoute({
+      ...common,
+      path,
+      summary,
+      params,
+      query: seriesQuery,
+      success: {
+        description: 'One series per outcome',
+        schema: z.object({
+          condition_id: z.string(),
+          slug: z.string(),
+          series_count: z.int(),
+          series: z.array(z.object(tokenSeries)),
+          elapsed_ms: z.int(),
+        }),
+        example: {
+          condition_id: `0x${'c1'.repeat(32)}`,
+          slug: 'snow-lisbon-may',
+          series_count: 1,
+          series: [seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, examplePage)],
+          elapsed_ms: 7,
+        },
+      },
+      otherResponses: {
+        404: { description: 'Unknown market.', schema: errorSchema, example: { error: 'market not found' } },
+      },
+      async handler({ params: given, query }, context) {
+        const [market] = await find(String(Object.values(given)[0]));
+        if (market === undefined) throw new ApiError({ kind: 'not_found', message: 'market not found' });
+        const wanted = market.tokens.filter((id) => query.token_id === undefined || id === query.token_id);
+        const found = await Promise.all(wanted.map(async (id) => seriesFrom(query, id, market, await read(query, id))));
+        return {
+          body: {
+            condition_id: market.condition_id,
+            slug: market.slug,
+            series_count: found.length,
+            series: found,
+            elapsed_ms: context.elapsedMs(),
+          },
+        };
+      },
+    });
+
+  return [
+    token,
+    series(
+      '/v3/markets/condition/{condition_id}/candles',
+      'Candles of a market by condition id',
+      z.object({ condition_id: v3.conditionId }),
+      (id) => tables.rows<MarketRow>(marketsSql([id])),
+    ),
+    series('/v3/markets/slug/{slug}/candles', 'Candles of a market by slug', z.object({ slug: v3.slug }), (slug) =>
+      tables.rows<MarketRow>(marketBySlugSql(slug)),
+    ),
+  ];
+}

@@ -1,0 +1,288 @@
+import { z } from 'zod';
+import type { Condition } from '../../../catalogue/conditions.js';
+import type { Lookup } from '../../../catalogue/held-lookup.js';
+import {
+  type MarketRow,
+  marketBySlugSql,
+  marketByTokenSql,
+  marketsSql,
+  searchMarketsSql,
+} from '../../../catalogue/markets.sql.js';
+import { readPrice } from '../../../catalogue/prices.js';
+import { ApiError } from '../../../errors/failure.js';
+import { requiredText } from '../../../http/params.js';
+import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import { pageFields } from '../envelope.js';
+import { v3 } from '../params.js';
+import {
+  decimalText,
+  exampleLabels,
+  exampleMarket,
+  foundMarketFrom,
+  foundMarketSchema,
+  marketFrom,
+  marketSchema,
+  priceFields,
+  priceFrom,
+} from './serialize.js';
+import type { MarketViews } from './views.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+const MAX_WORDS = 20;
+
+const paging = { limit: v3.limit(), offset: v3.offset };
+const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
+
+export interface MarketsDeps {
+  readonly tables: Tables;
+  readonly conditionsOf: Lookup<Condition>;
+  readonly views: MarketViews;
+}
+
+/** What is said of markets, tokens, conditions and tags. */
+export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
+  const { tables, conditionsOf } = deps;
+  const { contextOf, ranked } = deps.views;
+
+  const search = defineRoute({
+    ...common,
+    path: '/v3/markets/search',
+    summary: 'Markets whose question, slug or event title hold every word',
+    description: 'Largest volume first. Letter case does not matter, punctuation is taken literally.',
+    query: z.object({
+      q: requiredText('q')
+        .max(300, 'invalid q: at most 300 characters')
+        .meta({ description: 'Words, each of which must occur.', example: 'snow lisbon' }),
+      ...paging,
+    }),
+    success: {
+      description: 'A page of markets',
+      schema: z.object({ data: z.array(foundMarketSchema), ...pageFields }),
+      example: { data: [foundMarketFrom(exampleMarket, undefined, exampleLabels)], ...examplePage },
+    },
+    async handler({ query }, context) {
+      const words = query.q
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .slice(0, MAX_WORDS);
+      const name = `v3 search ${JSON.stringify(words)}`;
+      const page = await ranked(name, query, context, () => tables.rows<{ id: string }>(searchMarketsSql(words)));
+      return { body: { data: page.serialize(foundMarketFrom), ...page.fields() } };
+    },
+  });
+
+  const one = (path: string, summary: string, params: z.ZodObject, find: (id: string) => Promise<MarketRow[]>): Route =>
+    defineRoute({
+      ...common,
+      path,
+      summary,
+      params,
+      success: {
+        description: 'One market, or none',
+        schema: z.object({ data: z.array(marketSchema), elapsed_ms: z.int() }),
+        example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], elapsed_ms: 2 },
+      },
+      async handler({ params: given }, context) {
+        const rows = await find(String(Object.values(given)[0]));
+        const [conditions, labels] = await contextOf(rows);
+        const data = rows.map((row) => marketFrom(row, conditions.get(row.condition_id), labels));
+        return { body: { data, elapsed_ms: context.elapsedMs() } };
+      },
+    });
+  const byCondition = (id: string) => tables.rows<MarketRow>(marketsSql([id]));
+  const byToken = (id: string) => tables.rows<MarketRow>(marketByTokenSql(id));
+
+  const price = defineRoute({
+    ...common,
+    path: '/v3/markets/{token_id}/price',
+    summary: 'Price of an outcome token',
+    description: "Settlement, else the middle of the book, else the catalogue's price, else the newest fill.",
+    params: z.object({ token_id: v3.tokenId }),
+    success: {
+      description: 'The price and where it is from',
+      schema: z.object({ token_id: z.string(), ...priceFields, elapsed_ms: z.int() }),
+      example: {
+        token_id: '71',
+        ...priceFrom({ price: 0.55, resolved: false, source: 'last_fill', updatedAtS: 1790000200 }),
+        elapsed_ms: 2,
+      },
+    },
+    async handler({ params: { token_id } }, context) {
+      const [market] = await byToken(token_id);
+      const found = await readPrice(deps, token_id, market ?? null);
+      return { body: { token_id, ...priceFrom(found), elapsed_ms: context.elapsedMs() } };
+    },
+  });
+
+  const tokenSchema = z.object({
+    token_id: z.string(),
+    ...priceFields,
+    condition_id: z.string(),
+    outcome: z.string(),
+    outcome_index: z.int(),
+    question: z.string(),
+    slug: z.string(),
+    category: z.string().nullable(),
+    tag_slugs: z.array(z.string()).nullable(),
+  });
+  const token = defineRoute({
+    ...common,
+    path: '/v3/tokens/{token_id}',
+    summary: 'An outcome token, its market and price',
+    params: z.object({ token_id: v3.tokenId }),
+    success: {
+      description: 'One token, or none',
+      schema: z.object({ data: z.array(tokenSchema), elapsed_ms: z.int() }),
+      example: {
+        data: [
+          {
+            token_id: '71',
+            ...priceFrom({ price: 0.55, resolved: false, source: 'clob_mid', updatedAtS: null }),
+            condition_id: exampleMarket.condition_id,
+            outcome: 'Yes',
+            outcome_index: 0,
+            question: exampleMarket.question,
+            slug: exampleMarket.slug,
+            category: null,
+            tag_slugs: ['Weather'],
+          },
+        ],
+        elapsed_ms: 2,
+      },
+    },
+    async handler({ params: { token_id } }, context) {
+      const rows = await byToken(token_id);
+      const [, labels] = await contextOf(rows);
+      const data = await Promise.all(
+        rows.map(async (row) => {
+          const index = row.tokens.indexOf(token_id);
+          const { condition_id, question, slug, category, tag_slugs } = foundMarketFrom(row, undefined, labels);
+          return {
+            token_id,
+            ...priceFrom(await readPrice(deps, token_id, row)),
+            condition_id,
+            outcome: row.outcomes[index] ?? '',
+            outcome_index: index,
+            question,
+            slug,
+            category,
+            tag_slugs,
+          };
+        }),
+      );
+      return { body: { data, elapsed_ms: context.elapsedMs() } };
+    },
+  });
+
+  const conditionSchema = z.object({
+    id: z.string(),
+    position_ids: z.array(z.string()),
+    payout_numerators: z.array(z.int()).meta({ description: 'Empty until it is resolved.' }),
+    payout_denominator: z.string().meta({ description: '"0" until it is resolved.' }),
+    question: z.string().nullable(),
+    slug: z.string().nullable(),
+    outcomes: z.array(z.string()),
+    end_date: z.string().nullable(),
+    active: z.boolean(),
+    closed: z.boolean(),
+    neg_risk: z.boolean(),
+    event_slug: z.string().nullable(),
+    event_title: z.string().nullable(),
+    category: z.string().nullable(),
+    liquidity: z.string(),
+    volume: z.string(),
+    tags: z.array(z.string()),
+    winning_outcome_index: z.int().nullable(),
+    elapsed_ms: z.int(),
+  });
+  const condition = defineRoute({
+    ...common,
+    path: '/v3/conditions/{condition_id}',
+    summary: 'A condition and how it was settled',
+    params: z.object({ condition_id: v3.conditionId }),
+    success: {
+      description: 'The condition',
+      schema: conditionSchema,
+      example: {
+        id: exampleMarket.condition_id,
+        position_ids: ['71', '72'],
+        payout_numerators: [],
+        payout_denominator: '0',
+        question: exampleMarket.question,
+        slug: exampleMarket.slug,
+        outcomes: ['Yes', 'No'],
+        end_date: '2027-05-01 00:00:00+00',
+        active: true,
+        closed: false,
+        neg_risk: false,
+        event_slug: 'snow-lisbon',
+        event_title: 'Snow in Lisbon',
+        category: null,
+        liquidity: '300.100000',
+        volume: '5120.250000',
+        tags: ['Weather'],
+        winning_outcome_index: null,
+        elapsed_ms: 2,
+      },
+    },
+    otherResponses: {
+      404: {
+        description: 'Neither in the catalogue nor settled on chain.',
+        schema: errorSchema,
+        example: { error: 'condition not found' },
+      },
+    },
+    async handler({ params: { condition_id } }, context) {
+      const rows = await byCondition(condition_id);
+      const [conditions, labels] = await contextOf(rows);
+      const known = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
+      const [row] = rows;
+      const resolution = known?.resolution ?? null;
+      if (row === undefined && resolution === null) {
+        throw new ApiError({ kind: 'not_found', message: 'condition not found' });
+      }
+      const market = row === undefined ? null : marketFrom(row, known, labels);
+      return {
+        body: {
+          id: condition_id,
+          position_ids: market?.token_ids ?? [],
+          payout_numerators: (resolution?.payouts ?? []).map(Number),
+          payout_denominator: String(resolution?.denominator ?? 0n),
+          question: market?.question ?? null,
+          slug: market?.slug ?? null,
+          outcomes: market?.outcomes ?? [],
+          end_date: market?.end_date ?? null,
+          active: market?.active ?? false,
+          closed: market?.closed ?? true,
+          neg_risk: market?.neg_risk ?? false,
+          event_slug: market?.event_slug ?? null,
+          event_title: market?.event_title ?? null,
+          category: null,
+          liquidity: market?.liquidity ?? decimalText(0),
+          volume: market?.volume_all_time ?? decimalText(0),
+          tags: market?.tag_slugs ?? [],
+          winning_outcome_index: resolution?.winner ?? null,
+          elapsed_ms: context.elapsedMs(),
+        },
+      };
+    },
+  });
+
+  return [
+    search,
+    one(
+      '/v3/markets/condition/{condition_id}',
+      'A market by condition id',
+      z.object({ condition_id: v3.conditionId }),
+      byCondition,
+    ),
+    one('/v3/markets/slug/{slug}', 'A market by slug', z.object({ slug: v3.slug }), (slug) =>
+      tables.rows<MarketRow>(marketBySlugSql(slug)),
+    ),
+    one('/v3/markets/{token_id}', 'A market by outcome token', z.object({ token_id: v3.tokenId }), byToken),
+    price,
+    token,
+    condition,
+  ];
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { Condition } from '../../../catalogue/conditions.js';
+import type { MarketRow } from '../../../catalogue/markets.sql.js';
+import type { TokenPrice } from '../../../catalogue/prices.js';
+import { boolFrom, type Millis } from '../../../tables/values.js';
+
+const decimals = z.string().meta({ description: 'USD, decimal text.' });
+const tags = z.array(z.string()).nullable().meta({ description: 'Labels of the tags.' });
+
+export const foundMarketSchema = z.object({
+  condition_id: z.string(),
+  question: z.string(),
+  slug: z.string(),
+  category: z.string().nullable(),
+  volume_all_time: decimals,
+  active: z.boolean(),
+  closed: z.boolean(),
+  winning_outcome_index: z.int().nullable(),
+  tag_slugs: tags,
+});
+
+export const marketSchema = foundMarketSchema.extend({
+  outcomes: z.array(z.string()),
+  neg_risk: z.boolean(),
+  liquidity: decimals,
+  end_date: z.string().nullable().meta({ description: '`YYYY-MM-DD HH:MM:SS+00`.' }),
+  event_slug: z.string().nullable(),
+  event_title: z.string().nullable(),
+  token_ids: z.array(z.string()),
+  token_outcomes: z.array(z.string()),
+});
+
+/** USD as the catalogue states it, with six decimals. */
+export const decimalText = (usd: number): string => usd.toFixed(6);
+
+/** `YYYY-MM-DD HH:MM:SS`, UTC. */
+export const plainTime = (seconds: number): string =>
+  new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+
+const endDate = (ms: Millis): string | null => (ms === null ? null : `${plainTime(Math.floor(Number(ms) / 1000))}+00`);
+
+/** Labels in the market's order; the slug itself where the catalogue has no label. */
+const labelsOf = (row: MarketRow, labels: ReadonlyMap<string, string>): string[] | null =>
+  row.tag_slugs.length === 0 ? null : row.tag_slugs.map((slug) => labels.get(slug) || slug);
+
+/** A market as the search shows it. The catalogue has no categories: they became tags. */
+export function foundMarketFrom(
+  row: MarketRow,
+  condition: Condition | undefined,
+  labels: ReadonlyMap<string, string>,
+): z.input<typeof foundMarketSchema> {
+  return {
+    condition_id: row.condition_id,
+    question: row.question,
+    slug: row.slug,
+    category: null,
+    volume_all_time: decimalText(row.volume),
+    active: boolFrom(row.active),
+    closed: boolFrom(row.closed),
+    winning_outcome_index: condition?.resolution?.winner ?? null,
+    tag_slugs: labelsOf(row, labels),
+  };
+}
+
+export function marketFrom(
+  row: MarketRow,
+  condition: Condition | undefined,
+  labels: ReadonlyMap<string, string>,
+): z.input<typeof marketSchema> {
+  return {
+    ...foundMarketFrom(row, condition, labels),
+    outcomes: [...row.outcomes],
+    neg_risk: boolFrom(row.neg_risk),
+    liquidity: decimalText(row.liquidity),
+    end_date: endDate(row.end_ms),
+    event_slug: row.event_slug,
+    event_title: row.event_title,
+    token_ids: [...row.tokens],
+    token_outcomes: [...row.outcomes],
+  };
+}
+
+export const priceFields = {
+  price: z.number().meta({ description: 'USD per share; 0 where there is none yet.' }),
+  resolved: z.boolean(),
+  source: z.enum(['settlement', 'clob_mid', 'v1_condition', 'last_fill']).nullable(),
+  updated_at: z.string().nullable().meta({ description: '`YYYY-MM-DD HH:MM:SS`, of a settlement or fill.' }),
+};
+
+export const priceFrom = (price: TokenPrice) => ({
+  price: price.price,
+  resolved: price.resolved,
+  source: price.source,
+  updated_at: price.updatedAtS === null ? null : plainTime(price.updatedAtS),
+});
+
+export const exampleMarket: MarketRow = {
+  condition_id: `0x${'c1'.repeat(32)}`,
+  question: 'Will it snow in Lisbon by May?',
+  slug: 'snow-lisbon-may',
+  image: 'https://img.example/snow.png',
+  event_slug: 'snow-lisbon',
+  event_title: 'Snow in Lisbon',
+  outcomes: ['Yes', 'No'],
+  tokens: ['71', '72'],
+  outcome_prices: ['0.55', '0.45'],
+  active: true,
+  closed: false,
+  neg_risk: false,
+  neg_risk_market_id: null,
+  group_item_title: null,
+  volume: 5120.25,
+  liquidity: 300.1,
+  best_bid: 0.54,
+  best_ask: 0.56,
+  end_ms: 1_809_129_600_000,
+  tag_slugs: ['weather'],
+};
+export const exampleLabels: ReadonlyMap<string, string> = new Map([['weather', 'Weather']]);

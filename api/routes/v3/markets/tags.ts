@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { TtlCache } from '../../../cache/ttl-cache.js';
+import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalogue/markets.sql.js';
+import type { Rankings } from '../../../catalogue/rankings.js';
+import { ApiError } from '../../../errors/failure.js';
+import { walkName } from '../../../fills/walks.js';
+import { choiceParam, slugParam } from '../../../http/params.js';
+import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { exampleLabels, exampleMarket, marketFrom, marketSchema } from './serialize.js';
+import { type MarketViews, RANKING_MS } from './views.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+const paging = { limit: v3.limit(), offset: v3.offset };
+const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
+
+/** Tags, and the markets of one. */
+export function createTagRoutes(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  rankings: Rankings;
+  views: MarketViews;
+}): readonly Route[] {
+  const { tables, cache, rankings } = deps;
+  const { ranked } = deps.views;
+
+  const tagRows = () => cache.get('v3 tags', RANKING_MS, () => tables.rows<TagRow>(tagsSql()));
+  const tags = defineRoute({
+    ...common,
+    path: '/v3/tags',
+    summary: 'Tags by number of markets',
+    query: z.object(paging),
+    success: {
+      description: 'A page of tags',
+      schema: z.object({ tags: z.array(z.object({ tag: z.string(), market_count: z.int() })), ...pageFields }),
+      example: { tags: [{ tag: 'weather', market_count: 12 }], ...examplePage },
+    },
+    async handler({ query }, context) {
+      const { value } = await tagRows();
+      const counts = new Map(value.map((row) => [row.tag, Number(row.markets)]));
+      const page = await rankings.page({
+        walk: walkName(context.caller?.accountId, 'v3 tags', {}),
+        ...query,
+        load: async () => value.map((row) => row.tag),
+      });
+      return {
+        body: {
+          tags: page.ids.map((tag) => ({ tag, market_count: counts.get(tag) ?? 0 })),
+          ...pagingOf(query, { rows: page.ids.length, hasMore: page.hasMore, cursor: null, context }),
+        },
+      };
+    },
+  });
+
+  const sorts: readonly TagSort[] = ['volume_all_time', 'liquidity', 'created_at'];
+  const tag = defineRoute({
+    ...common,
+    path: '/v3/tags/{slug}',
+    summary: 'Markets of a tag',
+    params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
+    query: z.object({
+      sort: choiceParam({
+        description: 'Descending. Default volume_all_time.',
+        invalid: `invalid sort: use ${sorts.join(', ')}`,
+        values: sorts,
+      }).default('volume_all_time'),
+      ...paging,
+    }),
+    success: {
+      description: 'A page of markets',
+      schema: z.object({ data: z.array(marketSchema), ...pageFields }),
+      example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], ...examplePage },
+    },
+    otherResponses: {
+      404: {
+        description: 'No market carries the tag.',
+        schema: errorSchema,
+        example: { error: 'tag not found', tag: 'weather' },
+      },
+    },
+    async handler({ params: { slug }, query }, context) {
+      const name = `v3 tag ${query.sort} ${slug}`;
+      const load = () => tables.rows<{ id: string }>(taggedMarketsSql(slug, query.sort));
+      const page = await ranked(name, query, context, load);
+      const data = page.serialize(marketFrom);
+      if (data.length === 0 && query.offset === 0) {
+        throw new ApiError({ kind: 'not_found', message: 'tag not found', facts: { tag: slug } });
+      }
+      return { body: { data, ...page.fields() } };
+    },
+  });
+
+  return [tags, tag];
+}

@@ -1,0 +1,62 @@
+import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { Condition } from '../../../catalogue/conditions.js';
+import { createHeldLookup, type Lookup } from '../../../catalogue/held-lookup.js';
+import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalogue/markets.sql.js';
+import type { Rankings } from '../../../catalogue/rankings.js';
+import { walkName } from '../../../fills/walks.js';
+import type { RequestContext } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import { pagingOf } from '../envelope.js';
+
+export const RANKING_MS = 30_000;
+
+export interface MarketViewsDeps {
+  readonly tables: Tables;
+  readonly cache: TtlCache;
+  readonly conditionsOf: Lookup<Condition>;
+  readonly rankings: Rankings;
+  readonly nowMs: () => number;
+}
+
+/** What rows of markets are shown with, and pages of rankings of them. */
+export type MarketViews = ReturnType<typeof createMarketViews>;
+
+export function createMarketViews(deps: MarketViewsDeps) {
+  const { tables, cache, conditionsOf, rankings } = deps;
+  const labelsOf = createHeldLookup<string>({
+    unknown: '',
+    nowMs: deps.nowMs,
+    read: async (slugs) => {
+      const rows = await tables.rows<{ slug: string; label: string }>(tagLabelsSql(slugs));
+      return new Map(rows.map((row) => [row.slug, row.label]));
+    },
+  });
+
+  const contextOf = async (rows: readonly MarketRow[]) =>
+    Promise.all([conditionsOf(rows.map((row) => row.condition_id)), labelsOf(rows.flatMap((row) => row.tag_slugs))]);
+
+  /** One page of a ranking of markets, as rows in its order. */
+  const ranked = async (
+    name: string,
+    query: { readonly limit: number; readonly offset: number },
+    context: RequestContext,
+    load: () => Promise<readonly { readonly id: string }[]>,
+  ) => {
+    const page = await rankings.page({
+      walk: walkName(context.caller?.accountId, name, {}),
+      ...query,
+      load: async () => (await cache.get(name, RANKING_MS, load)).value.map((row) => row.id),
+    });
+    const rows = page.ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(page.ids));
+    const byId = new Map(rows.map((row) => [row.condition_id, row]));
+    const found = page.ids.flatMap((id) => byId.get(id) ?? []);
+    const [conditions, labels] = await contextOf(found);
+    const serialize = <T>(
+      from: (row: MarketRow, condition: Condition | undefined, labels: ReadonlyMap<string, string>) => T,
+    ): T[] => found.map((row) => from(row, conditions.get(row.condition_id), labels));
+    const fields = () => pagingOf(query, { rows: found.length, hasMore: page.hasMore, cursor: null, context });
+    return { serialize, fields };
+  };
+
+  return { contextOf, ranked };
+}

@@ -1,0 +1,58 @@
+import { commonLimits } from '../../../schemas/plans.js';
+import {
+  cursorParam,
+  EXAMPLE_TOKEN,
+  flagParam,
+  hashParam,
+  offsetParam,
+  tokenIdParam,
+  walletParam,
+} from '../../http/chain-params.js';
+import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+
+/** Deepest page by offset; walks beyond it use `cursor` or time bounds. */
+export const MAX_OFFSET = 100_000;
+
+/** Parameters that mean the same on every /v3 list. */
+export const v3 = {
+  address: walletParam({ invalid: 'invalid address: use 0x and 40 hex digits' }),
+  tokenId: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256', example: EXAMPLE_TOKEN }),
+  conditionId: hashParam({
+    description: 'Condition id of a market.',
+    invalid: 'invalid condition_id: use 0x and 64 hex digits',
+    example: `0x${'c1'.repeat(32)}`,
+  }),
+  slug: slugParam({ description: 'Market slug.', invalid: 'invalid slug', example: 'snow-lisbon-may' }),
+  limit: (max: number = commonLimits.v3MaxLimit, fallback: number = commonLimits.v3DefaultLimit) =>
+    integerParam({
+      description: `Rows per page. Default ${fallback}; larger than ${max} is taken as ${max}.`,
+      invalid: 'invalid limit: use a whole number',
+      min: 1,
+      max,
+      clamp: true,
+    }).default(fallback),
+  offset: offsetParam({
+    invalid: 'invalid offset: use a whole number',
+    tooDeep: `invalid offset: at most ${MAX_OFFSET}`,
+    max: MAX_OFFSET,
+  }).default(0),
+  order: choiceParam({
+    description: 'By time. Default desc.',
+    invalid: 'invalid order: use asc or desc',
+    values: ['asc', 'desc'],
+  }).default('desc'),
+  time: (name: 'after' | 'before') =>
+    integerParam({
+      description: `Only what is ${name === 'after' ? 'at or after' : 'at or before'} this moment, Unix seconds.`,
+      invalid: `invalid ${name}: use Unix seconds`,
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+      documentedMax: false,
+    }),
+  cursor: cursorParam({
+    description: '`next_cursor` of the page before: exact whatever arrives meanwhile, and not limited in depth.',
+    invalid: 'invalid cursor: use next_cursor of an earlier page',
+  }),
+  flag: (name: string, description: string) =>
+    flagParam({ description, invalid: `invalid ${name}: use true or false` }).default(false),
+} as const;

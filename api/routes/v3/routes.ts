@@ -1,0 +1,37 @@
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import type { Tables } from '../../tables/port.js';
+import { createBuilderRoutes } from './global/builders.js';
+import { createResolutionsRoute } from './global/resolutions.js';
+import { createCandleRoutes } from './markets/candles.js';
+import { createMarketRoutes } from './markets/markets.js';
+import { createTagRoutes } from './markets/tags.js';
+import { createMarketViews } from './markets/views.js';
+import { createComboTrades, createComboTradesRoute } from './trades/combos.js';
+import { createTradesRoutes } from './trades/trades.js';
+import { createWalletEventRoutes } from './wallets/events.js';
+import { createWalletMoneyRoutes } from './wallets/money.js';
+
+export interface V3Deps {
+  readonly tables: Tables;
+  readonly cache: TtlCache;
+  readonly reads: Reads;
+}
+
+/** Every /v3 endpoint over the tables. */
+export function createV3Routes(deps: V3Deps): readonly Route[] {
+  const { fills, titlesOf, walletEvents, conditionsOf } = deps.reads;
+  const views = createMarketViews({ ...deps, ...deps.reads });
+  return [
+    ...createTradesRoutes({ fills, titlesOf, combos: createComboTrades({ fills }) }),
+    createComboTradesRoute({ fills }),
+    ...createWalletEventRoutes({ walletEvents, conditionsOf }),
+    ...createWalletMoneyRoutes({ fills, titlesOf, walletEvents }),
+    ...createMarketRoutes({ ...deps, conditionsOf, views }),
+    ...createTagRoutes({ ...deps, ...deps.reads, views }),
+    ...createCandleRoutes(deps),
+    ...createBuilderRoutes({ ...deps, ...deps.reads }),
+    createResolutionsRoute({ ...deps, ...deps.reads }),
+  ];
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { positionConditionId } from '../../../../schemas/primitives/ids.js';
+import { divide, formatMoney, ratio } from '../../../../schemas/primitives/money.js';
+import type { FillRow } from '../../../fills/fills.sql.js';
+import type { FillFilter } from '../../../fills/filter.js';
+import { formatCursor } from '../../../fills/position.js';
+import type { FillReader } from '../../../fills/reader.js';
+import { walkName } from '../../../fills/walks.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { exampleFill, examplePaging } from './examples.js';
+import type { ListPlace, ListQuery } from './lists.js';
+import { comboFilterOf, comboTradesQuery } from './query.js';
+
+export const COMBO_SOURCE = 'v3.wallet_combos.trades' as const;
+
+export const comboTradeSchema = z.object({
+  position_type: z.literal('combo'),
+  wallet_role: z.enum(['maker', 'taker']),
+  wallet_address: z.string(),
+  counterparty_address: z.string(),
+  combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
+  condition_id: z.string(),
+  position_id: z.string().meta({ description: 'Decimal.' }),
+  side: z.enum(['BUY', 'SELL']).meta({ description: 'Of the signed order, not of the wallet.' }),
+  price: z.string().meta({ description: 'USD per share, 4 decimals.' }),
+  size: z.string().meta({ description: 'Shares, 6 decimals.' }),
+  fee: z.string().meta({ description: 'USDC, 6 decimals.' }),
+  tx_hash: z.string(),
+  log_index: z.int(),
+  block_number: z.int(),
+  timestamp: z.int().meta({ description: 'Unix seconds.' }),
+});
+
+/** What include_combos adds to a wallet's trades. */
+export const comboBranch = {
+  combo_trades: z.array(comboTradeSchema.extend({ source: z.literal(COMBO_SOURCE) })),
+  combo_trade_count: z.int(),
+  combo_has_more: z.boolean(),
+  combo_source: z.literal(COMBO_SOURCE),
+};
+
+/** Base units as text with exactly `places` decimals, rounded half up. */
+export function fixed(units: bigint, decimals: number, places: number): string {
+  const rounded = places < decimals ? divide(units, 10n ** BigInt(decimals - places), 'half_up') : units;
+  const kept = Math.min(places, decimals);
+  const [whole = '0', fraction = ''] = formatMoney(rounded, kept).split('.');
+  return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`;
+}
+
+export function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
+  const condition = positionConditionId(BigInt(row.token_id));
+  const makerIsWallet = row.role === 'maker';
+  const price = ratio(BigInt(row.usdc), BigInt(row.shares), 4) ?? 0n;
+  return {
+    position_type: 'combo',
+    wallet_role: row.role,
+    wallet_address: makerIsWallet ? row.maker : row.taker,
+    counterparty_address: makerIsWallet ? row.taker : row.maker,
+    combo_condition_id: condition,
+    condition_id: condition,
+    position_id: row.token_id,
+    side: row.side,
+    price: fixed(price, 4, 4),
+    size: fixed(BigInt(row.shares), 6, 6),
+    fee: fixed(BigInt(row.fee), 6, 6),
+    tx_hash: row.tx_hash,
+    log_index: Number(row.log_index),
+    block_number: Number(row.block_number),
+    timestamp: Number(row.timestamp),
+  };
+}
+
+export interface ComboTrades {
+  branch(
+    address: string,
+    filter: FillFilter,
+    query: ListQuery,
+    at: ListPlace,
+  ): Promise<
+    { include_combos: true; included_position_types: string[] } & {
+      [K in keyof typeof comboBranch]: z.input<(typeof comboBranch)[K]>;
+    }
+  >;
+}
+
+/** The branch of combo trades beside a wallet's other trades, on the same page. */
+export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
+  return {
+    async branch(address, filter, query, { context }) {
+      const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/trades#combos`, { ...query });
+      const { rows, hasMore } = await deps.fills.fills(filter, query, walk);
+      return {
+        include_combos: true,
+        included_position_types: ['market', 'combo'],
+        combo_trades: rows.map((row) => ({ ...comboTradeFrom(row), source: COMBO_SOURCE })),
+        combo_trade_count: rows.length,
+        combo_has_more: hasMore,
+        combo_source: COMBO_SOURCE,
+      };
+    },
+  };
+}
+
+/** GET /v3/wallets/{address}/combos/trades: fills of the third exchange generation. */
+export function createComboTradesRoute(deps: { fills: FillReader }): Route {
+  return defineRoute({
+    method: 'get',
+    family: 'v3',
+    tag: 'Trades',
+    auth: 'key',
+    gate: 'v3',
+    heavy: true,
+    path: '/v3/wallets/{address}/combos/trades',
+    summary: 'Combo trades of a wallet, newest first',
+    params: z.object({ address: v3.address }),
+    query: comboTradesQuery,
+    success: {
+      description: 'A page of combo trades',
+      schema: z.object({
+        address: z.string(),
+        trades: z.array(comboTradeSchema),
+        position_type: z.literal('combo'),
+        source: z.literal(COMBO_SOURCE),
+        ...pageFields,
+      }),
+      example: {
+        address: exampleFill.maker,
+        trades: [
+          comboTradeFrom({
+            ...exampleFill,
+            token_id: '1741334187009265192213210063949860811096650382021683265628000000000000000256',
+            exchange_version: 3,
+          }),
+        ],
+        position_type: 'combo',
+        source: COMBO_SOURCE,
+        ...examplePaging,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/trades`, { ...query });
+      const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
+      const { rows, hasMore, last } = await deps.fills.fills(comboFilterOf(address, query), page, walk);
+      return {
+        body: {
+          address,
+          trades: rows.map(comboTradeFrom),
+          position_type: 'combo' as const,
+          source: COMBO_SOURCE,
+          ...pagingOf(query, {
+            rows: rows.length,
+            hasMore,
+            cursor: last === null ? null : formatCursor(last),
+            context,
+          }),
+        },
+      };
+    },
+  });
+}

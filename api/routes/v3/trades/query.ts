@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import {
+  everyFill,
+  type FillFilter,
+  onlyCombos,
+  storedBuilder,
+  tableSeconds,
+  withoutCombos,
+} from '../../../fills/filter.js';
+import type { TokenSelection } from '../../../fills/tokens.sql.js';
+import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
+import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
+import { v3 } from '../params.js';
+
+const hash = (name: string, description: string) =>
+  hashParam({ description, invalid: `invalid ${name}: use 0x and 64 hex digits` });
+const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` });
+
+const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() };
+const times = { after: v3.time('after').optional(), before: v3.time('before').optional() };
+const usd = {
+  min_amount_usd: usdParam({
+    description: 'Smallest USD amount of a fill; decimals allowed.',
+    invalid: 'invalid min_amount_usd: use a decimal number, 0 or more',
+    example: 100.5,
+  }).optional(),
+};
+const orders = {
+  order_hash: hash('order_hash', 'Fills of one signed order.').optional(),
+};
+const sorted = {
+  sort_by: choiceParam({
+    description: 'Fills of one order next to each other, orders by their most recent fill.',
+    invalid: 'invalid sort_by: use order_hash',
+    values: ['order_hash'],
+  }).optional(),
+};
+const byOrder = {
+  group_by: choiceParam({
+    description: 'One row per order.',
+    invalid: 'invalid group_by: use order_hash',
+    values: ['order_hash'],
+  }).optional(),
+};
+const makerAmount = {
+  min_amount: baseUnitsParam({
+    description: 'Smallest maker amount of a fill in 6-decimal base units.',
+    invalid: 'invalid min_amount: use a whole number of base units, 0 or more',
+  }).optional(),
+};
+const catalogue = {
+  token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
+  condition_id: hash('condition_id', 'Condition id of a market.').optional(),
+  market_slug: slug('market_slug', 'Market slug.').optional(),
+  event_slug: slug('event_slug', 'Event slug: fills of all its markets.').optional(),
+  event_id: integerParam({
+    description: 'Event id: fills of all its markets.',
+    invalid: 'invalid event_id: use a whole number',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    documentedMax: false,
+  }).optional(),
+};
+
+const sideValues = ['buy', 'sell', '0', '1'] as const;
+const makerSide = choiceParam({
+  description: 'Side of the maker order.',
+  invalid: `invalid side: use ${sideValues.join(', ')}`,
+  values: sideValues,
+})
+  .transform((value) => (value === 'buy' || value === '0' ? ('BUY' as const) : ('SELL' as const)))
+  .meta({ type: 'string', enum: [...sideValues], description: 'Side of the maker order: 0 is buy, 1 is sell.' });
+
+/** Query of GET /v3/trades. All filters are ANDed and apply before pagination. */
+export const tradesQuery = z.object({
+  ...times,
+  ...paging,
+  ...catalogue,
+  ...orders,
+  ...usd,
+  ...makerAmount,
+  builder: hash('builder', 'Builder code the order carries.').optional(),
+  side: makerSide.optional(),
+  ...sorted,
+  ...byOrder,
+});
+
+export const walletTradesQuery = z.object({
+  ...times,
+  ...paging,
+  ...catalogue,
+  ...orders,
+  ...usd,
+  ...makerAmount,
+  side: choiceParam({
+    description: 'What the wallet was in the fill. Default both.',
+    invalid: 'invalid side: use maker, taker or both',
+    values: ['maker', 'taker', 'both'],
+  }).default('both'),
+  ...sorted,
+  group_by: choiceParam({
+    description:
+      'order_hash: one row per order of the wallet. user_trade, or transaction_hash: one row per token and direction the wallet traded in a transaction.',
+    invalid: 'invalid group_by: use order_hash, user_trade or transaction_hash',
+    values: ['order_hash', 'user_trade', 'transaction_hash'],
+  }).optional(),
+  include_combos: v3.flag('include_combos', 'Add a branch of combo trades. Not together with order_hash.'),
+});
+
+export const marketTradesQuery = z.object({ ...times, ...paging, ...orders, ...usd, ...sorted, ...byOrder });
+
+export const builderTradesQuery = z.object({
+  ...times,
+  ...paging,
+  ...catalogue,
+  ...usd,
+  ...makerAmount,
+  side: makerSide.optional(),
+  category: slug('category', 'Tag slug of the markets, as tag_slug.').optional(),
+  tag_slug: slug('tag_slug', 'Tag slug of the markets.').optional(),
+});
+
+const COMBO_CONDITION = /^0x[0-9a-f]{62}$/;
+const comboCondition = (name: string) =>
+  patternParam({
+    description: 'Combo condition id.',
+    invalid: `invalid ${name}: use 0x and 62 hex digits`,
+    pattern: COMBO_CONDITION,
+  });
+
+export const comboTradesQuery = z.object({
+  condition_id: comboCondition('condition_id').optional(),
+  market_id: comboCondition('market_id').optional(),
+  position_id: tokenIdParam({ invalid: 'invalid position_id: use a decimal uint256' }).optional(),
+  side: choiceParam({
+    description: 'Side of the signed order. Default all.',
+    invalid: 'invalid side: use BUY, SELL or all',
+    values: ['BUY', 'SELL', 'all'],
+  }).default('all'),
+  limit: v3.limit(),
+  offset: v3.offset,
+  cursor: v3.cursor.optional(),
+});
+
+/** What every fill list's query may say. */
+export interface FillQuery {
+  readonly after?: number;
+  readonly before?: number;
+  readonly cursor?: { readonly blockNumber: number; readonly logIndex: number };
+  readonly token_id?: string;
+  readonly condition_id?: string;
+  readonly market_slug?: string;
+  readonly event_slug?: string;
+  readonly event_id?: number;
+  readonly order_hash?: string;
+  readonly min_amount_usd?: bigint;
+  readonly min_amount?: bigint;
+  readonly builder?: string;
+  readonly side?: string;
+}
+
+/** What the catalogue must translate. */
+export function selectionOf(query: FillQuery & { tag_slug?: string; category?: string }): TokenSelection {
+  return {
+    tokenId: query.token_id,
+    conditionId: query.condition_id,
+    marketSlug: query.market_slug,
+    eventSlug: query.event_slug,
+    eventId: query.event_id === undefined ? undefined : String(query.event_id),
+    tagSlug: query.tag_slug ?? query.category,
+  };
+}
+
+/** The filter of a query, its tokens already known. */
+export function filterOf(query: FillQuery, tokenIds: readonly string[] | null): FillFilter {
+  return {
+    ...everyFill,
+    tokenIds,
+    afterS: tableSeconds(query.after),
+    beforeS: tableSeconds(query.before),
+    orderHash: query.order_hash ?? null,
+    minUsdc: query.min_amount_usd ?? null,
+    minMakerAmount: query.min_amount ?? null,
+    builder: storedBuilder(query.builder),
+    side: query.side === 'BUY' || query.side === 'SELL' ? query.side : null,
+    beyond: query.cursor ?? null,
+  };
+}
+
+export type WalletTradesQuery = z.output<typeof walletTradesQuery>;
+
+/** Fills of a wallet. Put together, only the rows of its own orders count: they already hold what it took from others. */
+export function walletFilterOf(
+  address: string,
+  query: WalletTradesQuery,
+  tokenIds: readonly string[] | null,
+): FillFilter {
+  const own = query.group_by !== undefined && query.side === 'both' ? 'maker' : null;
+  return {
+    ...filterOf(query, tokenIds),
+    wallets: [address],
+    role: query.side === 'both' ? own : query.side,
+    versions: withoutCombos,
+  };
+}
+
+/** Combo fills of a wallet. A condition has two positions: its id with the outcome as last byte. */
+export function comboFilterOf(address: string, query: z.output<typeof comboTradesQuery>): FillFilter {
+  const conditions = [query.condition_id, query.market_id].filter((id) => id !== undefined);
+  const named = conditions.map((id) => [0n, 1n].map((outcome) => ((BigInt(id) << 8n) | outcome).toString()));
+  const given = query.position_id === undefined ? named : [...named, [query.position_id]];
+  const [first, ...rest] = given;
+  return {
+    ...everyFill,
+    wallets: [address],
+    versions: onlyCombos,
+    tokenIds: first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id))),
+    side: query.side === 'all' ? null : query.side,
+    beyond: query.cursor ?? null,
+  };
+}

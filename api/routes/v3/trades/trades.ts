@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { badParameter } from '../../../errors/failure.js';
+import { onlyCombos } from '../../../fills/filter.js';
+import type { FillReader } from '../../../fills/reader.js';
+import type { TitleLookup } from '../../../fills/titles.js';
+import { patternParam } from '../../../http/params.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { v3 } from '../params.js';
+import { type ComboTrades, comboBranch } from './combos.js';
+import { exampleFill, examplePaging, exampleTitle } from './examples.js';
+import { createTradeLists, ordersPage, tradesPage, userTradesPage } from './lists.js';
+import {
+  builderTradesQuery,
+  filterOf,
+  marketTradesQuery,
+  selectionOf,
+  tradesQuery,
+  walletFilterOf,
+  walletTradesQuery,
+} from './query.js';
+import { tradeFrom, tradeSchema } from './serialize.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Trades', auth: 'key', gate: 'v3', heavy: true } as const;
+const exampleTrade = tradeFrom(exampleFill, exampleTitle);
+const GROUPED = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
+const WALK =
+  'Walk with `next_cursor`, or by `offset` within a quarter of an hour per page, where new fills must not shift the pages.';
+
+const builderCode = patternParam({
+  description: 'Builder code, with or without 0x.',
+  invalid: 'invalid builder code: use 64 hex digits',
+  pattern: /^(0x)?[0-9a-f]{64}$/,
+  example: `0x${'bc'.repeat(32)}`,
+});
+
+const builderFields = {
+  builder_code: z.string(),
+  builder_name: z.string().nullable(),
+  builder_logo: z.string().nullable(),
+  builder_verified: z.boolean().nullable(),
+};
+/** Builders register nothing on chain but their code. */
+const builderOf = (code: string) => ({
+  builder_code: code,
+  builder_name: null,
+  builder_logo: null,
+  builder_verified: null,
+});
+
+const walletFields = { address: z.string() };
+const comboFields = {
+  include_combos: z.literal(true),
+  included_position_types: z.array(z.string()),
+  ...comboBranch,
+};
+
+export interface TradesDeps {
+  readonly fills: FillReader;
+  readonly titlesOf: TitleLookup;
+  readonly combos: ComboTrades;
+}
+
+/** The five lists of /v3 fills: all, of a wallet, of a token, of a market, of a builder. */
+export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
+  const lists = createTradeLists(deps);
+  const { fills } = deps;
+
+  const all = defineRoute({
+    ...common,
+    path: '/v3/trades',
+    summary: 'Fills, newest first',
+    description: `One row per on-chain OrderFilled event, seen from its signed order. Filters are ANDed. ${GROUPED} ${WALK}`,
+    query: tradesQuery,
+    success: {
+      description: 'A page of fills, or of orders when grouped',
+      schema: z.union([tradesPage, ordersPage]),
+      example: { trades: [exampleTrade], ...examplePaging },
+    },
+    async handler({ query }, context) {
+      const filter = filterOf(query, await fills.tokens(selectionOf(query)));
+      return { body: await lists.either(query, filter, { context, path: '/v3/trades' }) };
+    },
+  });
+
+  const wallet = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/trades',
+    summary: 'Fills of a wallet',
+    description: `Fills the wallet had a part in: \`role\` is what it was, \`direction\` whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are of the wallet's own orders, which already hold what they took from others. ${GROUPED} ${WALK}`,
+    params: z.object({ address: v3.address }),
+    query: walletTradesQuery,
+    success: {
+      description: 'A page of fills, orders or trades',
+      schema: z.union([
+        tradesPage.extend({ ...walletFields, ...comboFields }),
+        userTradesPage.extend({ ...walletFields, ...comboFields }),
+        tradesPage.extend(walletFields),
+        ordersPage.extend(walletFields),
+        userTradesPage.extend(walletFields),
+      ]),
+      example: { address: exampleFill.maker, trades: [exampleTrade], ...examplePaging },
+    },
+    async handler({ params: { address }, query }, context) {
+      const byOrder = query.group_by === 'order_hash' || query.sort_by !== undefined || query.order_hash !== undefined;
+      if (query.include_combos && byOrder) throw badParameter('include_combos cannot be combined with order_hash');
+      const filter = walletFilterOf(address, query, await fills.tokens(selectionOf(query)));
+      const at = { context, path: `/v3/wallets/${address}/trades` };
+      const byTrade = query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
+      if (!query.include_combos) {
+        const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.either(query, filter, at);
+        return { body: { address, ...body } };
+      }
+      const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.single(query, filter, at);
+      const branch = await deps.combos.branch(address, { ...filter, role: null, versions: onlyCombos }, query, at);
+      return { body: { address, ...body, ...branch } };
+    },
+  });
+
+  const market = defineRoute({
+    ...common,
+    path: '/v3/markets/{token_id}/trades',
+    summary: 'Fills of an outcome token',
+    description: `${GROUPED} ${WALK}`,
+    params: z.object({ token_id: v3.tokenId }),
+    query: marketTradesQuery,
+    success: {
+      description: 'A page of fills, or of orders when grouped; empty for an unknown token',
+      schema: z.union([tradesPage.extend({ token_id: z.string() }), ordersPage.extend({ token_id: z.string() })]),
+      example: { token_id: exampleFill.token_id, trades: [exampleTrade], ...examplePaging },
+    },
+    async handler({ params: { token_id }, query }, context) {
+      const at = { context, path: `/v3/markets/${token_id}/trades` };
+      return { body: { token_id, ...(await lists.either(query, filterOf(query, [token_id]), at)) } };
+    },
+  });
+
+  const slug = defineRoute({
+    ...common,
+    path: '/v3/markets/slug/{slug}/trades',
+    summary: 'Fills of a market',
+    description: `All outcomes of the market. ${GROUPED} ${WALK}`,
+    params: z.object({ slug: v3.slug }),
+    query: marketTradesQuery,
+    success: {
+      description: 'A page of fills, or of orders when grouped; empty for an unknown market',
+      schema: z.union([tradesPage.extend({ slug: z.string() }), ordersPage.extend({ slug: z.string() })]),
+      example: { slug: exampleTitle.slug, trades: [exampleTrade], ...examplePaging },
+    },
+    async handler({ params: { slug }, query }, context) {
+      const filter = filterOf(query, await fills.tokens({ marketSlug: slug }));
+      return { body: { slug, ...(await lists.either(query, filter, { context, path: `/v3/markets/slug/${slug}` })) } };
+    },
+  });
+
+  const builder = defineRoute({
+    ...common,
+    path: '/v3/builders/{code}/trades',
+    summary: 'Fills of orders that carry a builder code',
+    description: WALK,
+    params: z.object({ code: builderCode }),
+    query: builderTradesQuery,
+    success: {
+      description: 'A page of fills',
+      schema: tradesPage.extend({
+        builder: z.string(),
+        ...builderFields,
+        trades: z.array(tradeSchema.extend(builderFields)),
+      }),
+      example: {
+        builder: `0x${'bc'.repeat(32)}`,
+        ...builderOf(`0x${'bc'.repeat(32)}`),
+        trades: [{ ...exampleTrade, ...builderOf(`0x${'bc'.repeat(32)}`) }],
+        ...examplePaging,
+      },
+    },
+    async handler({ params, query }, context) {
+      const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
+      const filter = filterOf({ ...query, builder: code }, await fills.tokens(selectionOf(query)));
+      const { trades, ...page } = await lists.single(query, filter, { context, path: `/v3/builders/${code}/trades` });
+      const own = builderOf(code);
+      return { body: { builder: code, ...own, trades: trades.map((trade) => ({ ...trade, ...own })), ...page } };
+    },
+  });
+
+  return [all, wallet, slug, market, builder];
+}

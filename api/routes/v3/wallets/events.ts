@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import type { Condition } from '../../../catalogue/conditions.js';
+import type { Lookup } from '../../../catalogue/held-lookup.js';
+import { tableSeconds } from '../../../fills/filter.js';
+import { formatCursor } from '../../../fills/position.js';
+import { walkName } from '../../../fills/walks.js';
+import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
+import type { WalletEventReader } from '../../../wallet-events/reader.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { examplePaging } from '../trades/examples.js';
+import {
+  activityFrom,
+  activitySchema,
+  conversionFrom,
+  conversionSchema,
+  redemptionFrom,
+  redemptionSchema,
+  setEventFrom,
+  setEventSchema,
+} from './serialize.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
+
+const listQuery = z.object({
+  after: v3.time('after').optional(),
+  before: v3.time('before').optional(),
+  limit: v3.limit(),
+  offset: v3.offset,
+  cursor: v3.cursor.optional(),
+});
+const orderedQuery = listQuery.extend({ order: v3.order });
+type ListQuery = z.output<typeof listQuery> & { readonly order?: 'asc' | 'desc' };
+
+const exampleEvent: WalletEventRow = {
+  kind: 'split',
+  block_number: 91000001,
+  log_index: 77,
+  timestamp: 1790000200,
+  tx_hash: `0x${'7e'.repeat(32)}`,
+  subject_id: `0x${'c1'.repeat(32)}`,
+  amount: '50000000',
+  index_sets: [],
+  source: null,
+};
+const exampleCondition: Condition = {
+  known: true,
+  question: 'Rivers vs. Lakes',
+  slug: 'rvl-2026-10-02',
+  image: null,
+  eventSlug: 'rvl-2026-10-02',
+  eventTitle: 'Rivers vs. Lakes',
+  negRisk: false,
+  outcomes: ['Rivers', 'Lakes'],
+  tokenIds: ['71', '72'],
+  resolution: { payouts: [0n, 1n], denominator: 1n, winner: 1, resolvedAtS: 1790000000 },
+};
+
+export interface WalletEventsDeps {
+  readonly walletEvents: WalletEventReader;
+  readonly conditionsOf: Lookup<Condition>;
+}
+
+/** A wallet's splits, merges, conversions and redemptions on /v3, and all of them in one feed. */
+export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[] {
+  const { walletEvents, conditionsOf } = deps;
+
+  const pageOf = async (
+    address: string,
+    kinds: readonly WalletEventKind[],
+    query: ListQuery,
+    context: RequestContext,
+  ) => {
+    const { rows, hasMore, last } = await walletEvents.events(
+      {
+        wallet: address,
+        kinds,
+        afterS: tableSeconds(query.after),
+        beforeS: tableSeconds(query.before),
+        beyond: query.cursor ?? null,
+      },
+      { order: query.order ?? 'desc', limit: query.limit, offset: query.offset },
+      walkName(context.caller?.accountId, `/v3/wallets/${address}/${kinds.join()}`, { ...query }),
+    );
+    const cursor = last === null ? null : formatCursor(last);
+    return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
+  };
+
+  /** A list whose rows need no more than the row itself, or one lookup for the page. */
+  const list = <S extends z.ZodObject>(of: {
+    path: string;
+    kinds: readonly WalletEventKind[];
+    summary: string;
+    row: S;
+    example: z.input<S>;
+    serialize: (rows: readonly WalletEventRow[]) => Promise<z.input<S>[]> | z.input<S>[];
+  }): Route =>
+    defineRoute({
+      ...common,
+      path: of.path,
+      summary: of.summary,
+      params: z.object({ address: v3.address }),
+      query: listQuery,
+      success: {
+        description: 'A page, newest first',
+        schema: z.object({ data: z.array(of.row), ...pageFields }),
+        example: { data: [of.example], ...examplePaging },
+      },
+      async handler({ params: { address }, query }, context) {
+        const { rows, paging } = await pageOf(address, of.kinds, query, context);
+        const data = (await of.serialize(rows)) as never;
+        return { body: { data, ...paging() } };
+      },
+    });
+
+  const redemptions = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/redemptions',
+    summary: 'Redemptions of a wallet',
+    description: 'Also those made for it by protocol contracts. What is not known of the market is null.',
+    params: z.object({ address: v3.address }),
+    query: orderedQuery,
+    success: {
+      description: 'A page of redemptions',
+      schema: z.object({
+        data: z.array(redemptionSchema),
+        ...pageFields,
+        next_offset: z.int().nullable(),
+        order: z.enum(['asc', 'desc']),
+        source: z.literal(REDEMPTIONS_SOURCE),
+      }),
+      example: {
+        data: [redemptionFrom({ ...exampleEvent, kind: 'redemption', index_sets: ['1', '2'] }, exampleCondition)],
+        ...examplePaging,
+        next_offset: 1,
+        order: 'desc',
+        source: REDEMPTIONS_SOURCE,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const { rows, paging } = await pageOf(address, ['redemption'], query, context);
+      const conditions = await conditionsOf(rows.map((row) => row.subject_id));
+      const page = paging();
+      return {
+        body: {
+          data: rows.map((row) => redemptionFrom(row, conditions.get(row.subject_id) as Condition)),
+          ...page,
+          next_offset: page.has_more ? query.offset + rows.length : null,
+          order: query.order,
+          source: REDEMPTIONS_SOURCE,
+        },
+      };
+    },
+  });
+
+  return [
+    list({
+      path: '/v3/wallets/{address}/splits',
+      kinds: ['split'],
+      summary: 'Splits of a wallet',
+      row: setEventSchema,
+      example: setEventFrom(exampleEvent),
+      serialize: (rows) => rows.map(setEventFrom),
+    }),
+    list({
+      path: '/v3/wallets/{address}/merges',
+      kinds: ['merge'],
+      summary: 'Merges of a wallet',
+      row: setEventSchema,
+      example: setEventFrom(exampleEvent),
+      serialize: (rows) => rows.map(setEventFrom),
+    }),
+    list({
+      path: '/v3/wallets/{address}/nrc',
+      kinds: ['conversion'],
+      summary: 'Neg-risk conversions of a wallet',
+      row: conversionSchema,
+      example: conversionFrom({ ...exampleEvent, kind: 'conversion', index_sets: ['6'] }, 4),
+      serialize: async (rows) => {
+        const questions = await walletEvents.questionCounts(rows.map((row) => row.subject_id));
+        return rows.map((row) => conversionFrom(row, questions.get(row.subject_id) ?? 0));
+      },
+    }),
+    list({
+      path: '/v3/wallets/{address}/activity',
+      kinds: ['split', 'merge', 'conversion', 'redemption'],
+      summary: 'Splits, merges, conversions and redemptions of a wallet',
+      row: activitySchema,
+      example: activityFrom(exampleEvent),
+      serialize: (rows) => rows.map(activityFrom),
+    }),
+    redemptions,
+  ];
+}

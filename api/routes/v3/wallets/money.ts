@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../../../schemas/primitives/money.js';
+import { everyFill, tableSeconds } from '../../../fills/filter.js';
+import { formatCursor } from '../../../fills/position.js';
+import type { FillReader } from '../../../fills/reader.js';
+import { type TitleLookup, untitled } from '../../../fills/titles.js';
+import { walkName } from '../../../fills/walks.js';
+import { choiceParam } from '../../../http/params.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import type { WalletEventReader } from '../../../wallet-events/reader.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { exampleFill, examplePaging, exampleTitle } from '../trades/examples.js';
+import { tradeFrom, tradeSchema } from '../trades/serialize.js';
+import { flowFrom, flowSchema } from './serialize.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const FEES_SOURCE = 'v3.order_fills' as const;
+const FLOWS_SOURCE = 'v3.collateral_flows' as const;
+const DEFAULT_AFTER = 0;
+const DEFAULT_BEFORE = 9_999_999_999;
+
+const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() };
+const feesQuery = z.object({
+  after: v3.time('after').default(DEFAULT_AFTER),
+  before: v3.time('before').default(DEFAULT_BEFORE),
+  ...paging,
+});
+const flowsQuery = z.object({
+  kind: choiceParam({
+    description: 'Default all.',
+    invalid: 'invalid kind: use all, deposit or withdrawal',
+    values: ['all', 'deposit', 'withdrawal'],
+  }).default('all'),
+  after: v3.time('after').optional(),
+  before: v3.time('before').optional(),
+  ...paging,
+});
+
+const feeSchema = tradeSchema.extend({
+  fee_paid: z.number(),
+  fee_paid_raw: z.string().meta({ description: 'USDC base units.' }),
+  source: z.literal(FEES_SOURCE),
+});
+const feesPage = z.object({
+  address: z.string(),
+  fees: z.array(feeSchema),
+  page_total_fees_paid: z.number(),
+  page_total_fees_paid_raw: z.string(),
+  page_total_fees_paid_raw_note: z.string(),
+  fee_semantics: z.string(),
+  after: z.string(),
+  before: z.string(),
+  ...pageFields,
+});
+const RAW_NOTE = 'Sum of fee_paid_raw over this page, in USDC base units (6 decimals).';
+const FEE_SEMANTICS =
+  "Fees of the wallet's own orders, net of refunds. First-generation fees taken in shares are valued at the fill's price.";
+
+const flowsPage = z.object({
+  address: z.string(),
+  flows: z.array(flowSchema),
+  total_matching_rows: z.int(),
+  total_deposited: z.number(),
+  total_withdrawn: z.number(),
+  net_deposited: z.number(),
+  source: z.literal(FLOWS_SOURCE),
+  ...pageFields,
+});
+
+export interface WalletMoneyDeps {
+  readonly fills: FillReader;
+  readonly titlesOf: TitleLookup;
+  readonly walletEvents: WalletEventReader;
+}
+
+/** What a wallet paid in fees, and the collateral that came and went. */
+export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[] {
+  const fees = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/fees-paid',
+    summary: 'Fees a wallet paid, fill by fill',
+    params: z.object({ address: v3.address }),
+    query: feesQuery,
+    success: {
+      description: 'A page of fills with a fee',
+      schema: feesPage,
+      example: {
+        address: exampleFill.maker,
+        fees: [
+          { ...tradeFrom(exampleFill, exampleTitle), fee_paid: 0.331, fee_paid_raw: '331000', source: FEES_SOURCE },
+        ],
+        page_total_fees_paid: 0.331,
+        page_total_fees_paid_raw: '331000',
+        page_total_fees_paid_raw_note: RAW_NOTE,
+        fee_semantics: FEE_SEMANTICS,
+        after: '0',
+        before: '9999999999',
+        ...examplePaging,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const { rows, hasMore, last } = await deps.fills.fills(
+        {
+          ...everyFill,
+          wallets: [address],
+          role: 'maker',
+          minFee: 1n,
+          afterS: tableSeconds(query.after),
+          beforeS: tableSeconds(query.before),
+          beyond: query.cursor ?? null,
+        },
+        query,
+        walkName(context.caller?.accountId, `/v3/wallets/${address}/fees-paid`, { ...query }),
+      );
+      const titles = await deps.titlesOf(rows.map((row) => row.token_id));
+      const total = rows.reduce((sum, row) => sum + BigInt(row.fee), 0n);
+      return {
+        body: {
+          address,
+          fees: rows.map((row) => ({
+            ...tradeFrom(row, titles.get(row.token_id) ?? untitled),
+            fee_paid: moneyToNumber(BigInt(row.fee)),
+            fee_paid_raw: row.fee,
+            source: FEES_SOURCE,
+          })),
+          page_total_fees_paid: moneyToNumber(total),
+          page_total_fees_paid_raw: total.toString(),
+          page_total_fees_paid_raw_note: RAW_NOTE,
+          fee_semantics: FEE_SEMANTICS,
+          after: String(query.after),
+          before: String(query.before),
+          ...pagingOf(query, {
+            rows: rows.length,
+            hasMore,
+            cursor: last === null ? null : formatCursor(last),
+            context,
+          }),
+        },
+      };
+    },
+  });
+
+  const flows = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/polyusd-flows',
+    summary: 'Collateral that entered or left a wallet',
+    description: 'Totals are over all matching rows, not only this page.',
+    params: z.object({ address: v3.address }),
+    query: flowsQuery,
+    success: {
+      description: 'A page of deposits and withdrawals',
+      schema: flowsPage,
+      example: {
+        address: exampleFill.maker,
+        flows: [
+          flowFrom(exampleFill.maker, {
+            block_number: 91000001,
+            log_index: 77,
+            timestamp: 1790000200,
+            tx_hash: exampleFill.tx_hash,
+            direction: 'deposit',
+            counterparty: exampleFill.taker,
+            asset: '0xc011a7e12a19f7b1f670d46f03b03f3342e82dfb',
+            amount: '25000000',
+          }),
+        ],
+        total_matching_rows: 1,
+        total_deposited: 25,
+        total_withdrawn: 0,
+        net_deposited: 25,
+        source: FLOWS_SOURCE,
+        ...examplePaging,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const filter = {
+        wallet: address,
+        direction: query.kind === 'all' ? null : query.kind,
+        afterS: tableSeconds(query.after),
+        beforeS: tableSeconds(query.before),
+        beyond: query.cursor ?? null,
+      };
+      const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/polyusd-flows`, { ...query });
+      const [{ rows, hasMore, last }, totals] = await Promise.all([
+        deps.walletEvents.flows(filter, query, walk),
+        deps.walletEvents.flowTotals(filter),
+      ]);
+      const [deposited, withdrawn] = [BigInt(totals.deposited), BigInt(totals.withdrawn)];
+      return {
+        body: {
+          address,
+          flows: rows.map((row) => flowFrom(address, row)),
+          total_matching_rows: Number(totals.rows),
+          total_deposited: moneyToNumber(deposited),
+          total_withdrawn: moneyToNumber(withdrawn),
+          net_deposited: moneyToNumber(deposited - withdrawn),
+          source: FLOWS_SOURCE,
+          ...pagingOf(query, {
+            rows: rows.length,
+            hasMore,
+            cursor: last === null ? null : formatCursor(last),
+            context,
+          }),
+        },
+      };
+    },
+  });
+
+  return [fees, flows];
+}

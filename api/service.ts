@@ -1,0 +1,110 @@
+import type { Express } from 'express';
+import type { Log } from '../infra/log/port.js';
+import type { Logger } from '../infra/telemetry/logger.js';
+import type { Metrics } from '../infra/telemetry/metrics.js';
+import { asyncApiDocument } from './asyncapi/document.js';
+import type { KeyDirectory } from './auth/caller.js';
+import { createTtlCache } from './cache/ttl-cache.js';
+import { mountPages, type SocketAddress } from './docs/pages.js';
+import { createApp } from './http/app.js';
+import type { Route } from './http/route.js';
+import { createLimiter } from './limits/limiter.js';
+import type { RateWindow } from './limits/port.js';
+import type { MeterRequest } from './metering/port.js';
+import { openApiDocument } from './openapi/document.js';
+import { createReads } from './reads.js';
+import { createUsageRoute } from './routes/account/usage.js';
+import { createClobRoutes } from './routes/clobv2/routes.js';
+import { createCatalogRoutes } from './routes/crypto/catalog.js';
+import { createOracleRoutes } from './routes/crypto/oracle.js';
+import { createPriceRoute } from './routes/crypto/price.js';
+import { createEventRoute } from './routes/event/event.js';
+import { createEventSearchRoute } from './routes/event/search.js';
+import { createHealthRoutes } from './routes/health/health.js';
+import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
+import { createStatusRoute } from './routes/status/status.js';
+import { createResolveRoute } from './routes/v1-wallets/resolve.js';
+import { createV1TradesRoutes } from './routes/v1-wallets/trades.js';
+import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
+import { createV3Routes } from './routes/v3/routes.js';
+import type { SourceStatusView } from './sources/source-status-view.js';
+import type { Tables } from './tables/port.js';
+import type { ChainState, Profiles } from './wallets/ports.js';
+
+/** Version of the contract, not of the program. */
+const API_VERSION = '1.0.0';
+const CACHE_ENTRIES = 5_000;
+
+export interface ServiceDeps {
+  readonly tables: Tables;
+  readonly log: Pick<Log, 'bounds'>;
+  readonly sources: Pick<SourceStatusView, 'all' | 'get'>;
+  readonly keys: KeyDirectory;
+  readonly createKey: CreateKeyDeps;
+  /** When an account was made. */
+  readonly accountCreatedMs: (accountId: string) => number | undefined;
+  readonly window: RateWindow;
+  readonly meter: MeterRequest;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** null: without a node. */
+  readonly chainState: ChainState | null;
+  /** null: nobody's name is known. */
+  readonly profiles: Profiles | null;
+  readonly nowMs: () => number;
+  readonly trustedProxies: readonly string[];
+  /** Where this API is reached from outside. */
+  readonly baseUrl: string;
+  /** Where the event socket is reached from outside. */
+  readonly socket: SocketAddress;
+}
+
+export interface Service {
+  readonly app: Express;
+  readonly routes: readonly Route[];
+  readonly openApi: Readonly<Record<string, unknown>>;
+}
+
+/** The whole API over its ports: routes, pages, errors, limits. */
+export function createService(deps: ServiceDeps): Service {
+  const { tables, log, sources, nowMs, logger } = deps;
+  const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs });
+  const reads = createReads({ tables, nowMs });
+  const routes: readonly Route[] = [
+    ...createHealthRoutes({ tables, log, sources }),
+    createStatusRoute({ tables, log, sources, cache, logger, startedAtMs: nowMs() }),
+    createKeyRoute(deps.createKey),
+    createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),
+    ...createCatalogRoutes({ tables, cache }),
+    ...createOracleRoutes({ tables, cache }),
+    createPriceRoute({ tables, cache }),
+    createEventSearchRoute({ tables, cache }),
+    createEventRoute({ tables, cache }),
+    ...createV1TradesRoutes({ reads }),
+    createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
+    ...createOnchainRoutes({ tables, cache, reads }),
+    ...createV3Routes({ tables, cache, reads }),
+    ...createClobRoutes({ tables, cache, reads }),
+  ];
+  const upgradeUrl = `${deps.baseUrl}/docs#plans`;
+  const openApi = openApiDocument(routes, { upgradeUrl, version: API_VERSION });
+  const { protocol, host } = new URL(deps.socket.url ?? `ws://${new URL(deps.baseUrl).hostname}:${deps.socket.port}`);
+  const asyncApi = asyncApiDocument({
+    host,
+    protocol: protocol === 'wss:' ? 'wss' : 'ws',
+    version: API_VERSION,
+  });
+  const app = createApp({
+    routes,
+    keys: deps.keys,
+    limiter: createLimiter({ window: deps.window }),
+    meter: deps.meter,
+    logger,
+    metrics: deps.metrics,
+    nowMs,
+    trustedProxies: deps.trustedProxies,
+    upgradeUrl,
+    pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
+  });
+  return { app, routes, openApi };
+}

@@ -1,0 +1,72 @@
+import type { Log, LogRecord } from '../../infra/log/port.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { SourceStatus } from '../../schemas/types.gen.js';
+
+/** What ingest last said about each of its sources. */
+export interface SourceStatusView {
+  /** Resolves when everything the topic held at the start is known. Rejects when it cannot be read. */
+  ready(): Promise<void>;
+  /** Ends with the signal; rejects when the topic can no longer be read. */
+  readonly done: Promise<void>;
+  /** By name. */
+  all(): readonly SourceStatus[];
+  get(source: string): SourceStatus | undefined;
+}
+
+/** Follows topic `sources`. */
+export function createSourceStatusView(deps: {
+  log: Pick<Log, 'read' | 'bounds'>;
+  codec: Codec;
+  signal: AbortSignal;
+  onUnreadable: OnUnreadable;
+}): SourceStatusView {
+  const { log, codec, signal } = deps;
+  const topic = topics.sources.name;
+  const statuses = new Map<string, SourceStatus>();
+  const apply = (record: LogRecord) => {
+    if (record.value === null) {
+      statuses.delete(record.key);
+      return;
+    }
+    const event = tryDecode(codec, record.value, (reason) =>
+      deps.onUnreadable({ topic, offset: record.offset }, reason),
+    );
+    if (event?.kind === 'source_status') statuses.set(event.value.source, event.value);
+  };
+  const load = async (): Promise<number> => {
+    let { earliest: next } = await log.bounds(topic, 0);
+    for await (const batch of log.read({ topic, partition: 0, from: { offset: next }, follow: false, signal })) {
+      batch.records.forEach(apply);
+      next = batch.nextOffset;
+    }
+    return next;
+  };
+  const loaded = load();
+  const done = loaded.then(async (offset) => {
+    for await (const batch of log.read({ topic, partition: 0, from: { offset }, follow: true, signal })) {
+      batch.records.forEach(apply);
+    }
+  });
+  return {
+    ready: async () => {
+      await loaded;
+    },
+    done,
+    all: () => [...statuses.values()].sort((a, b) => (a.source < b.source ? -1 : 1)),
+    get: (source) => statuses.get(source),
+  };
+}
+
+/** A source that has said nothing for this long (ingest repeats itself every few seconds) is taken for dead. */
+export const SOURCE_SILENT_MS = 20_000;
+
+export type SourceHealth = 'connected' | 'disconnected' | 'silent';
+
+/** Health of a source as of now: what it said, unless it fell silent. */
+export function healthOf(status: SourceStatus, nowMs: number): SourceHealth {
+  if (nowMs - status.updated_at_ms > SOURCE_SILENT_MS) return 'silent';
+  return status.connected ? 'connected' : 'disconnected';
+}

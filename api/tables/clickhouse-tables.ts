@@ -1,0 +1,47 @@
+import { ClickHouseError } from '@clickhouse/client';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { RetryableError } from '../../infra/errors.js';
+import type { Tables } from './port.js';
+
+/** Unknown table, unknown database: the processors have not made them yet. */
+const NOT_THERE_YET: ReadonlySet<string> = new Set(['60', '81']);
+const PING_TIMEOUT_MS = 2_000;
+/** Above the longest statement's own limit: only a database that hangs gets here. */
+const QUERY_TIMEOUT_MS = 15_000;
+
+/** The tables behind the shared client. Tables that are not made yet, and a database that hangs, count as trouble that passes. */
+export function createClickHouseTables(
+  client: Pick<ClickHouse, 'query' | 'ping'>,
+  options: { queryTimeoutMs?: number } = {},
+): Tables {
+  const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
+  return {
+    async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
+      const signal = AbortSignal.timeout(queryTimeoutMs);
+      try {
+        return await client.query<T>(sql.text, sql.params, { signal });
+      } catch (error) {
+        if (signal.aborted) throw new RetryableError(`No answer within ${queryTimeoutMs} ms`, { cause: error });
+        if (error instanceof ClickHouseError && NOT_THERE_YET.has(error.code)) {
+          throw new RetryableError(`The tables are not there yet: ${error.message}`, { cause: error });
+        }
+        throw error;
+      }
+    },
+    async reachable() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), PING_TIMEOUT_MS);
+      });
+      const answered = client.ping().then(
+        () => true,
+        () => false,
+      );
+      try {
+        return await Promise.race([answered, late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** Value of a bound `{name:Type}` parameter. Arrays become ClickHouse arrays. */
+export type SqlValue = string | number | bigint | boolean | readonly (string | number | bigint)[];
+
+/** A statement and its bound parameters. Input reaches the text of a statement nowhere. */
+export interface Sql {
+  readonly text: string;
+  readonly params: Readonly<Record<string, SqlValue>>;
+}
+
+/** The tables, for reading. Rows are objects by column name; wide integers and decimals are selected as text. */
+export interface Tables {
+  rows<T>(sql: Sql): Promise<T[]>;
+  /** True when the database answers. Never throws. */
+  reachable(): Promise<boolean>;
+}

@@ -1,0 +1,79 @@
+import { questionCountsSql } from '../catalogue/conditions.sql.js';
+import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
+import type { Page } from '../fills/filter.js';
+import { cut, type RowPage, readPage } from '../fills/paged.js';
+import type { Walks } from '../fills/walks.js';
+import type { Tables } from '../tables/port.js';
+import {
+  type FlowFilter,
+  type FlowRow,
+  type FlowTotalsRow,
+  flowsSql,
+  flowTotalsSql,
+  type WalletEventFilter,
+  type WalletEventRow,
+  walletEventsSql,
+} from './events.sql.js';
+
+/** A filter whose end is the walk's to tell. */
+export type OpenFilter<F> = Omit<F, 'atMost'>;
+
+export interface WalletEventReader {
+  events(filter: OpenFilter<WalletEventFilter>, page: Page, walk: string): Promise<RowPage<WalletEventRow>>;
+  /** One page within the filter's own bounds. */
+  eventsWithin(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
+  flows(filter: OpenFilter<FlowFilter>, page: Page, walk: string): Promise<RowPage<FlowRow>>;
+  flowTotals(filter: OpenFilter<FlowFilter>): Promise<FlowTotalsRow>;
+  /** Questions of neg-risk markets, by market id; 0 where the catalogue knows none. */
+  questionCounts: Lookup<number>;
+}
+
+/** Pages of what wallets did besides trading. */
+export function createWalletEventReader(deps: {
+  tables: Tables;
+  walks: Walks;
+  nowMs: () => number;
+}): WalletEventReader {
+  const { tables, walks } = deps;
+  return {
+    events: (filter, page, walk) =>
+      readPage({
+        walks,
+        walk,
+        page,
+        beyond: filter.beyond,
+        load: (atMost) => tables.rows<WalletEventRow>(walletEventsSql({ ...filter, atMost }, page)),
+      }),
+    eventsWithin: async (filter, page) =>
+      cut(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
+    flows: (filter, page, walk) =>
+      readPage({
+        walks,
+        walk,
+        page,
+        beyond: filter.beyond,
+        load: (atMost) => tables.rows<FlowRow>(flowsSql({ ...filter, atMost }, page)),
+      }),
+    async flowTotals(filter) {
+      const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql({ ...filter, beyond: null, atMost: null }));
+      return row ?? { rows: 0, deposited: '0', withdrawn: '0' };
+    },
+    questionCounts: createHeldLookup({
+      unknown: 0,
+      nowMs: deps.nowMs,
+      read: async (ids) => {
+        const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));
+        return new Map(rows.map((row) => [row.market, Number(row.questions)]));
+      },
+    }),
+  };
+}
+
+/** `<tx hash>_0x<log index>`. */
+export const eventId = (row: { readonly tx_hash: string; readonly log_index: number | string }): string =>
+  `${row.tx_hash}_0x${Number(row.log_index).toString(16)}`;
+
+/** Questions of a conversion's market; where the catalogue is silent, as many as the mask has room for. */
+export function questionCount(row: WalletEventRow, known: number): number {
+  return known > 0 ? known : BigInt(row.index_sets[0] ?? '0').toString(2).length;
+}

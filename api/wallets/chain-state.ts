@@ -1,0 +1,61 @@
+import { decodeAbiParameters, isHex } from 'viem';
+import { RetryableError } from '../../infra/errors.js';
+import { tryParseAddress } from '../../schemas/primitives/address.js';
+import type { ChainState } from './ports.js';
+
+const GET_OWNERS = '0xa0e67e2b';
+const TIMEOUT_MS = 5_000;
+
+interface Answer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** The answer of getOwners(), or null for any other. */
+export function ownersFrom(result: unknown): readonly string[] | null {
+  if (typeof result !== 'string' || !isHex(result) || result.length <= 2) return null;
+  try {
+    const [owners] = decodeAbiParameters([{ type: 'address[]' }], result);
+    const found = owners.map((owner) => tryParseAddress(owner));
+    return found.length === 0 || found.includes(null) ? null : (found as string[]);
+  } catch {
+    // Another contract may answer this selector with anything.
+    return null;
+  }
+}
+
+/** Over a node's HTTP JSON-RPC. */
+export function createChainState(options: { url: string; timeoutMs?: number }): ChainState {
+  const batch = async (calls: readonly { method: string; params: readonly unknown[] }[]): Promise<Answer[]> => {
+    let answers: unknown;
+    try {
+      const response = await fetch(options.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))),
+        signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
+      });
+      if (!response.ok) throw new RetryableError(`The node answered ${response.status}`);
+      answers = await response.json();
+    } catch (error) {
+      if (error instanceof RetryableError) throw error;
+      throw new RetryableError('The node cannot be reached', { cause: error });
+    }
+    if (!Array.isArray(answers)) throw new RetryableError('The node did not answer the batch');
+    return calls.map((_call, id) => (answers as Answer[]).find((answer) => answer?.id === id) ?? {});
+  };
+  return {
+    async deployed(addresses) {
+      const answers = await batch(addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })));
+      return answers.map(({ result }) => {
+        if (typeof result !== 'string') throw new RetryableError('The node did not answer eth_getCode');
+        return result.length > 2;
+      });
+    },
+    async ownersOf(address) {
+      const [answer] = await batch([{ method: 'eth_call', params: [{ to: address, data: GET_OWNERS }, 'latest'] }]);
+      return ownersFrom(answer?.result);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { tryParseAddress } from '../../schemas/primitives/address.js';
+import { type WalletKind, walletsOf } from '../../schemas/primitives/wallet-addresses.js';
+import type { Tables } from '../tables/port.js';
+import type { ChainState, Profiles } from './ports.js';
+import { seenWalletsSql } from './resolve.sql.js';
+
+export type WalletType = 'deposit_wallet' | 'safe' | 'proxy';
+
+/** Who is behind an address or a name, and the wallets of that person. */
+export interface Resolved {
+  /** The wallet that is traded with. */
+  readonly safe: string;
+  readonly eoa: string | null;
+  readonly username: string | null;
+  /** Of `safe`. */
+  readonly type: WalletType | null;
+  /** Deployed ones only. */
+  readonly wallets: {
+    readonly deposit_wallet: string | null;
+    readonly safe: string | null;
+    readonly proxy_wallet: string | null;
+  };
+  readonly wallet_details: readonly {
+    readonly address: string;
+    readonly wallet_type: WalletType | null;
+    readonly deployed: boolean;
+    readonly current: boolean;
+  }[];
+}
+
+const typeOf: Readonly<Record<WalletKind, WalletType>> = {
+  deposit_beacon: 'deposit_wallet',
+  deposit_uups: 'deposit_wallet',
+  safe: 'safe',
+  proxy: 'proxy',
+};
+/** Which deployed wallet is the one that is traded with. An earlier deposit wallet that exists was never replaced. */
+const preference: readonly WalletKind[] = ['deposit_uups', 'deposit_beacon', 'safe', 'proxy'];
+
+export interface ResolveDeps {
+  readonly tables: Tables;
+  /** null: without a node; a wallet that was seen on chain counts as deployed. */
+  readonly chain: ChainState | null;
+  /** null: nobody's name is known. */
+  readonly profiles: Profiles | null;
+}
+
+/** All wallets of a key; null where none is deployed and none is named. `named`: the wallet a name belongs to. */
+function ofOwner(eoa: string, deployed: ReadonlySet<string>, named: string | null): Omit<Resolved, 'username'> | null {
+  const addresses = walletsOf(eoa);
+  const existing = preference.filter((kind) => deployed.has(addresses[kind]));
+  const byName = preference.find((kind) => addresses[kind] === named);
+  const current = existing[0] ?? byName;
+  if (current === undefined) return null;
+  const first = (type: WalletType) => {
+    const kind = existing.find((one) => typeOf[one] === type);
+    return kind === undefined ? null : addresses[kind];
+  };
+  const listed = existing.includes(current) ? existing : [current, ...existing];
+  return {
+    safe: addresses[current],
+    eoa,
+    type: typeOf[current],
+    wallets: { deposit_wallet: first('deposit_wallet'), safe: first('safe'), proxy_wallet: first('proxy') },
+    wallet_details: listed.map((kind) => ({
+      address: addresses[kind],
+      wallet_type: typeOf[kind],
+      deployed: existing.includes(kind),
+      current: kind === current,
+    })),
+  };
+}
+
+/** Resolves addresses and names; null for what nobody knows. Throws RetryableError when node, names or tables are away. */
+export function createResolver(deps: ResolveDeps): (query: string) => Promise<Resolved | null> {
+  const { tables, chain, profiles } = deps;
+
+  const seen = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await tables.rows<{ wallet: string }>(seenWalletsSql(addresses));
+    return new Set(rows.map((row) => row.wallet));
+  };
+  const deployed = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
+    if (chain === null) return seen(addresses);
+    const exists = await chain.deployed(addresses);
+    return new Set(addresses.filter((_address, index) => exists[index] === true));
+  };
+
+  const ofAddress = async (address: string, named: string | null): Promise<Omit<Resolved, 'username'> | null> => {
+    const candidates = Object.values(walletsOf(address));
+    const existing = await deployed([address, ...candidates]);
+    const asOwner = ofOwner(address, existing, named);
+    if (asOwner !== null) return asOwner;
+    const owners = chain === null || !existing.has(address) ? null : await chain.ownersOf(address);
+    const [owner] = owners ?? [];
+    if (owner !== undefined) {
+      const all = ofOwner(owner, await deployed(Object.values(walletsOf(owner))), named);
+      if (all !== null) return all;
+    }
+    const known =
+      existing.has(address) || named === address || (chain !== null && (await seen([address])).has(address));
+    if (!known) return null;
+    const isSafe = owner !== undefined;
+    const isContract = chain === null ? null : existing.has(address);
+    return {
+      safe: address,
+      // A key that trades by itself, without a wallet.
+      eoa: owner ?? (isContract === false && named === null ? address : null),
+      type: isSafe ? 'safe' : null,
+      wallets: { deposit_wallet: null, safe: isSafe ? address : null, proxy_wallet: null },
+      wallet_details: [
+        { address, wallet_type: isSafe ? 'safe' : null, deployed: existing.has(address), current: true },
+      ],
+    };
+  };
+
+  return async (query) => {
+    const address = tryParseAddress(query);
+    const named = address === null ? ((await profiles?.walletOf(query)) ?? null) : null;
+    const start = address ?? named;
+    if (start === null) return null;
+    const found = await ofAddress(start, named);
+    if (found === null) return null;
+    const username = (await profiles?.nameOf(found.safe)) ?? (named === null ? null : query);
+    return { ...found, username };
+  };
+}
