@@ -1,0 +1,27 @@
+import type { Admission } from './admission.js';
+
+/** Admission by what this process alone knows: for tests and tools that have no log. Session time is not limited. */
+export function createLocalAdmission(): Admission {
+  const open = new Map<string, number>();
+  return {
+    async admit({ accountId, terms }) {
+      const mine = open.get(accountId) ?? 0;
+      if (terms.eventSockets !== null && mine >= terms.eventSockets) return { status: 'too_many' };
+      open.set(accountId, mine + 1);
+      let released = false;
+      return {
+        status: 'ok',
+        slot: {
+          exhausted: () => undefined,
+          release() {
+            if (released) return;
+            released = true;
+            const left = (open.get(accountId) ?? 1) - 1;
+            if (left > 0) open.set(accountId, left);
+            else open.delete(accountId);
+          },
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StreamEvent } from '../../schemas/types.gen.js';
+import { isProtocolError, parseClientMessage } from '../protocol/messages.js';
+import { streamEvent } from '../testing.js';
+import { compileFilters } from './compile.js';
+
+const matcher = (message: object) => {
+  const parsed = parseClientMessage(JSON.stringify({ action: 'subscribe', ...message }));
+  if (isProtocolError(parsed) || parsed.action !== 'subscribe') throw new Error(JSON.stringify(parsed));
+  return compileFilters(parsed.preset, parsed.filters, { slugs: null, conditions: null }).matches;
+};
+const some = <T>(...values: T[]) => fc.uniqueArray(fc.constantFrom(...values), { maxLength: values.length });
+
+describe('combo filters', () => {
+  it('agree with a naive reading of the rules on random combos', () => {
+    const kinds = ['combo_execution', 'combo_status_update', 'combo_lifecycle', 'combo_approval', 'trade', 'fill'];
+    const event = fc.record({
+      kind: fc.constantFrom(...kinds),
+      tokens: some('71', '81', '82'),
+      condition_ids: some('0x03aa', '0x01aa', '0x02bb'),
+      side: fc.constantFrom('YES', 'NO', 'BUY', null),
+      confirmed: fc.boolean(),
+      combo: fc.option(
+        fc.record({
+          condition_ids: some('0x03aa', '0x03bb'),
+          leg_position_ids: some('71', '72'),
+          event_ids: some('0x01a', '0x02b'),
+          module_ids: some(1, 2, 3),
+          action: fc.constantFrom('Redeem', 'Split', null),
+          direction: fc.constantFrom('BUY', 'SELL', null),
+        }),
+        { nil: null },
+      ),
+    });
+    const all = fc.record({
+      tokens: some('71', '81'),
+      condition_ids: some('0x03AA', '0x02bb'),
+      combo_condition_ids: some('0x03aa', '0x03BB'),
+      leg_position_ids: some('71', '72'),
+      event_ids: some('0x01A', '0x02b'),
+      module_ids: some(1, 3),
+      action: fc.constantFrom('redeem', 'SPLIT'),
+      direction: fc.constantFrom('buy', 'SELL'),
+      side: fc.constantFrom('yes', 'No'),
+      status: fc.constantFrom('pending', 'confirmed', 'all'),
+      event_types: fc.uniqueArray(fc.constantFrom(...kinds.slice(0, 5)), { minLength: 3 }),
+    });
+    /** Up to three of them. */
+    const filters = fc
+      .tuple(all, fc.array(fc.nat(10), { maxLength: 3 }))
+      .map(([given, chosen]) => Object.fromEntries(chosen.map((at) => Object.entries(given)[at] ?? ['status', 'all'])));
+    const naive = (
+      given: Record<string, unknown>,
+      { kind, tokens, condition_ids, side, confirmed, combo }: StreamEvent,
+    ) => {
+      const asked = (name: string) => given[name] as (string | number)[] | undefined;
+      const lower = (name: string) => asked(name)?.map((item) => String(item).toLowerCase());
+      const hit = (wanted: readonly (string | number)[] | undefined, held: readonly (string | number)[] | undefined) =>
+        wanted === undefined || wanted.length === 0 || (held ?? []).some((item) => wanted.includes(item));
+      const same = (name: string, value: string | null | undefined) =>
+        given[name] === undefined || (given[name] as string).toLowerCase() === value?.toLowerCase();
+      return (
+        (asked('event_types') ?? ['combo_execution', 'combo_status_update']).includes(kind) &&
+        hit(asked('tokens'), tokens) &&
+        hit(lower('condition_ids'), condition_ids) &&
+        hit(lower('combo_condition_ids'), combo?.condition_ids) &&
+        hit(asked('leg_position_ids'), combo?.leg_position_ids) &&
+        hit(lower('event_ids'), combo?.event_ids) &&
+        hit(asked('module_ids'), combo?.module_ids) &&
+        same('action', combo?.action) &&
+        same('direction', combo?.direction) &&
+        same('side', side) &&
+        (given.status !== 'confirmed' || confirmed) &&
+        (given.status !== 'pending' || !confirmed)
+      );
+    };
+    let matched = 0;
+    fc.assert(
+      fc.property(event, filters, (over, given) => {
+        const one = streamEvent(1, over);
+        const expected = naive(given, one);
+        if (expected) matched++;
+        expect(matcher({ type: 'combos', filters: given })(one)).toBe(expected);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(matched).toBeGreaterThan(50);
+  });
+
+  it('drop everything that is no combo', () => {
+    const trade = streamEvent(1);
+    expect(matcher({ type: 'trades' })(trade)).toBe(true);
+    for (const filters of [{ module_ids: [3] }, { action: 'Split' }, { direction: 'BUY' }, { event_ids: ['0x01'] }])
+      expect(matcher({ type: 'trades', filters })(trade)).toBe(false);
+  });
+});
+
+describe('fills', () => {
+  it('come with fills and dome only, or beside what event_types names there', () => {
+    const fill = streamEvent(1, { kind: 'fill', confirmed: false });
+    const settlement = streamEvent(2, { kind: 'settlement', confirmed: false });
+    for (const type of ['fills', 'dome']) expect([fill, settlement].map(matcher({ type }))).toEqual([true, false]);
+    for (const type of ['settlements', 'trades', 'global', 'wallets']) expect(matcher({ type })(fill)).toBe(false);
+    const both = matcher({ type: 'fills', filters: { event_types: ['fill', 'settlement'] } });
+    expect([fill, settlement].map(both)).toEqual([true, true]);
+    expect(matcher({ type: 'fills', filters: { status: 'confirmed' } })(fill)).toBe(false);
+    expect(matcher({ type: 'fills', filters: { side: 'sell' } })(fill)).toBe(false);
+    expect(matcher({ type: 'fills', filters: { min_size: 5, max_size: 5 } })(fill)).toBe(true);
+  });
+});

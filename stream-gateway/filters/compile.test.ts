@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StreamEvent } from '../../schemas/types.gen.js';
+import { type Filters, isProtocolError, parseClientMessage } from '../protocol/messages.js';
+import { streamEvent } from '../testing.js';
+import { compileFilters } from './compile.js';
+
+const unresolved = { slugs: null, conditions: null };
+
+function subscribe(message: object): { preset: Parameters<typeof compileFilters>[0]; filters: Filters } {
+  const parsed = parseClientMessage(JSON.stringify({ action: 'subscribe', ...message }));
+  if (isProtocolError(parsed) || parsed.action !== 'subscribe') throw new Error(JSON.stringify(parsed));
+  return parsed;
+}
+
+const matcher = (message: object) => {
+  const { preset, filters } = subscribe(message);
+  return compileFilters(preset, filters, unresolved).matches;
+};
+
+describe('compileFilters', () => {
+  it('knows the kinds of the presets', () => {
+    const kindsOf = (type: string) =>
+      [
+        'settlement',
+        'trade',
+        'status_update',
+        'block',
+        'price_feed',
+        'redemption',
+        'oracle',
+        'deposit',
+        'position_change',
+        'position_split',
+      ].filter((kind) => matcher({ type })(streamEvent(1, { kind, feed: kind === 'price_feed' ? 'BTC/USD' : null })));
+    expect(kindsOf('settlements')).toEqual(['settlement', 'status_update']);
+    expect(kindsOf('trades')).toEqual(['settlement', 'trade', 'status_update']);
+    expect(kindsOf('prices')).toEqual(['settlement', 'trade']);
+    expect(kindsOf('blocks')).toEqual(['block']);
+    expect(kindsOf('chainlink')).toEqual(['price_feed']);
+    expect(kindsOf('global')).toEqual([
+      'settlement',
+      'trade',
+      'status_update',
+      'block',
+      'redemption',
+      'oracle',
+      'deposit',
+      'position_change',
+    ]);
+  });
+
+  it('matches wallets whatever their case', () => {
+    expect(matcher({ type: 'trades', filters: { wallets: ['0xAA'] } })(streamEvent(1))).toBe(true);
+  });
+
+  it('drops by min_size what is smaller or has no size; the bound itself passes', () => {
+    const matches = matcher({ type: 'global', filters: { min_size: 5 } });
+    expect(matches(streamEvent(1))).toBe(true);
+    expect(matches(streamEvent(1, { usd: 4_999_999n }))).toBe(false);
+    expect(matches(streamEvent(1, { kind: 'block', usd: null }))).toBe(false);
+  });
+
+  it('gives large_trades a bound of 1000 USD unless told otherwise', () => {
+    expect(matcher({ type: 'large_trades' })(streamEvent(1, { usd: 999_999_999n }))).toBe(false);
+    expect(matcher({ type: 'large_trades' })(streamEvent(1, { usd: 1_000_000_000n }))).toBe(true);
+    expect(matcher({ type: 'large_trades', filters: { min_size: 1 } })(streamEvent(1))).toBe(true);
+  });
+
+  it('drops status_update for status pending unless event_types names it', () => {
+    const update = streamEvent(1, { kind: 'status_update', confirmed: true });
+    expect(matcher({ type: 'settlements', filters: { status: 'pending' } })(update)).toBe(false);
+    expect(matcher({ filters: { status: 'pending', event_types: ['settlement', 'status_update'] } })(update)).toBe(
+      true,
+    );
+    expect(matcher({ filters: { status: 'pending' } })(streamEvent(1, { kind: 'settlement', confirmed: false }))).toBe(
+      true,
+    );
+  });
+
+  it('chainlink delivers spot by default, windows when asked, feeds case-insensitively', () => {
+    const spot = streamEvent(1, { kind: 'price_feed', feed: 'BTC/USD' });
+    const twap = streamEvent(2, { kind: 'price_feed', feed: 'BTC/USD', twap_window_s: 60 });
+    expect([spot, twap].map(matcher({ type: 'chainlink', filters: { feeds: ['btc/usd'] } }))).toEqual([true, false]);
+    expect([spot, twap].map(matcher({ type: 'chainlink', twap_windows: [60] }))).toEqual([false, true]);
+    expect([spot, twap].map(matcher({ type: 'chainlink', filters: { feeds: ['ETH/USD'] } }))).toEqual([false, false]);
+  });
+
+  it('agrees with a naive reading of the rules on random events and filters', () => {
+    const wallet = fc.constantFrom('0xaa', '0xbb', '0xcc');
+    const token = fc.constantFrom('1', '2', '3');
+    const kind = fc.constantFrom('settlement', 'trade', 'status_update', 'block', 'redemption');
+    const event = fc.record({
+      kind,
+      wallets: fc.uniqueArray(wallet),
+      tokens: fc.uniqueArray(token),
+      side: fc.constantFrom('BUY', 'SELL', null),
+      usd: fc.option(fc.bigInt({ min: 0n, max: 20_000_000n }), { nil: null }),
+      confirmed: fc.boolean(),
+    });
+    const filters = fc.record(
+      {
+        wallets: fc.uniqueArray(wallet),
+        tokens: fc.uniqueArray(token),
+        side: fc.constantFrom('BUY', 'SELL'),
+        min_size: fc.integer({ min: 0, max: 20 }),
+        max_size: fc.integer({ min: 0, max: 20 }),
+        status: fc.constantFrom('all', 'confirmed'),
+        event_types: fc.uniqueArray(kind, { minLength: 1 }),
+      },
+      { requiredKeys: [] },
+    );
+    const naive = (given: Record<string, unknown>, e: StreamEvent): boolean => {
+      const list = (name: string) => (given[name] as string[] | undefined) ?? [];
+      const overlap = (a: string[], b: readonly string[]) => a.length === 0 || a.some((item) => b.includes(item));
+      const kinds = (given.event_types as string[] | undefined) ?? ['settlement', 'trade', 'status_update'];
+      const min = given.min_size as number | undefined;
+      const max = given.max_size as number | undefined;
+      return (
+        kinds.includes(e.kind) &&
+        overlap(list('wallets'), e.wallets) &&
+        overlap(list('tokens'), e.tokens) &&
+        (given.side === undefined || e.side === given.side) &&
+        (given.status !== 'confirmed' || e.confirmed) &&
+        (min === undefined || min === 0 || (e.usd !== null && e.usd >= BigInt(min) * 1_000_000n)) &&
+        (max === undefined || (e.usd !== null && e.usd <= BigInt(max) * 1_000_000n))
+      );
+    };
+    fc.assert(
+      fc.property(event, filters, (over, given) => {
+        const e = streamEvent(1, over);
+        return matcher({ type: 'trades', filters: given })(e) === naive(given, e);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

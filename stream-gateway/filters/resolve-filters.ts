@@ -1,0 +1,50 @@
+import type { Filters, ProtocolError } from '../protocol/messages.js';
+import { type PresetName, presetOf } from '../protocol/presets.js';
+import type { MarketSets } from './compile.js';
+import { type MarketLookup, type Resolution, toResolution } from './resolve.js';
+
+export interface ResolvedFilters {
+  readonly slugs: MarketSets | null;
+  readonly conditions: MarketSets | null;
+  /** What is not in the catalogue, as lines for the client. */
+  readonly warnings: readonly string[];
+}
+
+/** Nothing of a list resolved: the subscription would never match, so it is refused. */
+function refusal(
+  resolution: Resolution | null,
+  asked: readonly string[],
+  what: 'slug' | 'condition_id',
+): ProtocolError | null {
+  if (resolution === null || resolution.missing.length < asked.length) return null;
+  return {
+    code: what === 'slug' ? 'unresolved_slugs' : 'unresolved_condition_ids',
+    message: `No ${what} is known: ${asked.slice(0, 10).join(', ').slice(0, 500)}`,
+  };
+}
+
+/** Looks up the slugs and condition ids of a subscription, each once. Rejects as the look-up does. */
+export async function resolveFilters(
+  lookup: MarketLookup,
+  preset: PresetName,
+  filters: Filters,
+): Promise<ResolvedFilters | ProtocolError> {
+  const slugs = [...new Set(filters.slugs)];
+  const conditionIds = presetOf(preset).literalConditionIds === true ? [] : [...new Set(filters.condition_ids)];
+  const [bySlug, byCondition] = await Promise.all([
+    slugs.length === 0 ? null : lookup.bySlugs(slugs).then((rows) => toResolution(slugs, rows)),
+    conditionIds.length === 0
+      ? null
+      : lookup.byConditions(conditionIds).then((rows) => toResolution(conditionIds, rows)),
+  ]);
+  const refused = refusal(bySlug, slugs, 'slug') ?? refusal(byCondition, conditionIds, 'condition_id');
+  if (refused !== null) return refused;
+  return {
+    slugs: bySlug?.sets ?? null,
+    conditions: byCondition?.sets ?? null,
+    warnings: [
+      ...(bySlug?.missing ?? []).map((slug) => `slug not found: ${slug}`),
+      ...(byCondition?.missing ?? []).map((id) => `condition_id not found: ${id}`),
+    ],
+  };
+}

@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { compileFilters } from '../filters/compile.js';
+import type { MarketLookup } from '../filters/resolve.js';
+import { type ResolvedFilters, resolveFilters } from '../filters/resolve-filters.js';
+import {
+  type Filters,
+  filterItems,
+  INVALID_JSON,
+  isProtocolError,
+  type ProtocolError,
+  parseClientMessage,
+} from '../protocol/messages.js';
+import type { PresetName } from '../protocol/presets.js';
+import type { History } from '../replay/history.js';
+import type { RecentEvents } from '../replay/recent-events.js';
+import { createResume, NoLongerRetained } from '../replay/resume.js';
+import { checkSeq } from '../replay/since-seq.js';
+import type { Snapshots } from '../replay/snapshot.js';
+import { createMember, type Hub, type Subscription } from './hub.js';
+import type { Peer } from './peer.js';
+import { createRequestQueue, type PendingLimits } from './request-queue.js';
+
+export interface ConnectionLimits {
+  readonly pending: PendingLimits;
+  readonly subscriptions: number;
+  /** Filter items of all subscriptions together, as a multiple of what the plan allows for one. */
+  readonly itemsFactor: number;
+  /** A message may have so many bytes per filter item of the plan, beside a fixed part. */
+  readonly bytesPerItem: number;
+}
+
+export const defaultConnectionLimits: ConnectionLimits = {
+  pending: { frames: 2_000, bytes: 16 * 1024 * 1024 },
+  subscriptions: 1_000,
+  itemsFactor: 10,
+  bytesPerItem: 128,
+};
+const MESSAGE_BASE_BYTES = 64 * 1024;
+const WARNINGS_SHOWN = 100;
+
+export interface Connection {
+  readonly id: string;
+  /** One message of the client. Answered in the order they came. */
+  receive(message: ArrayBuffer, isBinary: boolean): void;
+  sessionUsedUp(resetsAtMs: number): void;
+  close(): void;
+}
+
+interface Held extends Subscription {
+  readonly preset: PresetName;
+}
+
+export interface ConnectionDeps {
+  readonly peer: Peer;
+  readonly hub: Hub;
+  readonly recent: RecentEvents;
+  readonly history: History;
+  readonly snapshots: Snapshots;
+  readonly lookup: MarketLookup;
+  readonly limits: ConnectionLimits;
+  readonly nowMs: () => number;
+  /** The catalogue or the log could not be read. */
+  readonly onUnavailable: (what: 'catalogue' | 'log', error: unknown) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The protocol of one connection: what it asks for, acks, snapshots and replays. */
+export function createConnection(deps: ConnectionDeps): Connection {
+  const { peer, hub, limits } = deps;
+  const { terms } = peer;
+  const id = randomUUID();
+  const member = createMember(peer);
+  const live = new Map<string, Held>();
+  const replaying = new Map<string, Held>();
+  let counter = 0;
+
+  const sendJson = (value: object) => peer.sendControl(JSON.stringify(value));
+  const sendError = (error: ProtocolError) => sendJson({ type: 'error', ...error });
+  const unavailable = (what: 'catalogue' | 'log', error: unknown) => {
+    deps.onUnavailable(what, error);
+    sendError({
+      code: 'unavailable',
+      message: `The ${what} cannot be read right now; subscribe again in a few seconds.`,
+    });
+  };
+
+  const resume = createResume({
+    peer,
+    hub,
+    recent: deps.recent,
+    history: deps.history,
+    live: () => live.values(),
+    idle: () => queue.idle(),
+    onLive(subscription) {
+      replaying.delete(subscription.id);
+      live.set(subscription.id, subscription as Held);
+    },
+    onLost(lost, error) {
+      for (const { id } of lost) replaying.delete(id);
+      if (error instanceof NoLongerRetained) {
+        const message = `The replay fell behind what is retained (from seq ${error.earliestSeq} on); its subscription ended.`;
+        sendError({ code: 'since_seq_unavailable', message, earliest_seq: error.earliestSeq });
+      } else unavailable('log', error);
+    },
+  });
+
+  const drop = (subscription: Held) => {
+    if (live.delete(subscription.id)) {
+      hub.deactivate(subscription);
+      resume.retire(subscription);
+    } else if (replaying.delete(subscription.id)) resume.remove(subscription);
+  };
+  const all = () => [...live.values(), ...replaying.values()];
+
+  const limitError = (items: number): ProtocolError | null => {
+    if (items > terms.filterItemsPerSubscription) {
+      const allowed = terms.filterItemsPerSubscription;
+      return { code: 'filter_limit', message: `${items} filter items; your plan allows ${allowed} per subscription` };
+    }
+    const held = all();
+    if (held.length + resume.retired >= limits.subscriptions) {
+      return { code: 'subscription_limit', message: `A connection may have ${limits.subscriptions} subscriptions` };
+    }
+    const allowed = terms.filterItemsPerSubscription * limits.itemsFactor;
+    if (held.reduce((sum, other) => sum + other.items, items + resume.retiredItems) > allowed) {
+      return { code: 'filter_limit', message: `A connection of your plan may have ${allowed} filter items in all` };
+    }
+    return null;
+  };
+
+  const clampWarnings = (filters: Filters): string[] => {
+    if (filters.since_seq !== undefined) {
+      return filters.since === undefined ? [] : ['since ignored: since_seq is given'];
+    }
+    if (filters.since !== undefined) {
+      const oldest = deps.nowMs() - terms.sinceLookbackMs;
+      return filters.since < oldest ? [`since clamped to the last ${terms.sinceLookbackMs / 1000} s of your plan`] : [];
+    }
+    return filters.snapshot_count > terms.snapshotCap
+      ? [`snapshot_count clamped to ${terms.snapshotCap}, the cap of your plan`]
+      : [];
+  };
+
+  const ack = (subscription: Held, filters: Filters, warnings: readonly string[]) => {
+    const selection =
+      subscription.preset === 'chainlink'
+        ? { price_source: priceSource(filters), twap_windows: filters.twap_windows ?? null }
+        : {};
+    sendJson({
+      type: 'subscribed',
+      subscriber_id: id,
+      subscription_id: subscription.id,
+      subscription_type: subscription.preset,
+      ...selection,
+      warnings: warnings.slice(0, WARNINGS_SHOWN),
+    });
+    // A connection has one selection of feeds.
+    if (subscription.preset === 'chainlink') for (const other of all()) if (other.preset === 'chainlink') drop(other);
+  };
+
+  const snapshotRequest = (preset: PresetName, filters: Filters) => {
+    if (preset === 'chainlink') return null;
+    if (filters.since !== undefined) {
+      return { sinceMs: Math.max(filters.since, deps.nowMs() - terms.sinceLookbackMs) };
+    }
+    const count = Math.min(filters.snapshot_count, terms.snapshotCap);
+    return count === 0 ? null : { count };
+  };
+
+  /** Ack, snapshot and the first live event follow from one turn of the loop: no event can fall between them or come twice. */
+  const goLive = async (subscription: Held, filters: Filters, warnings: readonly string[]) => {
+    const request = snapshotRequest(subscription.preset, filters);
+    const { matches } = subscription.filter;
+    let snapshot = request === null ? null : (await deps.snapshots.prepare(request, matches))();
+    while (request !== null && snapshot === null && !peer.closed) {
+      snapshot = (await deps.snapshots.prepare(request, matches))();
+    }
+    if (peer.closed) return;
+    const cut = snapshot?.truncated === true ? ['snapshot cut to its newest events; use since_seq to get all'] : [];
+    const started: Held = { ...subscription, deliveredFrom: hub.head };
+    ack(started, filters, [...warnings, ...cut]);
+    if (snapshot !== null) peer.sendSnapshot(snapshot.message);
+    live.set(started.id, started);
+    hub.activate(started);
+  };
+
+  const subscribe = async (preset: PresetName, filters: Filters, parseWarnings: readonly string[]) => {
+    const items = filterItems(filters);
+    const overLimit = limitError(items);
+    if (overLimit !== null) return sendError(overLimit);
+    let resolved: ResolvedFilters | ProtocolError;
+    try {
+      resolved = await resolveFilters(deps.lookup, preset, filters);
+    } catch (error) {
+      return unavailable('catalogue', error);
+    }
+    if (peer.closed) return;
+    if ('code' in resolved) return sendError(resolved);
+    const warnings = [
+      ...parseWarnings,
+      ...(preset === 'chainlink' ? [] : clampWarnings(filters)),
+      ...resolved.warnings,
+    ];
+    const filter = compileFilters(preset, filters, resolved);
+    try {
+      const sinceSeq = filters.since_seq;
+      const refused = sinceSeq === undefined ? null : await checkSeq(sinceSeq, deps);
+      if (peer.closed) return;
+      if (refused !== null) return sendError(refused);
+      const subscription: Held = {
+        id: `${id}:${++counter}`,
+        preset,
+        filter,
+        member,
+        items,
+        deliveredFrom: sinceSeq ?? hub.head,
+      };
+      if (sinceSeq === undefined) return await goLive(subscription, filters, warnings);
+      ack(subscription, filters, warnings);
+      replaying.set(subscription.id, subscription);
+      resume.add(subscription);
+    } catch (error) {
+      unavailable('log', error);
+    }
+  };
+
+  const unsubscribe = (subscriptionId: string | null) => {
+    const subscription = subscriptionId === null ? null : (live.get(subscriptionId) ?? replaying.get(subscriptionId));
+    if (subscription === undefined) {
+      sendError({ code: 'invalid_message', message: `No such subscription: ${subscriptionId?.slice(0, 100)}` });
+      return;
+    }
+    for (const ended of subscription === null ? all() : [subscription]) drop(ended);
+    const which = subscriptionId === null ? {} : { subscription_id: subscriptionId };
+    sendJson({ type: 'unsubscribed', subscriber_id: id, ...which });
+  };
+
+  const answer = async (text: string) => {
+    const message = parseClientMessage(text, terms.filterItemsPerSubscription);
+    if (isProtocolError(message)) sendError(message);
+    else if (message.action === 'ping') sendJson({ type: 'pong', ts: deps.nowMs() });
+    else if (message.action === 'unsubscribe') unsubscribe(message.subscriptionId);
+    else await subscribe(message.preset, message.filters, message.warnings);
+  };
+  const queue = createRequestQueue({ limits: limits.pending, onError: deps.onError });
+  const largestMessage = MESSAGE_BASE_BYTES + terms.filterItemsPerSubscription * limits.bytesPerItem;
+  const reading = (message: ArrayBuffer, isBinary: boolean): (() => Promise<void> | void) => {
+    if (isBinary) return () => sendError(INVALID_JSON);
+    if (message.byteLength > largestMessage) {
+      const { byteLength } = message;
+      const error: ProtocolError = {
+        code: 'filter_limit',
+        message: `Message of ${byteLength} bytes; the filter items of your plan fit into ${largestMessage}`,
+      };
+      return () => sendError(error);
+    }
+    // The library takes the memory back when this call ends.
+    const text = Buffer.from(message).toString('utf8');
+    return () => answer(text);
+  };
+
+  return {
+    id,
+    receive(message, isBinary) {
+      const work = reading(message, isBinary);
+      const taken = queue.push(async () => {
+        // A client that does not read its answers gets no more of them.
+        if (peer.crowded) await peer.drained();
+        if (!peer.closed) await work();
+      }, message.byteLength);
+      if (!taken) peer.end('tooManyPending');
+    },
+    sessionUsedUp(resetsAtMs) {
+      sendJson({
+        type: 'error',
+        code: 'free_tier_limit_reached',
+        message: 'The session time of your plan is used up for today.',
+        resets_at: new Date(resetsAtMs).toISOString(),
+      });
+      peer.end('sessionUsedUp');
+    },
+    close() {
+      queue.close();
+      for (const subscription of live.values()) hub.deactivate(subscription);
+      live.clear();
+      replaying.clear();
+      hub.drop(member);
+    },
+  };
+}
+
+function priceSource(filters: Filters): string {
+  if (filters.price_source === 'spot') return 'spot';
+  if (filters.twap_windows === undefined) return 'follow_main';
+  return filters.twap_windows.length > 1 ? 'both' : `twap${filters.twap_windows[0]}`;
+}

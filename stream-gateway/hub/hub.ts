@@ -1,0 +1,145 @@
+import type { CompiledFilter } from '../filters/compile.js';
+import { createSubscriptionIndex } from '../filters/index.js';
+import type { RecentEvents } from '../replay/recent-events.js';
+import type { LiveEvent } from './live-event.js';
+import type { NativeTopics } from './native-topics.js';
+import type { Peer } from './peer.js';
+
+/** One subscription of a connection. */
+export interface Subscription {
+  readonly id: string;
+  readonly filter: CompiledFilter;
+  readonly member: Member;
+  /** Every matching event after this seq has been sent, or will be. */
+  readonly deliveredFrom: number;
+  /** Filter items it was given. */
+  readonly items: number;
+}
+
+/** What the fan-out keeps of a connection. */
+export interface Member {
+  readonly peer: Peer;
+  /** Channels all of which it gets, with how many of its subscriptions ask for that. */
+  readonly native: Map<string, number>;
+  /** The newest event sent to it other than by topics. */
+  lastSeq: number;
+  /** Events to send at the end of the slice. */
+  readonly outbox: LiveEvent[];
+}
+
+export const createMember = (peer: Peer): Member => ({ peer, native: new Map(), lastSeq: -1, outbox: [] });
+
+export interface Hub {
+  /** seq of the newest event handed over; -1 before the first. */
+  readonly head: number;
+  /** An event of the time before the start: for replays only. */
+  load(event: LiveEvent): void;
+  /** Live events, in seq order. Resolves when the next may come; gives the sockets a turn every slice of bytes. */
+  publish(events: readonly LiveEvent[]): Promise<void>;
+  /** From the next event on. */
+  activate(subscription: Subscription): void;
+  deactivate(subscription: Subscription): void;
+  /** The connection is gone; its subscriptions are deactivated already. */
+  drop(member: Member): void;
+}
+
+/** The library takes over what was published only when the loop turns: so much may wait for that, per receiver. */
+const SLICE_BYTES = 256 * 1024;
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * Fan-out in three tiers: topics of the socket library for whole channels, an index for filters with items, and the rest by channel. Each
+ * connection gets an event once and all events in the order of `seq`.
+ */
+export function createHub(deps: {
+  recent: RecentEvents;
+  natives: NativeTopics;
+  /** Told after every slice how many bytes were published in it. */
+  onSlice?: (bytes: number) => void;
+}): Hub {
+  const { recent, natives } = deps;
+  const index = createSubscriptionIndex<Subscription>();
+  let dirty: Member[] = [];
+  let head = -1;
+  let sliceBytes = 0;
+  let current: LiveEvent | null = null;
+
+  const offer = ({ member, filter }: Subscription, indexed: boolean) => {
+    const event = current as LiveEvent;
+    if (member.lastSeq === event.seq || member.native.has(event.channel)) return;
+    if (!(indexed ? filter.matchesIndexed : filter.matches)(event)) return;
+    member.lastSeq = event.seq;
+    // Topics are ahead of what waits in the outbox, so a connection that has some gets everything at once: a send brings its topics first.
+    if (member.native.size > 0) {
+      member.peer.sendEvent(event);
+      return;
+    }
+    if (member.outbox.length === 0) dirty.push(member);
+    member.outbox.push(event);
+  };
+  const flush = () => {
+    const flushed = dirty;
+    dirty = [];
+    for (const member of flushed) {
+      member.peer.sendEvents(member.outbox);
+      member.outbox.length = 0;
+    }
+  };
+  return {
+    get head() {
+      return head;
+    },
+    load(event) {
+      recent.push(event);
+      head = event.seq;
+    },
+    async publish(events) {
+      for (const event of events) {
+        recent.push(event);
+        head = event.seq;
+        current = event;
+        natives.publish(event);
+        index.candidates(event, offer);
+        sliceBytes += event.frame.length;
+        if (sliceBytes < SLICE_BYTES) continue;
+        flush();
+        await turn();
+        deps.onSlice?.(sliceBytes);
+        sliceBytes = 0;
+      }
+      flush();
+    },
+    activate(subscription) {
+      const { filter, member } = subscription;
+      if (!filter.unfiltered) {
+        index.add(subscription);
+        return;
+      }
+      for (const channel of filter.channels) {
+        const count = member.native.get(channel) ?? 0;
+        member.native.set(channel, count + 1);
+        if (count === 0) natives.join(member.peer, channel);
+      }
+    },
+    deactivate(subscription) {
+      const { filter, member } = subscription;
+      if (!filter.unfiltered) {
+        index.remove(subscription);
+        return;
+      }
+      for (const channel of filter.channels) {
+        const count = (member.native.get(channel) ?? 0) - 1;
+        if (count > 0) member.native.set(channel, count);
+        else {
+          member.native.delete(channel);
+          natives.leave(member.peer, channel);
+        }
+      }
+    },
+    drop(member) {
+      natives.drop(member.peer);
+      member.outbox.length = 0;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { Peer } from './peer.js';
+import { createSlowReaders } from './slow-readers.js';
+
+const ended: string[] = [];
+const peer = (name: string, bytes: number) => {
+  let waiting = bytes;
+  return {
+    buffered: () => waiting,
+    checkSlow: () => undefined,
+    endSlow() {
+      ended.push(name);
+      waiting = 0;
+    },
+  } as unknown as Peer;
+};
+
+describe('slow readers', () => {
+  it('close those with the most waiting while all together are over the bound', () => {
+    ended.length = 0;
+    const totals: number[] = [];
+    const peers = [peer('a', 10), peer('b', 40), peer('c', 0), peer('d', 30), peer('e', 25)];
+    const readers = createSlowReaders({
+      peers: () => peers,
+      maxTotalBytes: 50,
+      onTotal: (bytes) => totals.push(bytes),
+    });
+    readers.sweep();
+    expect(ended).toEqual(['b', 'd']);
+    readers.sweep();
+    expect([ended.length, totals]).toEqual([2, [105, 35]]);
+  });
+
+  it('are looked for after a megabyte', () => {
+    let sweeps = 0;
+    const readers = createSlowReaders({ peers: () => [], maxTotalBytes: 1, onTotal: () => sweeps++ });
+    for (let kb = 0; kb < 1023; kb++) readers.published(1024);
+    expect(sweeps).toBe(0);
+    for (let kb = 0; kb < 1025; kb++) readers.published(1024);
+    expect(sweeps).toBe(2);
+  });
+});

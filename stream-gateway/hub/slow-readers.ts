@@ -1,0 +1,52 @@
+import type { Peer } from './peer.js';
+
+/** Looked at again after so many bytes were published ... */
+const SWEEP_BYTES = 1024 * 1024;
+
+export interface SlowReaders {
+  /** ... which it is told here ... */
+  published(bytes: number): void;
+  /** ... and from time to time. */
+  sweep(): void;
+}
+
+/**
+ * Topics of the socket library do not tell who falls behind, so all connections are looked at: one over its own bound is closed, and
+ * while all together are over theirs, the one with the most waiting. So the library's bound, which drops silently, is never reached.
+ */
+export function createSlowReaders(deps: {
+  peers: () => Iterable<Peer>;
+  maxTotalBytes: number;
+  onTotal: (bytes: number) => void;
+}): SlowReaders {
+  let since = 0;
+
+  const sweep = () => {
+    since = 0;
+    let total = 0;
+    const behind: { readonly peer: Peer; readonly bytes: number }[] = [];
+    for (const peer of [...deps.peers()]) {
+      peer.checkSlow();
+      const bytes = peer.buffered();
+      if (bytes === 0) continue;
+      total += bytes;
+      behind.push({ peer, bytes });
+    }
+    deps.onTotal(total);
+    if (total <= deps.maxTotalBytes) return;
+    behind.sort((a, b) => b.bytes - a.bytes);
+    for (const { peer, bytes } of behind) {
+      if (total <= deps.maxTotalBytes) return;
+      peer.endSlow();
+      total -= bytes;
+    }
+  };
+
+  return {
+    published(bytes) {
+      since += bytes;
+      if (since >= SWEEP_BYTES) sweep();
+    },
+    sweep,
+  };
+}

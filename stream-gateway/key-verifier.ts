@@ -1,0 +1,14 @@
+import type { AccountsReadModel } from '../infra/accounts/read-model.js';
+import { isKeyShaped } from '../schemas/keys.js';
+import { plans } from '../schemas/plans.js';
+import type { KeyVerdict } from './upgrade.js';
+
+/** A key that is missing or not shaped like one is malformed; one nobody made, or that was revoked, is inactive. */
+export function createKeyVerifier(accounts: Pick<AccountsReadModel, 'lookupKey'>): (key: string) => KeyVerdict {
+  return (key) => {
+    if (!isKeyShaped(key)) return { status: 'malformed' };
+    const found = accounts.lookupKey(key);
+    if (found.status !== 'ok') return { status: 'inactive' };
+    return { status: 'ok', accountId: found.account.account_id, terms: plans[found.account.plan] };
+  };
+}

@@ -1,0 +1,67 @@
+import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import uws from 'uWebSockets.js';
+import { randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+
+const RECONNECT_MS = 100;
+
+/** Upgrades that come after their request's callback, when something had to be waited for. */
+export interface LateUpgrades {
+  /** Runs `upgrade`, which calls `response.upgrade` once. */
+  run(response: HttpResponse, upgrade: () => void): void;
+  close(): void;
+}
+
+/**
+ * In the library's versions up to the one in use, `response.cork(() => response.upgrade(...))` outside of the request's callback may close the
+ * new socket at once: cork reads the flags of the response from memory that belongs to the socket by then. Uncorked upgrades are right, but
+ * warned of on stderr. So the cork is that of another response, which is never answered: a request of our own on a port of our own.
+ * Until it is there the response's own cork is used.
+ */
+export async function createLateUpgrades(app: TemplatedApp): Promise<LateUpgrades> {
+  const path = `/${randomUUID()}`;
+  let pending: HttpResponse | null = null;
+  let socket: Socket | null = null;
+  let closed = false;
+  let arrived: () => void = () => undefined;
+
+  app.get(path, (response) => {
+    response.onAborted(() => {
+      pending = null;
+    });
+    pending = response;
+    arrived();
+  });
+  const token = await new Promise<us_listen_socket>((resolve, reject) => {
+    app.listen('127.0.0.1', 0, (listening) => {
+      if (listening) resolve(listening);
+      else reject(new Error('Cannot listen on a port of 127.0.0.1'));
+    });
+  });
+  const port = uws.us_socket_local_port(token);
+  const request = () => {
+    socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      if (!closed) setTimeout(request, RECONNECT_MS).unref();
+    });
+    socket.unref();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+  };
+  const there = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  request();
+  await there;
+
+  return {
+    run(response, upgrade) {
+      (pending ?? response).cork(upgrade);
+    },
+    close() {
+      closed = true;
+      socket?.destroy();
+      uws.us_listen_socket_close(token);
+    },
+  };
+}

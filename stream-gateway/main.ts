@@ -1,0 +1,116 @@
+import { hostname } from 'node:os';
+import { createAccountsReadModel } from '../infra/accounts/read-model.js';
+import { createClickHouse } from '../infra/clickhouse/client.js';
+import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { openTopics } from '../infra/registry/open-topics.js';
+import { startAdminServer } from '../infra/telemetry/admin-server.js';
+import { createLogger } from '../infra/telemetry/logger.js';
+import { createMetrics } from '../infra/telemetry/metrics.js';
+import { createReadinessBoard } from '../infra/telemetry/readiness.js';
+import { runProcess } from '../infra/telemetry/run-process.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
+import { plans } from '../schemas/plans.js';
+import { createLogAdmission } from './admission/log-admission.js';
+import { createMarketLookup } from './filters/resolve.js';
+import { tailStream } from './hub/tail.js';
+import { createKeyVerifier } from './key-verifier.js';
+import { createMeter } from './metering/meter.js';
+import { createHistory } from './replay/history.js';
+import { createRecentEvents } from './replay/recent-events.js';
+import { defaultGatewayLimits, startGatewayServer } from './server.js';
+
+/** The window of snapshots: what of it is in memory need not be read from the log. */
+const RECENT_EVENTS = defaultGatewayLimits.snapshotWindowEvents;
+const RECENT_BYTES = 128 * 1024 * 1024;
+
+const config = loadConfig();
+const logger = createLogger({ process: 'stream-gateway', level: config.logLevel });
+
+runProcess({
+  logger,
+  main: async (signal) => {
+    logger.info({ config: redactConfig(config) }, 'starting');
+    const metrics = createMetrics({ process: 'stream-gateway' });
+    const board = createReadinessBoard();
+    const admin = await startAdminServer({
+      host: config.host,
+      port: config.ports.admin.gateway,
+      metrics,
+      readiness: board.current,
+    });
+    const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false, board });
+    const onUnreadable = createOnUnreadable({ metrics, logger });
+    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
+    const adminPort = config.ports.admin.gateway;
+    const admission = createLogAdmission({
+      log,
+      codec,
+      logger,
+      metrics,
+      onUnreadable,
+      // Processes of one machine have admin ports of their own.
+      instance: `${hostname()}:${adminPort === 0 ? `pid ${process.pid}` : adminPort}`,
+      termsOf(accountId) {
+        const account = accounts.account(accountId);
+        return account === undefined ? undefined : plans[account.plan];
+      },
+    });
+    await Promise.all([accounts.ready(), admission.ready()]);
+    const usage = createUsageRecorder({ log, codec, logger, metrics });
+    const clickhouse = createClickHouse(config.clickhouse, { logger });
+    const recent = createRecentEvents({ maxEvents: RECENT_EVENTS, maxBytes: RECENT_BYTES });
+    const unreadable = metrics.counter(
+      'gateway_unreadable_records_total',
+      'Records of stream.events that could not be read',
+    );
+    const lastSeq = metrics.gauge('gateway_last_seq', 'seq of the newest event handed to the fan-out');
+    const onBad = (reason: string) => {
+      unreadable.inc();
+      logger.warn({ reason }, 'unreadable stream event skipped');
+    };
+    let caughtUp = false;
+
+    const server = await startGatewayServer({
+      host: config.host,
+      port: config.ports.gateway,
+      sharedPort: config.gatewayProcesses > 1,
+      verifyKey: createKeyVerifier(accounts),
+      admission,
+      meter: createMeter(usage),
+      ready: () => caughtUp,
+      lookup: createMarketLookup(clickhouse),
+      recent,
+      history: createHistory({ log, codec, onBad }),
+      metrics,
+      logger,
+    });
+    board.started('own', () => ({
+      stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'reading the last minutes' },
+    }));
+    logger.info({ port: server.port }, 'event socket is open');
+    try {
+      await tailStream({
+        log,
+        codec,
+        lookbackEvents: RECENT_EVENTS,
+        signal,
+        load: server.load,
+        publish(events) {
+          lastSeq.set(events.at(-1)?.seq ?? 0);
+          return server.publish(events);
+        },
+        onCaughtUp: () => {
+          caughtUp = true;
+        },
+        onBad,
+      });
+    } finally {
+      await server.close();
+      await Promise.all([admission.close(), usage.close()]);
+      await admin.close();
+      await clickhouse.close();
+      await log.close();
+    }
+  },
+});

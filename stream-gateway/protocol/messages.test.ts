@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Filters, filterItems, isProtocolError, parseClientMessage } from './messages.js';
+
+const parse = (message: object) => parseClientMessage(JSON.stringify({ action: 'subscribe', ...message }));
+const filtersOf = (message: object): Filters => {
+  const parsed = parse(message);
+  if (isProtocolError(parsed) || parsed.action !== 'subscribe') throw new Error(JSON.stringify(parsed));
+  return parsed.filters;
+};
+const warningsOf = (message: object): readonly string[] => {
+  const parsed = parse(message);
+  if (isProtocolError(parsed) || parsed.action !== 'subscribe') throw new Error(JSON.stringify(parsed));
+  return parsed.warnings;
+};
+const problem = (message: object): string => {
+  const parsed = parse(message);
+  if (!isProtocolError(parsed)) throw new Error('accepted');
+  return `${parsed.code}: ${parsed.message}`;
+};
+
+describe('subscribe', () => {
+  it('takes the fifteen presets, the alias, and settlements by default', () => {
+    const names =
+      'settlements fills dome trades prices large_trades wallets markets redemptions redemption deposits blocks oracle chainlink combos global';
+    for (const type of names.split(' ')) expect(parse({ type })).toMatchObject({ preset: type });
+    expect(parse({})).toMatchObject({ preset: 'settlements' });
+  });
+
+  it('reads names whatever their case', () => {
+    const shuffled = (text: string) =>
+      fc
+        .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+        .map((upper) =>
+          [...text].map((letter, index) => (upper[index] ? letter.toUpperCase() : letter.toLowerCase())).join(''),
+        );
+    fc.assert(
+      fc.property(
+        shuffled('buy'),
+        shuffled('converttoyesbasket'),
+        shuffled('confirmed'),
+        shuffled('0xabcdef'),
+        shuffled('btc/usd'),
+        (side, action, status, wallet, feed) => {
+          const filters = filtersOf({
+            type: 'combos',
+            filters: { side, direction: side, action, status, wallets: [wallet], event_ids: [wallet], feeds: [feed] },
+          });
+          expect(filters).toMatchObject({
+            side: 'BUY',
+            direction: 'BUY',
+            action: 'ConvertToYesBasket',
+            status: 'confirmed',
+            wallets: ['0xabcdef'],
+            event_ids: ['0xabcdef'],
+            feeds: ['BTC/USD'],
+          });
+        },
+      ),
+    );
+  });
+
+  it('takes the selectors of chainlink at the top level too, and says what has no effect there', () => {
+    expect(filtersOf({ type: 'chainlink', twap_windows: [60, 30, 60] }).twap_windows).toEqual([30, 60]);
+    expect(filtersOf({ type: 'chainlink', filters: { price_source: 'spot' } }).price_source).toBe('spot');
+    expect(warningsOf({ type: 'chainlink', filters: { wallets: ['0xaa'], feeds: ['BTC/USD'] } })).toEqual([
+      'filter without effect on chainlink: wallets',
+    ]);
+    expect(warningsOf({ type: 'chainlink', filters: { feeds: ['pepe/usd', 'eth/usd'] } })).toEqual([
+      'feed not known: PEPE/USD',
+    ]);
+    for (const wrong of [[45], [], [30, 5]])
+      expect(problem({ type: 'chainlink', twap_windows: wrong })).toMatch(/^invalid_message: filters.twap_windows/);
+    expect(problem({ type: 'chainlink', price_source: 'twap' })).toMatch(/^invalid_message: filters.price_source/);
+  });
+
+  it('lets fills be named only where they are delivered', () => {
+    expect(filtersOf({ type: 'fills', filters: { event_types: ['fill', 'settlement'] } }).event_types).toEqual([
+      'fill',
+      'settlement',
+    ]);
+    expect(problem({ type: 'trades', filters: { event_types: ['fill'] } })).toBe(
+      'invalid_message: filters.event_types: fill comes with the presets fills and dome',
+    );
+    expect(problem({ event_types: ['price_feed'] })).toMatch(/^invalid_message: filters.event_types/);
+    expect(filtersOf({ event_types: ['combo_approval', 'combo_lifecycle'] }).event_types).toHaveLength(2);
+  });
+
+  it('ignores what it does not know, in the message and in the filters', () => {
+    expect(warningsOf({ colour: 'red', filters: { shape: 1 } })).toEqual(['unknown filter ignored: shape']);
+    expect(filtersOf({ filters: { wallets: null } }).wallets).toEqual([]);
+  });
+
+  it('counts every list against the limit of items', () => {
+    const filters = filtersOf({
+      type: 'combos',
+      filters: {
+        wallets: ['a'],
+        tokens: ['1', '2'],
+        markets: ['3'],
+        slugs: ['s'],
+        condition_ids: ['c'],
+        combo_condition_ids: ['x'],
+        leg_position_ids: ['4'],
+        event_ids: ['e'],
+        module_ids: [1, 2],
+      },
+    });
+    expect(filterItems(filters)).toBe(11);
+  });
+
+  it('answers anything at all without throwing', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.jsonValue().map((value) => JSON.stringify(value) ?? ''),
+        ),
+        (text) => {
+          const parsed = parseClientMessage(text);
+          expect(isProtocolError(parsed) || ['subscribe', 'unsubscribe', 'ping'].includes(parsed.action)).toBe(true);
+        },
+      ),
+    );
+    fc.assert(
+      fc.property(fc.string(), fc.jsonValue(), fc.jsonValue(), (name, value, other) => {
+        const text = JSON.stringify({ action: 'subscribe', filters: { [name]: value, since: other }, type: 'trades' });
+        expect(() => parseClientMessage(text)).not.toThrow();
+      }),
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import { type Filters, filtersSchema, topLevelFilters } from '../../schemas/socket/client.js';
+import { type ErrorCode, feedNames, isPresetName, mayName, type PresetName } from './presets.js';
+
+export type { Filters };
+
+/** What a client may ask for, parsed. */
+export type ClientMessage =
+  | { readonly action: 'ping' }
+  | { readonly action: 'unsubscribe'; readonly subscriptionId: string | null }
+  | {
+      readonly action: 'subscribe';
+      readonly preset: PresetName;
+      readonly filters: Filters;
+      readonly warnings: readonly string[];
+    };
+
+export interface ProtocolError {
+  readonly code: Exclude<ErrorCode, 'free_tier_limit_reached'>;
+  readonly message: string;
+  /** Of since_seq_unavailable: what is retained. */
+  readonly earliest_seq?: number;
+  readonly newest_seq?: number;
+}
+
+export const INVALID_JSON: ProtocolError = { code: 'invalid_json', message: 'Message is not valid JSON.' };
+export const INVALID_MESSAGE: ProtocolError = {
+  code: 'invalid_message',
+  message: 'Expected: {"action": "subscribe"|"unsubscribe"|"ping", ...}',
+};
+
+const knownFilters = new Set(Object.keys(filtersSchema.shape));
+
+const bad = (message: string): ProtocolError => ({ code: 'invalid_message', message });
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Feeds, kinds and windows are lists too, but no items. */
+const LISTED_BESIDE_ITEMS = 100;
+
+const chainlinkFilters = new Set(['feeds', 'price_source', 'twap_windows', 'snapshot_count', 'since', 'since_seq']);
+
+/** Oracle prices have no wallets, markets or sizes: what is given of those is said to be without effect. */
+const withoutEffect = (given: Record<string, unknown>): string[] =>
+  Object.keys(given)
+    .filter((name) => knownFilters.has(name) && !chainlinkFilters.has(name))
+    .map((name) => `filter without effect on chainlink: ${name}`);
+
+const unknownFeeds = (feeds: readonly string[]): string[] =>
+  feeds.filter((feed) => !(feedNames as readonly string[]).includes(feed)).map((feed) => `feed not known: ${feed}`);
+
+/** Items of all lists, counted before anything is done with them. */
+const listedItems = (given: Record<string, unknown>): number =>
+  Object.values(given).reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 0), 0);
+
+function parseSubscribe(message: Record<string, unknown>, maxItems: number): ClientMessage | ProtocolError {
+  const type = message.type ?? 'settlements';
+  if (!isPresetName(type))
+    return bad(`Unknown type: ${typeof type === 'string' ? type.slice(0, 100) : 'not a string'}`);
+  const given = message.filters ?? {};
+  if (!isObject(given)) return bad('filters must be an object');
+  const listed = listedItems(given);
+  if (listed > maxItems + LISTED_BESIDE_ITEMS) {
+    return { code: 'filter_limit', message: `${listed} filter items; your plan allows ${maxItems} per subscription` };
+  }
+  const merged: Record<string, unknown> = { ...given };
+  for (const name of topLevelFilters)
+    if (message[name] !== undefined && merged[name] === undefined) merged[name] = message[name];
+  const warnings = Object.keys(merged)
+    .filter((name) => !knownFilters.has(name))
+    .slice(0, 20)
+    .map((name) => `unknown filter ignored: ${name.slice(0, 100)}`);
+  for (const name of Object.keys(merged)) if (merged[name] === null) delete merged[name];
+  const parsed = filtersSchema.safeParse(merged);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return bad(`filters.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+  }
+  const { data } = parsed;
+  if (data.price_source !== undefined && data.twap_windows !== undefined) {
+    return bad('price_source and twap_windows exclude each other');
+  }
+  const unnameable = data.event_types?.find((kind) => !mayName(type, kind));
+  if (unnameable !== undefined) return bad(`filters.event_types: ${unnameable} comes with the presets fills and dome`);
+  if (type === 'chainlink') warnings.push(...withoutEffect(merged), ...unknownFeeds(data.feeds));
+  return { action: 'subscribe', preset: type, filters: data, warnings };
+}
+
+/**
+ * Parse one text frame. Never throws; what does not fit comes back as the error frame to answer with. Lists of more than `maxItems` are
+ * refused unread.
+ */
+export function parseClientMessage(text: string, maxItems = Number.POSITIVE_INFINITY): ClientMessage | ProtocolError {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return INVALID_JSON;
+  }
+  if (!isObject(message)) return INVALID_MESSAGE;
+  if (message.action === 'ping') return { action: 'ping' };
+  if (message.action === 'unsubscribe') {
+    const id = message.subscription_id ?? null;
+    return id === null || typeof id === 'string' ? { action: 'unsubscribe', subscriptionId: id } : INVALID_MESSAGE;
+  }
+  if (message.action === 'subscribe') return parseSubscribe(message, maxItems);
+  return INVALID_MESSAGE;
+}
+
+export function isProtocolError(value: ClientMessage | ProtocolError): value is ProtocolError {
+  return 'code' in value;
+}
+
+/** Items that count against the plan's filter limit. */
+export function filterItems(filters: Filters): number {
+  return (
+    filters.wallets.length +
+    filters.tokens.length +
+    filters.markets.length +
+    filters.slugs.length +
+    filters.condition_ids.length +
+    filters.combo_condition_ids.length +
+    filters.leg_position_ids.length +
+    filters.event_ids.length +
+    filters.module_ids.length
+  );
+}

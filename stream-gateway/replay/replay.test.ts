@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defaultPeerLimits } from '../hub/peer.js';
+import { connectTestClient, type Frame, startTestGateway, streamEvent } from '../testing.js';
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
+  const started = await startTestGateway(over);
+  cleanups.push(() => started.server.close());
+  return started;
+}
+
+async function client(server: { port: number }, key = 'big') {
+  const connected = await connectTestClient(server, { key });
+  cleanups.push(() => connected.socket.terminate());
+  const subscribe = (filters: object, type = 'trades') => connected.send({ action: 'subscribe', type, filters });
+  return { ...connected, subscribe };
+}
+
+const seqs = (frames: readonly Frame[]) => frames.flatMap(({ seq }) => (seq === undefined ? [] : [seq as number]));
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+describe('snapshots beyond memory', () => {
+  it('hold the newest matching events of the window, from the log where memory ends', async () => {
+    const { server, load, memory } = await gateway({ recentEvents: 10, limits: { snapshotWindowEvents: 100 } });
+    for (let seq = 1; seq <= 150; seq++) load(streamEvent(seq, { wallets: [seq % 3 === 0 ? '0xaa' : '0xbb'] }));
+    const one = await client(server);
+    one.subscribe({ wallets: ['0xaa'], snapshot_count: 20 });
+    await one.count(2);
+    const expected = range(51, 150).filter((seq) => seq % 3 === 0);
+    expect(seqs(one.frames[1]?.events as Frame[])).toEqual(expected.slice(-20));
+    const { pages } = memory.reads;
+    one.subscribe({ wallets: ['0xaa'], snapshot_count: 3 });
+    await one.count(4);
+    expect(seqs(one.frames[3]?.events as Frame[])).toEqual([144, 147, 150]);
+    expect(memory.reads.pages).toBe(pages);
+    one.subscribe({ wallets: ['0xaa'], snapshot_count: 500 });
+    await one.count(6);
+    expect(seqs(one.frames[5]?.events as Frame[])).toEqual(expected);
+  });
+
+  it('go back in time as far as the plan lets, by the time of the event and not its place', async () => {
+    const nowMs = 1_790_000_100_000;
+    const { server, load } = await gateway({ recentEvents: 5, nowMs: () => nowMs });
+    const ageS = [400, 200, 350, 120, 250, 290, 310, 60, 50, 40, 700, 30, 20, 10];
+    for (const [at, age] of ageS.entries()) load(streamEvent(at + 1, { timestamp_ms: nowMs - age * 1000 }));
+    const one = await client(server);
+    one.subscribe({ since: 1 });
+    await one.count(2);
+    const young = ageS.flatMap((age, at) => (age < 300 ? [at + 1] : []));
+    expect(one.frames[0]?.warnings).toEqual(['since clamped to the last 300 s of your plan']);
+    expect(seqs(one.frames[1]?.events as Frame[])).toEqual(young);
+    one.subscribe({ since: nowMs - 55_000, snapshot_count: 1 });
+    await one.count(4);
+    expect(seqs(one.frames[3]?.events as Frame[])).toEqual([9, 10, 12, 13, 14]);
+  });
+
+  it('are cut to their newest events when they would be too large, and say so', async () => {
+    const { server, load } = await gateway({ nowMs: () => 1_790_000_001_000, limits: { maxSnapshotBytes: 1000 } });
+    for (let seq = 1; seq <= 50; seq++)
+      load(streamEvent(seq, { frame: JSON.stringify({ seq, pad: 'x'.repeat(200) }) }));
+    const one = await client(server);
+    one.subscribe({ since: 1_790_000_000_000 });
+    await one.count(2);
+    expect(one.frames[0]?.warnings).toEqual(['snapshot cut to its newest events; use since_seq to get all']);
+    expect(seqs(one.frames[1]?.events as Frame[])).toEqual([47, 48, 49, 50]);
+  });
+});
+
+describe('since_seq', () => {
+  it('replays from the log, then memory, then goes live, also while events keep coming', async () => {
+    const { server, load, publish } = await gateway({ recentEvents: 20 });
+    for (let seq = 1; seq <= 300; seq++) load(streamEvent(seq));
+    const one = await client(server);
+    one.subscribe({ since_seq: 10, since: 5, snapshot_count: 7 });
+    for (let seq = 301; seq <= 400; seq++) {
+      await publish(streamEvent(seq));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await one.count(1 + 390);
+    expect(one.frames[0]).toMatchObject({ type: 'subscribed', warnings: ['since ignored: since_seq is given'] });
+    expect(seqs(one.frames)).toEqual(range(11, 400));
+  });
+
+  it('refuses what is not retained any more, and what is in the future, and names what there is', async () => {
+    const { server, load, memory, publish } = await gateway({ recentEvents: 5 });
+    for (let seq = 1; seq <= 50; seq++) load(streamEvent(seq));
+    memory.forget(20);
+    const one = await client(server);
+    one.subscribe({ since_seq: 19 });
+    one.subscribe({ since_seq: 51 });
+    one.subscribe({ since_seq: 20 });
+    await one.count(3 + 30);
+    expect(one.frames[0]).toMatchObject({ code: 'since_seq_unavailable', earliest_seq: 21 });
+    expect(one.frames[1]).toMatchObject({ code: 'since_seq_unavailable', newest_seq: 50 });
+    expect(one.frames[2]?.type).toBe('subscribed');
+    await publish(streamEvent(51));
+    await one.count(3 + 31);
+    expect(seqs(one.frames)).toEqual(range(21, 51));
+  });
+
+  it('does not send again what another subscription of the connection delivered', async () => {
+    const { server, publish, load } = await gateway();
+    for (let seq = 1; seq <= 10; seq++) load(streamEvent(seq));
+    const one = await client(server);
+    one.subscribe({ snapshot_count: 0, wallets: ['0xaa'] });
+    await one.count(1);
+    await publish(...range(11, 20).map((seq) => streamEvent(seq, seq % 2 === 0 ? { wallets: ['0xbb'] } : {})));
+    one.subscribe({ since_seq: 5 });
+    one.subscribe({ since_seq: 2 }, 'prices');
+    await one.count(3 + 18);
+    const live = [11, 13, 15, 17, 19];
+    expect(seqs(one.frames).slice(0, 5)).toEqual(live);
+    expect(seqs(one.frames).slice(5)).toEqual(range(3, 20).filter((seq) => !live.includes(seq)));
+  });
+
+  it('can be unsubscribed half way', async () => {
+    const limits = { peer: { ...defaultPeerLimits, replayHighWaterBytes: 1, replayLowWaterBytes: 0 } };
+    const { server, load, publish } = await gateway({ limits });
+    const frame = JSON.stringify({ type: 'trade', seq: 1, pad: 'x'.repeat(200_000) });
+    for (let seq = 1; seq <= 300; seq++) load(streamEvent(seq, { frame }));
+    const one = await client(server);
+    one.socket.pause();
+    one.subscribe({ since_seq: 0 });
+    one.send({ action: 'unsubscribe' });
+    one.socket.resume();
+    while (one.frames.at(-1)?.type !== 'unsubscribed') await one.count(one.frames.length + 1);
+    await publish(streamEvent(301));
+    one.send({ action: 'ping' });
+    await one.count(one.frames.length + 1);
+    expect(one.frames.at(-1)?.type).toBe('pong');
+    expect(one.frames.length).toBeLessThan(300);
+  });
+
+  it('waits for a slow reader with little buffered, and disturbs nobody', async () => {
+    const { server, load, publish, metric } = await gateway({ recentEvents: 100, limits: { tickMs: 5 } });
+    const frame = JSON.stringify({ type: 'trade', seq: 1, pad: 'x'.repeat(20_000) });
+    for (let seq = 1; seq <= 2000; seq++) load(streamEvent(seq, { frame }));
+    const slow = await client(server);
+    slow.socket.pause();
+    slow.subscribe({ since_seq: 0 });
+    const other = await client(server);
+    other.subscribe({ snapshot_count: 0 });
+    await other.count(1);
+    for (let seq = 2001; seq <= 2100; seq++) await publish(streamEvent(seq));
+    await other.count(101);
+    const high = defaultPeerLimits.replayHighWaterBytes + 250 * 21_000;
+    expect(await metric('gateway_buffered_bytes')).toBeLessThan(high);
+    slow.socket.resume();
+    await slow.count(2101);
+    expect(slow.frames.slice(2001).map(({ seq }) => seq)).toEqual(range(2001, 2100));
+    expect(await metric('gateway_dropped_frames_total')).toBe(0);
+  });
+});

@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import type { MarketLookup, MarketRow } from './filters/resolve.js';
+import { defaultPeerLimits } from './hub/peer.js';
+import type { GatewayServer } from './server.js';
+import { connectTestClient, type Frame, startTestGateway, streamEvent } from './testing.js';
+
+const markets: MarketRow[] = [
+  { asked: 'some-market', condition_id: '0xc0', token_id: '1' },
+  { asked: '0xc0', condition_id: '0xc0', token_id: '1' },
+];
+const lookup: MarketLookup = {
+  bySlugs: async (slugs) => markets.filter((row) => slugs.includes(row.asked)),
+  byConditions: async (ids) => markets.filter((row) => ids.includes(row.asked)),
+};
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
+  const started = await startTestGateway({ lookup, ...over });
+  cleanups.push(() => started.server.close());
+  return started;
+}
+
+async function client(server: GatewayServer, key = 'big', autoPong = true) {
+  const connected = await connectTestClient(server, { key, autoPong });
+  cleanups.push(() => connected.socket.terminate());
+  return connected;
+}
+
+async function refusal(server: GatewayServer, path: string): Promise<{ status: number; body: unknown }> {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`);
+  return new Promise((resolve, reject) => {
+    socket.on('open', () => reject(new Error('was let in')));
+    socket.on('error', () => undefined);
+    socket.on('unexpected-response', (_request, response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
+    });
+  });
+}
+
+describe('upgrade', () => {
+  it('refuses without a key, with a revoked one, over the cap and while starting, each with its status', async () => {
+    const { server } = await gateway();
+    expect(await refusal(server, '/ws')).toEqual({
+      status: 401,
+      body: { error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
+    });
+    expect(await refusal(server, '/ws?key=revoked')).toEqual({
+      status: 403,
+      body: { error: 'Invalid or inactive API key.' },
+    });
+    const first = await client(server, 'free-1');
+    expect((await refusal(server, '/ws?key=free-1')).status).toBe(429);
+    first.socket.close();
+    await once(first.socket, 'close');
+    await client(server, 'free-1');
+    const starting = await gateway({ ready: () => false });
+    expect((await refusal(starting.server, '/ws?key=big')).status).toBe(503);
+    expect((await refusal(server, '/elsewhere')).status).toBe(404);
+  });
+
+  it('tells a plain HTTP client that this is a WebSocket', async () => {
+    const { server } = await gateway();
+    const answer = await fetch(`http://127.0.0.1:${server.port}/ws?key=big`);
+    expect(answer.status).toBe(426);
+    expect(answer.headers.get('upgrade')).toBe('websocket');
+    expect(await answer.json()).toEqual({
+      error: 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.',
+    });
+  });
+});
+
+describe('subscriptions', () => {
+  it('answers ack, then snapshot, then live events', async () => {
+    const { server, publish } = await gateway();
+    for (let seq = 1; seq <= 3; seq++) await publish(streamEvent(seq));
+    const one = await client(server);
+    one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 2 } });
+    const ack = await one.next();
+    expect(ack).toMatchObject({ type: 'subscribed', subscription_type: 'trades', warnings: [] });
+    expect(ack.subscription_id).toBe(`${ack.subscriber_id}:1`);
+    const snapshot = await one.next();
+    expect(snapshot).toMatchObject({ type: 'snapshot', count: 2 });
+    expect((snapshot.events as Frame[]).map((event) => event.seq)).toEqual([2, 3]);
+    await publish(streamEvent(4));
+    expect(await one.next()).toMatchObject({ type: 'trade', seq: 4 });
+  });
+
+  it('sends an empty snapshot, none for snapshot_count 0 and none for chainlink', async () => {
+    const { server, publish } = await gateway();
+    const one = await client(server);
+    one.send({ action: 'subscribe', type: 'blocks' });
+    one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
+    one.send({ action: 'subscribe', type: 'chainlink' });
+    one.send({ action: 'ping' });
+    const types: string[] = [];
+    for (let n = 0; n < 5; n++) types.push((await one.next()).type);
+    expect(types).toEqual(['subscribed', 'snapshot', 'subscribed', 'subscribed', 'pong']);
+    await publish(streamEvent(1, { kind: 'price_feed', feed: 'BTC/USD', usd: null, side: null }));
+    expect(await one.next()).toMatchObject({ type: 'price_feed', seq: 1 });
+  });
+
+  it('sends an event once that several subscriptions match, and stops when all are gone', async () => {
+    const { server, publish } = await gateway();
+    const one = await client(server);
+    one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
+    const first = await one.next();
+    one.send({ action: 'subscribe', type: 'prices', filters: { snapshot_count: 0 } });
+    await one.next();
+    await publish(streamEvent(1));
+    one.send({ action: 'unsubscribe', subscription_id: first.subscription_id });
+    expect(await one.next()).toMatchObject({ type: 'trade', seq: 1 });
+    expect(await one.next()).toEqual({
+      type: 'unsubscribed',
+      subscriber_id: first.subscriber_id,
+      subscription_id: first.subscription_id,
+    });
+    await publish(streamEvent(2));
+    expect(await one.next()).toMatchObject({ type: 'trade', seq: 2 });
+    one.send({ action: 'unsubscribe' });
+    expect(await one.next()).toEqual({ type: 'unsubscribed', subscriber_id: first.subscriber_id });
+    await publish(streamEvent(3));
+    one.send({ action: 'ping' });
+    expect((await one.next()).type).toBe('pong');
+  });
+
+  it('replays since a time within the look-back of the plan, and says when it clamps', async () => {
+    const nowMs = 1_790_000_100_000;
+    const { server, publish } = await gateway({ nowMs: () => nowMs });
+    await publish(streamEvent(1, { timestamp_ms: nowMs - 40_000 }));
+    await publish(streamEvent(2, { timestamp_ms: nowMs - 10_000 }));
+    const one = await client(server, 'free-2');
+    one.send({ action: 'subscribe', type: 'trades', filters: { since: nowMs - 60_000 } });
+    expect((await one.next()).warnings).toEqual(['since clamped to the last 30 s of your plan']);
+    expect(((await one.next()).events as Frame[]).map((event) => event.seq)).toEqual([2]);
+    one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 21 } });
+    expect((await one.next()).warnings).toEqual(['snapshot_count clamped to 20, the cap of your plan']);
+  });
+
+  it('resolves slugs and condition ids, warns of the unknown ones, refuses when none is known', async () => {
+    const { server, publish } = await gateway();
+    const one = await client(server);
+    one.send({ action: 'subscribe', type: 'trades', filters: { slugs: ['nope', 'some-market'], snapshot_count: 0 } });
+    expect((await one.next()).warnings).toEqual(['slug not found: nope']);
+    await publish(streamEvent(1, { tokens: ['2'], condition_ids: ['0xc1'] }));
+    await publish(streamEvent(2));
+    expect(await one.next()).toMatchObject({ seq: 2 });
+    one.send({ action: 'subscribe', type: 'trades', filters: { slugs: ['nope'] } });
+    expect(await one.next()).toMatchObject({ type: 'error', code: 'unresolved_slugs' });
+    one.send({ action: 'subscribe', type: 'trades', filters: { condition_ids: ['0xff'] } });
+    expect(await one.next()).toMatchObject({ type: 'error', code: 'unresolved_condition_ids' });
+  });
+});
+
+describe('bad input', () => {
+  it('is answered and never disconnects', async () => {
+    const { server } = await gateway();
+    const one = await client(server, 'free-3');
+    const cases: [unknown, string][] = [
+      ['ping', 'invalid_json'],
+      ['', 'invalid_json'],
+      ['[]', 'invalid_message'],
+      ['null', 'invalid_message'],
+      [{ action: 'dance' }, 'invalid_message'],
+      [{ action: 'subscribe', type: 'nope' }, 'invalid_message'],
+      [{ action: 'subscribe', type: '__proto__' }, 'invalid_message'],
+      [{ action: 'subscribe', filters: [] }, 'invalid_message'],
+      [{ action: 'subscribe', filters: { wallets: 'x' } }, 'invalid_message'],
+      [{ action: 'subscribe', filters: { event_types: ['nope'] } }, 'invalid_message'],
+      [{ action: 'subscribe', type: 'chainlink', price_source: 'spot', twap_windows: [30] }, 'invalid_message'],
+      [{ action: 'unsubscribe', subscription_id: 'x:1' }, 'invalid_message'],
+      [
+        { action: 'subscribe', filters: { tokens: Array.from({ length: 10_001 }, (_, n) => String(n)) } },
+        'filter_limit',
+      ],
+      [`${'['.repeat(100_000)}`, 'invalid_json'],
+    ];
+    for (const [message, code] of cases) {
+      one.send(message);
+      expect(await one.next()).toMatchObject({ type: 'error', code });
+    }
+    one.socket.send(Buffer.from([0xff, 0x00, 0x12]));
+    expect(await one.next()).toMatchObject({ type: 'error', code: 'invalid_json' });
+    one.send({ action: 'subscribe', filters: { since_when: 1, snapshot_count: 0 } });
+    expect((await one.next()).warnings).toEqual(['unknown filter ignored: since_when']);
+  });
+});
+
+describe('liveness', () => {
+  it('sends heartbeats and closes the silent with 4408', async () => {
+    let now = 1_000_000;
+    const { server } = await gateway({ limits: { heartbeatMs: 20, livenessMs: 1000 }, nowMs: () => now });
+    const one = await client(server, 'big', false);
+    const closed = once(one.socket, 'close');
+    await once(one.socket, 'ping');
+    expect(await one.next()).toEqual({ type: 'heartbeat', ts: now });
+    now += 5000;
+    expect((await closed)[0]).toBe(4408);
+  });
+
+  it('closes a reader that does not keep up, and only that one', async () => {
+    const { server, publish } = await gateway({
+      limits: { peer: { ...defaultPeerLimits, maxBufferedBytes: 256 * 1024 } },
+    });
+    const stalled = await client(server);
+    const other = await client(server);
+    for (const one of [stalled, other]) {
+      one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
+      await one.next();
+    }
+    stalled.socket.pause();
+    const frame = JSON.stringify({ type: 'trade', pad: 'x'.repeat(64 * 1024) });
+    let seq = 0;
+    while (server.connections() === 2 && seq < 2000) {
+      await publish(streamEvent(++seq, { frame }));
+      expect((await other.next()).type).toBe('trade');
+    }
+    expect(server.connections()).toBe(1);
+    stalled.socket.resume();
+    expect(await stalled.closed).toEqual({ code: 1013, reason: 'slow consumer' });
+    other.send({ action: 'ping' });
+    expect((await other.next()).type).toBe('pong');
+  });
+
+  it('says 1012 when it stops', async () => {
+    const { server } = await gateway();
+    const one = await client(server);
+    const closed = once(one.socket, 'close');
+    await server.close();
+    cleanups.length = 0;
+    expect((await closed)[0]).toBe(1012);
+  });
+});

@@ -1,0 +1,289 @@
+import type { us_listen_socket, WebSocket } from 'uWebSockets.js';
+import uws from 'uWebSockets.js';
+import type { Logger } from '../infra/telemetry/logger.js';
+import type { Metrics } from '../infra/telemetry/metrics.js';
+import type { Admission } from './admission/admission.js';
+import type { MarketLookup } from './filters/resolve.js';
+import { type Connection, type ConnectionLimits, createConnection, defaultConnectionLimits } from './hub/connection.js';
+import { createHub } from './hub/hub.js';
+import type { LiveEvent } from './hub/live-event.js';
+import { createNativeTopics } from './hub/native-topics.js';
+import { createPeer, defaultPeerLimits, type Peer, type PeerLimits, type PeerTotals } from './hub/peer.js';
+import { createSlowReaders } from './hub/slow-readers.js';
+import { createLateUpgrades } from './late-upgrades.js';
+import type { Meter } from './metering/meter.js';
+import { createGate } from './replay/gate.js';
+import type { History } from './replay/history.js';
+import type { RecentEvents } from './replay/recent-events.js';
+import { createSnapshots } from './replay/snapshot.js';
+import { createServerMetrics } from './server-metrics.js';
+import { type Admitted, createUpgrade, type KeyVerdict } from './upgrade.js';
+
+/** Larger messages are refused by the library with code 1009; the plans' own bounds are below. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+export interface GatewayLimits {
+  readonly peer: PeerLimits;
+  readonly connection: ConnectionLimits;
+  /** Bytes that may wait for all connections together. */
+  readonly maxTotalBufferedBytes: number;
+  readonly snapshotWindowEvents: number;
+  readonly maxSnapshotBytes: number;
+  readonly heartbeatMs: number;
+  readonly livenessMs: number;
+  /** Usage is counted and slow readers are looked for at least this often. */
+  readonly tickMs: number;
+  /** A stopping server waits this long for what is buffered to leave. */
+  readonly drainMs: number;
+}
+
+export const defaultGatewayLimits: GatewayLimits = {
+  peer: defaultPeerLimits,
+  connection: defaultConnectionLimits,
+  maxTotalBufferedBytes: 1024 * 1024 * 1024,
+  snapshotWindowEvents: 50_000,
+  maxSnapshotBytes: 64 * 1024 * 1024,
+  heartbeatMs: 30_000,
+  livenessMs: 5 * 60_000,
+  tickMs: 500,
+  drainMs: 1_500,
+};
+/** The log is read for so many snapshots at once. */
+const SNAPSHOT_READS = 4;
+/** Heartbeats go out in portions, so that events between them do not wait for all. */
+const HEARTBEATS_PER_TURN = 500;
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT; without it several processes may listen on one port. */
+const EXCLUSIVE_PORT = 1;
+
+interface SocketData extends Admitted {
+  peer: Peer | null;
+  connection: Connection | null;
+  lastSeenMs: number;
+}
+
+export interface GatewayServer {
+  readonly port: number;
+  readonly connections: () => number;
+  /** An event of the time before the start: for snapshots and replays only. */
+  load(event: LiveEvent): void;
+  /** Live events, in seq order. Resolves when the next may come. */
+  publish(events: readonly LiveEvent[]): Promise<void>;
+  /** No new connections; what is buffered leaves, at most for `drainMs`; then everybody is told to come back (1012). */
+  close(): Promise<void>;
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * The event socket on `/ws`. Refuses before the upgrade; one buffer per event and encoding is shared by all its receivers; a reader for
+ * whom too much waits is closed with 1013 and slows nobody else.
+ */
+export async function startGatewayServer(deps: {
+  host: string;
+  port: number;
+  /** Other processes listen on the same port: the kernel spreads connections over them. */
+  sharedPort?: boolean;
+  verifyKey: (key: string) => KeyVerdict;
+  admission: Admission;
+  meter: Meter;
+  ready: () => boolean;
+  lookup: MarketLookup;
+  recent: RecentEvents;
+  history: History;
+  metrics: Metrics;
+  logger: Logger;
+  nowMs?: () => number;
+  limits?: Partial<GatewayLimits>;
+}): Promise<GatewayServer> {
+  const { meter, recent, history, logger } = deps;
+  const nowMs = deps.nowMs ?? Date.now;
+  const limits: GatewayLimits = { ...defaultGatewayLimits, ...deps.limits };
+  const sockets = new Map<WebSocket<SocketData>, Peer>();
+  const totals: PeerTotals = { controlFrames: 0, controlBytes: 0, eventFrames: 0, eventBytes: 0, slowCloses: 0 };
+  const app = uws.App();
+  const lateUpgrades = await createLateUpgrades(app);
+  const natives = createNativeTopics((topic, message, isBinary) => app.publish(topic, message, isBinary));
+  const metrics = createServerMetrics({ metrics: deps.metrics, totals, natives });
+  const slowReaders = createSlowReaders({
+    peers: () => sockets.values(),
+    maxTotalBytes: limits.maxTotalBufferedBytes,
+    onTotal: metrics.buffered,
+  });
+  const hub = createHub({ recent, natives, onSlice: slowReaders.published });
+  const snapshots = createSnapshots({
+    recent,
+    history,
+    gate: createGate(SNAPSHOT_READS),
+    windowEvents: limits.snapshotWindowEvents,
+    maxBytes: limits.maxSnapshotBytes,
+  });
+  let stopping = false;
+
+  const settle = (peer: Peer) => {
+    natives.settle(peer);
+    const { events, priceFeeds } = peer.takeUsage();
+    if (events > 0) meter.add(peer.accountId, 'onchain', events);
+    if (priceFeeds > 0) meter.add(peer.accountId, 'oracle_orderbook', priceFeeds);
+  };
+
+  const upgrade = createUpgrade({
+    verifyKey: deps.verifyKey,
+    admission: deps.admission,
+    ready: deps.ready,
+    stopping: () => stopping,
+    accept(response, client, [key, protocol, extensions], context) {
+      const data: SocketData = { ...client, peer: null, connection: null, lastSeenMs: nowMs() };
+      lateUpgrades.run(response, () => response.upgrade(data, key, protocol, extensions, context));
+    },
+    onRefused: metrics.refused,
+    onError: (error) => logger.error({ err: error }, 'admission failed'),
+  });
+
+  const behavior = {
+    maxPayloadLength: MAX_MESSAGE_BYTES,
+    // Never reached: our own bounds are below, whatever one slice adds to them.
+    maxBackpressure: 2 * (limits.peer.maxBufferedBytes + limits.maxSnapshotBytes),
+    idleTimeout: 0,
+    sendPingsAutomatically: false,
+    upgrade,
+    open(socket: WebSocket<SocketData>) {
+      const data = socket.getUserData();
+      const { accountId, terms, encoding, slot } = data;
+      const peer = createPeer({ socket, accountId, terms, encoding, limits: limits.peer, totals });
+      const connection = createConnection({
+        peer,
+        hub,
+        recent,
+        history,
+        snapshots,
+        lookup: deps.lookup,
+        limits: limits.connection,
+        nowMs,
+        onUnavailable(what, error) {
+          metrics.unavailable(what);
+          logger.warn({ err: error, what }, 'a subscription could not be served');
+        },
+        onError: (error) => logger.error({ err: error }, 'a message could not be handled'),
+      });
+      data.peer = peer;
+      data.connection = connection;
+      sockets.set(socket, peer);
+      metrics.connections(sockets.size);
+      slot.exhausted((resetsAtMs) => {
+        if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
+      });
+    },
+    message(socket: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean) {
+      const data = socket.getUserData();
+      data.lastSeenMs = nowMs();
+      data.connection?.receive(message, isBinary);
+    },
+    drain: (socket: WebSocket<SocketData>) => socket.getUserData().peer?.onDrain(),
+    pong(socket: WebSocket<SocketData>) {
+      socket.getUserData().lastSeenMs = nowMs();
+    },
+    ping(socket: WebSocket<SocketData>) {
+      socket.getUserData().lastSeenMs = nowMs();
+    },
+    /** Not in the library's types. A message that it dropped means that our bounds do not hold. */
+    dropped() {
+      metrics.dropped();
+      logger.error('the socket library dropped a message');
+    },
+    close(socket: WebSocket<SocketData>) {
+      const { peer, connection, slot } = socket.getUserData();
+      sockets.delete(socket);
+      metrics.connections(sockets.size);
+      slot.release();
+      if (peer === null) return;
+      peer.onClose();
+      connection?.close();
+      settle(peer);
+    },
+  };
+  app.ws<SocketData>('/ws', behavior);
+  app.any('/ws', (response) => {
+    response
+      .writeStatus('426 Upgrade Required')
+      .writeHeader('upgrade', 'websocket')
+      .writeHeader('content-type', 'application/json')
+      .end(JSON.stringify({ error: 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.' }));
+  });
+  app.any('/*', (response) => {
+    response
+      .writeStatus('404 Not Found')
+      .writeHeader('content-type', 'application/json')
+      .end(JSON.stringify({ error: 'Not found. The event socket is at /ws?key=<API_KEY>.' }));
+  });
+
+  const beat = async () => {
+    let sent = 0;
+    for (const [socket, peer] of [...sockets]) {
+      if (peer.closed) continue;
+      const now = nowMs();
+      if (now - socket.getUserData().lastSeenMs > limits.livenessMs) peer.end('liveness');
+      else peer.heartbeat(JSON.stringify({ type: 'heartbeat', ts: now }));
+      if (++sent % HEARTBEATS_PER_TURN === 0) await turn();
+    }
+  };
+  const heartbeat = setInterval(() => void beat(), limits.heartbeatMs);
+  const tick = setInterval(() => {
+    slowReaders.sweep();
+    for (const peer of sockets.values()) settle(peer);
+    metrics.flush();
+  }, limits.tickMs);
+
+  const token = await new Promise<us_listen_socket>((resolve, reject) => {
+    const exclusive = deps.sharedPort === true ? 0 : EXCLUSIVE_PORT;
+    listen(app, deps.host, deps.port, exclusive, (listening) => {
+      if (listening) resolve(listening);
+      else reject(new Error(`Cannot listen on ${deps.host}:${deps.port}; is the port in use?`));
+    });
+  }).catch((error: unknown) => {
+    clearInterval(heartbeat);
+    clearInterval(tick);
+    lateUpgrades.close();
+    throw error;
+  });
+
+  return {
+    port: uws.us_socket_local_port(token),
+    connections: () => sockets.size,
+    load: hub.load,
+    publish: hub.publish,
+    async close() {
+      stopping = true;
+      clearInterval(heartbeat);
+      clearInterval(tick);
+      uws.us_listen_socket_close(token);
+      const deadline = performance.now() + limits.drainMs;
+      const buffered = () => [...sockets.values()].some((peer) => peer.buffered() > 0);
+      await turn();
+      while (buffered() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+      for (const peer of [...sockets.values()]) peer.end('restart');
+      metrics.flush();
+      lateUpgrades.close();
+      // Time for the close frames to leave before the sockets are cut.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      app.close();
+    },
+  };
+}
+
+/** The library takes host, port and options together, which its types do not say. */
+function listen(
+  app: ReturnType<typeof uws.App>,
+  host: string,
+  port: number,
+  options: number,
+  done: (listening: us_listen_socket | false) => void,
+): void {
+  (app.listen as unknown as (host: string, port: number, options: number, done: unknown) => void).call(
+    app,
+    host,
+    port,
+    options,
+    done,
+  );
+}

@@ -1,0 +1,123 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { PlanTerms } from '../schemas/plans.js';
+import type { Admission, Slot } from './admission/admission.js';
+import type { Encoding } from './hub/native-topics.js';
+
+export type KeyVerdict =
+  | { readonly status: 'ok'; readonly accountId: string; readonly terms: PlanTerms }
+  | { readonly status: 'malformed' | 'inactive' };
+
+/** What an admitted client comes with. */
+export interface Admitted {
+  readonly accountId: string;
+  readonly terms: PlanTerms;
+  readonly encoding: Encoding;
+  readonly slot: Slot;
+}
+
+type Context = Parameters<HttpResponse['upgrade']>[4];
+
+/** Upgrades that wait for admission at once; more are told to come again. */
+const MAX_WAITING = 10_000;
+
+const REFUSALS = {
+  malformed: { status: '401 Unauthorized', error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
+  inactive: { status: '403 Forbidden', error: 'Invalid or inactive API key.' },
+  tooMany: { status: '429 Too Many Requests', error: 'Too many connections for your plan.' },
+  sessionUsedUp: {
+    status: '429 Too Many Requests',
+    error: 'The session time of your plan is used up for today.',
+  },
+  starting: { status: '503 Service Unavailable', error: 'Starting up; try again in a few seconds.' },
+  stopping: { status: '503 Service Unavailable', error: 'Restarting; try again in a few seconds.' },
+  busy: {
+    status: '503 Service Unavailable',
+    error: 'Too many connections are being opened; try again in a few seconds.',
+  },
+} as const;
+
+function refuse(
+  response: HttpResponse,
+  kind: keyof typeof REFUSALS,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
+  const { status, error } = REFUSALS[kind];
+  response.cork(() => {
+    response
+      .writeStatus(status)
+      .writeHeader('content-type', 'application/json')
+      .end(JSON.stringify({ error, ...more }));
+  });
+}
+
+/**
+ * Lets clients in or refuses them before the upgrade: 401, 403, 429 or 503 with a JSON body. Admission may wait; a client that is gone by
+ * then leaves nothing behind.
+ */
+export function createUpgrade(deps: {
+  verifyKey: (key: string) => KeyVerdict;
+  admission: Admission;
+  /** Caught up with the stream. */
+  ready: () => boolean;
+  stopping: () => boolean;
+  accept: (
+    response: HttpResponse,
+    client: Admitted,
+    handshake: readonly [string, string, string],
+    context: Context,
+  ) => void;
+  onRefused: (kind: keyof typeof REFUSALS) => void;
+  onError: (error: unknown) => void;
+}): (response: HttpResponse, request: HttpRequest, context: Context) => void {
+  let waiting = 0;
+
+  return (response, request, context) => {
+    const key = request.getQuery('key') ?? '';
+    const encoding: Encoding = request.getQuery('compress') === 'zlib' ? 'deflated' : 'text';
+    const handshake = [
+      request.getHeader('sec-websocket-key'),
+      request.getHeader('sec-websocket-protocol'),
+      request.getHeader('sec-websocket-extensions'),
+    ] as const;
+    const turnAway = (kind: keyof typeof REFUSALS, more?: Readonly<Record<string, unknown>>) => {
+      deps.onRefused(kind);
+      refuse(response, kind, more);
+    };
+    if (deps.stopping()) return turnAway('stopping');
+    if (!deps.ready()) return turnAway('starting');
+    const verdict = deps.verifyKey(key);
+    if (verdict.status !== 'ok') return turnAway(verdict.status);
+    if (waiting >= MAX_WAITING) return turnAway('busy');
+    const { accountId, terms } = verdict;
+    let gone = false;
+    response.onAborted(() => {
+      gone = true;
+    });
+    const admit = async () => {
+      waiting++;
+      const admitted = await deps.admission.admit({ accountId, terms }).finally(() => waiting--);
+      if (gone) {
+        if (admitted.status === 'ok') admitted.slot.release();
+        return;
+      }
+      if (admitted.status === 'too_many') return turnAway('tooMany');
+      if (admitted.status === 'session_used_up') {
+        return turnAway('sessionUsedUp', { resets_at: new Date(admitted.resetsAtMs).toISOString() });
+      }
+      if (deps.stopping()) {
+        admitted.slot.release();
+        return turnAway('stopping');
+      }
+      try {
+        deps.accept(response, { accountId, terms, encoding, slot: admitted.slot }, handshake, context);
+      } catch (error) {
+        admitted.slot.release();
+        throw error;
+      }
+    };
+    admit().catch((error: unknown) => {
+      deps.onError(error);
+      if (!gone) turnAway('busy');
+    });
+  };
+}
