@@ -1,0 +1,303 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { activityOfBlock } from '../../processors/activity/block-activity.js';
+import { conditionEventsTable, conditionRows } from '../../processors/activity/condition-rows.js';
+import { createTokens } from '../../processors/activity/tokens.js';
+import { averagePrice, type Holding, newHolding } from '../../processors/positions/account.js';
+import { applyActivity } from '../../processors/positions/apply.js';
+import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
+import { Fraction, ZERO } from './fraction.js';
+import { type Maker, World } from './world.js';
+
+const tokens = createTokens();
+/** Dollars of an amount with 18 decimals, and of one with 6. */
+const fine = (scaled: bigint): Fraction => Fraction.of(scaled, 10n ** 18n);
+const units = (base: bigint): Fraction => Fraction.of(base, 1_000_000n);
+
+interface Accounts {
+  readonly holdings: Map<string, Holding>;
+  readonly events: PnlEvent[];
+  readonly activity: WalletActivity[];
+}
+
+/** The blocks' activity, folded wallet by wallet in the given order of wallets: positions must not depend on it. */
+function account(world: World, order: readonly string[]): Accounts {
+  const memory = new Map<string, ActivityState>();
+  const state = {
+    get: (id: string) => memory.get(id),
+    set: (id: string, value: ActivityState) => void memory.set(id, value),
+  };
+  const activity = world.blocks.flatMap((facts) => {
+    const made = activityOfBlock(facts, tokens, state);
+    expect(made.problems).toEqual([]);
+    return made.activity;
+  });
+  const holdings = new Map<string, Holding>();
+  const events: PnlEvent[] = [];
+  for (const wallet of order) {
+    for (const one of activity) {
+      if (one.wallet !== wallet) continue;
+      const keyOf = (token: string) => `${wallet} ${token}`;
+      const made = applyActivity(one, {
+        known: (token) => holdings.get(keyOf(token)),
+        of(token) {
+          const found = holdings.get(keyOf(token)) ?? newHolding(wallet, token, one.timestamp_ms);
+          holdings.set(keyOf(token), found);
+          return found;
+        },
+      });
+      events.push(...made);
+    }
+  }
+  return { holdings, events, activity };
+}
+
+type Step = (world: World) => void;
+const small = fc.integer({ min: 0, max: 7 });
+/** Even, so that halves of it are whole base units. */
+const amount = fc.integer({ min: 1, max: 200_000_000 }).map((n) => BigInt(n) * 2n);
+const outcome = fc.constantFrom(0 as const, 1 as const);
+const maker: fc.Arbitrary<Maker> = fc.record({
+  wallet: small,
+  shares: amount,
+  cents: fc.integer({ min: 1, max: 99 }).map(BigInt),
+  opposite: fc.boolean(),
+});
+
+const matchStep: fc.Arbitrary<Step> = fc
+  .record({
+    market: small,
+    outcome,
+    taker: small,
+    side: fc.constantFrom('BUY' as const, 'SELL' as const),
+    makers: fc.array(maker, { minLength: 1, maxLength: 3 }),
+    generation: fc.constantFrom(1 as const, 2 as const),
+    feeBps: fc.constantFrom(0n, 17n, 250n),
+    leftover: fc.constantFrom(0n, 0n, 12_346n),
+    direct: fc.constantFrom(false, false, false, false, true),
+  })
+  .map((of) => (world) => world.match(of));
+const setStep: fc.Arbitrary<Step> = fc
+  .tuple(fc.constantFrom('split' as const, 'merge' as const), small, small, amount)
+  .map(
+    ([kind, market, who, sets]) =>
+      (world) =>
+        world.set(kind, market, who, sets),
+  );
+const resolveStep: fc.Arbitrary<Step> = fc.tuple(small, fc.constantFrom(0n, 1n, 2n)).map(
+  ([market, first]) =>
+    (world) =>
+      world.resolve(market, first),
+);
+const redeemStep: fc.Arbitrary<Step> = fc.tuple(small, small, fc.boolean()).map(
+  ([market, who, told]) =>
+    (world) =>
+      world.redeem(market, who, told),
+);
+const convertStep: fc.Arbitrary<Step> = fc.tuple(fc.integer({ min: 1, max: 15 }), small, amount, fc.boolean()).map(
+  ([mask, who, each, told]) =>
+    (world) =>
+      world.convert(mask, who, each, told),
+);
+const transferStep: fc.Arbitrary<Step> = fc.tuple(small, outcome, small, small, amount).map(
+  ([market, side, from, to, each]) =>
+    (world) =>
+      world.transfer(market, side, from, to, each),
+);
+
+const history = (transfers: boolean) =>
+  fc.array(
+    fc.tuple(
+      fc.oneof(
+        { weight: 10, arbitrary: matchStep },
+        { weight: 3, arbitrary: setStep },
+        { weight: 3, arbitrary: convertStep },
+        { weight: 1, arbitrary: resolveStep },
+        { weight: 3, arbitrary: redeemStep },
+        ...(transfers ? [{ weight: 2, arbitrary: transferStep }] : []),
+      ),
+      // Transactions end, blocks end: in any place.
+      fc.boolean(),
+    ),
+    { minLength: 1, maxLength: 60 },
+  );
+
+function play(world: World, steps: readonly (readonly [Step, boolean])[]): World {
+  for (const [step, ends] of steps) {
+    step(world);
+    world.endTransaction();
+    if (ends) world.endBlock();
+  }
+  world.endBlock();
+  return world;
+}
+
+/** Every position equals the naive one: shares exactly, dollars but for the last of 18 decimals per record. */
+function expectSame(world: World, { holdings }: Accounts): void {
+  const slack = Fraction.of(4 * (world.steps + 1), 10n ** 18n);
+  const near = (what: string, ours: Fraction, theirs: Fraction) => {
+    const difference = ours.compare(theirs) < 0 ? theirs.minus(ours) : ours.minus(theirs);
+    expect(difference.compare(slack) <= 0, `${what}: ${ours.n}/${ours.d} v ${theirs.n}/${theirs.d}`).toBe(true);
+  };
+  for (const key of new Set([...world.books.entries.keys(), ...holdings.keys()])) {
+    const [wallet = '', token = ''] = key.split(' ');
+    const ours = holdings.get(key) ?? newHolding(wallet, token, 0);
+    const theirs = world.books.sheet(wallet, token);
+    expect(units(ours.size), `${key} held`).toEqual(theirs.held);
+    expect(units(ours.received), `${key} received`).toEqual(theirs.gifts);
+    expect(units(ours.bought), `${key} bought`).toEqual(theirs.bought);
+    near(`${key} cost`, fine(ours.cost), theirs.costOfHeld);
+    near(`${key} realized`, fine(ours.realized), theirs.realized);
+    near(`${key} fee cost`, fine(ours.fee_cost), theirs.feeLoss);
+    near(`${key} given away`, fine(ours.sent_cost), theirs.givenAway);
+  }
+  for (const wallet of world.wallets) {
+    const fees = [...holdings.values()].filter((one) => one.wallet === wallet).reduce((sum, one) => sum + one.fees, 0n);
+    expect(units(fees)).toEqual(world.books.fees.get(wallet) ?? ZERO);
+  }
+}
+
+const settings = { numRuns: 300 };
+
+describe('weighted average accounting', () => {
+  it('equals a naive one on histories of every event, in any interleaving of wallets', () => {
+    fc.assert(
+      fc.property(history(true), fc.boolean(), fc.boolean(), fc.boolean(), (steps, strict, unlogged, countLogged) => {
+        const options = { wallets: 4, plain: 2, questions: 4, unlogged, countLogged };
+        const world = play(new World(strict, options), steps);
+        const accounts = account(world, world.wallets);
+        expectSame(world, accounts);
+        expect(account(world, [...world.wallets].reverse()).holdings).toEqual(accounts.holdings);
+      }),
+      settings,
+    );
+  });
+
+  it('holds what the chain holds where nobody gives what they do not have', () => {
+    fc.assert(
+      fc.property(history(true), (steps) => {
+        const world = play(new World(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+        const { holdings } = account(world, world.wallets);
+        for (const [key, balance] of world.balances) {
+          const holding = holdings.get(key);
+          expect((holding?.size ?? 0n) + (holding?.received ?? 0n), key).toBe(balance);
+        }
+      }),
+      settings,
+    );
+  });
+
+  it('cash in less cash out plus marked value is the total profit of each wallet', () => {
+    fc.assert(
+      fc.property(history(false), fc.array(fc.integer({ min: 0, max: 100 })), (steps, marks) => {
+        const world = play(new World(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+        const { holdings, events } = account(world, world.wallets);
+        for (const wallet of world.wallets) {
+          const own = [...holdings.values()].filter((one) => one.wallet === wallet);
+          let value = ZERO;
+          let profit = ZERO;
+          own.forEach((one, i) => {
+            const price = Fraction.of(marks[i] ?? 50, 100);
+            value = value.plus(units(one.size).times(price));
+            const less = one.cost + one.fee_cost + one.sent_cost;
+            profit = profit
+              .plus(fine(one.realized - less))
+              .plus(units(one.size).times(price))
+              .minus(units(one.fees));
+            expect([one.received, one.sent_cost]).toEqual([0n, 0n]);
+          });
+          const cash = units(world.cash.get(wallet) ?? 0n);
+          const difference = cash.plus(value).minus(profit);
+          const slack = Fraction.of(4 * (world.steps + 1), 10n ** 18n);
+          expect(difference.compare(slack) <= 0 && difference.compare(ZERO.minus(slack)) >= 0, wallet).toBe(true);
+          // The events tell the same cash.
+          const told = events
+            .filter((one) => one.wallet === wallet)
+            .reduce((sum, one) => sum.plus(fine(one.cash)).minus(units(one.fee)), ZERO);
+          const apart = told.minus(cash);
+          expect(apart.compare(slack) <= 0 && apart.compare(ZERO.minus(slack)) >= 0, `${wallet} events`).toBe(true);
+        }
+      }),
+      settings,
+    );
+  });
+
+  it('open interest is the collateral that is locked, and the makers fills are the volume', () => {
+    fc.assert(
+      fc.property(history(true), (steps) => {
+        const world = play(new World(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+        const { events, activity } = account(world, world.wallets);
+        const conditionOf = new Map(
+          world.markets.flatMap((market) => market.tokens.map((token) => [token, market.condition] as const)),
+        );
+        const interest = new Map<string, bigint>();
+        const add = (token: string, change: bigint) => {
+          const condition = conditionOf.get(token) ?? token;
+          interest.set(condition, (interest.get(condition) ?? 0n) + change);
+        };
+        for (const event of events) add(event.token_id, event.minted);
+        world.blocks.flat().forEach((fact, offset) => {
+          conditionRows.emit(fact, offset, (table, row) => {
+            if ((table as unknown) !== conditionEventsTable) return;
+            const { token_id, collateral } = row as unknown as { token_id: string; collateral: bigint };
+            add(token_id, collateral);
+          });
+        });
+        for (const { condition } of world.markets)
+          expect(interest.get(condition) ?? 0n, condition).toBe(world.collateral.get(condition) ?? 0n);
+        const makers = activity.filter((one) => ['BUY', 'SELL'].includes(one.action) && !one.is_taker);
+        expect(makers.reduce((sum, one) => sum + one.usdc, 0n)).toBe(world.volume);
+      }),
+      settings,
+    );
+  });
+
+  it.each([
+    ['0.75', 3, 5, '0.125'],
+    ['0.73', 1, 6, '0.146'],
+  ])('a conversion at an average NO price of %s, %i of %i questions, makes YES at %s', (no, n, q, yes) => {
+    const world = new World(true, { wallets: 2, plain: 0, questions: q });
+    const cents = BigInt(Math.round(Number(no) * 100));
+    // Wallet 1 makes full sets and sells NO to wallet 0.
+    for (let market = 0; market < n; market++) {
+      world.set('split', market, 1, 10_000_000n);
+      world.endTransaction();
+      const makers = [{ wallet: 1, shares: 10_000_000n, cents, opposite: false }];
+      world.match({ market, outcome: 1, taker: 0, side: 'BUY', makers, generation: 2, feeBps: 0n, leftover: 0n });
+      world.endTransaction();
+    }
+    world.convert((1 << n) - 1, 0, 10_000_000n, false);
+    world.endBlock();
+    const { holdings } = account(world, world.wallets);
+    const made = world.group.slice(n).map((market) => holdings.get(`${world.wallets[0]} ${market.tokens[0]}`));
+    expect(made).toHaveLength(q - n);
+    for (const holding of made)
+      expect(averagePrice(holding as Holding)).toBe(BigInt(Math.round(Number(yes) * 1000)) * 10n ** 15n);
+  });
+
+  it('a redemption of an odd amount at one half pays whole base units per outcome, as the contract does', () => {
+    const world = new World(true, { wallets: 2, plain: 1, questions: 1 });
+    world.set('split', 0, 0, 12_345n);
+    world.endTransaction();
+    world.resolve(0, 1n);
+    world.endTransaction();
+    world.redeem(0, 0, true);
+    world.endBlock();
+    const { events } = account(world, world.wallets);
+    const paid = events.filter(({ action }) => action === 'REDEEM').map(({ cash }) => cash);
+    expect(paid).toEqual([6_172n * 10n ** 12n, 6_172n * 10n ** 12n]);
+    expect(world.cash.get(world.wallets[0] as string)).toBe(-12_345n + 2n * 6_172n);
+  });
+
+  it('a conversion whose questions no record tells moves the NO shares at cost and says so', () => {
+    const world = new World(true, { wallets: 2, plain: 0, questions: 3, countLogged: false });
+    world.set('split', 0, 0, 4_000_000n);
+    world.endTransaction();
+    world.convert(1, 0, 4_000_000n, false);
+    world.endBlock();
+    const { holdings, events } = account(world, world.wallets);
+    const no = holdings.get(`${world.wallets[0]} ${world.group[0]?.tokens[1]}`);
+    expect(no).toMatchObject({ size: 0n, realized: 0n, sent_cost: 2_000_000n * 10n ** 12n, unpriced: 1 });
+    expect(events.at(-1)).toMatchObject({ action: 'CONVERT', problem: 'questions of the market unknown' });
+  });
+});

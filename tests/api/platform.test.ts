@@ -1,0 +1,569 @@
+import { request as rawRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { hashKey, newRawKey } from '../../schemas/keys.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+
+/** 2027-05-22T15:40:00Z. */
+const NOW = Date.UTC(2027, 4, 22, 15, 40);
+const CANDLES = '/v1/crypto/candles?symbol=BTC';
+
+let api: ApiHarness;
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: NOW, trustedProxies: ['127.0.0.1'] });
+});
+afterAll(() => api.stop());
+
+const answerOf = async (path: string, key: string | null = null, headers: Record<string, string> = {}) => {
+  const { status, body } = await api.get(path, key, headers);
+  return { status, body };
+};
+
+describe('keys', () => {
+  const V1_MISSING = {
+    status: 401,
+    body: { error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
+  };
+
+  it('asks for a key and tells malformed from unknown', async () => {
+    expect(await answerOf(CANDLES)).toEqual(V1_MISSING);
+    expect(await answerOf(CANDLES, 'nonsense')).toEqual(V1_MISSING);
+    expect(await answerOf(CANDLES, `odds_live_${'A'.repeat(32)}`)).toEqual(V1_MISSING);
+    expect(await answerOf(CANDLES, newRawKey())).toEqual({
+      status: 403,
+      body: { error: 'Invalid or inactive API key.' },
+    });
+    expect(await answerOf('/v3/trades')).toEqual({
+      status: 401,
+      body: { error: 'missing or invalid API key: use the x-api-key header, Authorization: Bearer or ?key=' },
+    });
+    expect(await answerOf('/v3/trades', newRawKey())).toEqual({
+      status: 403,
+      body: { error: 'invalid or inactive API key' },
+    });
+  });
+
+  it('takes the key from three carriers, the first present one deciding', async () => {
+    const key = await api.key('free');
+    const other = newRawKey();
+    const status = async (path: string, headers: Record<string, string>) => (await api.get(path, null, headers)).status;
+    expect(await status(CANDLES, { 'x-api-key': key })).toBe(200);
+    expect(await status(CANDLES, { authorization: `Bearer ${key}` })).toBe(200);
+    expect(await status(CANDLES, { authorization: `bearer ${key}` })).toBe(200);
+    expect(await status(`${CANDLES}&key=${key}`, {})).toBe(200);
+    expect(await status(`${CANDLES}&key=${key}`, { authorization: 'Basic dTpw' })).toBe(200);
+    expect(await status(`${CANDLES}&key=${key}`, { 'x-api-key': other })).toBe(403);
+    expect(await status(`${CANDLES}&key=${key}`, { authorization: `Bearer ${other}` })).toBe(403);
+    expect(await status(CANDLES, { 'x-api-key': key, authorization: `Bearer ${other}` })).toBe(200);
+    expect(await status(`${CANDLES}&key=${key}`, { 'x-api-key': '' })).toBe(401);
+    expect(await status(`${CANDLES}&key=${key}`, { authorization: 'Bearer' })).toBe(401);
+    expect(await status(`${CANDLES}&key=${key}&key=${key}`, {})).toBe(401);
+  });
+
+  it('refuses a revoked key from the moment the state says so', async () => {
+    const key = await api.key('starter');
+    const sibling = await api.siblingKey(key);
+    expect((await api.get(CANDLES, key)).status).toBe(200);
+    const accountId = api.metered.at(-1)?.caller.accountId ?? '';
+    await api.send({ 'oddstream.RevokeKey': { account_id: accountId, key_hash: hashKey(key) } });
+    expect(await answerOf(CANDLES, key)).toEqual({ status: 403, body: { error: 'Invalid or inactive API key.' } });
+    expect((await api.get(CANDLES, sibling)).status).toBe(200);
+  });
+
+  it('gates by plan: 402 with tier and upgrade_url on /v3', async () => {
+    const key = await api.key('free');
+    const answer = await api.get('/v3/trades', key);
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 402,
+      body: { error: 'paid plan required', tier: 'free', upgrade_url: 'http://api.test/docs#plans' },
+    });
+    expect(answer.headers.get('x-ratelimit-limit')).toBe('60');
+    for (const plan of ['starter', 'growth', 'enterprise'] as const) {
+      expect((await api.get('/v3/trades', await api.key(plan))).status).toBe(200);
+    }
+  });
+});
+
+describe('limits', () => {
+  const rate = (headers: Headers) =>
+    ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
+
+  it('counts a sliding minute per account over all its keys and says when to come back', async () => {
+    api.clock.nowMs = NOW + 250;
+    const key = await api.key('free');
+    expect(rate((await api.get(CANDLES, key)).headers)).toEqual([60, 59, NOW / 1000 + 61]);
+    api.clock.nowMs = NOW + 10_000;
+    for (let n = 0; n < 59; n += 1) await api.get(CANDLES, key);
+    const refused = await api.get(CANDLES, key);
+    expect({ status: refused.status, body: refused.body }).toEqual({
+      status: 429,
+      body: { error: `Rate limit exceeded. Retry after ${NOW / 1000 + 61}.`, reset_at: NOW / 1000 + 61 },
+    });
+    expect(rate(refused.headers)).toEqual([60, 0, NOW / 1000 + 61]);
+    expect(refused.headers.get('retry-after')).toBe('51');
+    // The oldest request leaves the window, one slot comes back; refused requests cost nothing.
+    api.clock.nowMs = NOW + 60_249;
+    expect((await api.get(CANDLES, key)).status).toBe(429);
+    api.clock.nowMs = NOW + 60_250;
+    expect((await api.get(CANDLES, key)).status).toBe(200);
+    expect((await api.get(CANDLES, key)).status).toBe(429);
+    // Another account is not touched.
+    expect((await api.get(CANDLES, await api.key('free'))).status).toBe(200);
+    api.clock.nowMs = NOW;
+  });
+
+  it('carries the headers on every authenticated answer, also on 400, 404 and 405 leaves them out', async () => {
+    const key = await api.key('starter');
+    const sibling = await api.siblingKey(key);
+    expect(rate((await api.get('/v1/crypto/candles', key)).headers).slice(0, 2)).toEqual([1000, 999]);
+    expect(rate((await api.get('/v1/event/none', sibling)).headers).slice(0, 2)).toEqual([1000, 998]);
+    expect((await api.request('/v1/crypto/candles', { method: 'DELETE' })).headers.get('x-ratelimit-limit')).toBeNull();
+  });
+
+  it('draws heavy paths from both buckets; the stricter remaining decides', async () => {
+    const key = await api.key('growth');
+    expect(rate((await api.get('/v3/trades', key)).headers).slice(0, 2)).toEqual([1500, 1499]);
+    expect(rate((await api.get(CANDLES, key)).headers).slice(0, 2)).toEqual([2000, 1998]);
+    for (let sent = 0; sent < 600; sent += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => api.get(CANDLES, key)));
+    }
+    // 2000 - 602 - this one = 1397 standard, 1500 - 2 = 1498 heavy.
+    expect(rate((await api.get('/v3/trades', key)).headers).slice(0, 2)).toEqual([2000, 1397]);
+  });
+
+  it('names the heavy bucket when it is the one that is full', async () => {
+    const key = await api.key('enterprise');
+    // Refused by validation, yet counted: both buckets are drawn from.
+    for (let sent = 0; sent < 1500; sent += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => api.get('/v3/trades?side=x', key)));
+    }
+    const refused = await api.get('/v3/trades', key);
+    expect({ status: refused.status, body: refused.body }).toEqual({
+      status: 429,
+      body: { error: 'rate limit exceeded', reset_at: NOW / 1000 + 60, scope: 'v3_heavy' },
+    });
+    expect(rate(refused.headers)).toEqual([1500, 0, NOW / 1000 + 60]);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(rate((await api.get(CANDLES, key)).headers)).toEqual([4000, 2499, NOW / 1000 + 60]);
+  });
+
+  it('tells metering each completed authenticated request once', async () => {
+    const key = await api.key('free');
+    const from = api.metered.length;
+    await api.get(CANDLES, key);
+    await api.get('/v1/crypto/candles', key);
+    await api.get('/v3/trades', key);
+    await api.get(CANDLES, newRawKey());
+    await api.get('/healthz');
+    await expect.poll(() => api.metered.length - from).toBe(3);
+    expect(api.metered.slice(from).map(({ route, status, billable }) => [route, status, billable])).toEqual([
+      ['/v1/crypto/candles', 200, true],
+      ['/v1/crypto/candles', 400, true],
+      ['/v3/trades', 402, true],
+    ]);
+  });
+});
+
+describe('POST /v1/keys', () => {
+  const post = (
+    body: string | null,
+    ip: string,
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+  ) => api.request('/v1/keys', { method: 'POST', body, headers: { ...headers, 'x-forwarded-for': ip } });
+
+  it('makes a free key that works at once, one per address and UTC day', async () => {
+    const made = await post('{"name":"desk-bot"}', '203.0.113.7');
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      api_key: expect.stringMatching(/^odds_live_[0-9a-f]{32}$/),
+      name: 'desk-bot',
+      rate_limit_per_minute: 60,
+      message: 'Store this key securely — it cannot be retrieved again.',
+    });
+    expect((await api.get(CANDLES, (made.body as { api_key: string }).api_key)).status).toBe(200);
+    const again = await post('{}', '203.0.113.7');
+    expect({ status: again.status, body: again.body }).toEqual({
+      status: 429,
+      body: { error: 'Too many key generation requests. Max 1 per day.', reset_at: Date.UTC(2027, 4, 23) / 1000 },
+    });
+    expect(again.headers.get('retry-after')).toBe(String((Date.UTC(2027, 4, 23) - NOW) / 1000));
+    // Raw keys and addresses never enter the log.
+    const logged = api.log.all('accounts.commands').map((record) => record.value?.toString('latin1') ?? '');
+    expect(logged.some((text) => text.includes((made.body as { api_key: string }).api_key))).toBe(false);
+    expect(logged.some((text) => text.includes('203.0.113.7'))).toBe(false);
+  });
+
+  it('lets exactly one of many at once through, and the next day one more', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => post('{}', '203.0.113.8')));
+    expect(all.map((answer) => answer.status).sort()).toEqual([201, 429, 429, 429, 429, 429, 429, 429]);
+    api.clock.nowMs = NOW + 86_400_000;
+    expect((await post('{}', '203.0.113.8')).status).toBe(201);
+    api.clock.nowMs = NOW;
+  });
+
+  it('counts an IPv6 network as one client', async () => {
+    expect((await post(null, '2001:db8:1:2::1')).status).toBe(201);
+    expect((await post(null, '2001:db8:1:2:ffff::9')).status).toBe(429);
+    expect((await post(null, '2001:db8:1:3::1')).status).toBe(201);
+  });
+
+  it.each<[string, string | null, number, unknown]>([
+    ['198.51.100.1', null, 201, 'unnamed'],
+    ['198.51.100.2', '{"name":null}', 201, 'unnamed'],
+    ['198.51.100.3', '{"name":"  "}', 201, 'unnamed'],
+    ['198.51.100.4', '{"name":"日本 🗝"}', 201, '日本 🗝'],
+    ['198.51.100.5', '{"name":5}', 400, 'Invalid name. Use a string.'],
+    ['198.51.100.5', `{"name":"${'x'.repeat(101)}"}`, 400, 'Invalid name. Max 100 characters.'],
+    ['198.51.100.5', '{"name":"a\\u0000b"}', 400, 'Invalid name. Control characters are not allowed.'],
+    ['198.51.100.5', '{"name":', 400, 'Request body is not valid JSON.'],
+    ['198.51.100.5', '[]', 400, 'Request body must be a JSON object.'],
+    ['198.51.100.5', '"x"', 400, 'Request body is not valid JSON.'],
+    ['198.51.100.5', JSON.stringify({ name: 'y'.repeat(20_000) }), 413, 'Request body too large. Max 16384 bytes.'],
+  ])('from %s answers body %#', async (ip, body, status, text) => {
+    const answer = await post(body, ip);
+    expect(answer.status).toBe(status);
+    expect((answer.body as { name?: string; error?: string })[status === 201 ? 'name' : 'error']).toBe(text);
+  });
+
+  it('reads JSON whatever the content type says', async () => {
+    const answer = await post('{"name":"curl"}', '198.51.100.9', {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect(answer).toMatchObject({ status: 201, body: { name: 'curl' } });
+  });
+});
+
+describe('health and status', () => {
+  it('is alive', async () => {
+    const answer = await api.get('/healthz');
+    expect([answer.status, answer.body, answer.headers.get('content-type')]).toEqual([
+      200,
+      'ok',
+      'text/plain; charset=utf-8',
+    ]);
+  });
+
+  it('is ready when source, log and tables are there, and names what is missing', async () => {
+    const base = { node_connected: true, redis_connected: true, log_connected: true, tables_connected: true };
+    expect(await answerOf('/readyz')).toEqual({
+      status: 503,
+      body: { ...base, node_connected: false, error: 'chain source not started' },
+    });
+    await api.reportSource({ connected: false });
+    expect(await answerOf('/readyz')).toMatchObject({ status: 503, body: { error: 'chain source disconnected' } });
+    await api.reportSource({ connected: true });
+    expect(await answerOf('/readyz')).toEqual({ status: 200, body: base });
+    api.trouble.reachable = false;
+    expect(await answerOf('/readyz')).toEqual({
+      status: 503,
+      body: { ...base, redis_connected: false, tables_connected: false, error: 'tables unreachable' },
+    });
+    api.trouble.reachable = true;
+    api.clock.nowMs = NOW + 20_001;
+    expect(await answerOf('/readyz')).toMatchObject({
+      status: 503,
+      body: { node_connected: false, error: 'chain source silent' },
+    });
+    api.clock.nowMs = NOW;
+  });
+
+  it('says per source how far it is, and that the data is recorded and shifted', async () => {
+    const key = await api.key('free');
+    await api.reportSource({ recorded_from_ms: Date.UTC(2027, 3, 12) });
+    await api.reportSource({ source: 'oracle', head: null, finalized: null, last_event_ms: null, progress: null });
+    expect((await answerOf('/v1/status')).status).toBe(401);
+    const { status, body } = await api.get('/v1/status', key);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      node_connected: true,
+      tables_connected: true,
+      uptime_seconds: 0,
+      stream_length: 0,
+      events_stream_length: 0,
+      pending_txs: null,
+      ws_subscribers: null,
+      firehose_connections: null,
+      redis_memory: 'none',
+      state: {
+        market_count: 0,
+        wallet_count: 0,
+        metadata_count: 0,
+        events_buffered: 0,
+        events_processed: 0,
+        latest_block: 0,
+      },
+      mode: 'recorded',
+      notice:
+        'Recorded data, not live (chain, oracle). The history keeps its true times; the recorded day is played as a live tail, shifted in time (chain by 40 days, oracle by 40 days).',
+      sources: [
+        {
+          source: 'chain',
+          mode: 'recorded',
+          phase: 'live',
+          progress: 1,
+          connected: true,
+          health: 'connected',
+          detail: 'playing',
+          head: 110,
+          finalized: 100,
+          lag: 10,
+          last_event_age_seconds: 1.5,
+          shift_days: 40,
+          recorded_from: '2027-04-12T00:00:00Z',
+        },
+        {
+          source: 'oracle',
+          mode: 'recorded',
+          phase: 'live',
+          progress: null,
+          connected: true,
+          health: 'connected',
+          detail: 'playing',
+          head: null,
+          finalized: null,
+          lag: null,
+          last_event_age_seconds: null,
+          shift_days: 40,
+          recorded_from: null,
+        },
+      ],
+    });
+  });
+
+  it('still answers the status while the tables are away', async () => {
+    const key = await api.key('free');
+    api.clock.nowMs = NOW + 40_000;
+    api.trouble.tables = new RetryableError('down');
+    expect(await answerOf('/v1/status', key)).toMatchObject({
+      status: 200,
+      body: { tables_connected: false, state: { market_count: null, latest_block: null } },
+    });
+    api.trouble.tables = null;
+    api.clock.nowMs = NOW;
+  });
+});
+
+describe('trouble', () => {
+  it('answers 503 with Retry-After while the tables are away, 500 for a bug, each in its dialect', async () => {
+    const key = await api.key('enterprise');
+    api.trouble.tables = new RetryableError('connection refused to 10.1.2.3');
+    const away = await api.get('/v3/trades', key);
+    expect([away.status, away.body, away.headers.get('retry-after')]).toEqual([
+      503,
+      { error: 'temporarily unavailable, retry shortly' },
+      '2',
+    ]);
+    expect(await answerOf('/v1/event/some', key)).toEqual({
+      status: 503,
+      body: { error: 'Service temporarily unavailable. Retry shortly.' },
+    });
+    api.trouble.tables = new Error('SELECT secret FROM somewhere');
+    expect(await answerOf('/v3/trades', key)).toEqual({ status: 500, body: { error: 'internal error' } });
+    expect(await answerOf('/v1/event/some', key)).toEqual({ status: 500, body: { error: 'Internal server error.' } });
+    api.trouble.tables = null;
+    await expect
+      .poll(() => api.metered.slice(-4).map((request) => request.billable))
+      .toEqual([false, false, false, false]);
+    expect((await api.get('/v1/event/some', key)).status).toBe(404);
+  });
+
+  it.each([
+    ['/nothing', 404, { error: 'Not found.' }],
+    ['/v1/nothing', 404, { error: 'Not found.' }],
+    ['/v3/nothing', 404, { error: 'Not found.' }],
+    ['/v1/crypto/CANDLES', 404, { error: 'Not found.' }],
+    ['/v1/event/%zz', 400, { error: 'Malformed percent-encoding in the path.' }],
+    ['/v1/event/%E0%A4%A', 400, { error: 'Malformed percent-encoding in the path.' }],
+    ['/v1/event/', 404, { error: 'Not found.' }],
+    ['/docs/../package.json', 404, { error: 'Not found.' }],
+    ['/docs/%2e%2e%2fpackage.json', 404, { error: 'Not found.' }],
+  ])('%s answers %i as JSON', async (path, status, body) => {
+    // fetch would tidy the path up.
+    const answer = await new Promise<{
+      status: number | undefined;
+      text: string;
+      type: string | undefined;
+      id: unknown;
+    }>((resolve, reject) => {
+      const { hostname, port } = new URL(api.url);
+      rawRequest({ hostname, port, path }, (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode,
+            text,
+            type: response.headers['content-type'],
+            id: response.headers['x-request-id'],
+          }),
+        );
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({ status, body });
+    expect(answer.type).toBe('application/json; charset=utf-8');
+    expect(answer.id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('answers another method on a known path with 405 and Allow', async () => {
+    const answer = await api.request('/v1/crypto/candles', { method: 'POST' });
+    expect([answer.status, answer.body, answer.headers.get('allow')]).toEqual([
+      405,
+      { error: 'Method not allowed. Use GET or HEAD.' },
+      'GET, HEAD',
+    ]);
+    const keys = await api.request('/v1/keys', { method: 'GET' });
+    expect([keys.status, keys.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  it('survives endless and odd queries', async () => {
+    const key = await api.key('starter');
+    for (const query of [
+      'symbol=%zz',
+      'symbol=%E0%A4%A',
+      'symbol[]=BTC',
+      'symbol=%00',
+      `symbol=${'A'.repeat(8000)}`,
+      '__proto__=1&symbol=x',
+      'constructor=1',
+    ]) {
+      expect((await api.get(`/v1/crypto/candles?${query}`, key)).status).toBe(400);
+    }
+  });
+});
+
+describe('headers', () => {
+  it('gives every answer a request id, the caller’s own where it is sane, and no server name', async () => {
+    const own = await api.get('/healthz', null, { 'x-request-id': 'trace-1.a_B' });
+    expect(own.headers.get('x-request-id')).toBe('trace-1.a_B');
+    expect(own.headers.get('x-powered-by')).toBeNull();
+    expect(own.headers.get('server')).toBeNull();
+    const odd = await api.get('/healthz', null, { 'x-request-id': 'a b;c' });
+    expect(odd.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('lets pages of any origin read, and only read', async () => {
+    const get = await api.get('/healthz', null, { origin: 'https://page.example' });
+    expect(get.headers.get('access-control-allow-origin')).toBe('*');
+    expect(get.headers.get('access-control-expose-headers')).toContain('x-ratelimit-remaining');
+    const preflight = await api.request('/v3/trades', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://page.example' },
+    });
+    expect([
+      preflight.status,
+      preflight.headers.get('access-control-allow-methods'),
+      preflight.headers.get('access-control-allow-headers'),
+    ]).toEqual([204, 'GET, HEAD', 'x-api-key, authorization, content-type, x-request-id']);
+    const made = await api.request('/v1/keys', {
+      method: 'POST',
+      headers: { origin: 'https://page.example', 'x-forwarded-for': '192.0.2.44' },
+    });
+    expect(made.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('answers HEAD like GET without a body', async () => {
+    const answer = await api.request('/v1/crypto/series', {
+      method: 'HEAD',
+      headers: { 'x-api-key': await api.key('free') },
+    });
+    expect([answer.status, answer.body, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '', '60']);
+  });
+});
+
+describe('pages', () => {
+  it('documents every route, every answer with an example that fits its schema', async () => {
+    const { body } = await api.get('/openapi.json');
+    const document = body as {
+      openapi: string;
+      paths: Record<
+        string,
+        Record<
+          string,
+          {
+            responses: Record<string, unknown>;
+            security: unknown[];
+            parameters: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+          }
+        >
+      >;
+    };
+    expect(document.openapi).toBe('3.1.0');
+    expect(
+      Object.entries(document.paths)
+        .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`))
+        .sort(),
+    ).toEqual(api.service.routes.map((route) => `${route.method} ${route.path}`).sort());
+    const trades = document.paths['/v3/trades']?.get;
+    expect(Object.keys(trades?.responses ?? {})).toEqual(['200', '400', '401', '402', '403', '429', '500', '503']);
+    expect(trades?.security).toHaveLength(3);
+    expect(trades?.parameters.map((parameter) => parameter.name)).toEqual([
+      'after',
+      'before',
+      'order',
+      'limit',
+      'offset',
+      'cursor',
+      'token_id',
+      'condition_id',
+      'market_slug',
+      'event_slug',
+      'event_id',
+      'order_hash',
+      'min_amount_usd',
+      'min_amount',
+      'builder',
+      'side',
+      'sort_by',
+      'group_by',
+    ]);
+    expect(trades?.parameters.find((parameter) => parameter.name === 'limit')).toMatchObject({
+      in: 'query',
+      required: false,
+      schema: { type: 'integer' },
+    });
+    expect(
+      document.paths['/v1/crypto/ticks']?.get?.parameters.map((parameter) => [parameter.name, parameter.required]),
+    ).toEqual([
+      ['symbol', true],
+      ['from', true],
+      ['to', true],
+      ['limit', false],
+    ]);
+    expect(document.paths['/v1/event/{slug}']?.get?.parameters).toMatchObject([
+      { name: 'slug', in: 'path', required: true },
+    ]);
+    for (const route of api.service.routes) {
+      for (const spec of [route.success, ...Object.values(route.otherResponses ?? {})]) {
+        expect(spec.schema.parse(spec.example), route.path).toEqual(spec.example);
+      }
+    }
+  });
+
+  it('serves the reference page and its assets from here alone', async () => {
+    const docs = await api.get('/docs');
+    expect(docs.status).toBe(200);
+    expect(docs.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const text = String(docs.body);
+    expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+    const assets = [...text.matchAll(/(?:src|href)="(\/docs\/[^"#]+)"/g)].map((match) => match[1] ?? '');
+    expect(assets).toEqual(['/docs/swagger-ui.css', '/docs/docs.css', '/docs/swagger-ui-bundle.js', '/docs/init.js']);
+    for (const asset of assets) expect((await api.get(asset)).status, asset).toBe(200);
+    expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it('has an icon for browsers that ask by themselves', async () => {
+    const icon = await api.get('/favicon.ico');
+    expect(icon.status).toBe(200);
+    expect(icon.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
+  });
+
+  it('greets people with a page and programs with JSON', async () => {
+    expect((await api.get('/', null, { accept: 'text/html' })).body).toContain('/docs');
+    expect((await api.get('/')).body).toMatchObject({ docs: '/docs', status: '/v1/status' });
+  });
+});

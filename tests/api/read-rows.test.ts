@@ -1,0 +1,167 @@
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiHarness, startApi } from '../support/api.js';
+
+/** 600,000 fills of 1,000 wallets, 2,000 tokens and 20 builders; 300,000 wallet events; 20,000 markets in 4,000 events. */
+const FILLS = 600_000;
+const EVENTS = 300_000;
+const MARKETS = 20_000;
+const T = 1_790_000_000;
+
+let api: ApiHarness;
+let key: string;
+let counting: ClickHouseClient;
+
+const hex = (width: number, number: string) => `concat('0x', leftPad(lower(hex(toUInt64(${number}))), ${width}, '0'))`;
+const id = (width: number, n: number) => `0x${n.toString(16).padStart(width, '0')}`;
+const wallet = (n: number) => id(40, 1_000_000 + n);
+const condition = (n: number) => id(64, 5_000_000 + n);
+const token = (n: number) => String(90_000 + n);
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: (T + 10_000_000) * 1000 });
+  key = await api.key('enterprise');
+  counting = createClient({ url: api.engine.url, database: 'test' });
+  const run = (sql: string) => api.clickhouse.command(sql);
+  for (let from = 0; from < FILLS; from += 30_000)
+    await run(`INSERT INTO fills (id, block_number, log_index, timestamp, tx_hash, exchange_version, order_hash, maker, taker, is_taker_order, side,
+      token_id, usdc, shares, fee, builder, _offset)
+    SELECT toString(number), 1000 + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number, 2), 'UTC'), ${hex(64, 'intDiv(number, 3)')},
+      if(number % 500 = 0, 3, if(number < 100000, 1, 2)), ${hex(64, '7000000 + intDiv(number, 4)')},
+      ${hex(40, '1000000 + cityHash64(number) % 1000')}, ${hex(40, '1000000 + cityHash64(number + 1) % 1000')}, number % 5 = 0,
+      if(number % 3 = 0, 'SELL', 'BUY'), toUInt256(90000 + cityHash64(number, 7) % 2000), 1000 + number % 100000, 2000 + number % 200000, number % 7,
+      if(number % 10 = 0, ${hex(64, '3000000 + number % 20')}, ''), number
+    FROM numbers(${from}, 30000)`);
+  await run(`INSERT INTO wallet_events (wallet, kind, block_number, log_index, timestamp, tx_hash, subject_id, amount, index_sets, _offset)
+    SELECT ${hex(40, '1000000 + cityHash64(number) % 1000')}, number % 4, 1000 + number, number % 3, toDateTime(${T} + number, 'UTC'), ${hex(64, 'number')},
+      ${hex(64, '5000000 + number % 20000')}, number, ['1', '2'], number FROM numbers(${EVENTS})`);
+  await run(`INSERT INTO markets (condition_id, id, slug, question, event_id, event_slug, event_title, outcomes, token_ids, outcome_prices, active,
+      neg_risk_market_id, volume, tag_slugs, _offset)
+    SELECT ${hex(64, '5000000 + number')}, toString(number), concat('market-', toString(number)), concat('Question ', toString(number)),
+      toString(intDiv(number, 5)), concat('event-', toString(intDiv(number, 5))), concat('Event ', toString(intDiv(number, 5))), ['Yes', 'No'],
+      [toUInt256(90000 + number * 2), toUInt256(90001 + number * 2)], ['0.5', '0.5'], true, ${hex(64, '256 * intDiv(number, 5)')}, number,
+      [concat('tag-', toString(number % 1000))], number FROM numbers(${MARKETS})`);
+  await run(`INSERT INTO tokens (token_id, condition_id, outcome_index, outcome, market_slug, event_id, event_slug, _offset)
+    SELECT toUInt256(90000 + number), ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, if(number % 2 = 0, 'Yes', 'No'),
+      concat('market-', toString(intDiv(number, 2))), toString(intDiv(number, 10)), concat('event-', toString(intDiv(number, 10))), number
+    FROM numbers(${MARKETS * 2})`);
+  await run(`INSERT INTO events (id, slug, title, active, neg_risk, neg_risk_market_id, volume, market_condition_ids, _offset)
+    SELECT toString(number), concat('event-', toString(number)), concat('Event ', toString(number)), true, true, ${hex(64, '256 * number')}, number,
+      arrayMap(i -> ${hex(64, '5000000 + number * 5 + i')}, range(5)), number FROM numbers(${MARKETS / 5})`);
+  for (const table of ['resolutions', 'conditions'])
+    await run(`INSERT INTO ${table} (condition_id, block_number, log_index, timestamp${table === 'resolutions' ? ', payout_numerators' : ''}, _offset)
+      SELECT ${hex(64, '5000000 + number')}, 5000 + number, 0, toDateTime(${T} + number, 'UTC')${table === 'resolutions' ? ', [1, 0]' : ''}, number FROM numbers(${MARKETS})`);
+  await run(`INSERT INTO collateral_flows (wallet, block_number, log_index, timestamp, direction, amount, _offset)
+    SELECT ${hex(40, '1000000 + cityHash64(number) % 1000')}, number, 0, toDateTime(${T}, 'UTC'), number % 2, number, number FROM numbers(${EVENTS})`);
+  // One part per partition, as the server's merges leave them in the end.
+  for (const table of [
+    'fills',
+    'fills_by_wallet',
+    'fills_by_token',
+    'fills_by_builder',
+    'wallet_events',
+    'tokens',
+    'markets',
+  ])
+    await run(`OPTIMIZE TABLE ${table} FINAL`);
+}, 300_000);
+afterAll(async () => {
+  await counting.close();
+  await api.stop();
+});
+
+/** Rows the tables read for an answer. */
+async function rowsRead(path: string): Promise<number> {
+  // Nothing may be answered from a copy.
+  api.clock.nowMs += 3_700_000;
+  api.statements.length = 0;
+  const { status, body } = await api.get(path, key);
+  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
+  let rows = 0;
+  for (const { text, params } of [...api.statements]) {
+    const answer = await counting.query({ query: text, query_params: { ...params }, format: 'JSONEachRow' });
+    await answer.text();
+    const summary = JSON.parse(String(answer.response_headers['x-clickhouse-summary'])) as { read_rows: string };
+    rows += Number(summary.read_rows);
+  }
+  expect(api.statements.length, path).toBeGreaterThan(0);
+  return rows;
+}
+
+const GRANULE = 8_192;
+/** The granule a key range begins in and the one it ends in, and one that a page needs beyond. */
+const RANGE = 3 * GRANULE;
+/** Titles of a page of 100 rows: a granule of 256 of tokens and markets each, twice where their conditions are looked up too. */
+const TITLES = 100 * 256 * 2;
+const W = wallet(7);
+const C = condition(3);
+
+it.each<[string, number]>([
+  ['/v3/trades', RANGE + TITLES],
+  [`/v3/trades?after=${T + 200_000}&before=${T + 200_010}`, 2 * RANGE + TITLES],
+  [`/v3/trades?order_hash=${id(64, 7_000_000 + 100_000)}`, 2 * RANGE + TITLES],
+  [`/v3/trades?token_id=${token(5)}`, RANGE + TITLES],
+  ['/v3/trades?event_slug=event-3', 10 * RANGE + TITLES],
+  [`/v3/trades?builder=${id(64, 3_000_010)}`, RANGE + TITLES],
+  [`/v3/wallets/${W}/trades`, RANGE + TITLES],
+  [`/v3/wallets/${W}/trades?group_by=user_trade`, 2 * RANGE + TITLES],
+  [`/v3/wallets/${W}/trades?include_combos=true`, 2 * RANGE + TITLES],
+  [`/v3/wallets/${W}/combos/trades`, RANGE],
+  [`/v3/markets/${token(5)}/trades`, RANGE + TITLES],
+  [`/v3/markets/${token(5)}/trades?group_by=order_hash`, 2 * RANGE + TITLES],
+  ['/v3/markets/slug/market-3/trades', 3 * RANGE + TITLES],
+  [`/v3/builders/${id(64, 3_000_010)}/trades`, RANGE + TITLES],
+  [`/v3/wallets/${W}/splits`, RANGE],
+  [`/v3/wallets/${W}/merges`, RANGE],
+  [`/v3/wallets/${W}/nrc`, RANGE + TITLES],
+  [`/v3/wallets/${W}/activity`, 4 * RANGE],
+  [`/v3/wallets/${W}/redemptions`, RANGE + TITLES],
+  [`/v3/wallets/${W}/fees-paid`, RANGE + TITLES],
+  [`/v3/wallets/${W}/polyusd-flows`, 2 * RANGE],
+  [`/v3/markets/condition/${C}`, RANGE],
+  ['/v3/markets/slug/market-3', RANGE],
+  [`/v3/markets/${token(5)}`, RANGE],
+  [`/v3/markets/${token(5)}/price`, RANGE],
+  [`/v3/markets/${token(5)}/candles`, 2 * RANGE],
+  ['/v3/markets/slug/market-3/candles?resolution=1m', 3 * RANGE],
+  [`/v3/tokens/${token(5)}`, RANGE],
+  [`/v3/conditions/${C}`, RANGE],
+  ['/v3/resolutions', RANGE + 2 * TITLES],
+  ['/v3/tags/tag-3', RANGE],
+  [`/v2/onchain/wallets/${W}/trades`, RANGE + TITLES],
+  [`/v2/onchain/wallets/${W}/redemptions`, RANGE + TITLES],
+  [`/v2/onchain/wallets/${W}/activity`, 3 * RANGE + TITLES],
+  [`/v2/onchain/markets/${token(5)}/trades`, RANGE + TITLES],
+  [`/v2/onchain/markets/${token(5)}/volume`, RANGE],
+  [`/v2/onchain/trades?wallet=${W}`, RANGE + TITLES],
+  ['/clobv2/trades', RANGE + TITLES],
+  [`/clobv2/trades?condition_id=${C}`, 3 * RANGE + TITLES],
+  [`/clobv2/wallets/${W}/trades`, RANGE + TITLES],
+  [`/clobv2/markets/${token(5)}/trades`, RANGE + TITLES],
+  [`/clobv2/markets/${token(5)}/volume`, RANGE],
+  [`/clobv2/candles/${token(5)}`, 2 * RANGE],
+  ['/clobv2/volume/hourly', RANGE],
+  ['/clobv2/builders', RANGE],
+  [`/clobv2/neg-risk/events/${id(64, 256 * 3)}/children`, RANGE],
+  [`/v1/wallets/${W}/trades`, RANGE + TITLES],
+  [`/v1/wallets/trades?wallets=${W},${wallet(8)}`, 2 * (RANGE + TITLES)],
+  ['/v1/markets/market-3/trades', 3 * RANGE + TITLES],
+  [`/v1/markets/${C}/trades?user=${W},${wallet(9)}`, 3 * RANGE + TITLES],
+  [`/v1/resolve/${W}`, 2 * 6 * RANGE],
+])('%s reads its key range, not its table', async (path, most) => {
+  const rows = await rowsRead(path);
+  expect(rows).toBeLessThanOrEqual(most);
+  expect(rows).toBeLessThan(FILLS / 2);
+});
+
+// Questions about the whole catalogue read it once per half minute or more, whoever asks.
+it.each<[string, number]>([
+  ['/v3/markets/search?q=question%203', 2 * MARKETS + TITLES],
+  ['/v3/tags', 2 * MARKETS],
+  ['/v2/onchain/tags', 2 * MARKETS],
+  ['/v3/builders', RANGE],
+  ['/clobv2/neg-risk/events', 2 * MARKETS],
+  ['/v1/events/search?q=event', 2 * MARKETS],
+])('%s reads the catalogue, not the fills', async (path, most) => {
+  expect(await rowsRead(path)).toBeLessThanOrEqual(most);
+});

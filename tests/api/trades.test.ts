@@ -1,0 +1,471 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { address, type FillInput, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
+
+const T = 1_790_000_000;
+const BUILDER = hex32(0xbc);
+/** 78 digits. */
+const BIG_TOKEN = '71000000000000000000000000000000000000000000000000000000000000000000000000001';
+
+let api: ApiHarness;
+let key: string;
+
+interface Page {
+  trades: Record<string, unknown>[];
+  rows_returned: number;
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+const trades = async (query: string) => {
+  const { status, body } = await api.get(`/v3/trades?${query}`, key);
+  expect({ status, error: (body as { error?: string }).error }).toEqual({ status: 200, error: undefined });
+  return body as Page;
+};
+const ids = (page: Page) => page.trades.map((row) => row.id);
+
+const fills: FillInput[] = [
+  {
+    block: 100,
+    logIndex: 5,
+    timestampS: T,
+    orderHash: hex32(0xa1),
+    txHash: hex32(0x71),
+    side: 'BUY',
+    tokenId: BIG_TOKEN,
+    usdc: 585_671_225n,
+    shares: 2_028_240_000n,
+    fee: 331_000n,
+    builder: BUILDER,
+  },
+  {
+    block: 100,
+    logIndex: 77,
+    timestampS: T,
+    orderHash: hex32(0xa2),
+    txHash: hex32(0x71),
+    side: 'SELL',
+    tokenId: '502',
+    usdc: 66_275_000n,
+    shares: 120_500_000n,
+  },
+  {
+    block: 101,
+    logIndex: 1,
+    timestampS: T + 2,
+    orderHash: hex32(0xa1),
+    txHash: hex32(0x72),
+    side: 'BUY',
+    tokenId: BIG_TOKEN,
+    usdc: 1n,
+    shares: 3n,
+    builder: BUILDER,
+  },
+  {
+    block: 102,
+    logIndex: 9,
+    timestampS: T + 4,
+    orderHash: hex32(0xa3),
+    txHash: hex32(0x73),
+    side: 'SELL',
+    tokenId: '601',
+    usdc: 900_000_000n,
+    shares: 1_000_000_000n,
+    version: 1,
+  },
+  {
+    block: 103,
+    logIndex: 2,
+    timestampS: T + 6,
+    orderHash: hex32(0xa4),
+    txHash: hex32(0x74),
+    side: 'BUY',
+    tokenId: '999',
+    usdc: 18_446_744_073_709_551_615n,
+    shares: 18_446_744_073_709_551_615n,
+  },
+];
+const id = (index: number) => `${fills[index]!.txHash}_${fills[index]!.orderHash}_${fills[index]!.logIndex}`;
+const ORDER = [4, 3, 2, 1, 0].map(id);
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: (T + 100) * 1000 });
+  key = await api.key('enterprise');
+  await api.clickhouse.insertRows('fills', fills.map(fillRow));
+  const snow = {
+    conditionId: hex32(0xc1),
+    id: 'm1',
+    slug: 'snow-lisbon-may',
+    question: 'Will it snow in Lisbon by May?',
+    tokenIds: [BIG_TOKEN, '502'] as const,
+    eventId: '4242',
+    eventSlug: 'snow-lisbon',
+    image: 'https://img.example/snow.png',
+  };
+  const rain = {
+    conditionId: hex32(0xc2),
+    id: 'm2',
+    slug: 'rain',
+    question: 'Rain?',
+    tokenIds: ['601', '602'] as const,
+    eventId: 'x-1',
+    eventSlug: 'rain-event',
+  };
+  await api.clickhouse.insertRows('markets', [snow, rain].map(marketRow));
+  await api.clickhouse.insertRows('tokens', [snow, rain].flatMap(tokenRows));
+});
+afterAll(() => api.stop());
+
+describe('rows', () => {
+  it('lists every fill newest first with exact fields', async () => {
+    const page = await trades('');
+    expect(ids(page)).toEqual(ORDER);
+    expect(page).toMatchObject({ rows_returned: 5, has_more: false, offset: 0, limit: 100, next_cursor: null });
+    expect(page.trades[4]).toEqual({
+      id: id(0),
+      maker: address(0xa),
+      taker: address(0xb),
+      maker_asset_id: '0',
+      taker_asset_id: BIG_TOKEN,
+      maker_amount: 585.671225,
+      taker_amount: 2028.24,
+      amount_usd: 585.671225,
+      fee: 0.331,
+      token_id: BIG_TOKEN,
+      asset: BIG_TOKEN,
+      price: 0.2888,
+      size: 2028.24,
+      amount: 2028.24,
+      timestamp: String(T),
+      transaction_hash: hex32(0x71),
+      order_hash: hex32(0xa1),
+      builder: BUILDER,
+      side: 0,
+      role: 'maker',
+      direction: 'BUY',
+      market: 'Will it snow in Lisbon by May?',
+      slug: 'snow-lisbon-may',
+      outcome: 'Yes',
+      outcome_index: 0,
+      image: 'https://img.example/snow.png',
+      condition_id: hex32(0xc1),
+      event_slug: 'snow-lisbon',
+      event_id: 4242,
+    });
+    expect(page.trades[3]).toMatchObject({
+      maker_asset_id: '502',
+      taker_asset_id: '0',
+      maker_amount: 120.5,
+      taker_amount: 66.275,
+      amount_usd: 66.275,
+      price: 0.55,
+      fee: 0,
+      side: 1,
+      direction: 'SELL',
+      outcome: 'No',
+      outcome_index: 1,
+      builder: `0x${'0'.repeat(64)}`,
+    });
+    // First generation: no signed side. An event id that is no number has no integer form.
+    expect(page.trades[1]).toMatchObject({
+      side: null,
+      direction: 'SELL',
+      event_slug: 'rain-event',
+      event_id: null,
+      image: null,
+    });
+    // A token the catalogue does not know; amounts beyond 2^53.
+    expect(page.trades[0]).toMatchObject({
+      market: null,
+      slug: null,
+      outcome: null,
+      outcome_index: null,
+      condition_id: null,
+      event_slug: null,
+      event_id: null,
+      amount_usd: 18446744073709.55,
+      price: 1,
+    });
+    expect(page.trades[2]).toMatchObject({ amount_usd: 0.000001, size: 0.000003, price: 0.3333 });
+  });
+});
+
+describe('filters', () => {
+  it.each<[string, number[]]>([
+    [`after=${T + 2}`, [4, 3, 2]],
+    [`before=${T + 2}`, [2, 1, 0]],
+    [`after=${T + 2}&before=${T + 2}`, [2]],
+    [`after=99999999999999999`, []],
+    ['order=asc', [0, 1, 2, 3, 4]],
+    ['order=ASC&limit=2&offset=1', [1, 2]],
+    [`token_id=${BIG_TOKEN}`, [2, 0]],
+    ['token_id=0000502', [1]],
+    [`condition_id=${hex32(0xc1).toUpperCase().replace('0X', '0x')}`, [2, 1, 0]],
+    ['market_slug=rain', [3]],
+    ['event_slug=snow-lisbon', [2, 1, 0]],
+    ['event_id=4242', [2, 1, 0]],
+    [`event_id=4242&token_id=502`, [1]],
+    [`market_slug=rain&token_id=502`, []],
+    ['market_slug=nothing-like-it', []],
+    [`order_hash=${hex32(0xa1)}`, [2, 0]],
+    [`order_hash=${hex32(0xdead)}`, []],
+    ['min_amount_usd=66.275', [4, 3, 1, 0]],
+    ['min_amount_usd=66.2750001', [4, 3, 0]],
+    ['min_amount=120500000', [4, 3, 1, 0]],
+    ['min_amount=585671226', [4, 3]],
+    [`builder=${BUILDER}`, [2, 0]],
+    [`builder=0x${'0'.repeat(64)}`, [4, 3, 1]],
+    [`builder=${BUILDER}&token_id=${BIG_TOKEN}&min_amount_usd=1`, [0]],
+    ['side=buy', [4, 2, 0]],
+    ['side=1', [3, 1]],
+    ['side=SELL&market_slug=rain', [3]],
+    ['limit=2', [4, 3]],
+    ['limit=2&offset=4', [0]],
+    ['offset=-5&limit=1', [4]],
+    ['limit=0', [4]],
+    ['limit=-3', [4]],
+    ['unknown=1&limit=1', [4]],
+  ])('?%s', async (query, expected) => {
+    expect(ids(await trades(query))).toEqual(expected.map(id));
+  });
+
+  it('clamps the limit and echoes what it applied', async () => {
+    expect(await trades('limit=5000')).toMatchObject({ limit: 300 });
+    expect(await trades('limit=99999999999999999999999999')).toMatchObject({ limit: 300 });
+    expect(await trades('limit=2')).toMatchObject({ limit: 2, has_more: true, next_cursor: '102-9' });
+  });
+
+  it.each([
+    ['limit=abc', 'invalid limit: use a whole number'],
+    ['limit=1.5', 'invalid limit: use a whole number'],
+    ['limit=', 'invalid limit: use a whole number'],
+    ['limit=1&limit=2', "Query parameter 'limit' must be given once"],
+    ['offset=x', 'invalid offset: use a whole number'],
+    ['offset=100001', 'invalid offset: at most 100000'],
+    ['order=up', 'invalid order: use asc or desc'],
+    ['after=soon', 'invalid after: use Unix seconds'],
+    ['before=-1', 'invalid before: use Unix seconds'],
+    ['token_id=0x1', 'invalid token_id: use a decimal uint256'],
+    [`token_id=${2n ** 256n}`, 'invalid token_id: use a decimal uint256'],
+    ['condition_id=0x12', 'invalid condition_id: use 0x and 64 hex digits'],
+    ['order_hash=', 'invalid order_hash: use 0x and 64 hex digits'],
+    ["order_hash=' OR 1=1 --", 'invalid order_hash: use 0x and 64 hex digits'],
+    ['builder=abc', 'invalid builder: use 0x and 64 hex digits'],
+    ['min_amount_usd=-1', 'invalid min_amount_usd: use a decimal number, 0 or more'],
+    ['min_amount_usd=1e3', 'invalid min_amount_usd: use a decimal number, 0 or more'],
+    ['min_amount=1.5', 'invalid min_amount: use a whole number of base units, 0 or more'],
+    ['side=both', 'invalid side: use buy, sell, 0, 1'],
+    ['event_id=x', 'invalid event_id: use a whole number'],
+    ['market_slug=', 'invalid market_slug'],
+    ['sort_by=time', 'invalid sort_by: use order_hash'],
+    ['group_by=maker', 'invalid group_by: use order_hash'],
+    ['cursor=abc', 'invalid cursor: use next_cursor of an earlier page'],
+    ['cursor=1-1&group_by=order_hash', 'cursor cannot be combined with sort_by or group_by'],
+  ])('refuses ?%s', async (query, error) => {
+    const { status, body } = await api.get(`/v3/trades?${encodeURI(query)}`, key);
+    expect({ status, body }).toEqual({ status: 400, body: { error } });
+  });
+
+  it('treats hostile text as text', async () => {
+    for (const text of [
+      "' OR 1=1 --",
+      '{x:String}',
+      '日本\u2028',
+      '%00'.replace('%00', 'a\\0b'),
+      '\\',
+      "');DROP TABLE fills;--",
+    ]) {
+      expect(ids(await trades(`market_slug=${encodeURIComponent(text)}`))).toEqual([]);
+    }
+    expect(ids(await trades(''))).toEqual(ORDER);
+  });
+});
+
+describe('orders', () => {
+  it('puts the fills of an order next to each other, orders by most recent fill', async () => {
+    expect(ids(await trades('sort_by=order_hash'))).toEqual([4, 3, 2, 0, 1].map(id));
+    expect(ids(await trades('sort_by=order_hash&limit=2&offset=2'))).toEqual([2, 0].map(id));
+    expect(ids(await trades('sort_by=order_hash&order=asc'))).toEqual([1, 0, 2, 3, 4].map(id));
+    expect(await trades('sort_by=order_hash&limit=2')).toMatchObject({ has_more: true, next_cursor: null });
+  });
+
+  it('sums the fills of an order in a row', async () => {
+    const { body } = await api.get('/v3/trades?group_by=order_hash', key);
+    const page = body as { trades: Record<string, unknown>[]; elapsed_ms: number };
+    expect({ ...page, trades: page.trades.map((row) => row.order_hash), elapsed_ms: 0 }).toEqual({
+      trades: [0xa4, 0xa3, 0xa1, 0xa2].map(hex32),
+      rows_returned: 4,
+      grouped_by: 'order_hash',
+      elapsed_ms: 0,
+    });
+    expect(page.trades[2]).toEqual({
+      order_hash: hex32(0xa1),
+      fill_count: 2,
+      avg_price: 0.2888,
+      total_amount_usd: 585.671226,
+      total_usd: 585.671226,
+      total_shares: 2028.240003,
+      total_fee: 0.331,
+      total_maker_amount: 585.671226,
+      total_taker_amount: 2028.240003,
+      first_fill_at: T,
+      last_fill_at: T + 2,
+      timestamp: String(T + 2),
+      tx_hashes: [hex32(0x71), hex32(0x72)],
+      market: 'Will it snow in Lisbon by May?',
+      slug: 'snow-lisbon-may',
+      outcome: 'Yes',
+      outcome_index: 0,
+      image: 'https://img.example/snow.png',
+      condition_id: hex32(0xc1),
+      direction: 'BUY',
+      role: 'maker',
+      side: 0,
+      maker: address(0xa),
+      taker: address(0xb),
+    });
+  });
+
+  it('filters before grouping and pages over orders', async () => {
+    const of = async (query: string) =>
+      ((await api.get(`/v3/trades?group_by=order_hash&${query}`, key)).body as Page).trades.map((row) => [
+        row.order_hash,
+        row.fill_count,
+      ]);
+    expect(await of(`before=${T}`)).toEqual([
+      [hex32(0xa2), 1],
+      [hex32(0xa1), 1],
+    ]);
+    expect(await of('limit=2&offset=1')).toEqual([
+      [hex32(0xa3), 1],
+      [hex32(0xa1), 2],
+    ]);
+    expect(await of('order=asc&limit=2')).toEqual([
+      [hex32(0xa2), 1],
+      [hex32(0xa1), 2],
+    ]);
+    expect(await of('offset=50')).toEqual([]);
+    expect(await of('market_slug=nope')).toEqual([]);
+  });
+});
+
+describe('pages while fills arrive', () => {
+  const TOKEN = '777000';
+  let block = 200_000;
+  const held: FillInput[] = [];
+  const arrive = async (counts: readonly number[]) => {
+    const fresh: FillInput[] = [];
+    for (const count of counts) {
+      block += 1;
+      for (let logIndex = 0; logIndex < count; logIndex += 1) {
+        // Several blocks share a second, several fills a block.
+        fresh.push({
+          block,
+          logIndex,
+          timestampS: T + 1000 + Math.floor(block / 4),
+          orderHash: hex32(0xf000 + (block % 7)),
+          txHash: hex32(block),
+          side: 'BUY',
+          tokenId: TOKEN,
+          usdc: 1_000_000n,
+          shares: 2_000_000n,
+        });
+      }
+    }
+    if (fresh.length > 0) await api.clickhouse.insertRows('fills', fresh.map(fillRow));
+    held.push(...fresh);
+  };
+  const idOf = (fill: FillInput) => `${fill.txHash}_${fill.orderHash}_${fill.logIndex}`;
+  const counts = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 5 });
+
+  it('never overlap or skip, by cursor newest first, and by offset oldest first', async () => {
+    await arrive([3, 1, 4, 2]);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 7 }), fc.array(counts, { maxLength: 4 }), async (limit, arrivals) => {
+        const before = held.map(idOf).reverse();
+        const down: unknown[] = [];
+        const queue = [...arrivals];
+        let cursor: string | null = '';
+        while (cursor !== null) {
+          const page: Page = await trades(
+            `token_id=${TOKEN}&limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+          );
+          down.push(...ids(page));
+          cursor = page.next_cursor;
+          await arrive(queue.shift() ?? []);
+        }
+        expect(down).toEqual(before);
+
+        const up: unknown[] = [];
+        queue.push(...arrivals);
+        for (let offset = 0; ; offset += limit) {
+          const page = await trades(`token_id=${TOKEN}&order=asc&limit=${limit}&offset=${offset}`);
+          up.push(...ids(page));
+          if (!page.has_more) break;
+          await arrive(queue.shift() ?? []);
+        }
+        expect(up).toEqual(held.slice(0, up.length).map(idOf));
+        expect(up.length).toBeGreaterThanOrEqual(before.length);
+      }),
+      { numRuns: 6 },
+    );
+    // With a fixed end in the past, offsets hold newest first too.
+    const bound = held[0]!.timestampS;
+    const expected = held
+      .filter((fill) => fill.timestampS <= bound)
+      .map(idOf)
+      .reverse();
+    const seen: unknown[] = [];
+    for (let offset = 0; ; offset += 2) {
+      const page = await trades(`token_id=${TOKEN}&before=${bound}&limit=2&offset=${offset}`);
+      seen.push(...ids(page));
+      if (!page.has_more) break;
+      await arrive([1]);
+    }
+    expect(seen).toEqual(expected);
+  });
+});
+
+describe('the newest page', () => {
+  it('is the same whether the last quarter of an hour fills it or not', async () => {
+    const before = api.clock.nowMs;
+    const end = T + 1_000_000;
+    const burst = Array.from({ length: 12 }, (_, index) => ({
+      block: 900_000 + index,
+      logIndex: index % 3,
+      timestampS: end - (11 - index) * 200,
+      orderHash: hex32(0xe000 + index),
+      txHash: hex32(0xe100 + index),
+      side: index % 2 === 0 ? ('BUY' as const) : ('SELL' as const),
+      tokenId: '888000',
+      usdc: 1_000_000n,
+      shares: 2_000_000n,
+    }));
+    await api.clickhouse.insertRows('fills', burst.map(fillRow));
+    const newest = burst.map((fill) => `${fill.txHash}_${fill.orderHash}_${fill.logIndex}`).reverse();
+    try {
+      // Five of them lie within a quarter of an hour of `end`, none of a moment long after it.
+      for (const nowS of [end, end + 100_000]) {
+        api.clock.nowMs = nowS * 1000;
+        for (const [query, expected] of [
+          ['limit=3', newest.slice(0, 3)],
+          ['limit=4', newest.slice(0, 4)],
+          ['limit=5', newest.slice(0, 5)],
+          ['limit=9', newest.slice(0, 9)],
+          ['limit=2&offset=2', newest.slice(2, 4)],
+          ['limit=2&offset=3', newest.slice(3, 5)],
+          ['limit=3&offset=8', newest.slice(8, 11)],
+          ['limit=2&side=sell', [newest[0], newest[2]]],
+          [`limit=4&before=${end - 300}`, newest.slice(2, 6)],
+        ] as const) {
+          const page = await trades(query);
+          expect(ids(page), `${query} at ${nowS}`).toEqual(expected);
+          expect(page.has_more).toBe(true);
+        }
+      }
+    } finally {
+      api.clock.nowMs = before;
+    }
+  });
+});

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { walletsOf } from '../../schemas/primitives/wallet-addresses.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { fillRow } from '../support/rows.js';
+import { alice, bob, carol, fills, fillWorld, rain, snow, snowNo, snowYes, T, tx } from '../support/world.js';
+
+let api: ApiHarness;
+let key: string;
+/** Keys, and what the pretended node and catalogue know of them. */
+const [modern, older, safeOnly, newcomer, bare] = [1, 2, 3, 4, 5].map((n) => `0x${String(n).repeat(40)}`) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+const contracts = new Set([
+  walletsOf(modern).deposit_beacon,
+  walletsOf(modern).safe,
+  walletsOf(older).deposit_uups,
+  walletsOf(safeOnly).safe,
+  walletsOf(safeOnly).proxy,
+  alice,
+]);
+const names = new Map<string, string>([
+  [walletsOf(modern).deposit_beacon, 'QuietFox'],
+  [walletsOf(newcomer).deposit_beacon, 'newbie'],
+]);
+const node = { away: false, asked: 0 };
+
+beforeAll(async () => {
+  api = await startApi({
+    nowMs: (T + 100) * 1000,
+    chainState: {
+      async deployed(addresses) {
+        node.asked += 1;
+        if (node.away) throw new RetryableError('away');
+        return addresses.map((address) => contracts.has(address as `0x${string}`));
+      },
+      ownersOf: async (address) => (address === walletsOf(safeOnly).safe ? [safeOnly] : null),
+    },
+    profiles: {
+      nameOf: async (wallet) => names.get(wallet) ?? null,
+      walletOf: async (name) => [...names].find(([, known]) => known.toLowerCase() === name.toLowerCase())?.[0] ?? null,
+    },
+  });
+  key = await api.key('free');
+  await fillWorld(api.clickhouse);
+});
+afterAll(() => api.stop());
+
+type Row = Record<string, unknown>;
+const get = async (path: string): Promise<Row & { trades: Row[] }> => {
+  const { status, body } = await api.get(`/v1/${path}`, key);
+  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
+  return body as Row & { trades: Row[] };
+};
+
+describe('trades of wallets', () => {
+  it('are what their own orders got, on the free plan too', async () => {
+    const page = await get(`wallets/${alice.toUpperCase().replace('0X', '0x')}/trades`);
+    expect(page).toMatchObject({ wallet: alice, count: 4 });
+    // Not the fills where she was a maker's counterparty: those are in her own rows.
+    expect(page.trades.map((row) => [row.transactionHash, row.side, row.outcome, row.price, row.size])).toEqual([
+      [tx(4), 'BUY', 'Yes', 0.9, 10],
+      [tx(3), 'BUY', 'Yes', 0.4, 10],
+      [tx(2), 'BUY', 'Yes', 0.4, 50],
+      [tx(1), 'BUY', 'Yes', 0.4, 100],
+    ]);
+    expect(page.trades[3]).toEqual({
+      proxyWallet: alice,
+      asset: snowYes,
+      conditionId: snow.conditionId,
+      title: snow.question,
+      slug: snow.slug,
+      icon: '',
+      eventSlug: 'snow-lisbon',
+      outcome: 'Yes',
+      outcomeIndex: 0,
+      side: 'BUY',
+      price: 0.4,
+      size: 100,
+      timestamp: T,
+      transactionHash: tx(1),
+      name: '',
+      pseudonym: '',
+      bio: '',
+      profileImage: '',
+      profileImageOptimized: '',
+    });
+    expect(await get(`wallets/${alice}/trades?limit=9999&offset=3`)).toMatchObject({ count: 1 });
+    expect(await get(`wallets/0x${'0'.repeat(40)}/trades`)).toMatchObject({ count: 0, trades: [] });
+  });
+
+  it('of several wallets at once, in the order asked for', async () => {
+    const both = (await get(
+      `wallets/trades?wallets=${bob},${alice.toUpperCase().replace('0X', '0x')},${bob}&limit=1`,
+    )) as Row;
+    expect(both).toMatchObject({
+      wallet_count: 2,
+      wallets: [
+        { wallet: bob, count: 1, trades: [{ transactionHash: tx(4), side: 'SELL' }] },
+        { wallet: alice, count: 1, trades: [{ transactionHash: tx(4), side: 'BUY' }] },
+      ],
+    });
+  });
+
+  it('size is net of a fee in shares', async () => {
+    const wallet = `0x${'77'.repeat(20)}`;
+    await api.clickhouse.insertRows('fills', [
+      fillRow({ ...fills[7]!, block: 200, maker: wallet, usdc: 9_000_000n, shares: 10_000_000n, feeShares: 100_000n }),
+    ]);
+    expect((await get(`wallets/${wallet}/trades`)).trades[0]).toMatchObject({ size: 9.9, price: 0.9 });
+  });
+
+  it('of a market: both sides of each match, by user and side', async () => {
+    const of = async (query: string, id: string = snow.slug) =>
+      (await get(`markets/${id}/trades?${query}`)).trades.map((row) => [
+        row.transactionHash,
+        row.proxyWallet,
+        row.side,
+      ]);
+    const all = [
+      [tx(3), carol, 'SELL'],
+      [tx(3), alice, 'BUY'],
+      [tx(2), alice, 'BUY'],
+      [tx(2), carol, 'BUY'],
+      [tx(1), bob, 'SELL'],
+      [tx(1), alice, 'BUY'],
+    ];
+    expect(await of('')).toEqual(all);
+    expect(await of('', snow.conditionId.toUpperCase().replace('0X', '0x'))).toEqual(all);
+    expect(await of('side=sell')).toEqual(all.filter(([, , side]) => side === 'SELL'));
+    expect(await of(`user=${bob},${carol}&limit=2`)).toEqual([all[0], all[3]]);
+    expect(await of(`user=${alice}&side=BUY&offset=2`)).toEqual([all[5]]);
+    expect(await get(`markets/${snow.slug}/trades?limit=1`)).toMatchObject({
+      condition_id: snow.conditionId,
+      count: 1,
+    });
+  });
+
+  it('walks by offset stay whole while trades arrive', async () => {
+    const seen: unknown[] = [];
+    for (let offset = 0, block = 500; ; offset += 1, block += 1) {
+      const { trades } = await get(`markets/${rain.slug}/trades?limit=1&offset=${offset}`);
+      if (trades.length === 0) break;
+      seen.push(...trades.map((row) => [row.transactionHash, row.side]));
+      await api.clickhouse.insertRows('fills', [fillRow({ ...fills[6]!, block, txHash: tx(block) })]);
+    }
+    // The newest one is of the wallet above.
+    expect(seen).toEqual([
+      [tx(4), 'BUY'],
+      [tx(4), 'BUY'],
+      [tx(4), 'SELL'],
+    ]);
+  });
+
+  it.each([
+    ['wallets/0x12/trades', 400, 'Invalid wallet'],
+    [`wallets/${alice}/trades?limit=x`, 400, 'Invalid limit'],
+    ['wallets/trades', 400, "Missing required query parameter 'wallets'"],
+    ['wallets/trades?wallets=,', 400, "Missing required query parameter 'wallets'"],
+    ['wallets/trades?wallets=0x1', 400, 'Invalid wallet: 0x1'],
+    [
+      `wallets/trades?wallets=${Array.from({ length: 21 }, (_, n) => `0x${String(n + 10).repeat(20)}`).join()}`,
+      400,
+      "Too many wallets in 'wallets'. Max 20",
+    ],
+    ['markets/none/trades', 404, 'Market none not found'],
+    [`markets/${snowNo}/trades`, 404, `Market ${snowNo} not found`],
+    [`markets/${snow.slug}/trades?user=bob`, 400, 'Invalid wallet: bob'],
+    [`markets/${snow.slug}/trades?side=both`, 400, 'Invalid side. Use: BUY, SELL'],
+  ])('%s is %i', async (path, status, error) => {
+    expect(await api.get(`/v1/${path}`, key)).toMatchObject({ status, body: { error } });
+  });
+});
+
+describe('events search', () => {
+  it('every word, with the markets in the order of the event', async () => {
+    expect(await get('events/search?q=FALLS%20sky')).toEqual({
+      query: 'FALLS sky',
+      events: [
+        {
+          id: '77',
+          slug: 'sky',
+          title: 'What falls from the sky?',
+          image: 'https://img.example/x.jpg',
+          active: true,
+          markets: [
+            {
+              question: 'Rain?',
+              groupItemTitle: 'Rain',
+              conditionId: rain.conditionId,
+              tokenId: '601',
+              price: 0.5,
+              active: false,
+            },
+            {
+              question: 'Hail?',
+              groupItemTitle: 'Hail',
+              conditionId: expect.any(String),
+              tokenId: '701',
+              price: 0.5,
+              active: true,
+            },
+          ],
+        },
+      ],
+      count: 1,
+    });
+    expect(await get('events/search?q=snow%20falls')).toMatchObject({ count: 0 });
+    expect(await get('events/search?q=s&limit=1')).toMatchObject({ count: 1 });
+    for (const [query, error] of [
+      ['', "Missing required query parameter 'q'"],
+      ['?q=x&limit=21', 'Invalid limit. Max 20'],
+    ])
+      expect(await api.get(`/v1/events/search${query}`, key)).toMatchObject({ status: 400, body: { error } });
+    const { headers } = await api.get('/v1/events/search?q=sky', key);
+    expect(headers.get('cache-control')).toBe('private, max-age=180');
+  });
+});
+
+describe('resolve', () => {
+  it('a key, its wallets and its name lead to the same person', async () => {
+    const own = walletsOf(modern);
+    const person = {
+      safe: own.deposit_beacon,
+      eoa: modern,
+      username: 'QuietFox',
+      type: 'deposit_wallet',
+      wallets: { deposit_wallet: own.deposit_beacon, safe: own.safe, proxy_wallet: null },
+      wallet_details: [
+        { address: own.deposit_beacon, wallet_type: 'deposit_wallet', deployed: true, current: true },
+        { address: own.safe, wallet_type: 'safe', deployed: true, current: false },
+      ],
+    };
+    expect(await get(`resolve/${modern}`)).toEqual(person);
+    // Nothing tells the key behind a deposit wallet.
+    expect(await get('resolve/quietfox')).toMatchObject({ safe: own.deposit_beacon, username: 'QuietFox', eoa: null });
+    expect(await get(`resolve/${older}`)).toMatchObject({
+      safe: walletsOf(older).deposit_uups,
+      type: 'deposit_wallet',
+      username: null,
+    });
+  });
+
+  it('a Safe tells its owner', async () => {
+    const own = walletsOf(safeOnly);
+    for (const query of [own.safe, safeOnly])
+      expect(await get(`resolve/${query}`)).toMatchObject({
+        safe: own.safe,
+        eoa: safeOnly,
+        type: 'safe',
+        wallets: { deposit_wallet: null, safe: own.safe, proxy_wallet: own.proxy },
+      });
+  });
+
+  it('a wallet of unknown kind is itself; a key that trades alone is its own wallet', async () => {
+    expect(await get(`resolve/${alice}`)).toEqual({
+      safe: alice,
+      eoa: null,
+      username: null,
+      type: null,
+      wallets: { deposit_wallet: null, safe: null, proxy_wallet: null },
+      wallet_details: [{ address: alice, wallet_type: null, deployed: true, current: true }],
+    });
+    expect(await get(`resolve/${bob}`)).toMatchObject({ safe: bob, eoa: bob, type: null });
+  });
+
+  it('a named wallet may not be there yet', async () => {
+    const own = walletsOf(newcomer);
+    expect(await get('resolve/newbie')).toMatchObject({
+      safe: own.deposit_beacon,
+      username: 'newbie',
+      wallets: { deposit_wallet: null, safe: null, proxy_wallet: null },
+      wallet_details: [{ address: own.deposit_beacon, deployed: false, current: true }],
+    });
+  });
+
+  it('nobody is 404 for a minute, somebody is kept an hour, trouble not at all', async () => {
+    const { status, body } = await api.get(`/v1/resolve/${bare}`, key);
+    expect({ status, body }).toEqual({ status: 404, body: { error: 'Address not found.' } });
+    expect(await api.get('/v1/resolve/nobody', key)).toMatchObject({
+      status: 404,
+      body: { error: 'Username not found.' },
+    });
+    const known = await api.get(`/v1/resolve/${modern}`, key);
+    expect(known.headers.get('cache-control')).toBe('private, max-age=3600');
+    const before = node.asked;
+    api.clock.nowMs += 59_000;
+    expect((await api.get(`/v1/resolve/${bare}`, key)).status).toBe(404);
+    expect(node.asked).toBe(before);
+    node.away = true;
+    api.clock.nowMs += 2_000;
+    expect((await api.get(`/v1/resolve/${bare}`, key)).status).toBe(503);
+    node.away = false;
+    expect((await api.get(`/v1/resolve/${bare}`, key)).status).toBe(404);
+  });
+});

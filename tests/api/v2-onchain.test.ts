@@ -1,0 +1,448 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { type FillInput, fillRow, hex32, walletEventRow } from '../support/rows.js';
+import {
+  alice,
+  bob,
+  carol,
+  fillWorld,
+  negRiskMarket,
+  order,
+  rain,
+  snow,
+  snowNo,
+  snowYes,
+  T,
+  tx,
+  walletEvents,
+} from '../support/world.js';
+
+let api: ApiHarness;
+let key: string;
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: (T + 100) * 1000 });
+  key = await api.key('enterprise');
+  await fillWorld(api.clickhouse);
+});
+afterAll(() => api.stop());
+
+type Row = Record<string, unknown>;
+type Body = Row & { trades: Row[]; pagination: { has_more: boolean; cursor?: string; pagination_key?: string } };
+const get = async (path: string): Promise<Body> => {
+  const { status, body } = await api.get(`/v2/onchain/${path}`, key);
+  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
+  return body as Body;
+};
+const snowTitle = { market: snow.question, slug: snow.slug, outcome: 'Yes', image: snow.image };
+
+describe('lists of a wallet', () => {
+  it('trades from the wallet, combos too', async () => {
+    const page = await get(`wallets/${alice}/trades`);
+    expect(page).toMatchObject({
+      wallet: alice,
+      source: 'onchain',
+      count: 7,
+      offset: 0,
+      pagination: { limit: 100, has_more: false },
+    });
+    expect(page.pagination.cursor).toBeUndefined();
+    expect(page.trades.map((row) => [row.order_hash, row.side, row.direction])).toEqual([
+      [order(8), 'maker', 'BUY'],
+      [order(7), 'maker', 'BUY'],
+      [order(6), 'taker', 'BUY'],
+      [order(1), 'maker', 'BUY'],
+      [order(4), 'maker', 'BUY'],
+      [order(3), 'taker', 'SELL'],
+      [order(1), 'maker', 'BUY'],
+    ]);
+    expect(page.trades[4]).toEqual({
+      tx_hash: tx(2),
+      order_hash: order(4),
+      timestamp: T + 2,
+      maker: alice,
+      taker: '0x000000000000000000000000000000000000000e',
+      maker_asset_id: '0',
+      taker_asset_id: snowYes,
+      maker_amount: 20,
+      taker_amount: 50,
+      fee: 0.25,
+      side: 'maker',
+      direction: 'BUY',
+      ...snowTitle,
+    });
+    const second = await get(`wallets/${alice}/trades?limit=2&cursor=`);
+    expect(second.pagination).toEqual({ limit: 2, has_more: true, cursor: `${T + 6}:103-1` });
+    expect(await get(`wallets/${bob.replace('b', 'B')}/trades?offset=2&limit=5000`)).toMatchObject({
+      wallet: bob,
+      count: 1,
+      offset: 2,
+      pagination: { limit: 1000 },
+    });
+  });
+
+  it('redemptions and activity', async () => {
+    expect(await get(`wallets/${alice}/redemptions`)).toEqual({
+      wallet: alice,
+      source: 'onchain',
+      count: 2,
+      offset: 0,
+      total_payout: 80,
+      redemptions: [
+        {
+          id: `${tx(114)}_0x0`,
+          timestamp: T + 28,
+          condition: hex32(0xdead),
+          index_sets: ['2'],
+          payout: 0,
+          market: null,
+          slug: null,
+          image: null,
+        },
+        {
+          id: `${tx(113)}_0x1f4`,
+          timestamp: T + 26,
+          condition: rain.conditionId,
+          index_sets: ['1', '2'],
+          payout: 80,
+          market: 'Rain?',
+          slug: 'rain',
+          image: null,
+        },
+      ],
+    });
+    expect(await get(`wallets/${alice}/redemptions?limit=1`)).toMatchObject({ count: 1, total_payout: 0 });
+    const { market, slug, image } = snowTitle;
+    expect(await get(`wallets/${alice}/activity`)).toEqual({
+      wallet: alice,
+      source: 'onchain',
+      count: 3,
+      offset: 0,
+      splits: 1,
+      merges: 1,
+      conversions: 1,
+      events: [
+        {
+          type: 'merge',
+          id: `${tx(112)}_0x3`,
+          timestamp: T + 24,
+          condition: snow.conditionId,
+          amount: 5,
+          market,
+          slug,
+          image,
+        },
+        {
+          type: 'neg_risk_conversion',
+          id: `${tx(111)}_0x20`,
+          timestamp: T + 22,
+          amount: 15,
+          neg_risk_market_id: negRiskMarket,
+          index_set: '6',
+          question_count: 2,
+        },
+        {
+          type: 'split',
+          id: `${tx(110)}_0x11`,
+          timestamp: T + 20,
+          condition: snow.conditionId,
+          amount: 50,
+          market,
+          slug,
+          image,
+        },
+      ],
+    });
+    expect(await get(`wallets/${alice}/activity?offset=2`)).toMatchObject({
+      count: 1,
+      splits: 1,
+      merges: 0,
+      conversions: 0,
+    });
+    expect(await get(`wallets/${carol}/activity`)).toMatchObject({ count: 0, events: [] });
+  });
+});
+
+describe('of a market', () => {
+  it('trades with the market told once, seen from the maker', async () => {
+    const page = await get(`markets/${snowYes}/trades`);
+    expect(page).toMatchObject({ token_id: snowYes, count: 5, ...snowTitle, condition_id: snow.conditionId });
+    expect(page.trades.map((row) => [row.order_hash, row.side, row.direction])).toEqual([
+      [order(5), 'maker', 'SELL'],
+      [order(1), 'maker', 'BUY'],
+      [order(4), 'maker', 'BUY'],
+      [order(2), 'maker', 'SELL'],
+      [order(1), 'maker', 'BUY'],
+    ]);
+    expect(Object.keys(page.trades[0]!)).not.toContain('market');
+    expect(await get('markets/4/trades')).toMatchObject({ count: 0, market: null, condition_id: null });
+  });
+
+  it('volume counts each match once', async () => {
+    // Alice's bid was hit for 40 and 4 dollars; the takers' own rows and her minted 50 Yes repeat other fills.
+    expect(await get(`markets/${snowYes}/volume`)).toEqual({
+      token_id: snowYes,
+      source: 'onchain',
+      found: true,
+      ...snowTitle,
+      condition_id: snow.conditionId,
+      total_trades: 2,
+      buys: 2,
+      sells: 0,
+      volume_usdc: 44,
+      buy_volume_usdc: 44,
+      sell_volume_usdc: 0,
+    });
+    expect(await get(`markets/${rain.tokenIds[0]}/volume`)).toMatchObject({
+      total_trades: 1,
+      sells: 1,
+      sell_volume_usdc: 9,
+    });
+    expect(await get('markets/4/volume')).toMatchObject({
+      found: false,
+      total_trades: 0,
+      volume_usdc: 0,
+      market: null,
+    });
+    expect(await get('markets/701/volume')).toMatchObject({ found: true, total_trades: 0, slug: 'hail' });
+  });
+
+  it('tags', async () => {
+    expect(await get('tags')).toEqual({ count: 2, tags: ['weather', 'europe'] });
+    expect(await get('tags?sort=alpha&min_markets=1')).toEqual({ count: 2, tags: ['europe', 'weather'] });
+    expect(await get('tags?details=true&prefix=w')).toEqual({
+      count: 1,
+      tags: [{ slug: 'weather', markets: 2, events: 2, first_seen_at: null, last_seen_at: null }],
+    });
+  });
+});
+
+describe('GET /v2/onchain/trades', () => {
+  const orders = async (query: string) => (await get(`trades?${query}`)).trades.map((row) => row.order_hash);
+
+  it.each<[string, number[]]>([
+    ['', [8, 7, 6, 5, 1, 4, 3, 2, 1]],
+    [`wallet=${bob}`, [6, 2, 1]],
+    ['market_slug=rain', [7, 6]],
+    [`condition_id=${snow.conditionId}&token_id=${snowNo}`, [3]],
+    [`market_slug=rain&token_id=${snowNo}`, []],
+    [`start_time=${T + 2}&end_time=${T + 3}`, [4, 3]],
+    ['min_total=30.01', [2, 1]],
+    [`order=asc&token_id=${snowYes}&limit=2`, [1, 2]],
+    [`sort_by=order_hash&token_id=${snowYes}`, [5, 1, 1, 4, 2]],
+  ])('?%s', async (query, expected) => expect(await orders(query)).toEqual(expected.map(order)));
+
+  it('rows and grouped rows', async () => {
+    const [row] = (await get(`trades?wallet=${carol}&token_id=${snowNo}`)).trades;
+    expect(row).toEqual({
+      timestamp: T + 2,
+      tx_hash: tx(2),
+      order_hash: order(3),
+      maker: carol,
+      taker: alice,
+      token_id: snowNo,
+      price: 0.6,
+      amount_usd: 30,
+      fee_usd: 0,
+      shares: 50,
+      side: 'maker',
+      direction: 'BUY',
+      market: snow.question,
+      market_slug: snow.slug,
+      outcome: 'No',
+      condition_id: snow.conditionId,
+      image: snow.image,
+    });
+    const grouped = await get(`trades?group_by=order_hash&wallet=${alice}`);
+    expect(grouped.source).toBe('onchain-v2-grouped');
+    expect(
+      grouped.trades.map((one) => [one.order_hash, one.fill_count, one.total_amount_usd, one.total_fee_usd]),
+    ).toEqual([
+      [order(8), 1, 10, 0.05],
+      [order(7), 1, 9, 0.09],
+      [order(1), 2, 44, 0],
+      [order(4), 1, 20, 0.25],
+    ]);
+    expect(grouped.trades[2]).toMatchObject({
+      tx_hashes: [tx(1), tx(3)],
+      first_fill_at: T,
+      last_fill_at: T + 4,
+      timestamp: T + 4,
+    });
+  });
+
+  it('without a filter looks back a day', async () => {
+    const before = api.clock.nowMs;
+    api.clock.nowMs = (T + 86_400 + 5) * 1000;
+    expect(await orders('')).toEqual([8, 7, 6].map(order));
+    api.clock.nowMs = before;
+  });
+
+  it.each([
+    ['trades?order=asc', 400, 'order=asc requires at least one filter'],
+    ['trades?market_slug=none', 400, 'market_slug not found'],
+    [`trades?condition_id=${hex32(4)}`, 400, 'condition_id not found'],
+    ['trades?pagination_key=x', 400, 'Invalid pagination_key'],
+    ['trades?pagination_key=1-1~2', 400, 'Invalid pagination_key'],
+    ['trades?group_by=order_hash&pagination_key=1-1', 400, 'Invalid pagination_key'],
+    ['trades?min_total=-1', 400, 'Invalid min_total'],
+    [`wallets/${alice}/trades?limit=ten`, 400, 'Invalid limit'],
+    [`wallets/${alice}/trades?cursor=5`, 400, 'Invalid cursor'],
+    ['wallets/0x1/redemptions', 400, 'Invalid wallet address'],
+    [`markets/${snow.conditionId}/trades`, 400, 'Invalid token id'],
+    ['markets/x/volume', 400, 'Invalid token id'],
+  ])('%s is %i', async (path, status, error) => {
+    expect(await api.get(`/v2/onchain/${path}`, key)).toMatchObject({ status, body: { error } });
+  });
+
+  it('is refused to the free plan with 403, like the whole prefix', async () => {
+    const free = await api.key('free');
+    for (const path of [
+      'trades',
+      'tags',
+      `wallets/${alice}/trades`,
+      `wallets/${alice}/activity`,
+      `markets/${snowYes}/volume`,
+    ])
+      expect((await api.get(`/v2/onchain/${path}`, free)).status).toBe(403);
+  });
+});
+
+describe('caches', () => {
+  it('answer for a minute, with age, once for many', async () => {
+    const path = `/v2/onchain/markets/${snowNo}/volume`;
+    const first = await api.get(path, key);
+    expect([first.headers.get('cache-control'), first.headers.get('age')]).toEqual(['private, max-age=60', '0']);
+    await api.clickhouse.insertRows('fills', [
+      fillRow({
+        block: 300,
+        logIndex: 0,
+        timestampS: T,
+        orderHash: order(9),
+        txHash: tx(9),
+        side: 'SELL',
+        tokenId: snowNo,
+        usdc: 1n,
+        shares: 2n,
+      }),
+    ]);
+    const before = api.clock.nowMs;
+    api.clock.nowMs += 59_000;
+    const kept = await api.get(path, key);
+    expect([kept.body, kept.headers.get('age')]).toEqual([first.body, '59']);
+    api.clock.nowMs += 1_000;
+    expect(await get(`markets/${snowNo}/volume`)).toMatchObject({ total_trades: 2, volume_usdc: 30.000001 });
+    api.clock.nowMs = before;
+  });
+});
+
+describe('walks while rows arrive', () => {
+  const TOKEN = '66000';
+  const wallet = `0x${'5a'.repeat(20)}`;
+  let block = 50_000;
+  const held: FillInput[] = [];
+  const arrive = async (count: number) => {
+    const fresh = Array.from({ length: count }, (_, logIndex): FillInput => {
+      if (logIndex % 3 === 0) block += 1;
+      return {
+        block,
+        logIndex,
+        timestampS: T + 90,
+        orderHash: hex32(0x9000 + (block % 5)),
+        txHash: hex32(block),
+        side: 'BUY',
+        tokenId: TOKEN,
+        usdc: 1_000_000n,
+        shares: 2_000_000n,
+        maker: logIndex % 2 === 0 ? wallet : carol,
+        taker: logIndex % 2 === 0 ? carol : wallet,
+      };
+    });
+    if (fresh.length > 0) await api.clickhouse.insertRows('fills', fresh.map(fillRow));
+    held.push(...fresh);
+  };
+  const name = (row: Row | FillInput) =>
+    'txHash' in row ? `${row.txHash} ${row.maker} ${row.timestampS}` : `${row.tx_hash} ${row.maker} ${row.timestamp}`;
+
+  it('are exact by cursor, offset and key, whether pages are copies or not', async () => {
+    await arrive(9);
+    const step = fc.record({ count: fc.integer({ min: 0, max: 5 }), laterMs: fc.constantFrom(0, 5_000, 61_000) });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 8 }), async (limit, steps) => {
+        const queue = [...steps];
+        const between = async () => {
+          const next = queue.shift();
+          if (next === undefined) return;
+          api.clock.nowMs += next.laterMs;
+          await arrive(next.count);
+        };
+        for (const list of [`wallets/${wallet}/trades`, `markets/${TOKEN}/trades`]) {
+          api.clock.nowMs += 61_000;
+          const expected = held.map(name).reverse();
+          const byCursor: string[] = [];
+          for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+            const page: Body = await get(`${list}?limit=${limit}&cursor=${cursor}`);
+            byCursor.push(...page.trades.map(name));
+            cursor = page.pagination.cursor;
+            await between();
+          }
+          expect(byCursor).toEqual(expected);
+          queue.push(...steps);
+          api.clock.nowMs += 61_000;
+          const all = held.map(name).reverse();
+          const byOffset: string[] = [];
+          for (let offset = 0; ; offset += limit) {
+            const page = await get(`${list}?limit=${limit}&offset=${offset}`);
+            byOffset.push(...page.trades.map(name));
+            if (!page.pagination.has_more) break;
+            await between();
+          }
+          expect(byOffset).toEqual(all);
+        }
+        for (const mode of ['', '&sort_by=order_hash', '&group_by=order_hash']) {
+          queue.push(...steps);
+          const before = held.length;
+          const seen: Row[] = [];
+          for (let next: string | undefined = ''; next !== undefined; ) {
+            const suffix: string = next === '' ? '' : `&pagination_key=${next}`;
+            const page: Body = await get(`trades?token_id=${TOKEN}&limit=${limit}${mode}${suffix}`);
+            seen.push(...page.trades);
+            next = page.pagination.pagination_key;
+            await between();
+          }
+          const count = mode.includes('group')
+            ? seen.reduce((sum, row) => sum + Number(row.fill_count), 0)
+            : seen.length;
+          expect([mode, count]).toEqual([mode, before]);
+          const names = mode.includes('group')
+            ? seen.map((row) => row.order_hash)
+            : seen.map((row) => name(row) + row.taker);
+          if (mode.includes('group')) expect(new Set(names).size).toBe(names.length);
+        }
+      }),
+      { numRuns: 3 },
+    );
+  }, 120_000);
+
+  it('of events are exact too', async () => {
+    const own = walletEvents
+      .filter((event) => event.kind !== 'redemption')
+      .map((event) => event.txHash)
+      .reverse();
+    const seen: unknown[] = [];
+    api.clock.nowMs += 61_000;
+    for (let offset = 0; ; offset += 1) {
+      const { events } = (await get(`wallets/${alice}/activity?limit=1&offset=${offset}`)) as unknown as {
+        events: Row[];
+      };
+      if (events.length === 0) break;
+      seen.push(...events.map((event) => String(event.id).split('_')[0]));
+      api.clock.nowMs += 61_000;
+      await api.clickhouse.insertRows('wallet_events', [
+        walletEventRow({ ...walletEvents[0]!, block: 900 + offset, txHash: tx(900 + offset) }),
+      ]);
+    }
+    expect(seen).toEqual(own);
+  });
+});

@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Session } from 'chdb';
+import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+
+const CHUNK = 20_000;
+const RUNS = 9;
+const COLUMNS =
+  'id String, wallet String, token UInt256, price Decimal(18, 6), size UInt64, timestamp_ms DateTime64(3), block UInt64, log_index UInt32';
+const TABLE = (name: string) =>
+  `CREATE TABLE ${name} (${COLUMNS}) ENGINE = ReplacingMergeTree ORDER BY (block, log_index) SETTINGS non_replicated_deduplication_window = 1000`;
+const VIEW = (name: string) =>
+  `CREATE MATERIALIZED VIEW ${name}_mv ENGINE = SummingMergeTree ORDER BY wallet SETTINGS non_replicated_deduplication_window = 1000 AS SELECT wallet, sum(size) AS total FROM ${name} GROUP BY wallet`;
+
+interface Row {
+  readonly id: string;
+  readonly wallet: string;
+  readonly token: bigint;
+  readonly price: string;
+  readonly size: number;
+  readonly timestamp_ms: number;
+  readonly block: number;
+  readonly log_index: number;
+}
+
+/**
+ * The embedded server, as a process of its own, against the engine called directly in this one: rows per second of inserts of
+ * 20,000 rows into a table with a materialized view, latency of trivial queries, resident memory.
+ */
+export async function run(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-clickhouse-'));
+  const server = await startServer(dir);
+  try {
+    const client = createClickHouse(
+      { url: server.url, user: 'default', password: '', database: 'bench' },
+      { logger: silentLogger() },
+    );
+    await client.ensureDatabase();
+    const direct = openDirect(join(dir, 'direct'));
+    const rates: Record<string, string>[] = [];
+    const json = (rows: readonly Row[]) =>
+      Buffer.from(`${rows.map((row) => JSON.stringify({ ...row, token: row.token.toString() })).join('\n')}\n`);
+    const file = join(dir, 'rows');
+    const ways: readonly [string, (rows: readonly Row[], table: string) => Promise<void>][] = [
+      [
+        'HTTP insertRows (JSONEachRow, encoding included)',
+        (rows, table) => client.insertRows(table, rows, { dedupToken: token() }),
+      ],
+      [
+        'HTTP JSONEachRow bytes',
+        (rows, table) => client.insertBytes(table, 'JSONEachRow', encoded(rows, json), { dedupToken: token() }),
+      ],
+      [
+        'HTTP RowBinary bytes',
+        (rows, table) => client.insertBytes(table, 'RowBinary', encoded(rows, rowBinary), { dedupToken: token() }),
+      ],
+      ['engine called directly, JSONEachRow in the SQL', (rows, table) => direct.inline(table, encoded(rows, json))],
+      [
+        'engine called directly, RowBinary from a file',
+        (rows, table) => direct.file(table, encoded(rows, rowBinary), file),
+      ],
+    ];
+    for (const [name, insert] of ways) {
+      const table = `t${rates.length}`;
+      for (const sql of [TABLE(table), VIEW(table)]) {
+        await client.command(sql);
+        await direct.command(sql);
+      }
+      const chunks = Array.from({ length: RUNS + 1 }, (_, i) => rowsFrom(i * CHUNK));
+      for (const rows of chunks)
+        if (!name.includes('included')) encoded(rows, name.includes('JSON') ? json : rowBinary);
+      await insert(chunks[0]!, table);
+      const times: number[] = [];
+      for (const rows of chunks.slice(1)) {
+        const startedAt = performance.now();
+        await insert(rows, table);
+        times.push(performance.now() - startedAt);
+      }
+      rates.push({ way: name, 'rows/s (median)': Math.round(CHUNK / (median(times) / 1000)).toLocaleString('en') });
+    }
+    console.table(rates);
+    await latency(client, direct);
+    console.log(`server: resident ${server.residentMb()} MB`);
+    await direct.close();
+    await client.close();
+  } finally {
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function latency(client: ClickHouse, direct: Direct): Promise<void> {
+  const measure = async (work: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let i = 0; i < 550; i++) {
+      const startedAt = performance.now();
+      await work();
+      if (i >= 50) times.push(performance.now() - startedAt);
+    }
+    times.sort((a, b) => a - b);
+    return { 'p50 ms': median(times).toFixed(2), 'p99 ms': times[Math.floor(times.length * 0.99)]!.toFixed(2) };
+  };
+  const point = 'SELECT count() AS n FROM t0 WHERE block = 7';
+  const idle = [
+    { query: 'direct SELECT 1', ...(await measure(() => direct.query('SELECT 1'))) },
+    { query: 'HTTP SELECT 1', ...(await measure(() => client.query('SELECT 1'))) },
+    { query: 'HTTP SELECT {a:UInt32}', ...(await measure(() => client.query('SELECT {a:UInt32} AS a', { a: 1 }))) },
+    { query: 'HTTP point read', ...(await measure(() => client.query(point))) },
+  ];
+  const abort = new AbortController();
+  const long = client
+    .query(
+      'SELECT count() AS n FROM numbers(1000000000000) WHERE sipHash64(number) = 1 SETTINGS max_threads = 1',
+      {},
+      { signal: abort.signal },
+    )
+    .catch((error: unknown) => error);
+  const beside = { query: 'HTTP SELECT 1 beside a long query', ...(await measure(() => client.query('SELECT 1'))) };
+  abort.abort();
+  await long;
+  console.table([...idle, beside]);
+}
+
+let tokens = 0;
+function token(): string {
+  tokens += 1;
+  return `bench-${tokens}`;
+}
+
+const cache = new WeakMap<readonly Row[], Buffer>();
+function encoded(rows: readonly Row[], encode: (rows: readonly Row[]) => Buffer): Buffer {
+  const known = cache.get(rows);
+  if (known !== undefined) return known;
+  const bytes = encode(rows);
+  cache.set(rows, bytes);
+  return bytes;
+}
+
+function rowsFrom(first: number): Row[] {
+  return Array.from({ length: CHUNK }, (_, i) => {
+    const n = first + i;
+    return {
+      id: `0x${n.toString(16).padStart(64, '0')}-${n % 100}`,
+      wallet: `0x${((n * 7919) % 5000).toString(16).padStart(40, '0')}`,
+      token: BigInt(n) * 98_765_432_109_876_543_210_987n,
+      price: '0.530000',
+      size: n,
+      timestamp_ms: 1_700_000_000_000 + n,
+      block: n >> 6,
+      log_index: n & 63,
+    };
+  });
+}
+
+/** ClickHouse's RowBinary: strings with a length, integers little endian, in the order of the columns. */
+function rowBinary(rows: readonly Row[]): Buffer {
+  const out = Buffer.alloc(rows.length * 200);
+  let at = 0;
+  const text = (value: string) => {
+    at = out.writeUInt8(value.length, at);
+    at += out.write(value, at, 'latin1');
+  };
+  for (const row of rows) {
+    text(row.id);
+    text(row.wallet);
+    for (let shift = 0n; shift < 256n; shift += 64n)
+      at = out.writeBigUInt64LE((row.token >> shift) & 0xffffffffffffffffn, at);
+    at = out.writeBigInt64LE(BigInt(row.price.replace('.', '')), at);
+    at = out.writeBigUInt64LE(BigInt(row.size), at);
+    at = out.writeBigInt64LE(BigInt(row.timestamp_ms), at);
+    at = out.writeBigUInt64LE(BigInt(row.block), at);
+    at = out.writeUInt32LE(row.log_index, at);
+  }
+  return out.subarray(0, at);
+}
+
+interface Direct {
+  inline(table: string, rows: Buffer): Promise<void>;
+  file(table: string, rows: Buffer, path: string): Promise<void>;
+  command(sql: string): Promise<void>;
+  query(sql: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+function openDirect(path: string): Direct {
+  const session = new Session(path);
+  const command = async (sql: string) => {
+    await session.queryAsync(sql);
+  };
+  return {
+    command,
+    query: (sql) => session.queryAsync(sql),
+    inline: async (table, rows) => {
+      await session.insert({ table, values: rows, format: 'JSONEachRow' });
+    },
+    file: async (table, rows, path) => {
+      writeFileSync(path, rows);
+      await command(`INSERT INTO ${table} FROM INFILE '${path}' COMPRESSION 'none' FORMAT RowBinary`);
+    },
+    close: async () => session.close(),
+  };
+}
+
+async function startServer(dataDir: string) {
+  const free = async () => {
+    const probe = createServer();
+    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+    const { port } = probe.address() as { port: number };
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  };
+  const [port, adminPort] = [await free(), await free()];
+  const script = fileURLToPath(new URL('../../infra/clickhouse/main.js', import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [script], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '16',
+      ODDSTREAM_DATA: dataDir,
+      CLICKHOUSE_EMBEDDED_PORT: String(port),
+      ADMIN_PORT_CLICKHOUSE: String(adminPort),
+    },
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  for (let i = 0; (await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined))?.status !== 200; i++) {
+    if (i > 200 || child.exitCode !== null) throw new Error('the server did not start');
+    await sleep(50);
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    residentMb: () =>
+      Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024),
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+}

@@ -1,0 +1,74 @@
+import { openLog } from '../../infra/log/open-log.js';
+import type { NewRecord } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createBlockEncoder } from '../../ingest/chain/block-records.js';
+import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
+import type { SourceBlock } from '../../ingest/chain/source.js';
+import { createOwnedLog } from '../../ingest/shared/owned-log.js';
+import { createCodec } from '../../schemas/codec.js';
+import { fillBlock } from './fill-blocks.js';
+
+/**
+ * Decodes and appends blocks to chain.final the way the history writer does: one append under way while the next batch is decoded.
+ * argv: log URL, blocks. Blocks are made a few hundred at a time, as a node would give them, so that the resident memory is that of the
+ * pipeline; the time that takes is told apart. Starts at the first message.
+ */
+const BATCH_RECORDS = 4_096;
+const BLOCKS_AT_ONCE = 250;
+const [url, count] = process.argv.slice(2) as [string, string];
+const log = await openLog(url, { logger: silentLogger(), maintenance: false });
+const owned = await createOwnedLog(log, ['chain.final']);
+const encode = createBlockEncoder({ codec: createCodec(), decoder: { decodeBlock, blockEvent, decodePending } });
+const started = new Promise((resolve) => process.once('message', resolve));
+process.send?.({ type: 'ready' });
+await started;
+
+let makingMs = 0;
+let makingCpu = 0;
+let encodingMs = 0;
+let waitingMs = 0;
+let peakRss = 0;
+const cpuMicros = () => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+function* blocks(total: number): Generator<SourceBlock> {
+  for (let first = 1; first <= total; first += BLOCKS_AT_ONCE) {
+    const since = performance.now();
+    const cpuSince = cpuMicros();
+    const some = Array.from({ length: Math.min(BLOCKS_AT_ONCE, total - first + 1) }, (_, i) => fillBlock(first + i));
+    makingMs += performance.now() - since;
+    makingCpu += cpuMicros() - cpuSince;
+    yield* some;
+  }
+}
+const startedAt = performance.now();
+const cpuBefore = cpuMicros();
+let batch: NewRecord[] = [];
+let appending: Promise<unknown> = Promise.resolve();
+for (const block of blocks(Number(count))) {
+  const since = performance.now();
+  const records = encode(block);
+  batch.push(...records.facts, records.block);
+  encodingMs += performance.now() - since;
+  if (batch.length < BATCH_RECORDS) continue;
+  const waitingSince = performance.now();
+  await appending;
+  waitingMs += performance.now() - waitingSince;
+  peakRss = Math.max(peakRss, process.memoryUsage.rss());
+  appending = owned.append('chain.final', batch);
+  batch = [];
+}
+await appending;
+if (batch.length > 0) await owned.append('chain.final', batch);
+process.send?.({
+  type: 'done',
+  seconds: (performance.now() - startedAt - makingMs) / 1000,
+  makingSeconds: makingMs / 1000,
+  encodingSeconds: encodingMs / 1000,
+  waitingSeconds: waitingMs / 1000,
+  cpuSeconds: (cpuMicros() - cpuBefore - makingCpu) / 1e6,
+  rssMb: Math.round(Math.max(peakRss, process.memoryUsage.rss()) / 2 ** 20),
+});
+await log.close();
+process.disconnect();

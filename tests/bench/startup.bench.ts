@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { connectFrames } from '../support/frames.js';
+import { eventually, processNames, startProduct } from '../support/product.js';
+
+const RUNS = 3;
+
+/** Highest resident memory of a process so far, in MB; null where /proc does not tell. */
+function peakMb(pid: number | null): number | null {
+  if (pid === null) return null;
+  try {
+    const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmHWM:\s+(\d+) kB/);
+    return line === null ? null : Math.round(Number(line[1]) / 1024);
+  } catch {
+    return null;
+  }
+}
+
+interface Start {
+  readonly firstFrameS: number;
+  readonly historyS: number;
+  readonly fills: number;
+  readonly memory: Readonly<Record<string, number | null>>;
+}
+
+async function measureOnce(): Promise<Start> {
+  const started = performance.now();
+  const seconds = () => (performance.now() - started) / 1000;
+  const product = await startProduct({ env: { LOG_LEVEL: 'warn' } });
+  try {
+    const client = await eventually('the socket', async () => connectFrames(`${product.socket}?key=${product.key()}`));
+    client.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
+    await client.until((frame) => ['settlement', 'trade', 'status_update'].includes(frame.type), 60_000);
+    const firstFrameS = seconds();
+    client.close();
+    await eventually(
+      'the history',
+      async () => {
+        const { body } = await product.get('/v1/status');
+        const sources = (body as { sources?: { source: string; phase: string }[] }).sources ?? [];
+        return sources.length === 3 && sources.every((source) => source.phase === 'live');
+      },
+      180_000,
+    );
+    let fills = -1;
+    await eventually('the fills table to have the history', async () => {
+      const [row] = await product.sql<{ n: string }>('SELECT count() AS n FROM fills');
+      const same = Number(row?.n) - fills < 50;
+      fills = Number(row?.n);
+      return same;
+    });
+    const historyS = seconds();
+    const memory = Object.fromEntries(processNames.map((name) => [name, peakMb(product.pid(name))]));
+    return { firstFrameS, historyS, fills, memory };
+  } finally {
+    await product.dispose();
+  }
+}
+
+const median = (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+
+/** From a built clone with no data to the first live frame, to the whole history in the tables, and what each process took of memory. */
+export async function run(): Promise<void> {
+  const starts: Start[] = [];
+  for (let n = 0; n < RUNS; n++) starts.push(await measureOnce());
+  const firstFrame = median(starts.map((start) => start.firstFrameS));
+  const history = median(starts.map((start) => start.historyS));
+  const fills = median(starts.map((start) => start.fills));
+  console.log(`| figure (median of ${RUNS} starts from nothing) | value |\n|---|---|`);
+  console.log(`| start to first live frame | ${firstFrame.toFixed(1)} s (goal 20 s) |`);
+  console.log(`| start to whole history in the tables | ${history.toFixed(1)} s |`);
+  console.log(`| fills in the tables by then | ${fills.toLocaleString('en-US')} |`);
+  for (const name of processNames) {
+    const peaks = starts.flatMap((start) => start.memory[name] ?? []);
+    console.log(
+      `| peak resident memory, ${name} | ${peaks.length === 0 ? 'unknown' : `${Math.max(...peaks)} MB`} (goal < 700 MB) |`,
+    );
+  }
+}

@@ -1,0 +1,223 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import type { StreamEvent } from '../../schemas/types.gen.js';
+import { startTestGateway } from '../../stream-gateway/testing.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { startBrowser, withoutBrowser } from '../support/browser.js';
+import { recordedStream } from '../support/recorded-stream.js';
+
+const missing = withoutBrowser();
+if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
+
+const FROM = Date.UTC(2026, 10, 21, 15, 4, 0);
+
+describe.skipIf(missing !== null)('console in a browser', () => {
+  let gateway: Awaited<ReturnType<typeof startTestGateway>>;
+  let api: ApiHarness;
+  let browser: Browser;
+  let key: string;
+  let events: StreamEvent[] = [];
+
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    api = await startApi({ nowMs: FROM, socketPort: gateway.server.port });
+    key = await api.key('enterprise');
+    browser = await startBrowser();
+    events = await recordedStream(FROM, FROM + 90_000);
+    for (const event of events.slice(0, -400)) gateway.load(event);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+    await gateway?.server.close();
+  });
+
+  /** The console, opened; anything the browser complains of fails the test. */
+  async function open(colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme });
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    await page.goto(`${api.url}/console`);
+    return { page, complaints };
+  }
+  const rows = (page: Page) => page.locator('#frames .row:visible');
+  const publishRest = async () => {
+    for (const event of events.splice(-200)) await gateway.publish(event);
+  };
+
+  it('connects with a key, shows snapshot and live frames, counts, pauses and filters them', async () => {
+    const { page, complaints } = await open();
+    await page.getByLabel('Key').fill(key);
+    await page.getByLabel('Preset').selectOption('global');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('Connected.').waitFor();
+    const total = async () => Number((await page.locator('#total').textContent())?.replaceAll(',', ''));
+    await expect.poll(total).toBe(22);
+    await publishRest();
+    await expect.poll(total).toBeGreaterThan(40);
+    expect(Number(await page.locator('#rate').textContent())).toBeGreaterThan(0);
+    expect(await page.locator('#bytes').textContent()).toMatch(/[1-9].* k?B$/);
+    expect(await rows(page).count()).toBeLessThan(60);
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const before = await total();
+    await publishRest();
+    await expect.poll(total).toBeGreaterThan(before);
+    await expect.poll(() => page.locator('#shown').textContent()).toMatch(/ [1-9]\d* passed over$/);
+    await page.getByRole('button', { name: 'Go on' }).click();
+
+    await page.getByLabel('Show only frames with this text').fill('"status_update"');
+    await expect
+      .poll(async () => new Set(await page.locator('#frames .row:visible .type').allTextContents()))
+      .toEqual(new Set(['status_update']));
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('is used without a mouse', async () => {
+    const { page, complaints } = await open();
+    await page.getByLabel('Key').focus();
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await page.getByText('Connected.').waitFor();
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(10);
+    await page.locator('#frames').focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => page.locator('#detail').textContent()).toContain('"type": "subscribed"');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => page.locator('#detail').textContent()).toContain('"event_type"');
+    await expect.poll(() => page.locator('#frames').getAttribute('aria-activedescendant')).toBe('frame-3');
+    const active = await page.locator('#frames').getAttribute('aria-activedescendant');
+    expect(await page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('draws oracle prices, compressed, in the dark too', async () => {
+    const { page, complaints } = await open('dark');
+    await page.getByLabel('Key').fill(key);
+    await page.getByLabel('Preset').selectOption('chainlink');
+    await page.getByLabel('BTC/USD').check();
+    await page.getByLabel('Compressed').check();
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('Connected.').waitFor();
+    await rows(page).filter({ hasText: 'subscribed' }).waitFor();
+    const ticks = events.filter((event) => event.kind === 'price_feed' && event.twap_window_s === null);
+    expect(ticks.length).toBeGreaterThan(20);
+    const seq = (events.at(-1)?.seq ?? 0) + 1000;
+    for (const [index, tick] of ticks.entries())
+      await gateway.publish({
+        ...tick,
+        seq: seq + index,
+        frame: tick.frame.replace(/"seq":\d+/, `"seq":${seq + index}`),
+      });
+    await page.locator('#chart canvas').first().waitFor();
+    expect(await page.getByLabel('Feed of the chart').inputValue()).toBe('BTC/USD');
+    await expect.poll(() => rows(page).filter({ hasText: 'price_feed' }).count()).toBeGreaterThan(10);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(17, 21, 27)');
+    // The line's colour is nobody else's.
+    const painted = () =>
+      page.evaluate(`[...document.querySelectorAll('#chart canvas')].some((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at] === 0x1f && data[at + 1] === 0x8a && data[at + 2] === 0x5b) return true;
+        return false;
+      })`);
+    await expect.poll(painted).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('comes back after the connection is lost, and asks for what it missed', async () => {
+    const { page } = await open();
+    const sent: { filters?: { since_seq?: number } }[] = [];
+    const cut: (() => Promise<void>)[] = [];
+    await page.routeWebSocket(/\/ws\?/, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        sent.push(JSON.parse(message.toString()));
+        server.send(message);
+      });
+      cut.push(() => socket.close({ code: 1012, reason: 'server restart' }));
+    });
+    await page.getByLabel('Key').fill(key);
+    await page.getByLabel('Preset').selectOption('blocks');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await expect.poll(() => rows(page).filter({ hasText: 'settlements' }).count()).toBeGreaterThan(10);
+    const newest = Math.max(...(await page.locator('#frames .row:visible .seq').allTextContents()).map(Number));
+    await cut[0]?.();
+    await page.getByText('Connection lost; coming back').waitFor();
+    await page.getByText('Connected.').waitFor();
+    await expect.poll(() => sent.at(-1)?.filters?.since_seq).toBe(newest);
+    expect(sent).toHaveLength(2);
+    await page.close();
+  });
+
+  it('stands beside the AsyncAPI document of this address', async () => {
+    const { status, body } = await api.get('/asyncapi.json');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      asyncapi: '3.0.0',
+      servers: { events: { host: `api.test:${gateway.server.port}`, protocol: 'ws' } },
+    });
+  });
+
+  it('says why a key is refused, and what is wrong with a filter', async () => {
+    const { page } = await open();
+    await page.getByLabel('Key').fill('revoked');
+    await page.getByLabel('More filters as JSON').fill('{');
+    expect(await page.getByRole('alert').textContent()).toBe('More filters: not valid JSON.');
+    await page.getByLabel('More filters as JSON').fill('');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('Missing or invalid API key.').waitFor();
+    expect(await page.getByRole('button', { name: 'Connect' }).isVisible()).toBe(true);
+    await page.close();
+  });
+
+  it('gives code that does the same: JavaScript that runs, Python, curl that answers', async () => {
+    const { page, complaints } = await open();
+    await page.getByLabel('Preset').selectOption('large_trades');
+    await page.getByLabel('Side').selectOption('SELL');
+    const code = () => page.locator('#code').textContent();
+    const javascript = ((await code()) ?? '').replaceAll('YOUR_KEY', key);
+    const lines: { type: string }[] = [];
+    const sockets: WebSocket[] = [];
+    const Socket = class extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        sockets.push(this);
+      }
+    };
+    new Function('WebSocket', 'console', 'setTimeout', javascript)(
+      Socket,
+      { log: (frame: { type: string }) => lines.push(frame) },
+      () => undefined,
+    );
+    await expect.poll(() => lines[0]).toMatchObject({ type: 'subscribed', subscription_type: 'large_trades' });
+    for (const socket of sockets) socket.terminate();
+
+    await page.getByLabel('Python').check();
+    expect(await code()).toContain('"type":"large_trades"');
+    await page.getByLabel('curl (REST)').check();
+    const url = /'(http[^']+)'/.exec((await code()) ?? '')?.[1] ?? '';
+    expect(url).toBe(`${api.url}/v3/trades?limit=20&side=sell&min_amount_usd=1000`);
+    expect((await api.get(url.slice(api.url.length), key)).status).toBe(200);
+    await page.getByRole('textbox', { name: 'Wallets' }).fill('0x00000000000000000000000000000000000000aa');
+    for (const preset of ['large_trades', 'combos']) {
+      await page.getByLabel('Preset').selectOption(preset);
+      const wallet = /'(http[^']+)'/.exec((await code()) ?? '')?.[1] ?? '';
+      expect((await api.get(wallet.slice(api.url.length), key)).status, wallet).toBe(200);
+    }
+    await page.getByLabel('Preset').selectOption('chainlink');
+    const ticks = /'(http[^']+)'/.exec((await code()) ?? '')?.[1] ?? '';
+    expect((await api.get(ticks.slice(api.url.length), key)).status).toBe(200);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { runChain } from '../../ingest/chain/run-chain.js';
+import { createSourceStatus } from '../../ingest/shared/source-status.js';
+import { topics } from '../../schemas/topics.js';
+import { chainParts, codec, eventsOf, foldHead, freshLog, pendingTx } from '../support/chain-harness.js';
+import { createFakeSource, FakeNode } from '../support/fake-chain.js';
+import type { MemoryLog } from '../support/memory-log.js';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn();
+}
+
+function running(log: MemoryLog, source: ReturnType<typeof createFakeSource>['source']) {
+  const parts = chainParts(log);
+  const stop = new AbortController();
+  const status = createSourceStatus({ log, codec, logger: parts.logger, source: 'chain', mode: source.mode });
+  const done = runChain({ ...parts, metrics: parts.registry, source, status, signal: stop.signal });
+  done.catch(() => undefined);
+  return { done, stop, status };
+}
+const kinds = (log: MemoryLog, topic: string) => eventsOf(log, topic).map(({ kind }) => kind);
+
+describe('chain ingest', () => {
+  it('follows the head while the history is still being read, and tells how it is doing', async () => {
+    const node = new FakeNode(1);
+    for (let i = 0; i < 30; i += 1) node.mine([{ tx: i }]);
+    node.finalized = 25;
+    const log = await freshLog();
+    const { source, send } = createFakeSource(node);
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const held = {
+      ...source,
+      async *history(range: Parameters<typeof source.history>[0]) {
+        await gate;
+        yield* node.history(range);
+      },
+    };
+    const run = running(log, held);
+    send({ type: 'connected', connected: true, detail: 'scripted' });
+    send({ type: 'finalized', number: 25, hash: node.blocks[25]!.hash });
+    send({ type: 'head', block: node.tip, seenAtMs: 10 });
+    send({ type: 'pending', transaction: pendingTx(100), seenAtMs: 11 });
+    send({ type: 'head', block: node.mine([{ tx: 100 }]), seenAtMs: 12 });
+    await until(() => kinds(log, topics.chainHead.name).filter((kind) => kind === 'block').length === 2);
+    expect(kinds(log, topics.chainFinal.name)).toEqual([]);
+    expect(kinds(log, topics.chainHead.name)).toEqual([
+      'trade',
+      'block',
+      'settlement',
+      'trade',
+      'status_update',
+      'block',
+    ]);
+    expect(run.status.current).toMatchObject({ phase: 'history', connected: true, head: 31, finalized: 25 });
+    open();
+    await until(() => run.status.current.phase === 'live');
+    expect(run.status.current).toMatchObject({ phase: 'live', progress: 1, last_event_ms: 12 });
+    node.finalized = 31;
+    send({ type: 'finalized', number: 31, hash: node.blocks[31]!.hash });
+    await until(() => kinds(log, topics.chainFinal.name).filter((kind) => kind === 'block').length === 31);
+    run.stop.abort();
+    await run.done;
+    await run.status.close();
+    const last = eventsOf(log, topics.sources.name).at(-1);
+    expect(last?.value).toMatchObject({ source: 'chain', phase: 'stopped', connected: false, head: 31 });
+  });
+
+  it('fills the gap after a restart without repeating', async () => {
+    const node = new FakeNode(3);
+    const log = await freshLog();
+    const first = createFakeSource(node);
+    const run = running(log, first.source);
+    first.send({ type: 'head', block: node.mine([{ tx: 1 }]), seenAtMs: 1 });
+    await until(() => kinds(log, topics.chainHead.name).includes('block'));
+    run.stop.abort();
+    await run.done;
+    for (let i = 0; i < 70; i += 1) node.mine([{ tx: 10 + i }]);
+    const second = createFakeSource(node);
+    const again = running(log, second.source);
+    second.send({ type: 'head', block: node.tip, seenAtMs: 2 });
+    await until(() => foldHead(log).length === 71);
+    again.stop.abort();
+    await again.done;
+    expect(foldHead(log).map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, index) => index + 3));
+  });
+
+  it('ends with the first failure', async () => {
+    const node = new FakeNode(3);
+    const log = await freshLog();
+    const { source } = createFakeSource(node);
+    const broken = {
+      ...source,
+      historyRange: async () => {
+        throw new RetryableError('node is away');
+      },
+    };
+    await expect(running(log, broken).done).rejects.toThrow('node is away');
+  });
+});

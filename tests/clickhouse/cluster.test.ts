@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clusterDdl } from '../../infra/clickhouse/cluster-ddl.js';
+import { type Ddl, singleServerDdl } from '../../infra/clickhouse/ddl.js';
+import { loadNative, type NativeConnection, type NativeEngine } from '../../infra/clickhouse/embedded/native.js';
+import { migrationsTable } from '../../infra/clickhouse/migrations.js';
+import { migrations } from '../../processors/migrations.js';
+
+/** The engine with a cluster of one shard that is itself. */
+const serverConfig = `<clickhouse>
+  <remote_servers><events>
+    <shard><internal_replication>true</internal_replication><replica><host>localhost</host><port>9000</port></replica></shard>
+  </events></remote_servers>
+  <tcp_port>9000</tcp_port>
+</clickhouse>`;
+
+let native: NativeEngine;
+let connection: NativeConnection;
+let directory: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'oddstream-cluster-'));
+  const file = join(directory, 'config.xml');
+  writeFileSync(file, serverConfig);
+  native = loadNative();
+  connection = native.CreateConnection(join(directory, 'data'), [`--config-file=${file}`]);
+});
+afterAll(() => {
+  native.CloseConnection(connection);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function run(sql: string): Promise<string> {
+  try {
+    const { bytes } = await native.QueryAsyncConnection(connection, sql, 'TSV');
+    return Buffer.from(bytes).toString('utf8').trimEnd();
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${sql}`);
+  }
+}
+
+const statementsOf = (ddl: Ddl): readonly string[] => [
+  ...ddl.table(migrationsTable),
+  ...migrations.flatMap((migration) => migration.statements(ddl)),
+];
+const cluster = clusterDdl({ cluster: 'events', database: 'shared' });
+const clusterStatements = statementsOf(cluster);
+/**
+ * One node's share of a statement. The embedded engine has no Keeper to replicate through, so the nodes' own tables are plain here;
+ * names, columns, views, routing and tokens are the cluster's.
+ */
+const onThisNode = (sql: string) =>
+  sql
+    .replace(' ON CLUSTER events', '')
+    .replace(/Replicated(\w+)\('[^']*', '[^']*'(?:, )?/, '$1(')
+    .replace(
+      /replicated_deduplication_window = 1000, replicated_deduplication_window_seconds = \d+/,
+      'non_replicated_deduplication_window = 1000',
+    );
+
+describe('both variants of the schema', () => {
+  it.each([
+    ['a single server', statementsOf(singleServerDdl)],
+    ['a cluster', clusterStatements],
+  ])('%s: every statement is one the engine reads', async (_name, statements) => {
+    expect(statements.length).toBeGreaterThan(20);
+    for (const statement of statements) {
+      expect(await run(`EXPLAIN AST ${statement}`)).toMatch(/^(Create|Alter|Truncate|Insert)Query/);
+    }
+  });
+
+  it('a single server gets no clause of a cluster', () => {
+    expect(
+      statementsOf(singleServerDdl).filter((sql) =>
+        /replicated\w*MergeTree|ON CLUSTER|Distributed|_local\b|\{/i.test(sql),
+      ),
+    ).toEqual([]);
+  });
+
+  it('a cluster gets every object on every node, replicated, and no view that writes a Distributed table', () => {
+    for (const sql of clusterStatements) expect(sql).toContain(' ON CLUSTER events');
+    for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
+      expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
+    const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
+    expect(views).toHaveLength(15);
+    for (const sql of views) {
+      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time) AS/);
+      expect(sql).toMatch(/FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions)\b/);
+    }
+  });
+});
+
+describe('the cluster variant on the engine', () => {
+  it('creates: columns, views and sharding keys fit each other, in the same columns as a single server', async () => {
+    await run('CREATE DATABASE shared');
+    await run('CREATE DATABASE alone');
+    await run('USE shared');
+    for (const statement of clusterStatements) await run(onThisNode(statement));
+    await run('USE alone');
+    for (const statement of statementsOf(singleServerDdl)) await run(statement);
+    const columns = (database: string) =>
+      run(
+        `SELECT table, name, type FROM system.columns WHERE database = '${database}' AND NOT endsWith(table, '_local') ORDER BY table, position`,
+      );
+    const shared = await columns('shared');
+    expect(shared.split('\n').length).toBeGreaterThan(150);
+    expect(shared).toBe(await columns('alone'));
+    const engines = await run(
+      `SELECT name, engine FROM system.tables WHERE database = 'shared' AND NOT endsWith(name, '_mv') ORDER BY name`,
+    );
+    expect(engines.split('\n').map((line) => line.replace('\t', ' '))).toEqual([
+      'blocks ReplacingMergeTree',
+      'builder_volumes Distributed',
+      'builder_volumes_local AggregatingMergeTree',
+      'candles View',
+      'candles_5m Distributed',
+      'candles_5m_local AggregatingMergeTree',
+      'chunks ReplacingMergeTree',
+      'collateral_by_token Distributed',
+      'collateral_by_token_local SummingMergeTree',
+      'collateral_flows Distributed',
+      'collateral_flows_local ReplacingMergeTree',
+      'condition_events Distributed',
+      'condition_events_local ReplacingMergeTree',
+      'condition_tokens ReplacingMergeTree',
+      'conditions ReplacingMergeTree',
+      'events ReplacingMergeTree',
+      'fills Distributed',
+      'fills_by_builder Distributed',
+      'fills_by_builder_local ReplacingMergeTree',
+      'fills_by_token Distributed',
+      'fills_by_token_local ReplacingMergeTree',
+      'fills_by_wallet Distributed',
+      'fills_by_wallet_local ReplacingMergeTree',
+      'fills_local ReplacingMergeTree',
+      'hourly_volumes Distributed',
+      'hourly_volumes_local AggregatingMergeTree',
+      'last_prices Distributed',
+      'last_prices_local AggregatingMergeTree',
+      'market_status View',
+      'markets ReplacingMergeTree',
+      'minted_by_token Distributed',
+      'minted_by_token_local SummingMergeTree',
+      'open_interest View',
+      'pnl_events Distributed',
+      'pnl_events_local ReplacingMergeTree',
+      'positions Distributed',
+      'positions_by_token Distributed',
+      'positions_by_token_local ReplacingMergeTree',
+      'positions_local ReplacingMergeTree',
+      'resolutions ReplacingMergeTree',
+      'resolutions_by_time ReplacingMergeTree',
+      'schema_migrations ReplacingMergeTree',
+      'series ReplacingMergeTree',
+      'tags ReplacingMergeTree',
+      'ticks Distributed',
+      'ticks_local ReplacingMergeTree',
+      'token_candles_1h Distributed',
+      'token_candles_1h_local AggregatingMergeTree',
+      'token_candles_1m Distributed',
+      'token_candles_1m_local AggregatingMergeTree',
+      'token_prices View',
+      'token_quotes ReplacingMergeTree',
+      'token_settlements ReplacingMergeTree',
+      'token_volumes Distributed',
+      'token_volumes_local AggregatingMergeTree',
+      'tokens ReplacingMergeTree',
+      'usage Distributed',
+      'usage_hourly View',
+      'usage_local ReplacingMergeTree',
+      'usage_monthly View',
+      'wallet_days Distributed',
+      'wallet_days_local SummingMergeTree',
+      'wallet_events Distributed',
+      'wallet_events_local ReplacingMergeTree',
+    ]);
+  });
+
+  it('a token counts once through the Distributed table, in it and behind its views', async () => {
+    const insert = (token: string) =>
+      run(
+        `INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, order_hash, builder, token_id, usdc, shares)
+         SETTINGS distributed_foreground_insert = 1, async_insert = 0, insert_deduplication_token = '${token}', deduplicate_blocks_in_dependent_materialized_views = 1
+         SELECT toString(number), intDiv(number, 10), number % 10, toDateTime(1700000000 + number, 'UTC'), concat('m', toString(number % 3)), 't',
+           toString(number), if(number % 2 = 0, 'b', ''), number % 5, 100 + number, 200 FROM numbers(1000)`,
+      );
+    const counts = () =>
+      run(`SELECT (SELECT count() FROM fills), (SELECT count() FROM fills_by_wallet), (SELECT count() FROM fills_by_token),
+        (SELECT count() FROM fills_by_builder), (SELECT sum(usdc) FROM fills)`);
+    const once = ['1000', '2000', '1000', '500', String(1000 * 100 + (999 * 1000) / 2)].join('\t');
+    for (let i = 0; i < 3; i++) await insert('fills-chain.final-0-0-999-fills');
+    expect(await counts()).toBe(once);
+    // Under another token the rows land again, and reading the newest versions still counts each fill once.
+    await insert('fills-chain.final-0-1-1000-fills');
+    expect(await run('SELECT count(), sum(usdc) FROM fills FINAL')).toBe(`1000\t${once.split('\t')[4]}`);
+    expect(
+      await run(
+        `SELECT token_id, tupleElement(argMaxMerge(last), 'usdc') FROM last_prices GROUP BY token_id ORDER BY token_id`,
+      ),
+    ).toBe(['0\t1095', '1\t1096', '2\t1097', '3\t1098', '4\t1099'].join('\n'));
+    // As the trades page asks: a table of orders picked from the same Distributed table.
+    expect(
+      await run(
+        `WITH orders AS (SELECT order_hash FROM fills_by_wallet WHERE wallet = 'm1' AND role = 'maker' ORDER BY block_number DESC LIMIT 5)
+         SELECT count() FROM fills_by_wallet AS f FINAL WHERE f.role = 'maker' AND f.order_hash IN (SELECT order_hash FROM orders) SETTINGS distributed_product_mode = 'global'`,
+      ),
+    ).toMatch(/^[1-5]$/);
+  });
+
+  it('settles a replicated table, and refuses names that are none', async () => {
+    expect(await run('EXPLAIN AST SYSTEM SYNC REPLICA `chunks` LIGHTWEIGHT')).toContain('SYSTEM');
+    for (const bad of ['', 'a b', "x'; DROP TABLE y", '1st'])
+      expect(() => clusterDdl({ cluster: bad, database: 'shared' })).toThrow(/Not a name/);
+  });
+});

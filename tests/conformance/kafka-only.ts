@@ -1,0 +1,264 @@
+import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCluster } from '../../infra/log/kafka/cluster.js';
+import { createKafkaLog } from '../../infra/log/kafka/kafka-log.js';
+import { findLanded } from '../../infra/log/kafka/landed.js';
+import { splitBatches } from '../../infra/log/kafka/record-batch.js';
+import type { Log, LogRecord } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import type { TestKafka } from '../support/kafka.js';
+import { makeTopic, numbered, readAll, record, T0, tail, texts, uniqueName } from './log-harness.js';
+
+/** What only Kafka has: other clients, transactions that were left open, retention and compaction by the broker. */
+export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
+  describe('log: kafka among other clients', () => {
+    let log: Log;
+    let kafkajs: Kafka;
+    let admin: Admin;
+    const open = () => createKafkaLog({ brokers: kafkaOf().brokers, logger: silentLogger() });
+    beforeAll(async () => {
+      log = await open();
+      kafkajs = new Kafka({ brokers: [...kafkaOf().brokers], logLevel: logLevel.NOTHING });
+      admin = kafkajs.admin();
+      await admin.connect();
+    });
+    afterAll(async () => {
+      await admin?.disconnect();
+      await log?.close();
+    });
+
+    const transactionalProducer = async (transactionalId: string) => {
+      const producer = kafkajs.producer({ transactionalId, idempotent: true, maxInFlightRequests: 1 });
+      await producer.connect();
+      return producer;
+    };
+    const configure = (topic: string, configs: Record<string, string>) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [
+          {
+            type: ConfigResourceTypes.TOPIC,
+            name: topic,
+            configEntries: Object.entries(configs).map(([name, value]) => ({ name, value })),
+          },
+        ],
+      });
+    const eventually = async (condition: () => Promise<boolean>) => {
+      while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 100));
+    };
+
+    it('its records are what kafkajs reads, and it reads what kafkajs wrote, compressed or not', async () => {
+      const topic = await makeTopic(log);
+      const producer = kafkajs.producer();
+      await producer.connect();
+      const long = 'abc'.repeat(2000);
+      const messages = [
+        { key: 'ключ', value: long, timestamp: '1700000000000', headers: { h: 'x' } },
+        { key: 'b', value: null, timestamp: '5' },
+      ];
+      for (const compression of [0, 1]) await producer.send({ topic, messages, compression });
+      await producer.disconnect();
+      await log.append(topic, [record('ключ', long), record('b', null, 5)]);
+      const all = await readAll(log, topic);
+      const pair = [
+        ['ключ', long, 1_700_000_000_000],
+        ['b', undefined, 5],
+      ];
+      expect(all.map(({ key, value, timestampMs }) => [key, value?.toString(), timestampMs])).toEqual([
+        ...pair,
+        ...pair,
+        ...pair,
+      ]);
+
+      const seen: [string | undefined, string | undefined, number][] = [];
+      const consumer = kafkajs.consumer({ groupId: uniqueName('group') });
+      await consumer.connect();
+      await consumer.subscribe({ topic, fromBeginning: true });
+      await new Promise<void>((resolve) => {
+        void consumer.run({
+          eachMessage: async ({ message }) => {
+            seen.push([message.key?.toString(), message.value?.toString(), Number(message.timestamp)]);
+            if (seen.length === 6) resolve();
+          },
+        });
+      });
+      await consumer.disconnect();
+      expect(seen).toEqual([...pair, ...pair, ...pair]);
+    });
+
+    it('what a transaction rolled back is nowhere, and its markers are no records', async () => {
+      const topic = await makeTopic(log);
+      const producer = await transactionalProducer(uniqueName('other'));
+      const write = async (value: string, end: 'commit' | 'abort') => {
+        const transaction = await producer.transaction();
+        await transaction.send({ topic, messages: [{ key: 'k', value, timestamp: String(T0) }] });
+        await transaction[end]();
+      };
+      await write('gone', 'abort');
+      await eventually(async () => (await log.bounds(topic, 0)).next === 2);
+      expect(await log.bounds(topic, 0)).toEqual({ earliest: 2, next: 2 });
+      expect(await log.lastRecord(topic, 0)).toBeNull();
+      expect(await log.offsetForTimestamp(topic, 0, 0)).toBe(2);
+      await log.append(topic, [record('k', 'first')]);
+      await write('second', 'commit');
+      for (let i = 0; i < 5; i++) await write('gone', 'abort');
+      await eventually(async () => texts(await readAll(log, topic)).length === 2);
+      expect(texts(await readAll(log, topic))).toEqual(['first', 'second']);
+      const last = await log.lastRecord(topic, 0);
+      expect(last?.value?.toString()).toBe('second');
+      expect((await log.bounds(topic, 0)).next).toBe(last!.offset + 1);
+      // The markers were written now, long after T0.
+      expect(await log.offsetForTimestamp(topic, 0, T0 + 1)).toBe(last!.offset + 1);
+      expect(await log.offsetForTimestamp(topic, 0, T0)).toBe(2);
+      await producer.disconnect();
+    });
+
+    it('a step that a dead process left open is rolled back by the next step of its group', async () => {
+      const [input, output] = [await makeTopic(log), await makeTopic(log)];
+      const group = uniqueName('group');
+      const dead = await transactionalProducer(`oddstream/${group}/${input}/0`);
+      const transaction = await dead.transaction();
+      await transaction.send({ topic: output, messages: [{ key: 'k', value: 'half' }] });
+      expect(await readAll(log, output)).toEqual([]);
+      const positions = [{ topic: input, partition: 0, nextOffset: 7 }];
+      await log.appendAndCommit({ outputs: [{ topic: output, records: [record('k', 'whole')] }], group, positions });
+      expect(texts(await readAll(log, output))).toEqual(['whole']);
+      await expect(transaction.commit()).rejects.toThrow();
+      expect(texts(await readAll(log, output))).toEqual(['whole']);
+      expect(await log.committed(group, input)).toEqual(positions);
+      await dead.disconnect();
+    });
+
+    it('a batch whose answer was lost is found again, in an open transaction too, and nothing else is', async () => {
+      const topic = await makeTopic(log, { partitions: 2 });
+      const cluster = createCluster({ brokers: kafkaOf().brokers, logger: silentLogger(), unavailableAfterMs: 10_000 });
+      const producer = await transactionalProducer(uniqueName('other'));
+      await log.append(topic, numbered(10));
+      const transaction = await producer.transaction();
+      await transaction.send({ topic, messages: [{ key: 'k', value: 'open', partition: 1, timestamp: String(T0) }] });
+      const connection = await cluster.leader(topic, 1, 'control');
+      const request = { topic, partition: 1, offset: 0, maxWaitMs: 0, maxBytes: 100_000, uncommitted: true };
+      const batches = splitBatches((await connection.fetch(request)).records);
+      expect(batches.length).toBeGreaterThan(0);
+      for (const { producerId: id, producerEpoch: epoch, baseSequence: sequence, baseOffset } of batches) {
+        const sent = { topic, partition: 1, producer: { id, epoch }, sequence, from: 0 };
+        expect(await findLanded(cluster, sent)).toBe(baseOffset);
+        expect(await findLanded(cluster, { ...sent, sequence: sequence + 1000 })).toBeNull();
+        expect(await findLanded(cluster, { ...sent, producer: { id, epoch: epoch + 1 } })).toBeNull();
+        expect(await findLanded(cluster, { ...sent, producer: { id: id + 1000, epoch } })).toBeNull();
+        expect(await findLanded(cluster, { ...sent, from: baseOffset + 1 })).toBeNull();
+        expect(await findLanded(cluster, { ...sent, from: baseOffset + 1000 })).toBeNull();
+      }
+      await transaction.abort();
+      await producer.disconnect();
+      cluster.close();
+    });
+
+    it('two instances that share a group and its partitions take turns without losing a step', async () => {
+      const [input, output] = [await makeTopic(log), await makeTopic(log)];
+      const group = uniqueName('group');
+      const other = await open();
+      const run = async (instance: Log, id: string) => {
+        for (let i = 0; i < 15; i++) {
+          const positions = [{ topic: input, partition: 0, nextOffset: i }];
+          const outputs = [{ topic: output, records: [record(id, `${id}${i}`)] }];
+          await instance.appendAndCommit({ outputs, group, positions });
+        }
+      };
+      await Promise.all([run(log, 'a'), run(other, 'b')]);
+      await other.close();
+      const values = texts(await readAll(log, output));
+      for (const id of ['a', 'b']) {
+        expect(values.filter((value) => value!.startsWith(id))).toEqual(
+          Array.from({ length: 15 }, (_, i) => `${id}${i}`),
+        );
+      }
+    });
+
+    it('reads on through what compaction removed, to the end and from inside the holes', async () => {
+      const topic = await makeTopic(log, { compacted: true });
+      await configure(topic, {
+        'cleanup.policy': 'compact',
+        'segment.bytes': '1048576',
+        'segment.ms': '100',
+        'min.cleanable.dirty.ratio': '0.01',
+        'delete.retention.ms': '0',
+      });
+      const now = Date.now();
+      for (let round = 0; round < 30; round++) {
+        await log.append(
+          topic,
+          ['a', 'b', 'c'].map((key) => record(key, `${key}${round}`, now + round)),
+        );
+      }
+      // Closes the segment before it, which is then compacted, batches that lost every record included.
+      const keep = async () => {
+        await log.append(topic, [record('d', 'end', now + 1000)]);
+        return (await readAll(log, topic)).length;
+      };
+      await eventually(async () => (await keep()) < 20);
+      const held = await readAll(log, topic);
+      expect(new Map(held.map(({ key, value }) => [key, value?.toString()]))).toEqual(
+        new Map([
+          ['a', 'a29'],
+          ['b', 'b29'],
+          ['c', 'c29'],
+          ['d', 'end'],
+        ]),
+      );
+      const last = held.at(-1) as LogRecord;
+      for (let offset = 0; offset <= last.offset; offset += 7) {
+        expect(await readAll(log, topic, { offset })).toEqual(held.filter((one) => one.offset >= offset));
+      }
+      const reader = tail(log, { topic, partition: 0, from: { offset: 1 }, maxRecords: 2 });
+      await reader.until((records) => records.at(-1)?.offset === last.offset);
+      await reader.stop();
+      expect(reader.records).toEqual(held.filter(({ offset }) => offset >= 1));
+      expect((await log.lastRecord(topic, 0))?.offset).toBe(last.offset);
+    });
+
+    it('a start that retention deleted means the earliest record left', async () => {
+      const topic = await makeTopic(log, { retentionMs: 3_600_000 });
+      await log.append(topic, numbered(20));
+      const early = tail(log, { topic, partition: 0, from: 'earliest' });
+      await early.until((records) => records.length === 20);
+      // Every one of these is older than an hour, so the broker closes the segment and deletes it.
+      await eventually(async () => (await log.bounds(topic, 0)).earliest === 20);
+      expect(await log.bounds(topic, 0)).toEqual({ earliest: 20, next: 20 });
+      expect(await readAll(log, topic, { offset: 3 })).toEqual([]);
+      expect(await log.lastRecord(topic, 0)).toBeNull();
+      const late = tail(log, { topic, partition: 0, from: { offset: 3 } });
+      await log.append(topic, [record('k', 'new', Date.now())]);
+      await late.until((records) => records.length === 1);
+      await early.until((records) => records.length === 21);
+      await Promise.all([early.stop(), late.stop()]);
+      expect(late.records[0]).toMatchObject({ offset: 20, key: 'k' });
+    });
+
+    it('topics are kept as their spec says, and retention is only ever widened', async () => {
+      const names = ['cleanup.policy', 'retention.ms'];
+      const kept = async (topic: string) => {
+        const { resources } = await admin.describeConfigs({
+          includeSynonyms: false,
+          resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames: names }],
+        });
+        const entries = resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]);
+        return Object.fromEntries(entries) as Record<string, string>;
+      };
+      const spec = { name: uniqueName('topic'), partitions: 1, compacted: false };
+      await log.ensureTopics([{ ...spec, retentionMs: 7_200_000 }]);
+      expect(await kept(spec.name)).toEqual({ 'cleanup.policy': 'delete', 'retention.ms': '7200000' });
+      await log.ensureTopics([{ ...spec, retentionMs: 3_600_000 }]);
+      expect(await kept(spec.name)).toMatchObject({ 'retention.ms': '7200000' });
+      await log.ensureTopics([{ ...spec, retentionMs: 86_400_000 }]);
+      expect(await kept(spec.name)).toMatchObject({ 'retention.ms': '86400000' });
+      await log.ensureTopics([{ ...spec, retentionMs: null }]);
+      expect(await kept(spec.name)).toMatchObject({ 'retention.ms': '-1' });
+      await expect(log.ensureTopics([{ ...spec, compacted: true, retentionMs: null }])).rejects.toThrow('compacted');
+      const compacted = await makeTopic(log, { compacted: true });
+      expect(await kept(compacted)).toEqual({ 'cleanup.policy': 'compact', 'retention.ms': '-1' });
+      const both = await makeTopic(log, { compacted: true, retentionMs: 86_400_000 });
+      expect(await kept(both)).toEqual({ 'cleanup.policy': 'compact,delete', 'retention.ms': '86400000' });
+    });
+  });
+}

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Log, LogRecord, NewRecord } from '../../infra/log/port.js';
+import { type LogTraits, type LogUnderTest, makeTopic, readAll, uniqueName } from './log-harness.js';
+
+const KEYS = ['a', 'b', 'c', 'd', ''];
+const HOUR_MS = 60 * 60_000;
+
+const newRecord: fc.Arbitrary<NewRecord> = fc.record({
+  key: fc.constantFrom(...KEYS),
+  value: fc.option(
+    fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+    { freq: 6 },
+  ),
+  timestampMs: fc.integer({ min: 0, max: 20_000 }),
+  partition: fc.constant(0),
+});
+const batch = fc.array(newRecord, { maxLength: 6 });
+
+type Command =
+  | { readonly kind: 'append'; readonly records: readonly NewRecord[] }
+  | { readonly kind: 'step'; readonly records: readonly NewRecord[]; readonly position: number }
+  | { readonly kind: 'commit'; readonly position: number }
+  | { readonly kind: 'read'; readonly from: number; readonly maxRecords: number }
+  | { readonly kind: 'time'; readonly timestampMs: number }
+  | { readonly kind: 'look' };
+
+const command: fc.Arbitrary<{ readonly instance: number; readonly command: Command }> = fc.record({
+  instance: fc.nat(1),
+  command: fc.oneof(
+    fc.record({ kind: fc.constant('append' as const), records: batch }),
+    fc.record({ kind: fc.constant('step' as const), records: batch, position: fc.nat(100) }),
+    fc.record({ kind: fc.constant('commit' as const), position: fc.nat(100) }),
+    fc.record({ kind: fc.constant('read' as const), from: fc.nat(40), maxRecords: fc.integer({ min: 1, max: 10 }) }),
+    fc.record({ kind: fc.constant('time' as const), timestampMs: fc.nat(21_000) }),
+    fc.record({ kind: fc.constant('look' as const) }),
+  ),
+});
+
+/** The whole truth in two fields. Records carry positions in the list instead of offsets. */
+interface Model {
+  readonly records: NewRecord[];
+  committed: number | null;
+}
+
+/** Random interleavings against a list, and random histories against the rules of retention and compaction. */
+export function describeModel(under: () => LogUnderTest, traits: LogTraits): void {
+  describe('against a model', () => {
+    it('any interleaving of two instances reads as one list', async () => {
+      const { log, reopen } = under();
+      const other = await reopen();
+      await fc.assert(
+        fc.asyncProperty(fc.array(command, { maxLength: 30 }), async (commands) => {
+          const topic = await makeTopic(log);
+          const group = uniqueName('group');
+          const model: Model = { records: [], committed: null };
+          for (const { instance, command } of commands) {
+            await apply(instance === 0 ? log : other, topic, group, model, command);
+          }
+          expect(plain(await readAll(log, topic))).toEqual(model.records.map(plainOf));
+        }),
+        { numRuns: 60 },
+      );
+      await other.close();
+    });
+
+    it('offsets for timestamps are what a full read says', async () => {
+      const { log } = under();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(fc.integer({ min: 0, max: 9000 }), { minLength: 1, maxLength: 5 }), { maxLength: 12 }),
+          fc.array(fc.integer({ min: 0, max: 9500 }), { minLength: 5, maxLength: 10 }),
+          async (appends, questions) => {
+            const topic = await makeTopic(log);
+            for (const times of appends) {
+              await log.append(
+                topic,
+                times.map((timestampMs) => ({ key: 'k', value: null, timestampMs })),
+              );
+            }
+            await expectTimes(log, topic, questions);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    if (!traits.maintains) return;
+
+    it('compaction leaves exactly the last record of each key, whatever was written between passes', async () => {
+      const { log } = under();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.record({ records: batch, maintain: fc.boolean() }), { maxLength: 15 }),
+          fc.array(fc.nat(21_000), { maxLength: 5 }),
+          async (steps, questions) => {
+            const topic = await makeTopic(log, { compacted: true });
+            const written: LogRecord[] = [];
+            for (const { records, maintain } of steps) {
+              const [range] = await log.append(topic, records);
+              for (const [i, one] of records.entries()) {
+                const { key, value, timestampMs } = one;
+                written.push({ offset: range!.firstOffset + i, key, value, timestampMs });
+              }
+              if (maintain) await log.maintain(0);
+            }
+            await log.maintain(0);
+            const last = new Map(written.map((one) => [one.key, one.offset]));
+            const expected = written.filter((one) => last.get(one.key) === one.offset);
+            expect(plain(await readAll(log, topic))).toEqual(expected.map(plainOf));
+            await expectTimes(log, topic, questions);
+            await log.maintain(traits.tombstoneGraceMs);
+            const living = expected.filter(({ value }) => value !== null);
+            expect(plain(await readAll(log, topic))).toEqual(living.map(plainOf));
+            await expectTimes(log, topic, questions);
+          },
+        ),
+        { numRuns: 25 },
+      );
+    });
+
+    it('retention deletes only a prefix and only records that are too old', async () => {
+      const { log } = under();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 4 }), { maxLength: 15 }),
+          fc.integer({ min: 0, max: 12 }),
+          async (appends, nowHours) => {
+            const topic = await makeTopic(log, { retentionMs: HOUR_MS });
+            for (const hours of appends) {
+              await log.append(
+                topic,
+                hours.map((hour) => ({ key: 'k', value: null, timestampMs: hour * HOUR_MS })),
+              );
+            }
+            const before = await readAll(log, topic);
+            await log.maintain(nowHours * HOUR_MS);
+            const after = await readAll(log, topic);
+            expect(after).toEqual(before.slice(before.length - after.length));
+            const cutoffMs = (nowHours - 1) * HOUR_MS;
+            for (const gone of before.slice(0, before.length - after.length)) {
+              expect(gone.timestampMs).toBeLessThan(cutoffMs);
+            }
+            if (after[0] !== undefined) expect(after[0].timestampMs).toBeGreaterThanOrEqual(cutoffMs);
+            await expectTimes(
+              log,
+              topic,
+              Array.from({ length: 11 }, (_, hour) => hour * HOUR_MS),
+            );
+          },
+        ),
+        { numRuns: 25 },
+      );
+    });
+  });
+}
+
+async function apply(log: Log, topic: string, group: string, model: Model, command: Command): Promise<void> {
+  switch (command.kind) {
+    case 'append':
+      await log.append(topic, command.records);
+      model.records.push(...command.records);
+      return;
+    case 'step': {
+      const positions = [{ topic, partition: 0, nextOffset: command.position }];
+      await log.appendAndCommit({ outputs: [{ topic, records: command.records }], group, positions });
+      model.records.push(...command.records);
+      model.committed = command.position;
+      return;
+    }
+    case 'commit':
+      await log.commit(group, [{ topic, partition: 0, nextOffset: command.position }]);
+      model.committed = command.position;
+      return;
+    case 'read': {
+      const all = await readAll(log, topic);
+      const from = all[command.from]?.offset;
+      if (from === undefined) return;
+      const found: LogRecord[] = [];
+      const { maxRecords } = command;
+      for await (const got of log.read({ topic, partition: 0, from: { offset: from }, follow: false, maxRecords })) {
+        found.push(...got.records);
+      }
+      expect(plain(found)).toEqual(model.records.slice(command.from).map(plainOf));
+      return;
+    }
+    case 'time':
+      await expectTimes(log, topic, [command.timestampMs]);
+      return;
+    case 'look': {
+      const last = await log.lastRecord(topic, 0);
+      const expected = model.records.at(-1);
+      expect(last === null ? null : plainOf(last)).toEqual(expected === undefined ? null : plainOf(expected));
+      const committed = await log.committed(group, topic);
+      expect(committed.map(({ nextOffset }) => nextOffset)).toEqual(model.committed === null ? [] : [model.committed]);
+    }
+  }
+}
+
+/** The definition, by brute force over everything the log holds. */
+async function expectTimes(log: Log, topic: string, questions: readonly number[]): Promise<void> {
+  const records = await readAll(log, topic);
+  const { next } = await log.bounds(topic, 0);
+  for (const timestampMs of questions) {
+    const expected = records.find((one) => one.timestampMs >= timestampMs)?.offset ?? next;
+    expect(await log.offsetForTimestamp(topic, 0, timestampMs)).toBe(expected);
+  }
+}
+
+function plainOf({ key, value, timestampMs }: Pick<LogRecord, 'key' | 'value' | 'timestampMs'>): string {
+  return `${key}@${timestampMs}=${value === null ? 'null' : value.toString('hex')}`;
+}
+
+function plain(records: readonly LogRecord[]): string[] {
+  return records.map(plainOf);
+}

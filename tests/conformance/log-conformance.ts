@@ -1,0 +1,272 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FatalError, RetryableError } from '../../infra/errors.js';
+import { UnknownTopicError } from '../../infra/log/errors.js';
+import { partitionForKey } from '../../infra/log/partitioner.js';
+import type { Log } from '../../infra/log/port.js';
+import { describeAppending } from './log-conformance-appending.js';
+import { describeClaims } from './log-conformance-claims.js';
+import { describeMaintenance } from './log-conformance-maintenance.js';
+import { describeModel } from './log-conformance-model.js';
+import { describeReading } from './log-conformance-reading.js';
+import {
+  type LogTraits,
+  type LogUnderTest,
+  makeTopic,
+  numbered,
+  readAll,
+  record,
+  T0,
+  tail,
+  texts,
+  uniqueName,
+  withInstance,
+} from './log-harness.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+const defaults: LogTraits = { contiguousOffsets: true, maintains: true, tombstoneGraceMs: DAY_MS };
+
+/** What every engine of the log port must do. `open` is called once per group of tests. */
+export function describeLog(name: string, open: () => Promise<LogUnderTest>, traits: Partial<LogTraits> = {}): void {
+  const all: LogTraits = { ...defaults, ...traits };
+  describe(`log: ${name}`, () => {
+    let under: LogUnderTest;
+    let log: Log;
+    beforeAll(async () => {
+      under = await open();
+      log = under.log;
+    });
+    afterAll(() => under.cleanup());
+    const using = <T>(work: (other: Log) => Promise<T>) => withInstance(under, work);
+
+    describeAppending(() => under, all);
+    describeReading(() => under);
+
+    describe('bounds, last record, timestamps', () => {
+      it('knows an empty partition', async () => {
+        const topic = await makeTopic(log);
+        const bounds = await log.bounds(topic, 0);
+        expect(bounds.earliest).toBe(bounds.next);
+        expect(await log.lastRecord(topic, 0)).toBeNull();
+        expect(await log.offsetForTimestamp(topic, 0, 0)).toBe(bounds.next);
+      });
+
+      it('moves with appends, per partition', async () => {
+        const topic = await makeTopic(log, { partitions: 2 });
+        await log.append(topic, [record('a', '1', T0, 0), record('b', '2', T0 + 5, 0)]);
+        const last = await log.lastRecord(topic, 0);
+        expect(last).toMatchObject({ key: 'b', timestampMs: T0 + 5 });
+        expect(last!.value!.toString()).toBe('2');
+        const bounds = await log.bounds(topic, 0);
+        expect(bounds.next).toBe(last!.offset + 1);
+        expect(bounds.next - bounds.earliest).toBe(2);
+        expect(await log.lastRecord(topic, 1)).toBeNull();
+      });
+
+      it('shows another instance the bounds at once', async () => {
+        const topic = await makeTopic(log);
+        await using(async (other) => {
+          for (let i = 1; i <= 20; i++) {
+            const [range] = await log.append(topic, numbered(1, i));
+            expect((await other.bounds(topic, 0)).next).toBe(range!.lastOffset + 1);
+            expect((await other.lastRecord(topic, 0))!.key).toBe(`k${i}`);
+          }
+        });
+      });
+
+      it('finds the first record at or after a time, also when times are out of order', async () => {
+        const topic = await makeTopic(log);
+        const times = [5000, 1000, 9000, 8000, 20_000, 7000, 20_000, 30_500, 30_000, 12_000];
+        for (const [i, time] of times.entries()) await log.append(topic, [record('k', String(i), time)]);
+        const { earliest, next } = await log.bounds(topic, 0);
+        for (const time of [0, 1, 1000, 5000, 5001, 9000, 9001, 20_000, 20_001, 30_000, 30_500, 30_501, 10 ** 12]) {
+          const first = times.findIndex((own) => own >= time);
+          expect([time, await log.offsetForTimestamp(topic, 0, time)]).toEqual([
+            time,
+            first === -1 ? next : earliest + first,
+          ]);
+        }
+      });
+    });
+
+    describe('positions and atomic steps', () => {
+      it('has no position before a commit, then the last one committed, per group and partition', async () => {
+        const topic = await makeTopic(log, { partitions: 3 });
+        const group = uniqueName('group');
+        expect(await log.committed(group, topic)).toEqual([]);
+        await log.commit(group, [
+          { topic, partition: 0, nextOffset: 5 },
+          { topic, partition: 2, nextOffset: 0 },
+        ]);
+        await log.commit(group, [{ topic, partition: 0, nextOffset: 9 }]);
+        await log.commit(`${group}2`, [{ topic, partition: 0, nextOffset: 1 }]);
+        await using(async (other) => {
+          const found = [...(await other.committed(group, topic))].sort((a, b) => a.partition - b.partition);
+          expect(found).toEqual([
+            { topic, partition: 0, nextOffset: 9 },
+            { topic, partition: 2, nextOffset: 0 },
+          ]);
+          expect(await other.committed(`${group}2`, topic)).toEqual([{ topic, partition: 0, nextOffset: 1 }]);
+        });
+      });
+
+      it('lands outputs in several topics and positions together', async () => {
+        const [input, left, right] = [
+          await makeTopic(log),
+          await makeTopic(log, { partitions: 2 }),
+          await makeTopic(log),
+        ];
+        const group = uniqueName('group');
+        await log.appendAndCommit({
+          outputs: [
+            { topic: left, records: [record('a', 'l', T0, 1)] },
+            { topic: right, records: numbered(3) },
+          ],
+          group,
+          positions: [{ topic: input, partition: 0, nextOffset: 42 }],
+        });
+        expect(texts(await readAll(log, left, 'earliest', 1))).toEqual(['l']);
+        expect(texts(await readAll(log, right))).toEqual(['v0', 'v1', 'v2']);
+        expect(await log.committed(group, input)).toEqual([{ topic: input, partition: 0, nextOffset: 42 }]);
+      });
+
+      it('never shows positions without outputs to another instance', async () => {
+        const [input, output] = [await makeTopic(log), await makeTopic(log)];
+        const group = uniqueName('group');
+        await using(async (other) => {
+          const write = (async () => {
+            for (let i = 1; i <= 100; i++) {
+              const positions = [{ topic: input, partition: 0, nextOffset: i }];
+              await log.appendAndCommit({ outputs: [{ topic: output, records: numbered(2, i) }], group, positions });
+            }
+          })();
+          for (let position = 0; position < 100; ) {
+            await nextTurn();
+            position = (await other.committed(group, input))[0]?.nextOffset ?? 0;
+            expect((await readAll(other, output)).length).toBeGreaterThanOrEqual(position * 2);
+          }
+          await write;
+        });
+      });
+
+      it('lands nothing of a step that fails', async () => {
+        const [input, output] = [await makeTopic(log), await makeTopic(log)];
+        const group = uniqueName('group');
+        const fine = { topic: output, records: numbered(2) };
+        const position = { topic: input, partition: 0, nextOffset: 1 };
+        const steps = [
+          { outputs: [fine, { topic: uniqueName('missing'), records: numbered(1) }], positions: [position] },
+          { outputs: [fine, { topic: output, records: [record('a', 'b', -5)] }], positions: [position] },
+          { outputs: [fine], positions: [position, { topic: uniqueName('missing'), partition: 0, nextOffset: 1 }] },
+          { outputs: [fine], positions: [position, { topic: input, partition: 7, nextOffset: 1 }] },
+          { outputs: [fine], positions: [{ topic: input, partition: 0, nextOffset: -1 }] },
+        ];
+        for (const step of steps) {
+          await expect(log.appendAndCommit({ ...step, group })).rejects.toBeInstanceOf(FatalError);
+        }
+        await expect(log.appendAndCommit({ outputs: [fine], positions: [position], group: '' })).rejects.toBeInstanceOf(
+          FatalError,
+        );
+        expect(await readAll(log, output)).toEqual([]);
+        expect(await log.committed(group, input)).toEqual([]);
+      });
+    });
+
+    describeClaims(() => under);
+
+    describe('topics', () => {
+      it('refuses what was never created, by name, everywhere', async () => {
+        const missing = uniqueName('missing');
+        const calls: (() => Promise<unknown>)[] = [
+          () => log.append(missing, numbered(1)),
+          () => log.partitions(missing),
+          () => log.bounds(missing, 0),
+          () => log.lastRecord(missing, 0),
+          () => log.offsetForTimestamp(missing, 0, 0),
+          () => log.committed('group', missing),
+          () => log.commit('group', [{ topic: missing, partition: 0, nextOffset: 0 }]),
+          () => readAll(log, missing),
+        ];
+        for (const call of calls) {
+          await expect(call()).rejects.toBeInstanceOf(UnknownTopicError);
+          await expect(call()).rejects.toThrow(missing);
+        }
+        const topic = await makeTopic(log);
+        await expect(log.bounds(topic, 1)).rejects.toBeInstanceOf(UnknownTopicError);
+        await expect(readAll(log, topic, 'earliest', 1)).rejects.toBeInstanceOf(UnknownTopicError);
+      });
+
+      it('may be ensured again and by many at once', async () => {
+        const specs = Array.from({ length: 6 }, () => ({
+          name: uniqueName('topic'),
+          partitions: 2,
+          // An engine applies retention by itself, and these records are of 2023.
+          retentionMs: 36_500 * DAY_MS,
+          compacted: false,
+        }));
+        await using(async (other) => {
+          await Promise.all([log, other, log, other].map((each) => each.ensureTopics(specs)));
+          for (const { name } of specs) await log.append(name, [record('a', name, T0, 1)]);
+          await other.ensureTopics(specs);
+          for (const { name } of specs) expect(texts(await readAll(other, name, 'earliest', 1))).toEqual([name]);
+        });
+      });
+
+      it('widens partitions under way and never takes them away', async () => {
+        const topic = await makeTopic(log, { partitions: 2 });
+        await log.append(topic, [record('a', 'old', T0, 1)]);
+        await using(async (other) => {
+          expect(await other.partitions(topic)).toBe(2);
+          await log.ensureTopics([{ name: topic, partitions: 4, retentionMs: null, compacted: false }]);
+          expect(await other.partitions(topic)).toBe(4);
+          await other.append(topic, [record('a', 'new', T0, 3)]);
+          await log.ensureTopics([{ name: topic, partitions: 1, retentionMs: null, compacted: false }]);
+          expect(await log.partitions(topic)).toBe(4);
+        });
+        expect(texts(await readAll(log, topic, 'earliest', 1))).toEqual(['old']);
+        expect(texts(await readAll(log, topic, 'earliest', 3))).toEqual(['new']);
+      });
+
+      it('routes by the widened count in an instance that had seen the old one', async () => {
+        const topic = await makeTopic(log, { partitions: 1 });
+        await using(async (other) => {
+          await other.append(topic, [record('key-1', 'before')]);
+          await log.ensureTopics([{ name: topic, partitions: 8, retentionMs: null, compacted: false }]);
+          await other.partitions(topic);
+          await other.append(topic, [record('key-1', 'after')]);
+          const partition = partitionForKey(Buffer.from('key-1'), 8);
+          expect(texts(await readAll(log, topic, 'earliest', partition))).toContain('after');
+        });
+      });
+
+      it('refuses impossible specs', async () => {
+        const spec = { name: uniqueName('topic'), partitions: 1, retentionMs: null, compacted: false };
+        for (const bad of [
+          { name: '' },
+          { name: 'a b' },
+          { partitions: 0 },
+          { partitions: 1.5 },
+          { retentionMs: -1 },
+        ]) {
+          await expect(log.ensureTopics([{ ...spec, ...bad }])).rejects.toBeInstanceOf(FatalError);
+        }
+      });
+    });
+
+    it('once closed, ends its readers and refuses work as unavailable', async () => {
+      const topic = await makeTopic(log);
+      const other = await under.reopen();
+      const reader = tail(other, { topic, partition: 0, from: 'earliest' });
+      await log.append(topic, numbered(1));
+      await reader.until((records) => records.length === 1);
+      await other.close();
+      await reader.ended;
+      await expect(other.append(topic, numbered(1))).rejects.toBeInstanceOf(RetryableError);
+      await expect(other.bounds(topic, 0)).rejects.toBeInstanceOf(RetryableError);
+      await other.close();
+    });
+
+    if (all.maintains) describeMaintenance(() => under, all);
+    describeModel(() => under, all);
+  });
+}

@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentVariables, loadConfig } from '../../infra/config/config.js';
+import { startAdminServer } from '../../infra/telemetry/admin-server.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const deploy = join(root, 'infra', 'deploy');
+const read = (path: string) => readFileSync(join(deploy, path), 'utf8');
+const filesUnder = (directory: string, ending: RegExp): readonly string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+
+const compose = read('compose.yaml');
+const manifests = filesUnder(join(deploy, 'kubernetes'), /\.yaml$/).map((file) => readFileSync(file, 'utf8'));
+const dockerfile = read('Dockerfile');
+
+/** The text of one top-level entry of compose.yaml, or of one service. */
+function block(name: string, indent: string): string {
+  const lines = compose.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`${indent}${name}:`));
+  const end = lines.findIndex((line, i) => i > start && new RegExp(`^ {0,${indent.length}}\\S`).test(line));
+  return lines.slice(start, end === -1 ? undefined : end).join('\n');
+}
+
+const services = ['ingest', 'processors', 'api', 'stream-gateway'] as const;
+const settings = (text: string) =>
+  new Map(
+    [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): (.*)$/gm)].map(([, name, value]) => [name as string, value as string]),
+  );
+
+describe('settings', () => {
+  it('of the compose file are ones the processes read', () => {
+    const known = new Set(environmentVariables);
+    for (const text of [
+      block('x-environment', ''),
+      block('x-reader', ''),
+      ...services.map((name) => block(name, '  ')),
+    ])
+      for (const name of settings(text).keys()) expect(known, name).toContain(name);
+  });
+
+  it('of the manifests and the image are ones the processes read', () => {
+    const known = new Set([...environmentVariables, 'NODE_ENV']);
+    const named = [
+      ...manifests.flatMap((text) => [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)].map((match) => match[1] as string)),
+      ...manifests.flatMap((text) =>
+        [...text.matchAll(/name: ([A-Z][A-Z0-9_]+), value/g)].map((match) => match[1] as string),
+      ),
+      ...[...dockerfile.matchAll(/(?:ENV |^ {4})([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1] as string),
+    ];
+    expect(named.length).toBeGreaterThan(15);
+    for (const name of named) expect(known, name).toContain(name);
+  });
+
+  it('give a configuration the processes accept', () => {
+    for (const name of services) {
+      const given = new Map([
+        ...settings(block('x-environment', '')),
+        ...settings(block('x-reader', '')),
+        ...settings(block(name, '  ')),
+      ]);
+      const filled = [...given].map(([key, value]) => [
+        key,
+        value.replace(/\$\{\w+(:?[-?])[^}]*\}/, (_, how) => (how === ':-' ? '' : 'secret')),
+      ]);
+      const config = loadConfig(Object.fromEntries(filled));
+      expect(config.host).toBe('0.0.0.0');
+      expect(config.logUrl).toBe('kafka://kafka:9092');
+    }
+  });
+});
+
+describe('ports', () => {
+  const { ports } = loadConfig({});
+  const admin = {
+    ingest: ports.admin.ingest,
+    processors: ports.admin.processors,
+    api: ports.admin.api,
+    'stream-gateway': ports.admin.gateway,
+  };
+
+  it.each(services)('of %s are the same in compose file, manifests, image and Prometheus', (name) => {
+    const service = block(name, '  ');
+    expect(service).toContain(`healthcheck.mjs, "${admin[name]}"`);
+    expect(read('prometheus/prometheus.yml')).toContain(`${name}:${admin[name]}`);
+    expect(read(`kubernetes/${name}.yaml`)).toContain(`name: admin, containerPort: ${admin[name]}`);
+    expect(dockerfile).toMatch(new RegExp(`EXPOSE .*\\b${admin[name]}\\b`));
+  });
+
+  it('that users reach are published', () => {
+    expect(block('api', '  ')).toContain(`"${ports.api}:${ports.api}"`);
+    expect(block('stream-gateway', '  ')).toContain(`"${ports.gateway}:${ports.gateway}"`);
+    for (const port of [ports.api, ports.gateway]) expect(dockerfile).toMatch(new RegExp(`EXPOSE .*\\b${port}\\b`));
+  });
+});
+
+it('every script that is started is an entry point of ours', () => {
+  const started = [compose, dockerfile, ...manifests].flatMap((text) =>
+    [...text.matchAll(/dist\/([\w/-]+)\.js/g)].map((match) => match[1] as string),
+  );
+  expect(new Set(started)).toEqual(new Set(services.map((name) => `${name}/main`)));
+  for (const script of started) expect(existsSync(join(root, `${script}.ts`)), script).toBe(true);
+});
+
+it('everything the image is made of exists, and images have versions', () => {
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) =>
+    (match[1] as string).split(' '),
+  );
+  for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
+  const images = [
+    ...[compose, ...manifests].join('\n').matchAll(/image: (\S+)/g),
+    ...dockerfile.matchAll(/^FROM (\S+)/gm),
+  ];
+  expect(images.length).toBeGreaterThan(8);
+  for (const [, image] of images) expect(image).toMatch(/:v?\d+\.\d+\.\d+/);
+});
+
+describe('metrics', () => {
+  const sources = ['infra', 'ingest', 'processors', 'api', 'stream-gateway'].flatMap((room) =>
+    filesUnder(join(root, room), /(?<!\.test)\.ts$/).map((file) => readFileSync(file, 'utf8')),
+  );
+  const registered = new Map<string, string>(
+    sources.flatMap((text) =>
+      [...text.matchAll(/\.(counter|gauge|histogram)\(\s*'([a-z0-9_]+)'/g)].map(
+        ([, kind, name]) => [`oddstream_${name}`, kind as string] as const,
+      ),
+    ),
+  );
+  const dashboard = JSON.parse(read('grafana/dashboards/oddstream.json')) as {
+    panels: { id: number; title: string; gridPos: { x: number; w: number }; targets?: { expr: string }[] }[];
+  };
+  const expressions = [
+    ...dashboard.panels.flatMap((panel) => (panel.targets ?? []).map((target) => target.expr)),
+    ...[...read('prometheus/alerts.yml').matchAll(/expr: (.*)$/gm)].map((match) => match[1] as string),
+  ];
+
+  it('of the dashboard and the alerts are registered in the code, of the kind they are asked as', () => {
+    const asked = expressions.flatMap((text) => [...text.matchAll(/oddstream_[a-z0-9_]+/g)].map((match) => match[0]));
+    expect(asked.length).toBeGreaterThan(40);
+    for (const name of asked) {
+      const base = name.replace(/_(bucket|sum|count)$/, '');
+      if (base !== name) expect(registered.get(base), name).toBe('histogram');
+      else expect(registered.get(name), name).toMatch(/^(counter|gauge)$/);
+    }
+  });
+
+  it('are asked for in expressions whose brackets close, in panels of their own', () => {
+    for (const text of expressions)
+      for (const pair of ['()', '[]', '{}'])
+        expect(text.split(pair[0] as string).length, text).toBe(text.split(pair[1] as string).length);
+    expect(new Set(dashboard.panels.map((panel) => panel.id)).size).toBe(dashboard.panels.length);
+    for (const panel of dashboard.panels)
+      expect(panel.gridPos.x + panel.gridPos.w, panel.title).toBeLessThanOrEqual(24);
+  });
+});
+
+describe('ClickHouse users', () => {
+  const users = read('clickhouse/users.d/oddstream.xml');
+  let clickhouse: TestClickHouse;
+  beforeAll(async () => {
+    clickhouse = await startTestClickHouse();
+  });
+  afterAll(() => clickhouse.stop());
+
+  it('the files are well-formed: every element closes in its turn', () => {
+    for (const file of filesUnder(join(deploy, 'clickhouse'), /\.xml$/)) {
+      const text = readFileSync(file, 'utf8').replace(/<!--[\s\S]*?-->/g, '');
+      const open: string[] = [];
+      for (const [, closing, name, empty] of text.matchAll(/<(\/?)([\w]+)(?:\s+\w+="[^"<]*")*\s*(\/?)>/g)) {
+        if (closing === '/') expect(open.pop(), file).toBe(name);
+        else if (empty !== '/') open.push(name as string);
+      }
+      expect(open, file).toEqual([]);
+      expect(text.replace(/<\/?\w+(?:\s+\w+="[^"<]*")*\s*\/?>/g, ''), file).not.toMatch(/[<>]/);
+    }
+  });
+
+  it('every grant is one the engine reads, and none of the readers reaches a file, the network or another database', async () => {
+    const grants = [...users.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1] as string);
+    expect(grants.length).toBeGreaterThanOrEqual(8);
+    for (const grant of grants) {
+      const rows = await clickhouse.client.query<{ text: string }>('SELECT formatQuerySingleLine({q:String}) AS text', {
+        // The server's own reader of these files adds the grantee.
+        q: `${grant} TO someone`,
+      });
+      expect(rows[0]?.text).toMatch(/^GRANT /);
+    }
+    for (const reader of ['api', 'analyst']) {
+      const own = users.split(`<${reader}>`)[1]?.split(`</${reader}>`)[0] ?? '';
+      expect([...own.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1])).toEqual([
+        'GRANT SELECT ON oddstream.*',
+      ]);
+    }
+  });
+
+  it('every setting of the profiles is one of the engine', async () => {
+    const profiles =
+      users
+        .split('<profiles>')[1]
+        ?.split('</profiles>')[0]
+        ?.replace(/<!--[\s\S]*?-->/g, '') ?? '';
+    const names = [...profiles.matchAll(/^ {6}(?: {2})?<(\w+)>/gm)]
+      .map((match) => match[1] as string)
+      .filter((name) => name !== 'constraints');
+    expect(names.length).toBeGreaterThan(30);
+    const known = new Set(
+      (await clickhouse.client.query<{ name: string }>('SELECT name FROM system.settings')).map((row) => row.name),
+    );
+    for (const name of names) expect(known, name).toContain(name);
+  });
+});
+
+it('the health check tells a process that answers from one that does not', async () => {
+  const check = (...ports: number[]) =>
+    promisify(execFile)(process.execPath, [join(deploy, 'healthcheck.mjs'), ...ports.map(String)]);
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const admin = await startAdminServer({
+    host: '127.0.0.1',
+    port: 0,
+    metrics,
+    readiness: () => ({ ready: false, checks: {} }),
+  });
+  try {
+    await expect(check(1, admin.port)).resolves.toBeDefined();
+  } finally {
+    await admin.close();
+  }
+  await expect(check(admin.port)).rejects.toMatchObject({ code: 1 });
+});

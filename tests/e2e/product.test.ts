@@ -1,0 +1,176 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectFrames } from '../support/frames.js';
+import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+
+const run = promisify(execFile);
+let product: Product;
+type Body = Record<string, unknown>;
+
+beforeAll(async () => {
+  product = await startProduct();
+  await untilUp(product);
+}, 120_000);
+afterAll(async () => {
+  await product.dispose();
+}, 30_000);
+
+describe('npm start on recorded input', () => {
+  it('prints where everything is, and that the data is recorded and shifted', () => {
+    const text = product.output();
+    for (const part of [product.api, `${product.api}/docs`, product.socket, product.clickhouse, product.key()])
+      expect(text).toContain(part);
+    expect(text).toMatch(/[Rr]ecorded/);
+    expect(text).toMatch(/shifted by \d+ whole days/);
+  });
+
+  it('keeps the ready key in a file only its owner can read', () => {
+    expect(statSync(join(product.dataDir, 'dev-key')).mode & 0o777).toBe(0o600);
+    expect(product.key()).toMatch(/^odds_live_[0-9a-f]{32}$/);
+  });
+
+  it('prints commands that work when pasted', async () => {
+    const lines = product
+      .output()
+      .split('\n')
+      .map((line) => line.trim());
+    const curls = lines.filter((line) => line.startsWith('curl -s '));
+    expect(curls.length).toBeGreaterThanOrEqual(3);
+    await eventually(
+      'fills for the printed query',
+      async () => Number((await product.sql<{ n: string }>('SELECT count() AS n FROM fills'))[0]?.n) > 0,
+    );
+    for (const command of curls) {
+      const { stdout } = await run('bash', ['-c', command]);
+      expect(stdout.trim().length).toBeGreaterThan(2);
+      expect(stdout).not.toMatch(/"error"|Exception/);
+    }
+    const watch = lines.find((line) => line.startsWith('node infra/up/watch.mjs ')) as string;
+    const { stdout } = await run('bash', ['-c', `${watch} --count 1`]);
+    expect(stdout).toContain('"type":"subscribed"');
+    expect(stdout).toMatch(/"type":"(settlement|trade|status_update)"/);
+  }, 60_000);
+
+  it('serves the whole status without a 402', async () => {
+    const { status, body } = await product.get('/v1/status');
+    expect(status).toBe(200);
+    const sources = (body as { sources: { source: string; mode: string; shift_days: number | null }[] }).sources;
+    expect(sources.map((entry) => entry.source).sort()).toEqual(['catalog', 'chain', 'oracle']);
+    expect(sources.every((entry) => entry.mode === 'recorded')).toBe(true);
+    expect(sources.find((entry) => entry.source === 'chain')?.shift_days).toBeGreaterThan(0);
+  });
+
+  it('serves candles, ticks, the window price, active markets, series and markets', async () => {
+    const candles = (await eventually('candles', async () => {
+      const { body } = await product.get('/v1/crypto/candles?symbol=BTC');
+      const list = (body as { candles: Body[] }).candles;
+      return list.length > 5 && list;
+    })) as { time: number; open: number; high: number; low: number; close: number }[];
+    for (const candle of candles) {
+      expect(candle.time % 300).toBe(0);
+      expect(candle.high).toBeGreaterThanOrEqual(Math.max(candle.open, candle.close));
+      expect(candle.low).toBeLessThanOrEqual(Math.min(candle.open, candle.close));
+    }
+    // The recording has gaps of up to six minutes, so an hour is asked for.
+    await eventually('an hour of ticks', async () => {
+      const now = Date.now();
+      const { body } = await product.get(`/v1/crypto/ticks?symbol=BTC&from=${now - 3_600_000}&to=${now}`);
+      return (body as { count: number }).count > 1500;
+    });
+    const active = (await product.get('/v1/crypto/active')).body as {
+      windowStart: number;
+      markets: { slug: string }[];
+    };
+    expect(active.windowStart).toBe(Math.floor(Date.now() / 300_000) * 300);
+    expect(active.markets.map((market) => market.slug)).toContain(`btc-updown-5m-${active.windowStart}`);
+    const price = (await product.get(`/v1/crypto/price?symbol=BTC&window=${active.windowStart - 600}`)).body as Body;
+    expect(price.openPrice).toBeGreaterThan(1000);
+    expect(price.closePrice).toBeGreaterThan(1000);
+    const event = await product.get(`/v1/event/btc-updown-5m-${active.windowStart}`);
+    expect(event.status).toBe(200);
+    expect((event.body as { markets: Body[] }).markets[0]).toMatchObject({ outcomes: ['Up', 'Down'] });
+    expect((await product.get('/v1/crypto/series')).status).toBe(200);
+    expect((await product.get('/v1/crypto/markets')).status).toBe(200);
+    expect((await product.get('/docs/')).status).toBe(200);
+    const openapi = (await product.get('/openapi.json')).body as { paths: Body };
+    expect(Object.keys(openapi.paths)).toEqual(
+      expect.arrayContaining(['/v3/trades', '/v1/crypto/candles', '/v1/event/{slug}']),
+    );
+  });
+
+  it('serves live trades with their markets', async () => {
+    const trades = await eventually('live trades with titles', async () => {
+      const { body } = await product.get('/v3/trades?limit=20');
+      const rows = (body as { trades: { market: string | null; timestamp: string }[] }).trades;
+      return (
+        rows.length > 0 &&
+        rows.some((row) => row.market !== null && Number(row.timestamp) > Date.now() / 1000 - 600) &&
+        rows
+      );
+    });
+    expect(trades.length).toBeGreaterThan(0);
+  });
+
+  it('streams settlement, status_update and trade of one transaction with market titles, ticks and blocks', async () => {
+    const client = await connectFrames(`${product.socket}?key=${product.key()}`);
+    try {
+      client.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
+      client.send({ action: 'subscribe', type: 'chainlink' });
+      client.send({ action: 'subscribe', type: 'blocks', filters: { snapshot_count: 0 } });
+      const settlement = await client.until((frame) => frame.type === 'settlement', 60_000);
+      const tx = settlement.data?.tx_hash;
+      const update = await client
+        .until((frame) => frame.type === 'status_update' && frame.data?.tx_hash === tx, 30_000)
+        .catch(async () => {
+          // A few per mille never confirm: then another one must.
+          return client.until((frame) => frame.type === 'status_update', 30_000);
+        });
+      expect(update.data?.latency_ms).toBeGreaterThan(0);
+      const trade = await client.until(
+        (frame) => frame.type === 'trade' && frame.data?.tx_hash === update.data?.tx_hash,
+      );
+      expect(trade.data?.market_title).toMatch(/Up or Down/);
+      expect(trade.data?.market_slug).toMatch(/updown-5m-\d+$/);
+      await client.until((frame) => frame.type === 'price_feed');
+      await client.until((frame) => frame.type === 'block');
+      const seqs = client.frames.flatMap((frame) => (typeof frame.seq === 'number' ? [frame.seq] : []));
+      expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+    } finally {
+      client.close();
+    }
+  }, 120_000);
+
+  it('makes keys, gates the free plan and counts requests', async () => {
+    const made = await fetch(`${product.api}/v1/keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'e2e' }),
+    });
+    expect(made.status).toBe(201);
+    const { api_key: key } = (await made.json()) as { api_key: string };
+    const again = await fetch(`${product.api}/v1/keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(again.status).toBe(429);
+    expect(await again.json()).toMatchObject({ error: 'Too many key generation requests. Max 1 per day.' });
+    const gated = await fetch(`${product.api}/v3/trades`, { headers: { 'x-api-key': key } });
+    expect(gated.status).toBe(402);
+    const free = await fetch(`${product.api}/v1/crypto/series`, { headers: { 'x-api-key': key } });
+    expect([free.status, free.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
+    const client = await eventually('the new key on the socket', () => connectFrames(`${product.socket}?key=${key}`));
+    client.close();
+  });
+
+  it('runs each process within its memory and stops within five seconds', async () => {
+    for (const name of processNames) expect(product.pid(name), name).not.toBeNull();
+    const { code, tookMs } = await product.stop();
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(5000 + 1000);
+    for (const name of processNames) expect(product.pid(name), name).toBeNull();
+  }, 30_000);
+});

@@ -1,0 +1,180 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startDoor } from '../support/anvil.js';
+import { startClickHouseProcess } from '../support/clickhouse-process.js';
+import { digest, loaded } from '../support/digest.js';
+import { startTestKafka, type TestKafka, whyNoKafka } from '../support/kafka.js';
+import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
+import { startTestRegistry } from '../support/schema-registry.js';
+import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
+
+const missing = await whyNoKafka();
+const noDisk = whyNoSmallDisk();
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}, 90_000);
+
+const fourProcesses = ['ingest', 'processors', 'api', 'stream-gateway'] as const;
+/** How long ClickHouse is away; longer by hand. */
+const CLICKHOUSE_AWAY_MS = Number(process.env.ODDSTREAM_TEST_AWAY_MS ?? 12_000);
+
+async function start(options: Parameters<typeof startProduct>[0]): Promise<Product> {
+  const product = await startProduct({ ...options, env: { RECORDED_HISTORY_ONLY: '1', ...options?.env } });
+  cleanups.push(() => product.dispose());
+  return product;
+}
+
+async function startBroker(dir?: string): Promise<TestKafka> {
+  const broker = await startTestKafka({ dir });
+  cleanups.push(() => broker.stop());
+  return broker;
+}
+
+/** The check fails on every one of these processes, and says something like this. */
+async function told(product: Product, names: readonly ProcessName[], check: string, reason: RegExp): Promise<void> {
+  for (const name of names) {
+    await eventually(`${name} to say what is wrong with ${check}`, async () => {
+      const { ready, checks } = await product.readyz(name);
+      return !ready && checks[check]?.ok === false && reason.test(checks[check].detail ?? '');
+    });
+  }
+}
+
+describe.skipIf(missing !== null)(
+  `the whole product on Kafka${missing === null ? '' : ` (not run: ${missing})`}`,
+  () => {
+    /** Tables of an undisturbed run, on the other log engine. */
+    let truth: Record<string, string>;
+    beforeAll(async () => {
+      const calm = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
+      try {
+        await loaded(calm);
+        truth = await digest(calm);
+      } finally {
+        await calm.dispose();
+      }
+      expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
+    }, 240_000);
+
+    it('ends with the tables of an undisturbed run after kill -9 of processes and of the broker', async () => {
+      const broker = await startBroker();
+      const product = await start({ env: { LOG_URL: broker.url } });
+      const victims: (ProcessName | 'broker')[] = [
+        'ingest',
+        'processors',
+        'broker',
+        'clickhouse',
+        'processors',
+        'ingest',
+      ];
+      let killed = 0;
+      for (const [index, name] of victims.entries()) {
+        await pause(1200 + ((index * 379) % 700));
+        if (name === 'broker') {
+          await broker.halt('kill');
+          await pause(1500);
+          await broker.start();
+          killed++;
+          continue;
+        }
+        const pid = product.pid(name);
+        if (pid === null) continue;
+        process.kill(pid, 'SIGKILL');
+        killed++;
+      }
+      expect(killed).toBeGreaterThan(3);
+      await loaded(product);
+      expect(await digest(product)).toEqual(truth);
+    }, 480_000);
+
+    it('needs three URLs and nothing else, and outlives that each of the three servers fails while it loads', async () => {
+      const disk = noDisk === null ? mountSmallDisk(DISK_MB) : null;
+      if (disk !== null) cleanups.push(() => disk.remove());
+      const [broker, registry, store] = await Promise.all([
+        startBroker(disk?.dir),
+        startTestRegistry(),
+        startClickHouseProcess(),
+      ]);
+      cleanups.push(
+        () => registry.stop(),
+        () => store.stop(),
+      );
+      const [registryDoor, storeDoor] = [await startDoor(registry.port), await startDoor(store.port)];
+      cleanups.push(
+        () => registryDoor.close(),
+        () => storeDoor.close(),
+      );
+      const product = await start({
+        env: {
+          LOG_URL: broker.url,
+          SCHEMA_REGISTRY_URL: `http://127.0.0.1:${registryDoor.port}/apis/ccompat/v7`,
+        },
+        clickhouse: { url: `http://127.0.0.1:${storeDoor.port}`, user: store.user, password: store.password },
+      });
+      const atWork = async (what: string) => {
+        await eventually(`${what}: all four processes`, async () => fourProcesses.every((name) => product.pid(name)));
+      };
+      await atWork('at the start');
+
+      if (disk !== null) {
+        await within('the broker to end, as its disk is full', broker.ended());
+        await told(product, fourProcesses, 'log', /failing for \d+ s|does not answer/);
+        expect(await product.metric('ingest', 'oddstream_log_up')).toBe(0);
+        expect(await product.metric('ingest', 'oddstream_log_errors_total')).toBeGreaterThan(0);
+        await broker.halt('kill');
+        disk.enlarge(2_000);
+        await broker.start();
+      }
+      await eventually('fills', async () => Number((await fills(product)) ?? 0) > 0);
+
+      registryDoor.shut();
+      await broker.halt('kill');
+      process.kill(product.pid('processors')!, 'SIGKILL');
+      await told(product, ['processors'], 'registry', /schema registry at .* cannot be used now/);
+      expect(await product.metric('processors', 'oddstream_schema_registry_up')).toBe(0);
+      await told(product, ['ingest', 'api', 'stream-gateway'], 'log', /failing for \d+ s|does not answer/);
+      registryDoor.unlock();
+      await told(product, ['processors'], 'log', /failing for \d+ s/);
+      expect(await product.metric('processors', 'oddstream_log_unavailable_seconds')).toBeGreaterThan(0);
+      await broker.start();
+      await eventually('processors to read the log', async () => (await product.readyz('processors')).checks.log?.ok);
+
+      storeDoor.shut();
+      await told(product, ['processors'], 'clickhouse', /ECONN|socket|does not answer/);
+      await told(product, ['api'], 'tables', /ECONN|socket|does not answer/);
+      expect(await product.metric('processors', 'oddstream_clickhouse_up')).toBe(0);
+      await pause(CLICKHOUSE_AWAY_MS);
+      expect(await product.metric('processors', 'oddstream_clickhouse_unavailable_seconds')).toBeGreaterThan(
+        CLICKHOUSE_AWAY_MS / 1000 - 3,
+      );
+      storeDoor.unlock();
+
+      for (let cycle = 0; cycle < 3; cycle++) {
+        process.kill(store.pid, 'SIGSTOP');
+        await pause(1_800);
+        process.kill(store.pid, 'SIGCONT');
+        await pause(300);
+      }
+
+      await loaded(product);
+      expect(await digest(product)).toEqual(truth);
+      for (const name of fourProcesses)
+        await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready);
+      expect(product.pid('clickhouse')).toBeNull();
+      expect(product.output()).toContain('Oddstream is up.');
+    }, 300_000);
+  },
+);
+
+async function within(what: string, work: Promise<unknown>): Promise<void> {
+  let over = false;
+  work.then(() => {
+    over = true;
+  });
+  await eventually(what, async () => over, 120_000);
+}
+
+const fills = async (product: Product) => (await product.sql<{ n: string }>('SELECT count() AS n FROM fills'))[0]?.n;
+/** The broker's disk is full before the history is in the log. */
+const DISK_MB = 16;

@@ -1,0 +1,80 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { digest, loaded } from '../support/digest.js';
+import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
+import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
+
+const noDisk = whyNoSmallDisk();
+/** Full before the history is in the log. */
+const DISK_MB = 40;
+const running: Product[] = [];
+const disks: SmallDisk[] = [];
+afterEach(async () => {
+  for (const product of running.splice(0).reverse()) await product.dispose();
+  for (const disk of disks.splice(0)) disk.remove();
+}, 60_000);
+
+const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };
+
+/** Tables of an undisturbed run. */
+let truth: Record<string, string>;
+beforeAll(async () => {
+  const calm = await startProduct({ env });
+  try {
+    await loaded(calm);
+    truth = await digest(calm);
+  } finally {
+    await calm.dispose();
+  }
+  expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
+}, 240_000);
+
+describe('kill -9 during the load', () => {
+  it('leaves tables equal to an undisturbed run, row for row', async () => {
+    const disturbed = await startProduct({ env });
+    running.push(disturbed);
+    // A fixed sequence that hits every process, clustered on the two that write.
+    const victims: ProcessName[] = [
+      'ingest',
+      'processors',
+      'clickhouse',
+      'processors',
+      'ingest',
+      'api',
+      'stream-gateway',
+      'clickhouse',
+      'processors',
+      'ingest',
+    ];
+    for (const [index, name] of victims.entries()) {
+      await new Promise((resolve) => setTimeout(resolve, 500 + ((index * 379) % 700)));
+      process.kill(await eventually(`${name} to run`, async () => disturbed.pid(name)), 'SIGKILL');
+    }
+    await loaded(disturbed);
+    expect(await digest(disturbed)).toEqual(truth);
+  }, 400_000);
+});
+
+describe.skipIf(noDisk !== null)(`a full disk under the log${noDisk === null ? '' : ` (not run: ${noDisk})`}`, () => {
+  it('is told to the operator, and the load goes on without a loss once there is space', async () => {
+    const disk = mountSmallDisk(DISK_MB);
+    disks.push(disk);
+    const product = await startProduct({ env: { ...env, LOG_URL: `lmdb:${disk.dir}/log` } });
+    running.push(product);
+    const full = async () => {
+      const { ready, checks } = await product.readyz('ingest');
+      return !ready && checks.log?.ok === false && /No space left for the log/.test(checks.log.detail ?? '');
+    };
+    await eventually('ingest to say that the disk is full', full, 120_000);
+    const pid = product.pid('ingest');
+    expect(await product.metric('ingest', 'oddstream_log_up')).toBe(0);
+    expect(await product.metric('ingest', 'oddstream_log_errors_total')).toBeGreaterThan(0);
+    expect(await product.metric('ingest', 'oddstream_log_unavailable_seconds')).toBeGreaterThan(0);
+    expect(product.output()).toContain('cannot write the log now');
+    disk.enlarge(2_000);
+    await eventually('ingest to write again', async () => (await product.readyz('ingest')).checks.log?.ok);
+    expect(await product.metric('ingest', 'oddstream_log_up')).toBe(1);
+    await loaded(product);
+    expect(await digest(product)).toEqual(truth);
+    expect(product.pid('ingest')).toBe(pid);
+  }, 400_000);
+});

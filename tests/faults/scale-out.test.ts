@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { digest, loaded } from '../support/digest.js';
+import { startTestKafka, whyNoKafka } from '../support/kafka.js';
+import { eventually, freePorts, type Product, startProduct } from '../support/product.js';
+
+const missing = await whyNoKafka();
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}, 90_000);
+
+/** Work of a dead process is taken over within this. */
+const TAKEOVER_MS = 30_000;
+const ENV = { RECORDED_HISTORY_ONLY: '1' };
+
+async function startOn(logUrl: string | undefined): Promise<Product> {
+  const product = await startProduct({ env: { ...ENV, ...(logUrl === undefined ? {} : { LOG_URL: logUrl }) } });
+  cleanups.push(() => product.dispose());
+  return product;
+}
+
+interface Further {
+  readonly process: ChildProcess;
+  units(): Promise<string[]>;
+  metric(name: string): Promise<number>;
+}
+
+/** One more process beside the product's own. On Kafka nothing but the log and ClickHouse is shared, as on another host. */
+async function startFurther(
+  product: Product,
+  logUrl: string | undefined,
+  name: 'processors' | 'ingest' = 'processors',
+): Promise<Further> {
+  const [port] = await freePorts(1);
+  let dataDir = product.dataDir;
+  if (logUrl !== undefined) {
+    dataDir = await mkdtemp(join(tmpdir(), 'oddstream-further-'));
+    cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
+  }
+  const child = spawn(process.execPath, [resolve('dist', name, 'main.js')], {
+    env: {
+      ...process.env,
+      ...ENV,
+      ODDSTREAM_DATA: dataDir,
+      CLICKHOUSE_URL: product.clickhouse,
+      [name === 'ingest' ? 'ADMIN_PORT_INGEST' : 'ADMIN_PORT_PROCESSORS']: String(port),
+      LOG_LEVEL: 'silent',
+      ...(logUrl === undefined ? {} : { LOG_URL: logUrl }),
+    },
+    stdio: 'ignore',
+  });
+  const gone = once(child, 'exit');
+  cleanups.push(async () => {
+    child.kill('SIGKILL');
+    await gone;
+  });
+  const get = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) }).then((answer) => answer.text());
+  return {
+    process: child,
+    async units() {
+      const { checks } = JSON.parse(await get('/readyz')) as { checks: Record<string, unknown> };
+      return Object.keys(checks).filter((name) => /^(accounts$|stream$|activity$|positions-|sink )/.test(name));
+    },
+    async metric(name) {
+      const line = (await get('/metrics')).split('\n').find((text) => text.startsWith(`${name}{`));
+      return Number(line?.slice(line.lastIndexOf(' ') + 1));
+    },
+  };
+}
+
+/**
+ * Suspend a process until `taken` says that its work is another's. On LMDB it can be suspended while it holds the write lock, which stops
+ * every writer of the log; then it is woken and suspended at another moment.
+ */
+async function suspend(pid: number, taken: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await eventually('the takeover', taken, TAKEOVER_MS);
+      return;
+    } catch (error) {
+      process.kill(pid, 'SIGCONT');
+      if (attempt === 3) throw error;
+      await pause(1000);
+    }
+  }
+}
+
+let truth: Record<string, string>;
+beforeAll(async () => {
+  const calm = await startOn(undefined);
+  await loaded(calm);
+  await eventually('no lag', async () => (await calm.metric('processors', 'oddstream_sink_lag_records')) === 0);
+  truth = await digest(calm);
+  await calm.dispose();
+  expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
+}, 200_000);
+
+/** The product's own ingest is suspended in the middle of the history, and wakes up when a standby has gone on with it. */
+async function standsIn(url: string | undefined): Promise<void> {
+  const product = await startOn(url);
+  const working = () => product.metric('ingest', 'oddstream_ingest_active');
+  await eventually('ingest to begin', async () => (await working()) === 1);
+  const standby = await startFurther(product, url, 'ingest');
+  const standbyWorks = async () => (await standby.metric('oddstream_ingest_active')) === 1;
+  await eventually('the standby', async () => (await standby.metric('oddstream_ingest_active')) === 0);
+  const first = await eventually('ingest', async () => product.pid('ingest'));
+  await suspend(first, standbyWorks);
+  process.kill(first, 'SIGCONT');
+  await eventually('the suspended one to stand by', async () => (await working()) === 0, TAKEOVER_MS);
+  expect(await standbyWorks()).toBe(true);
+  expect(product.pid('ingest')).not.toBe(first);
+
+  await loaded(product);
+  await eventually(
+    'the tables of the undisturbed run',
+    async () => JSON.stringify(await digest(product)) === JSON.stringify(truth),
+    TAKEOVER_MS,
+  ).catch(() => undefined);
+  expect(await digest(product)).toEqual(truth);
+}
+
+describe('an ingest that stands by', () => {
+  it('goes on where a suspended one was, on LMDB', () => standsIn(undefined), 300_000);
+
+  it.skipIf(missing !== null)(
+    `the same on Kafka${missing === null ? '' : ` (not run: ${missing})`}`,
+    async () => {
+      const kafka = await startTestKafka();
+      cleanups.push(() => kafka.stop());
+      await standsIn(kafka.url);
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+
+const running: Product[] = [];
+afterEach(async () => {
+  // Later products run on the directory that the first one owns and removes.
+  for (const product of running.splice(0).reverse()) await product.dispose();
+}, 60_000);
+
+const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };
+
+/** Neither gone nor a zombie that nobody has asked for yet. */
+function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+  } catch {
+    return false; // no such process
+  }
+}
+
+describe('the supervisor', () => {
+  it.runIf(process.platform === 'linux')(
+    'takes its processes with it when it is killed, also while they load, and the next one goes on',
+    async () => {
+      let dataDir: string | undefined;
+      // The moment that matters lies between a process's first line and its first listener; later kills are the easy case.
+      for (const delayMs of [0, 60, 150, 300, 900]) {
+        const product = await startProduct({ env, dataDir });
+        running.push(product);
+        dataDir = product.dataDir;
+        const pidsOf = () => processNames.flatMap((name) => product.pid(name) ?? []);
+        await eventually('the processes', async () => pidsOf().length === processNames.length);
+        const pids = pidsOf();
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        process.kill(product.supervisorPid, 'SIGKILL');
+        await eventually(
+          `all to go (killed after ${delayMs} ms)`,
+          async () => pids.every((pid) => !isAlive(pid)),
+          20_000,
+        );
+      }
+      const last = await startProduct({ env, dataDir });
+      running.push(last);
+      await untilUp(last);
+    },
+    180_000,
+  );
+
+  it('refuses a data directory that another supervisor holds, and names it', async () => {
+    const first = await startProduct({ env });
+    running.push(first);
+    await eventually('the first to start', async () => first.output().includes('Starting with'));
+    const second = await startProduct({ env, dataDir: first.dataDir });
+    running.push(second);
+    await eventually('the second to end', async () => second.exited() !== null);
+    expect(second.exited()).toBe(75);
+    expect(second.output()).toContain(
+      `Oddstream on this data directory is already run by process ${first.supervisorPid}`,
+    );
+    expect(second.output()).not.toContain('Starting with');
+  }, 60_000);
+});

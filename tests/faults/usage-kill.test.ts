@@ -1,0 +1,132 @@
+import { inflateRawSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { type ByteCounter, countBytes, type Received, sumOf } from '../support/usage-client.js';
+
+const running: Product[] = [];
+const sockets: ByteCounter[] = [];
+afterEach(async () => {
+  for (const { socket } of sockets.splice(0)) socket.terminate();
+  for (const product of running.splice(0).reverse()) await product.dispose();
+}, 60_000);
+
+const everything = [
+  { type: 'global', filters: { snapshot_count: 50 } },
+  { type: 'chainlink', filters: {} },
+  { type: 'trades', filters: { side: 'BUY', snapshot_count: 7 } },
+];
+const meters = ['onchain_event_bytes', 'orderbook_chainlink_bytes'] as const;
+type Sums = Record<Received['meter'], number>;
+
+async function start(): Promise<Product> {
+  const product = await startProduct({ env: { LOG_LEVEL: 'info' } });
+  running.push(product);
+  await untilUp(product);
+  return product;
+}
+
+async function recorded(product: Product): Promise<Sums> {
+  const rows = await product.sql<{ meter: Received['meter']; used: string }>(
+    `SELECT meter, toString(sum(used)) AS used FROM usage_monthly WHERE account_id = 'local' GROUP BY meter`,
+  );
+  const sums = { onchain_event_bytes: 0, orderbook_chainlink_bytes: 0 };
+  for (const { meter, used } of rows) if (meter in sums) sums[meter] = Number(used);
+  return sums;
+}
+
+async function connect(product: Product, query = ''): Promise<ByteCounter> {
+  return eventually('a connection', async () => {
+    const counter = await countBytes(`${product.socket}?key=${product.key()}${query}`, everything, (message) =>
+      inflateRawSync(message),
+    );
+    sockets.push(counter);
+    return counter;
+  });
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const frames = (counter: ByteCounter, count: number) =>
+  eventually(`${count} frames`, async () => counter.received.length >= count);
+
+describe('usage of the event socket', () => {
+  it('is exactly what the clients received, text and compressed, when nothing disturbs', async () => {
+    const product = await start();
+    const text = await connect(product);
+    const zipped = await connect(product, '&compress=zlib');
+    await Promise.all([frames(text, 150), frames(zipped, 150)]);
+    for (const counter of [text, zipped]) {
+      counter.socket.send(JSON.stringify({ action: 'unsubscribe' }));
+      counter.socket.send(JSON.stringify({ action: 'ping' }));
+    }
+    await pause(1_000);
+    for (const { socket, closed } of [text, zipped]) {
+      socket.close();
+      await closed;
+    }
+    const sums = [text, zipped].map(({ received }) => sumOf(received));
+    const expected = {
+      onchain_event_bytes: (sums[0]?.onchain_event_bytes ?? 0) + (sums[1]?.onchain_event_bytes ?? 0),
+      orderbook_chainlink_bytes: (sums[0]?.orderbook_chainlink_bytes ?? 0) + (sums[1]?.orderbook_chainlink_bytes ?? 0),
+    };
+    for (const meter of meters) expect(expected[meter]).toBeGreaterThan(0);
+    await expect.poll(() => recorded(product), { timeout: 20_000 }).toEqual(expected);
+    const usage = await product.get('/v1/account/usage');
+    expect(usage).toMatchObject({
+      status: 200,
+      body: {
+        plan: 'enterprise',
+        meters: [
+          { meter: 'api_requests' },
+          { used: expected.orderbook_chainlink_bytes },
+          { used: expected.onchain_event_bytes },
+        ],
+      },
+    });
+    await product.get('/v1/nothing');
+    await eventually('the first request in the table', async () => {
+      const { body } = await product.get('/v1/account/usage');
+      return (body as { meters: { used: number }[] }).meters[0]?.used !== 0;
+    });
+  }, 200_000);
+
+  it('survives kill -9 with at most the last second of each life lost and nothing counted twice', async () => {
+    const product = await start();
+    const lives: { counter: ByteCounter; killedMs: number }[] = [];
+    for (let life = 0; life < 4; life++) {
+      const counter = await connect(product);
+      await frames(counter, 80 + 20 * (life % 3));
+      await pause(1_500 + ((life * 379) % 900));
+      const pid = product.pid('stream-gateway');
+      if (pid === null) throw new Error('no gateway');
+      const killedMs = Date.now();
+      process.kill(pid, 'SIGKILL');
+      await counter.closed;
+      lives.push({ counter, killedMs });
+    }
+    const last = await connect(product);
+    await frames(last, 80);
+    last.socket.close();
+    await last.closed;
+    lives.push({ counter: last, killedMs: Number.POSITIVE_INFINITY });
+
+    const most: Sums = { onchain_event_bytes: 0, orderbook_chainlink_bytes: 0 };
+    const least: Sums = { onchain_event_bytes: 0, orderbook_chainlink_bytes: 0 };
+    for (const { counter, killedMs } of lives)
+      for (const meter of meters) {
+        most[meter] += sumOf(counter.received)[meter];
+        least[meter] += sumOf(counter.received, killedMs - 1_000)[meter];
+      }
+    await eventually('the last life in the table', async () => {
+      const now = await recorded(product);
+      return meters.every((meter) => now[meter] >= least[meter]);
+    });
+    // No more comes: the last life is over, and what it sent is in the log within a second.
+    await pause(3_000);
+    const used = await recorded(product);
+    for (const meter of meters) {
+      expect(least[meter]).toBeGreaterThan(0);
+      expect(used[meter]).toBeGreaterThanOrEqual(least[meter]);
+      expect(used[meter]).toBeLessThanOrEqual(most[meter]);
+    }
+  }, 300_000);
+});

@@ -1,0 +1,98 @@
+import type { Log } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
+import { createCodec } from '../../schemas/codec.js';
+import { type PlanTerms, plans } from '../../schemas/plans.js';
+import { topics } from '../../schemas/topics.js';
+import { createLogAdmission, type LogAdmission } from '../../stream-gateway/admission/log-admission.js';
+import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
+
+export interface Gateway {
+  readonly admission: LogAdmission;
+  readonly metrics: Metrics;
+  readonly fault: {
+    /** Appends fail. */
+    away: boolean;
+    /** Appends land and fail all the same. */
+    answerLost: boolean;
+    /** Like kill -9 to everybody else: nothing is written any more. */
+    killed: boolean;
+  };
+}
+
+export interface Fleet {
+  readonly log: MemoryLog;
+  readonly clock: { ms: number };
+  start(instance?: string): Promise<Gateway>;
+  /** One beat of each living process, 2 s later, and all of it read. */
+  beat(times?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Everything that was written is read by everybody. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 40; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Gateway processes' admissions on one log in memory, with a clock of their own and no timers. */
+export async function createFleet(options: { termsOf?: (accountId: string) => PlanTerms } = {}): Promise<Fleet> {
+  const log = createMemoryLog();
+  await log.ensureTopics([topics.gatewaySessions]);
+  const clock = { ms: Date.UTC(2026, 10, 3, 12) };
+  const gateways: Gateway[] = [];
+  let started = 0;
+  return {
+    log,
+    clock,
+    async start(instance) {
+      const fault = { away: false, answerLost: false, killed: false };
+      const metrics = createMetrics({ process: 'test', defaults: false });
+      const append: Log['append'] = async (topic, records) => {
+        if (fault.killed) return new Promise(() => undefined);
+        if (fault.away) throw new Error('the log is away');
+        const ranges = await log.append(topic, records);
+        if (fault.answerLost) throw new Error('the answer was lost');
+        return ranges;
+      };
+      const id = ++started;
+      const admission = createLogAdmission({
+        log: { append, read: log.read, bounds: log.bounds },
+        codec: createCodec(),
+        logger: silentLogger(),
+        metrics,
+        onUnreadable: (_place, reason) => {
+          throw new Error(reason);
+        },
+        instance: instance ?? `host:${id}`,
+        processId: `p${id}`,
+        termsOf: options.termsOf,
+        nowMs: () => clock.ms,
+        beatMs: 0,
+        checkTimeMs: 0,
+        patienceMs: 100,
+      });
+      await admission.ready();
+      await settled();
+      const gateway = { admission, metrics, fault };
+      gateways.push(gateway);
+      return gateway;
+    },
+    async beat(times = 1) {
+      for (let time = 0; time < times; time++) {
+        clock.ms += 2_000;
+        for (const { admission, fault } of gateways) if (!fault.killed) admission.beat();
+        await settled();
+      }
+    },
+    async stop() {
+      for (const { admission, fault } of gateways) {
+        fault.killed = false;
+        fault.away = false;
+        fault.answerLost = false;
+        await admission.close();
+      }
+    },
+  };
+}
+
+export const terms = (cap: number | null): PlanTerms => ({ ...plans.starter, eventSockets: cap });

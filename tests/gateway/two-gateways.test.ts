@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { createAccountCommands } from '../../infra/accounts/commands.js';
+import { openLog } from '../../infra/log/open-log.js';
+import type { Log } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createAccountsProcessor } from '../../processors/accounts/processor.js';
+import { createCodec } from '../../schemas/codec.js';
+import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
+import { allTopics, topics } from '../../schemas/topics.js';
+import type { AccountCommand, Plan } from '../../schemas/types.gen.js';
+import { eventually, freePorts } from '../support/product.js';
+
+const DAY_MS = 86_400_000;
+const codec = createCodec();
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}, 60_000);
+
+interface RealGateway {
+  readonly url: string;
+  readonly child: ChildProcess;
+  kill(): Promise<void>;
+}
+
+/** A log of its own with the accounts' fold on it, for real gateway processes. */
+async function startLog() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-gateways-'));
+  cleanups.push(() => rmSync(dataDir, { recursive: true, force: true }));
+  const logger = silentLogger();
+  const log: Log = await openLog(`lmdb:${join(dataDir, 'log')}`, { logger });
+  await log.ensureTopics(allTopics);
+  const stop = new AbortController();
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const running = createAccountsProcessor({ log, codec, logger, metrics }).run(stop.signal);
+  cleanups.push(async () => {
+    stop.abort();
+    await running;
+    await log.close();
+  });
+  const commands = createAccountCommands({ log, codec });
+  const send = (command: AccountCommand['command']) => commands.send(command);
+
+  return {
+    log,
+    async key(accountId: string, plan: Plan): Promise<string> {
+      const key = newRawKey();
+      const shown = { key_hash: hashKey(key), key_prefix: shownKeyPrefix(key), name: 'test' };
+      await send({ 'oddstream.CreateAccount': { account_id: accountId, plan, label: 'test' } });
+      await send({ 'oddstream.CreateKey': { account_id: accountId, ...shown } });
+      return key;
+    },
+    async gateway(ports?: readonly number[]): Promise<RealGateway> {
+      const [port, admin] = ports ?? (await freePorts(2));
+      const child = spawn(process.execPath, ['dist/stream-gateway/main.js'], {
+        env: {
+          ...process.env,
+          ODDSTREAM_DATA: dataDir,
+          LOG_LEVEL: 'error',
+          GATEWAY_PORT: String(port),
+          ADMIN_PORT_GATEWAY: String(admin),
+        },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        const ended = once(child, 'exit');
+        child.kill(signal);
+        await ended;
+      };
+      cleanups.push(() => end('SIGTERM'));
+      await eventually('the gateway', async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).ok);
+      return { url: `ws://127.0.0.1:${port}/ws`, child, kill: () => end('SIGKILL') };
+    },
+  };
+}
+
+interface Try {
+  readonly status: number;
+  readonly body: string;
+  readonly socket: WebSocket | null;
+}
+
+function connect({ url }: RealGateway, key: string): Promise<Try> {
+  const socket = new WebSocket(`${url}?key=${key}`, { perMessageDeflate: false });
+  cleanups.push(() => socket.terminate());
+  return new Promise((resolve, reject) => {
+    socket.on('open', () => resolve({ status: 101, body: '', socket }));
+    socket.on('error', reject);
+    socket.on('unexpected-response', (_request, response) => {
+      let body = '';
+      response.on('data', (chunk) => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body, socket: null }));
+    });
+  });
+}
+
+describe('real gateway processes on one log', () => {
+  it('let in exactly the cap under simultaneous connects, and free the places of a killed one within about 10 s', async () => {
+    const { key: newKey, gateway } = await startLog();
+    const key = await newKey('acme', 'starter');
+    const gateways = [await gateway(), await gateway()] as const;
+    const first = await eventually('the key', async () => {
+      const tried = await connect(gateways[0], key);
+      return tried.status === 101 ? tried : null;
+    });
+    first.socket?.close();
+
+    let open: WebSocket[] = [];
+    for (let round = 0; round < 3; round++) {
+      const tries = await eventually('all places free', async () => {
+        const all = await Promise.all(
+          Array.from({ length: 40 }, (_, n) => connect(gateways[n % 2 === 0 ? 0 : 1], key)),
+        );
+        expect(new Set(all.map(({ status }) => status))).toEqual(new Set([101, 429]));
+        const open = all.filter(({ socket }) => socket !== null);
+        expect(open.length).toBeLessThanOrEqual(10);
+        if (open.length === 10) return all;
+        for (const { socket } of open) socket?.close();
+        return null;
+      });
+      expect(tries.filter(({ status }) => status === 429)).toHaveLength(30);
+      open = tries.flatMap(({ socket }) => (socket === null ? [] : [socket]));
+      if (round < 2) for (const socket of open) socket.close();
+    }
+
+    expect(open.map(({ readyState }) => readyState)).toEqual(Array(10).fill(WebSocket.OPEN));
+    const port = (socket: WebSocket) => new URL(socket.url).port;
+    const killedMs = Date.now();
+    await gateways[0].kill();
+    const other = await eventually(
+      'a free place',
+      async () => {
+        const tried = await connect(gateways[1], key);
+        return tried.status === 101 ? tried : null;
+      },
+      20_000,
+    );
+    expect(other.socket === null ? '' : port(other.socket)).toBe(new URL(gateways[1].url).port);
+    // Silence is five beats of 2 s. The upper bound only leaves room for a busy machine.
+    expect(Date.now() - killedMs).toBeGreaterThan(6_000);
+    expect(Date.now() - killedMs).toBeLessThan(18_000);
+  }, 120_000);
+
+  it('gives a successor at the same place the places of its predecessor at once', async () => {
+    const { key: newKey, gateway } = await startLog();
+    const key = await newKey('solo', 'free');
+    const ports = await freePorts(2);
+    const before = await gateway(ports);
+    await eventually('the key', async () => (await connect(before, key)).status === 101);
+    expect((await connect(before, key)).status).toBe(429);
+    await before.kill();
+    const after = await gateway(ports);
+    expect((await connect(after, key)).status).toBe(101);
+  }, 120_000);
+
+  it('end a free session when the hour of the day is used up, over processes and restarts', async () => {
+    const { key: newKey, gateway, log } = await startLog();
+    const key = await newKey('hour', 'free');
+    const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+    // All but 8 s of the hour, at the end of the day that is farther away.
+    const usedFromMs = Date.now() - today > DAY_MS / 2 ? today : today + DAY_MS - 3_592_000;
+    const fact = {
+      'oddstream.ConnectionSession': {
+        session_id: 'gone/1',
+        account_id: 'hour',
+        stage: 'ended' as const,
+        cap: 1,
+        timed: true,
+        opened_ms: usedFromMs,
+        seen_ms: usedFromMs + 3_592_000,
+      },
+    };
+    const value = codec.encode('gateway_session', { process_id: 'gone', at_ms: Date.now(), fact });
+    await log.append(topics.gatewaySessions.name, [{ key: 'session:gone/1', value, timestampMs: Date.now() }]);
+
+    const ports = await freePorts(2);
+    const first = await gateway(ports);
+    const opened = await eventually('the key', async () => {
+      const tried = await connect(first, key);
+      return tried.status === 101 ? tried : null;
+    });
+    const openedMs = Date.now();
+    await eventually('some seconds on record', async () => Date.now() - openedMs > 4_500);
+    expect(opened.socket?.readyState).toBe(WebSocket.OPEN);
+    await first.kill();
+    opened.socket?.terminate();
+
+    const second = await gateway(ports);
+    const again = await connect(second, key);
+    expect(again.status).toBe(101);
+    const frames: string[] = [];
+    again.socket?.on('message', (data) => frames.push(data.toString()));
+    const againMs = Date.now();
+    const [code] = (await once(again.socket as WebSocket, 'close')) as [number];
+    expect(code).toBe(4429);
+    expect(Date.now() - againMs).toBeLessThan(9_000);
+    const resetsAt = new Date(today + DAY_MS).toISOString();
+    expect(frames.map((frame) => JSON.parse(frame) as object)).toMatchObject([
+      { type: 'error', code: 'free_tier_limit_reached', resets_at: resetsAt },
+    ]);
+    const refused = await connect(second, key);
+    expect(refused).toMatchObject({ status: 429 });
+    expect(JSON.parse(refused.body)).toMatchObject({ resets_at: resetsAt });
+
+    await second.kill();
+    const third = await gateway(ports);
+    expect((await connect(third, key)).status).toBe(429);
+    expect((await connect(await gateway(), key)).status).toBe(429);
+  }, 120_000);
+});

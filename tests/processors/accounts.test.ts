@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { createAccountCommands } from '../../infra/accounts/commands.js';
+import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
+import type { Log } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createAccountsProcessor } from '../../processors/accounts/processor.js';
+import { createCodec } from '../../schemas/codec.js';
+import { hashKey, newRawKey } from '../../schemas/keys.js';
+import { allTopics } from '../../schemas/topics.js';
+import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
+import { eventually } from '../support/product.js';
+
+const codec = createCodec();
+const NOW = Date.UTC(2026, 8, 1, 12);
+
+function processorOn(log: Log) {
+  return createAccountsProcessor({
+    log,
+    codec,
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+  });
+}
+
+async function setUp() {
+  const store = createMemoryStore();
+  const log = createMemoryLog({ store });
+  await log.ensureTopics(allTopics);
+  const controller = new AbortController();
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const onUnreadable = createOnUnreadable({ metrics, logger: silentLogger() });
+  /** One API instance: its own way in and its own read model. */
+  const instance = () => {
+    const model = createAccountsReadModel({ log, codec, signal: controller.signal, onUnreadable });
+    const commands = createAccountCommands({ log, codec, now: () => NOW });
+    return {
+      model,
+      commands,
+      async freeKey(ip: string) {
+        const key = newRawKey();
+        const id = await commands.send({
+          'oddstream.CreateFreeKey': {
+            account_id: hashKey(key).slice(0, 12),
+            key_hash: hashKey(key),
+            key_prefix: key.slice(0, 16),
+            name: 'unnamed',
+            ip_hash: ip,
+            utc_day: '2026-09-01',
+          },
+        });
+        return { key, outcome: await model.waitForOutcome(id, 10_000) };
+      },
+    };
+  };
+  return { store, log, controller, instance, metrics };
+}
+
+describe('accounts', () => {
+  it('lets one of many wishes from one address win, over two API instances', async () => {
+    const { log, controller, instance } = await setUp();
+    const running = processorOn(log).run(controller.signal);
+    const [one, two] = [instance(), instance()];
+    const results = await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? one : two).freeKey(`ip${i % 5}`)));
+    const won = results.filter((result) => result.outcome?.accepted);
+    expect(won).toHaveLength(5);
+    for (const { outcome } of results) expect(['ok', 'rate_limited']).toContain(outcome?.code);
+    for (const { key, outcome } of results) {
+      for (const { model } of [one, two]) {
+        await model.ready();
+        expect(model.lookupKey(key).status).toBe(outcome?.accepted ? 'ok' : 'unknown');
+      }
+    }
+    controller.abort();
+    await running;
+  });
+
+  it('decides a repeated command once, and the same after a crash that lost the answer', async () => {
+    const { store, log, controller, instance } = await setUp();
+    const { commands, model } = instance();
+    await commands.send({ 'oddstream.CreateAccount': { account_id: 'a', plan: 'starter', label: '' } }, 'create');
+    await commands.send(
+      { 'oddstream.CreateKey': { account_id: 'a', key_hash: 'h', key_prefix: 'p', name: 'n' } },
+      'key',
+    );
+    const dying = createMemoryLog({ store });
+    const crashed = processorOn({
+      ...dying,
+      async claim(group) {
+        const claim = await dying.claim(group);
+        return {
+          async appendAndCommit(step) {
+            await claim.appendAndCommit(step);
+            throw new Error('crashed');
+          },
+        };
+      },
+    });
+    await expect(crashed.run(new AbortController().signal)).rejects.toThrow('crashed');
+    const running = processorOn(log).run(controller.signal);
+    await commands.send(
+      { 'oddstream.CreateKey': { account_id: 'a', key_hash: 'h', key_prefix: 'p', name: 'n' } },
+      'key',
+    );
+    await commands.send({ 'oddstream.SetPlan': { account_id: 'a', plan: 'growth' } }, 'plan');
+    expect(await model.waitForOutcome('plan', 10_000)).toMatchObject({ accepted: true });
+    expect(await model.waitForOutcome('key', 10_000)).toMatchObject({ accepted: true, code: 'ok' });
+    expect(model.account('a')).toMatchObject({ plan: 'growth', active_keys: 1 });
+    expect(model.keysOf('a')).toHaveLength(1);
+    expect(await model.waitForOutcome('never sent', 1)).toBeNull();
+    controller.abort();
+    await running;
+  });
+
+  it('turns a revoked key inactive in every read model and dead-letters unreadable commands', async () => {
+    const { log, controller, instance } = await setUp();
+    const running = processorOn(log).run(controller.signal);
+    await log.append('accounts.commands', [{ key: 'x', value: Buffer.from('junk'), timestampMs: NOW }]);
+    const { freeKey, model, commands } = instance();
+    const { key, outcome } = await freeKey('ip');
+    const revoke = { account_id: outcome?.account_id ?? '', key_hash: hashKey(key) };
+    const id = await commands.send({ 'oddstream.RevokeKey': revoke });
+    expect(await model.waitForOutcome(id, 10_000)).toMatchObject({ accepted: true });
+    expect(model.lookupKey(key).status).toBe('inactive');
+    const late = instance().model;
+    await late.ready();
+    expect(late.lookupKey(key).status).toBe('inactive');
+    expect(log.all('dead.letters')).toHaveLength(1);
+    controller.abort();
+    await running;
+  });
+
+  it('takes a key whose state cannot be read for unknown, and serves the others', async () => {
+    const { log, controller, instance, metrics } = await setUp();
+    const first = new AbortController();
+    const running = processorOn(log).run(first.signal);
+    const { freeKey, model } = instance();
+    const [broken, good] = [await freeKey('one'), await freeKey('two')];
+    await log.append('accounts.state', [
+      { key: `key:${hashKey(broken.key)}`, value: Buffer.from('junk'), timestampMs: NOW },
+    ]);
+    await eventually('the broken key to be unknown', async () => model.lookupKey(broken.key).status === 'unknown');
+    expect(model.lookupKey(good.key).status).toBe('ok');
+    first.abort();
+    await running;
+    const restarted = processorOn(log).run(controller.signal);
+    const late = instance();
+    await late.model.ready();
+    expect(late.model.lookupKey(broken.key).status).toBe('unknown');
+    expect((await late.freeKey('three')).outcome?.accepted).toBe(true);
+    expect(await metrics.registry.getSingleMetricAsString('oddstream_unreadable_records_total')).toMatch(
+      /topic="accounts.state",process="test"\} 2$/m,
+    );
+    controller.abort();
+    await restarted;
+  });
+});

@@ -1,0 +1,41 @@
+import type { TableStore } from '../../processors/sink/table-store.js';
+
+/** What survives a crash of the sink. */
+export interface FakeTables {
+  readonly lines: Map<string, string[]>;
+  readonly tokens: Set<string>;
+}
+
+export const createFakeTables = (): FakeTables => ({ lines: new Map(), tokens: new Set() });
+
+/**
+ * Tables that honour deduplication tokens, in memory. `onInsert` runs before (`landed` false) and after (`landed` true) every insert and may
+ * throw: a lost request or a lost answer.
+ */
+export function createFakeStore(
+  tables: FakeTables,
+  onInsert: (table: string, landed: boolean) => void = () => undefined,
+): TableStore {
+  return {
+    async query<T>(_sql: string, params: Readonly<Record<string, unknown>> = {}) {
+      const rows = (tables.lines.get('chunks') ?? [])
+        .map((line) => line.split('\t'))
+        .filter(([sink, topic, partition]) => {
+          return sink === params.sink && topic === params.topic && Number(partition) === params.partition;
+        })
+        .map(([, , , first, last]) => ({ first_offset: first, last_offset: last }))
+        .sort((a, b) => Number(b.first_offset) - Number(a.first_offset));
+      return rows.slice(0, 1) as T[];
+    },
+    async insertBytes(table, _format, lines, { dedupToken = '' } = {}) {
+      onInsert(table, false);
+      if (!tables.tokens.has(dedupToken)) {
+        tables.tokens.add(dedupToken);
+        const rows = tables.lines.get(table) ?? [];
+        rows.push(...Buffer.from(lines).toString('utf8').split('\n').slice(0, -1));
+        tables.lines.set(table, rows);
+      }
+      onInsert(table, true);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+
+let engine: TestClickHouse;
+let client: ClickHouse;
+const TOKENS = 40_000;
+
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  client = await engine.connect({ database: 'views' });
+  await migrate({ client, migrations, logger: silentLogger() });
+  const run = (sql: string) => client.command(sql);
+  // Token n of condition n / 2: fills of all, quotes of the first three quarters, settlements of the first quarter.
+  await run(`INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, token_id, usdc, shares, is_taker_order, side)
+    SELECT toString(number), number, 0, 1790000000 + number, 'm', 't', number % ${TOKENS}, 300000, 1000000, false, 'BUY' FROM numbers(${TOKENS * 2})`);
+  await run(`INSERT INTO token_quotes (token_id, condition_id, outcome_index, price, bid, ask, updated_at)
+    SELECT number, toString(intDiv(number, 2)), number % 2, 0.5, if(number % 3 = 0, NULL, 0.4), if(number % 3 = 0, NULL, 0.5), 1790000000 FROM numbers(${(TOKENS / 4) * 3})`);
+  await run(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, numerator, denominator, timestamp)
+    SELECT number, toString(intDiv(number, 2)), number % 2, number % 2, 1, 1790100000 FROM numbers(${TOKENS / 4})`);
+  await run(`INSERT INTO condition_events (condition_id, block_number, log_index, timestamp, token_id, kind, amount, collateral)
+    SELECT toString(intDiv(number, 2)), number, 1, 1790000000, number, 'split', 7, 7 FROM numbers(${TOKENS})`);
+  await run(`INSERT INTO pnl_events (wallet, id, timestamp, token_id, action, minted, usdc, realized_pnl)
+    SELECT 'w' || toString(number % 100), toString(number), 1790000000 + number * 10, number % ${TOKENS}, 'BUY', if(number % 2 = 0, 5, -1), 10, toInt64(number % 3) - 1 FROM numbers(${TOKENS})`);
+  await run(
+    `INSERT INTO resolutions (condition_id, payout_numerators, timestamp) SELECT toString(number), [0, 1], 1790100000 FROM numbers(${TOKENS / 8})`,
+  );
+  await run(
+    `INSERT INTO markets (condition_id, active, closed) SELECT toString(number), true, number % 2 = 0 FROM numbers(${TOKENS / 4})`,
+  );
+}, 60_000);
+afterAll(() => engine.stop());
+
+describe('prices of tokens', () => {
+  const priceOf = async (token: number) => {
+    const [row] = await client.query<{ price: number; source: string; resolved: boolean }>(
+      'SELECT price, source, resolved FROM token_prices WHERE token_id = {token:UInt256}',
+      { token },
+    );
+    return row === undefined ? null : [row.price, row.source, Boolean(row.resolved)];
+  };
+  it('come from the settlement, else the book, else the catalogue, else the last fill', async () => {
+    expect(await priceOf(1)).toEqual([1, 'settlement', true]);
+    expect(await priceOf(2)).toEqual([0, 'settlement', true]);
+    expect(await priceOf(20_003)).toEqual([0.45, 'clob_mid', false]);
+    // Every third has no book.
+    expect(await priceOf(20_004)).toEqual([0.5, 'catalog', false]);
+    expect(await priceOf(TOKENS - 1)).toEqual([0.3, 'last_fill', false]);
+    expect(await priceOf(TOKENS + 5)).toBeNull();
+  });
+});
+
+describe('open interest and status', () => {
+  it('add up what was split and minted, by token', async () => {
+    const rows = await client.query<{ token_id: string; amount: string }>(
+      'SELECT toString(token_id) AS token_id, toString(amount) AS amount FROM open_interest WHERE token_id IN (10, 11) ORDER BY token_id',
+    );
+    expect(rows).toEqual([
+      { token_id: '10', amount: '12' },
+      { token_id: '11', amount: '6' },
+    ]);
+  });
+
+  it('say what catalogue and chain know of a condition', async () => {
+    const statusOf = async (condition: string) => {
+      const [row] = await client.query<Record<string, unknown>>(
+        `SELECT status, winning_outcome_index, toUnixTimestamp(resolved_at) AS at FROM market_status WHERE condition_id = {condition:String}`,
+        { condition },
+      );
+      return row === undefined ? null : [row.status, row.winning_outcome_index, row.at];
+    };
+    expect(await statusOf('3')).toEqual(['resolved', 1, 1_790_100_000]);
+    expect(await statusOf('6000')).toEqual(['closed', null, null]);
+    expect(await statusOf('6001')).toEqual(['live', null, null]);
+    expect(await statusOf('99999')).toBeNull();
+  });
+
+  it('wallet days sum up what the events of the day did', async () => {
+    const [row] = await client.query<Record<string, string>>(
+      `SELECT toString(sum(fills)) AS fills, toString(sum(volume)) AS volume, toString(sum(wins)) AS wins, toString(sum(losses)) AS losses,
+        toString(sum(realized_pnl)) AS realized, toString(sum(gross_loss)) AS loss FROM wallet_days WHERE wallet = 'w7'`,
+    );
+    const own = Array.from({ length: TOKENS / 100 }, (_, i) => i * 100 + 7);
+    const wins = own.filter((n) => n % 3 === 2).length;
+    const losses = own.filter((n) => n % 3 === 0).length;
+    expect(row).toEqual({
+      fills: String(own.length),
+      volume: String(own.length * 10),
+      wins: String(wins),
+      losses: String(losses),
+      realized: String(wins - losses),
+      loss: String(-losses),
+    });
+  });
+});
+
+describe('what a question reads', () => {
+  it.each([
+    ['token_prices', 'SELECT price FROM token_prices WHERE token_id IN (5, 25000)'],
+    ['open_interest', 'SELECT sum(amount) FROM open_interest WHERE token_id IN (5, 25000)'],
+    ['market_status', `SELECT status FROM market_status WHERE condition_id = '77'`],
+    ['pnl_events', `SELECT count() FROM pnl_events WHERE wallet = 'w7'`],
+    ['condition_events', `SELECT count() FROM condition_events WHERE condition_id = '77'`],
+  ])('of %s is its key range, not the table', async (_name, sql) => {
+    const plan = await client.query<{ explain: string }>(`EXPLAIN indexes = 1 ${sql}`);
+    const granules = plan.map((line) => /Granules: (\d+)\/(\d+)/.exec(line.explain)).filter((found) => found !== null);
+    expect(granules.length).toBeGreaterThan(0);
+    for (const [, read, all] of granules) {
+      if (Number(all) > 8) expect(Number(read)).toBeLessThanOrEqual(Math.max(4, Number(all) / 4));
+    }
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { FencedError } from '../../infra/log/errors.js';
+import { createMembership, livingMembers } from '../../infra/membership/membership.js';
+import { workAlone } from '../../infra/membership/standby.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createUnitRunner } from '../../processors/sharing/run-units.js';
+import { createCodec } from '../../schemas/codec.js';
+import { allTopics } from '../../schemas/topics.js';
+import { createMemoryLog, createMemoryStore, type MemoryLog, type MemoryStore } from '../support/memory-log.js';
+import { eventually } from '../support/product.js';
+
+const codec = createCodec();
+const logger = silentLogger();
+
+async function join(store: MemoryStore, member: string) {
+  const log: MemoryLog = createMemoryLog({ store });
+  await log.ensureTopics(allTopics);
+  const controller = new AbortController();
+  let seen: readonly string[] = [];
+  const membership = createMembership({
+    log,
+    codec,
+    logger,
+    role: 'processors',
+    member,
+    heartbeatMs: 20,
+    deadAfterMs: 200,
+  });
+  const running = membership.run(controller.signal, (members) => {
+    seen = members;
+  });
+  running.catch(() => undefined);
+  return {
+    log,
+    sees: (...names: string[]) => eventually(`${member} to see ${names}`, async () => seen.join() === names.join()),
+    leave: async () => {
+      controller.abort();
+      await running;
+    },
+    die: () => {
+      log.crash();
+      controller.abort();
+    },
+  };
+}
+
+const untilStopped = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+describe('membership', () => {
+  it('sees who comes, who leaves and who dies', async () => {
+    const store = createMemoryStore();
+    const a = await join(store, 'a');
+    await a.sees('a');
+    const b = await join(store, 'b');
+    const c = await join(store, 'c');
+    for (const one of [a, b, c]) await one.sees('a', 'b', 'c');
+    const living = () => livingMembers({ log: a.log, codec, logger, role: 'processors' });
+    expect(await living()).toEqual(['a', 'b', 'c']);
+    expect(await livingMembers({ log: a.log, codec, logger, role: 'ingest' })).toEqual([]);
+    await b.leave();
+    expect(await living()).toEqual(['a', 'c']);
+    for (const one of [a, c]) await one.sees('a', 'c');
+    c.die();
+    await a.sees('a');
+    await a.leave();
+  });
+});
+
+describe('work of one', () => {
+  it('is done by one at a time: another begins when it leaves, and when it dies', async () => {
+    const store = createMemoryStore();
+    const start = async (member: string) => {
+      const log = createMemoryLog({ store });
+      await log.ensureTopics(allTopics);
+      const controller = new AbortController();
+      let state = 'waiting';
+      const running = workAlone(
+        { log, codec, logger, role: 'ingest', member, signal: controller.signal, heartbeatMs: 20, deadAfterMs: 200 },
+        async (signal) => {
+          state = 'working';
+          await untilStopped(signal);
+          state = 'done';
+        },
+        (workers) => {
+          state = `stands by for ${workers}`;
+        },
+      );
+      running.catch(() => undefined);
+      return {
+        is: (wanted: string) => eventually(`${member} to be ${wanted}`, async () => state === wanted),
+        stop: async () => {
+          controller.abort();
+          await running;
+        },
+        die: () => {
+          log.crash();
+          controller.abort();
+        },
+      };
+    };
+    const a = await start('b');
+    await a.is('working');
+    const b = await start('a');
+    const c = await start('c');
+    for (const one of [b, c]) await one.is('stands by for b');
+    await c.stop();
+    await a.stop();
+    await a.is('done');
+    await b.is('working');
+    const d = await start('d');
+    await d.is('stands by for a');
+    b.die();
+    await d.is('working');
+    await d.stop();
+  });
+
+  it('ends with the failure of the work, and says that it leaves', async () => {
+    const log = createMemoryLog();
+    await log.ensureTopics(allTopics);
+    const { signal } = new AbortController();
+    await expect(
+      workAlone({ log, codec, logger, role: 'ingest', member: 'a', signal }, () => Promise.reject(new Error('broken'))),
+    ).rejects.toThrow('broken');
+    expect(await livingMembers({ log, codec, logger, role: 'ingest' })).toEqual([]);
+  });
+});
+
+describe('unit runner', () => {
+  const harness = (run: (name: string, signal: AbortSignal, start: number) => Promise<void>) => {
+    const live: string[] = [];
+    const starts = new Map<string, number>();
+    const units = ['x', 'y'].map((name) => ({
+      name,
+      create: () => ({
+        check: async () => ({ ok: true }),
+        async run(signal: AbortSignal) {
+          const start = (starts.get(name) ?? 0) + 1;
+          starts.set(name, start);
+          live.push(name);
+          try {
+            await run(name, signal, start);
+          } finally {
+            live.splice(live.indexOf(name), 1);
+          }
+        },
+      }),
+    }));
+    const metrics = createMetrics({ process: 'test', defaults: false });
+    const value = async (name: string) => {
+      const found = await metrics.registry.getSingleMetric(`oddstream_${name}`)?.get();
+      return found?.values[0]?.value ?? 0;
+    };
+    return { live, starts, value, runner: createUnitRunner({ units, logger, metrics, fencedDelayMs: 1 }) };
+  };
+
+  it('runs exactly what it owns, one run of a unit at a time', async () => {
+    const { live, starts, value, runner } = harness(async (_name, signal) => {
+      await untilStopped(signal);
+      await new Promise((resolve) => setImmediate(resolve));
+    });
+    const controller = new AbortController();
+    const running = runner.run(controller.signal);
+    runner.own(['x', 'y']);
+    await eventually('both', async () => live.length === 2);
+    runner.own(['y']);
+    runner.own(['x', 'y']);
+    await eventually('x again', async () => starts.get('x') === 2 && live.length === 2);
+    expect(starts.get('y')).toBe(1);
+    expect([await value('units_owned'), await value('unit_takeovers_total')]).toEqual([2, 1]);
+    expect(Object.keys(await runner.checks()).sort()).toEqual(['x', 'y']);
+    controller.abort();
+    await running;
+    expect(live).toEqual([]);
+  });
+
+  it('starts a unit afresh after a takeover, and fails with any other failure after all have ended', async () => {
+    const { live, starts, value, runner } = harness(async (name, signal, start) => {
+      if (name === 'x' && start === 1) throw new FencedError('taken over');
+      if (name === 'x') throw new Error('broken');
+      await untilStopped(signal);
+    });
+    runner.own(['x', 'y']);
+    await expect(runner.run(new AbortController().signal)).rejects.toThrow('broken');
+    expect(starts.get('x')).toBe(2);
+    expect([await value('unit_fenced_total'), await value('unit_takeovers_total')]).toEqual([1, 0]);
+    expect(live).toEqual([]);
+  });
+});

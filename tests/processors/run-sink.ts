@@ -1,0 +1,45 @@
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
+import type { Family } from '../../processors/sink/family.js';
+import { createSink, type Sink } from '../../processors/sink/sink.js';
+import type { TableStore } from '../../processors/sink/table-store.js';
+import { createCodec } from '../../schemas/codec.js';
+import type { MemoryLog } from '../support/memory-log.js';
+
+const codec = createCodec();
+
+/** A sink with small chunks and quick retries. */
+export function smallSink(
+  family: Family,
+  log: Pick<MemoryLog, 'read' | 'bounds' | 'claim' | 'lastRecord'>,
+  store: TableStore,
+  maxChunkRecords = 7,
+): { readonly sink: Sink; readonly metrics: Metrics } {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const sink = createSink({
+    family,
+    partition: 0,
+    log,
+    store,
+    codec,
+    logger: silentLogger(),
+    metrics,
+    maxChunkRecords,
+    lingerMs: 1,
+    retryDelayMs: 1,
+  });
+  return { sink, metrics };
+}
+
+/** Run until nothing of the log is missing in the tables, or the sink fails. */
+export async function runToEnd(sink: Sink): Promise<void> {
+  const controller = new AbortController();
+  let ended = false;
+  const running = sink.run(controller.signal).finally(() => {
+    ended = true;
+  });
+  running.catch(() => undefined);
+  while (!ended && (await sink.state()).lag > 0) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+  await running;
+}

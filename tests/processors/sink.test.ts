@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { FencedError } from '../../infra/log/errors.js';
+import { chainFamily } from '../../processors/chain/family.js';
+import { fillsFamily } from '../../processors/fills/family.js';
+import type { TableStore } from '../../processors/sink/table-store.js';
+import { createCodec } from '../../schemas/codec.js';
+import { allTopics } from '../../schemas/topics.js';
+import { createMemoryLog } from '../support/memory-log.js';
+import { hash, makeTrade } from './events.js';
+import { createFakeStore, createFakeTables, type FakeTables } from './fake-store.js';
+import { runToEnd, smallSink } from './run-sink.js';
+
+const codec = createCodec();
+
+async function logWith(values: readonly (Buffer | null)[]) {
+  const log = createMemoryLog();
+  await log.ensureTopics(allTopics);
+  if (values.length > 0)
+    await log.append(
+      'chain.final',
+      values.map((value, index) => ({ key: '1', value, timestampMs: index })),
+    );
+  return log;
+}
+
+const blocks = (count: number): Buffer[] =>
+  Array.from({ length: count }, (_, block) => [
+    codec.encode('trade', makeTrade(block, 0)),
+    codec.encode('trade', makeTrade(block, 1)),
+    codec.encode('block', {
+      id: `block-${block}`,
+      block_number: block,
+      block_hash: hash(block),
+      parent_hash: hash(Math.max(block - 1, 0)),
+      timestamp_ms: 1_790_000_000_000 + block * 2000,
+      tx_count: null,
+      polymarket_tx_count: 2,
+      settlement_count: 2,
+      trade_volume: 40_000_000n,
+    }),
+  ]).flat();
+
+const contents = (tables: FakeTables) =>
+  Object.fromEntries([...tables.lines].filter(([table]) => table !== 'chunks').map(([table, rows]) => [table, rows]));
+
+describe('sink', () => {
+  it('writes the rows of its kinds and passes over the others', async () => {
+    const tables = createFakeTables();
+    const { sink } = smallSink(chainFamily, await logWith(blocks(5)), createFakeStore(tables));
+    await runToEnd(sink);
+    expect(tables.lines.get('blocks')?.map((line) => line.split('\t')[0])).toEqual(['0', '1', '2', '3', '4']);
+    expect([...tables.lines.keys()].sort()).toEqual(['blocks', 'chunks']);
+  });
+
+  it('equals an undisturbed run whatever step it dies at, and whether the request or its answer was lost', async () => {
+    const log = await logWith(blocks(20));
+    const undisturbed = createFakeTables();
+    await runToEnd(smallSink(chainFamily, log, createFakeStore(undisturbed)).sink);
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ afterInserts: fc.nat(6), landed: fc.boolean(), chunk: fc.integer({ min: 1, max: 25 }) }), {
+          maxLength: 6,
+        }),
+        async (crashes) => {
+          const tables = createFakeTables();
+          for (const crash of crashes) {
+            let inserts = 0;
+            let dead = false;
+            const store = createFakeStore(tables, (_table, landed) => {
+              if (dead) throw new Error('crashed');
+              if (landed === crash.landed && inserts++ === crash.afterInserts) {
+                dead = true;
+                throw new Error('crashed');
+              }
+            });
+            await runToEnd(smallSink(chainFamily, log, store, crash.chunk).sink).catch(() => undefined);
+          }
+          await runToEnd(smallSink(chainFamily, log, createFakeStore(tables)).sink);
+          expect(contents(tables)).toEqual(contents(undisturbed));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('equals an undisturbed run when a suspended predecessor wakes and inserts beside its successor', async () => {
+    const base = blocks(20);
+    const undisturbed = createFakeTables();
+    await runToEnd(smallSink(chainFamily, await logWith(base), createFakeStore(undisturbed)).sink);
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          stallsAt: fc.nat(12),
+          landed: fc.boolean(),
+          wakesAt: fc.nat(12),
+          chunks: fc.tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 25 })),
+        }),
+        async ({ stallsAt, landed, wakesAt, chunks }) => {
+          const log = await logWith(base);
+          const tables = createFakeTables();
+          let wake: () => void = () => undefined;
+          const woken = new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          const plain = createFakeStore(tables);
+          let inserts = 0;
+          let stalled = false;
+          const stalling: TableStore = {
+            query: plain.query,
+            async insertBytes(...call) {
+              const stalls = inserts++ === stallsAt;
+              if (stalls && landed) await plain.insertBytes(...call);
+              if (stalls) {
+                stalled = true;
+                await woken;
+              }
+              await plain.insertBytes(...call);
+            },
+          };
+          const controller = new AbortController();
+          const zombie = smallSink(chainFamily, log, stalling, chunks[0]).sink;
+          let ended = false;
+          const running = zombie.run(controller.signal).then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+          running.then(() => {
+            ended = true;
+          });
+          while (!stalled && !ended && (await zombie.state()).lag > 0) await new Promise((done) => setImmediate(done));
+
+          let later = 0;
+          const waking = createFakeStore(tables, (_table, done) => {
+            if (done && later++ === wakesAt) wake();
+          });
+          await runToEnd(smallSink(chainFamily, log, waking, chunks[1]).sink);
+          wake();
+          // More arrives: only the successor's claim may plan it.
+          await log.append('chain.final', [{ key: '1', value: null, timestampMs: 0 }]);
+          expect(await running).toBeInstanceOf(FencedError);
+          expect(contents(tables)).toEqual(contents(undisturbed));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('dead-letters what it cannot read or store, with its place and reason, and goes on', async () => {
+    const good = codec.encode('trade', makeTrade(1, 0));
+    const tooLarge = codec.encode('trade', makeTrade(1, 1, { usdc: 2n ** 64n }));
+    const badToken = codec.encode('trade', makeTrade(1, 2, { token_id: 'seven' }));
+    const foreign = codec.encode('catalog_tag', { id: '1', slug: 's', label: 'l' });
+    const log = await logWith([Buffer.from('nonsense'), tooLarge, good, badToken, foreign, null, good.subarray(0, 30)]);
+    const tables = createFakeTables();
+    const { sink, metrics } = smallSink(fillsFamily, log, createFakeStore(tables), 100);
+    await runToEnd(sink);
+    expect(tables.lines.get('fills')).toHaveLength(1);
+    const letters = log.all('dead.letters').map((record) => {
+      const event = codec.decode(record.value as Buffer);
+      if (event.kind !== 'dead_letter') throw new Error(event.kind);
+      return [event.value.origin, event.value.stage, event.value.reason];
+    });
+    expect(letters).toEqual([
+      ['chain.final-0-0', 'processors/fills', expect.stringMatching(/wire format/)],
+      ['chain.final-0-1', 'processors/fills', expect.stringMatching(/fills\.usdc: 18446744073709551616/)],
+      ['chain.final-0-3', 'processors/fills', expect.stringMatching(/fills\.token_id: seven/)],
+      ['chain.final-0-4', 'processors/fills', expect.stringMatching(/catalog_tag/)],
+      ['chain.final-0-6', 'processors/fills', expect.stringMatching(/trade/)],
+    ]);
+    expect(await metrics.registry.getSingleMetricAsString('oddstream_sink_dead_letters_total')).toMatch(/\} 5$/m);
+  });
+
+  it('waits for a table store that is away and says so meanwhile', async () => {
+    const tables = createFakeTables();
+    let failures = 0;
+    let seen: string | undefined;
+    const { sink } = smallSink(
+      fillsFamily,
+      await logWith(blocks(3)),
+      createFakeStore(tables, (_table, landed) => {
+        if (!landed && failures < 8) {
+          failures += 1;
+          throw new RetryableError('connection refused');
+        }
+      }),
+    );
+    const watch = setInterval(() => {
+      sink.state().then((state) => {
+        seen ??= state.trouble;
+      });
+    }, 1);
+    await runToEnd(sink);
+    clearInterval(watch);
+    expect(tables.lines.get('fills')).toHaveLength(6);
+    expect(seen).toMatch(/connection refused/);
+    expect((await sink.state()).trouble).toBeUndefined();
+  });
+
+  it('goes on behind tables that were filled without decisions in the log', async () => {
+    const undisturbed = createFakeTables();
+    await runToEnd(smallSink(chainFamily, await logWith(blocks(20)), createFakeStore(undisturbed)).sink);
+    const tables = createFakeTables();
+    await runToEnd(smallSink(chainFamily, await logWith(blocks(9)), createFakeStore(tables), 5).sink);
+    await runToEnd(smallSink(chainFamily, await logWith(blocks(20)), createFakeStore(tables)).sink);
+    expect(contents(tables)).toEqual(contents(undisturbed));
+  });
+
+  it('goes on from what the tables hold when they were restored or emptied', async () => {
+    const log = await logWith(blocks(20));
+    const undisturbed = createFakeTables();
+    await runToEnd(smallSink(chainFamily, log, createFakeStore(undisturbed)).sink);
+    const emptied = createFakeTables();
+    await runToEnd(smallSink(chainFamily, log, createFakeStore(emptied)).sink);
+    expect(contents(emptied)).toEqual(contents(undisturbed));
+  });
+
+  it('refuses tables that know more than the log', async () => {
+    const tables = createFakeTables();
+    await runToEnd(smallSink(fillsFamily, await logWith(blocks(3)), createFakeStore(tables)).sink);
+    const { sink } = smallSink(fillsFamily, await logWith(blocks(1)), createFakeStore(tables));
+    await expect(sink.run(new AbortController().signal)).rejects.toThrow(/do not belong together/);
+  });
+
+  it('ends when told to, also while waiting for records', async () => {
+    const { sink } = smallSink(fillsFamily, await logWith([]), createFakeStore(createFakeTables()));
+    const controller = new AbortController();
+    const running = sink.run(controller.signal);
+    setImmediate(() => controller.abort());
+    await running;
+  });
+});

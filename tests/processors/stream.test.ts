@@ -1,0 +1,319 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Log, NewRecord } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createStreamProcessor } from '../../processors/stream/processor.js';
+import { createCodec } from '../../schemas/codec.js';
+import { allTopics } from '../../schemas/topics.js';
+import type { Retract, StreamEvent } from '../../schemas/types.gen.js';
+import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
+import { hash, makeTick, makeTrade } from './events.js';
+
+const codec = createCodec();
+const NOW = 1_800_000_000_000;
+
+const record = (key: string, value: Buffer, timestampMs = NOW): NewRecord => ({ key, value, timestampMs });
+const trade = (block: number, index: number, blockHash = hash(block)) =>
+  record(String(block), codec.encode('trade', { ...makeTrade(block, index), block_hash: blockHash }));
+const retract = (from: number, hashes: readonly string[], at = 5): NewRecord => {
+  const value: Retract = {
+    id: `retract-${from}-${from + hashes.length - 1}-${hashes[0]}`,
+    from_block: from,
+    to_block: from + hashes.length - 1,
+    block_hashes: hashes,
+    detected_at_ms: at,
+  };
+  return record(String(from), codec.encode('retract', value));
+};
+const tick = (second: number, feed = 'BTC/USD') =>
+  record(feed, codec.encode('price_tick', makeTick(feed, second, 100n)), second * 1000);
+
+async function storeWith(head: readonly NewRecord[], ticks: readonly NewRecord[] = []): Promise<MemoryStore> {
+  const store = createMemoryStore();
+  const log = createMemoryLog({ store });
+  await log.ensureTopics(allTopics);
+  await log.append('chain.head', head);
+  await log.append('oracle.ticks', ticks);
+  return store;
+}
+
+const streamOf = (store: MemoryStore): StreamEvent[] =>
+  createMemoryLog({ store })
+    .all('stream.events')
+    .map(({ key, value }) => {
+      const event = codec.decode(value as Buffer);
+      if (event.kind !== 'stream_event') throw new Error(event.kind);
+      expect(event.value.id).toBe(key);
+      return event.value;
+    });
+
+/** Run a processor until its inputs are used up, or until its `dieAt`-th write, which lands or does not. */
+async function runOnce(store: MemoryStore, dieAt = Number.POSITIVE_INFINITY, landed = true, maxBatchRecords = 500) {
+  const memory = createMemoryLog({ store });
+  const controller = new AbortController();
+  let writes = 0;
+  let dead = false;
+  const log: Log = {
+    ...memory,
+    async claim(group) {
+      const claim = await memory.claim(group);
+      return {
+        async appendAndCommit(step) {
+          if (writes++ !== dieAt) return claim.appendAndCommit(step);
+          if (landed) await claim.appendAndCommit(step);
+          dead = true;
+          throw new Error('crashed');
+        },
+      };
+    },
+  };
+  const processor = createStreamProcessor({
+    log,
+    codec,
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    now: () => NOW,
+    maxBatchRecords,
+  });
+  const running = processor.run(controller.signal);
+  running.catch(() => undefined);
+  let ended = false;
+  running.then(
+    () => undefined,
+    () => {
+      ended = true;
+    },
+  );
+  const idle = async () => {
+    const state = await processor.state();
+    return state.loaded && state.lag === 0;
+  };
+  while (!ended && !(await idle())) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+  await running.catch((error) => {
+    if (!dead) throw error;
+  });
+}
+
+describe('stream processor', () => {
+  it('numbers every event once, contiguously, over any restarts', async () => {
+    const head = [
+      ...Array.from({ length: 30 }, (_, i) => trade(10 + Math.floor(i / 3), i % 3)),
+      trade(11, 0), // written twice by its producer
+      retract(18, [hash(18), hash(19)]),
+      trade(18, 0, hash(9018)),
+      trade(18, 1, hash(9018)),
+      trade(19, 0, hash(9019)),
+    ];
+    const ticks = Array.from({ length: 20 }, (_, i) => tick(NOW / 1000 - 20 + i, i % 2 ? 'BTC/USD' : 'ETH/USD'));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ dieAt: fc.nat(6), landed: fc.boolean(), batch: fc.integer({ min: 1, max: 12 }) }), {
+          maxLength: 8,
+        }),
+        async (crashes) => {
+          const store = await storeWith(head, ticks);
+          for (const crash of crashes) await runOnce(store, crash.dieAt, crash.landed, crash.batch);
+          await runOnce(store);
+          const events = streamOf(store);
+          expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i + 1));
+          expect(new Set(events.map((event) => event.id)).size).toBe(events.length);
+          expect(events.filter((event) => event.kind === 'trade')).toHaveLength(33);
+          expect(events.filter((event) => event.kind === 'retract')).toHaveLength(1);
+          expect(events.filter((event) => event.kind === 'price_feed')).toHaveLength(20);
+          const order = events.filter((event) => event.kind === 'trade').map((event) => event.tx_hash);
+          expect(order.slice(0, 30)).toEqual(
+            Array.from({ length: 30 }, (_, i) => hash((10 + Math.floor(i / 3)) * 1000 + (i % 3))),
+          );
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('begins with the ticks of the last five minutes, however late older ones are loaded', async () => {
+    const seconds = [86_000, 3_000, 301, 300, 10, 1];
+    const store = await storeWith([], []);
+    const memory = createMemoryLog({ store });
+    const controller = new AbortController();
+    const processor = createStreamProcessor({
+      log: memory,
+      codec,
+      logger: silentLogger(),
+      metrics: createMetrics({ process: 'test', defaults: false }),
+      now: () => NOW,
+    });
+    const running = processor.run(controller.signal);
+    while (!(await processor.state()).loaded) await new Promise((resolve) => setImmediate(resolve));
+    for (const age of seconds) await memory.append('oracle.ticks', [tick(NOW / 1000 - age, 'BTC/USD')]);
+    while ((await processor.state()).lag > 0) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    await running;
+    expect(streamOf(store).map((event) => (NOW - event.timestamp_ms) / 1000)).toEqual([300, 10, 1]);
+  });
+
+  it('sends an event again under a new id when its block was retracted and came back', async () => {
+    const store = await storeWith([trade(7, 0), retract(7, [hash(7)], 1), trade(7, 0, hash(8007))]);
+    await runOnce(store);
+    const log = createMemoryLog({ store });
+    await log.append('chain.head', [retract(7, [hash(8007)], 2), trade(7, 0), trade(7, 0)]);
+    await runOnce(store);
+    const events = streamOf(store);
+    expect(events.map((event) => event.kind)).toEqual(['trade', 'retract', 'trade', 'retract', 'trade']);
+    expect(new Set(events.map((event) => event.id)).size).toBe(5);
+    expect(JSON.parse(events[3]?.frame ?? '')).toEqual({
+      type: 'retract',
+      seq: 4,
+      timestamp: 2,
+      data: { event_type: 'retract', from_block: 7, to_block: 7, block_hashes: [hash(8007)] },
+    });
+  });
+
+  it('goes on above every earlier seq when retention has emptied the stream', async () => {
+    const store = await storeWith([trade(1, 0), trade(1, 1)]);
+    await runOnce(store);
+    const partition = store.topics.get('stream.events')?.[0];
+    if (partition === undefined) throw new Error('no stream');
+    partition.earliest = 2;
+    partition.records.length = 0;
+    await createMemoryLog({ store }).append('chain.head', [trade(2, 0)]);
+    await runOnce(store);
+    expect(streamOf(store).map((event) => event.seq)).toEqual([3]);
+  });
+
+  it('skips ticks older than the stream keeps, and dead-letters what it cannot read', async () => {
+    const store = await storeWith(
+      [record('x', Buffer.from('nonsense')), trade(1, 0)],
+      [tick(NOW / 1000 - 10), tick(NOW / 1000 - 2 * 86_400), tick(NOW / 1000 - 5)],
+    );
+    await runOnce(store);
+    expect(
+      streamOf(store)
+        .map((event) => event.kind)
+        .sort(),
+    ).toEqual(['price_feed', 'price_feed', 'trade']);
+    const [letter] = createMemoryLog({ store }).all('dead.letters');
+    expect(letter?.key).toBe('chain.head-0-0');
+  });
+
+  it('enriches from the catalogue as it was at the start and as it changes', async () => {
+    const store = await storeWith([]);
+    const memory = createMemoryLog({ store });
+    const market = (slug: string): NewRecord => {
+      const value = {
+        ...emptyMarket,
+        slug,
+        condition_id: '0xc0',
+        token_ids: ['9000', '9001'],
+        outcomes: ['Yes', 'No'],
+      };
+      return record('market:0xc0', codec.encode('catalog_market', value));
+    };
+    await memory.append('catalog', [market('old-slug')]);
+    await memory.append('chain.head', [trade(1, 0)]);
+    await runOnce(store);
+    await memory.append('catalog', [market('new-slug')]);
+    await memory.append('chain.head', [trade(1, 1)]);
+    await runOnce(store);
+    const events = streamOf(store);
+    expect(events.map((event) => event.slugs)).toEqual([['old-slug'], ['new-slug']]);
+    expect(events[0]).toMatchObject({ tokens: ['9000'], condition_ids: ['0xc0'] });
+    expect(events[1]).toMatchObject({ tokens: ['9001'], condition_ids: ['0xc0'] });
+    expect(JSON.parse(events[1]?.frame ?? '').data).toMatchObject({ outcome: 'No', market_slug: 'new-slug' });
+  });
+
+  it('knows final resolutions after a restart without reading chain.final again', async () => {
+    const store = await storeWith([]);
+    const memory = createMemoryLog({ store });
+    const place = { block_number: 1, block_hash: hash(1), timestamp_ms: NOW, tx_hash: hash(2), log_index: 3 };
+    await memory.append('chain.final', [
+      record(
+        '1',
+        codec.encode('condition_resolved', {
+          ...place,
+          id: 'r',
+          condition_id: '0xc0',
+          oracle: '0x0',
+          question_id: '0x1',
+          outcome_slot_count: 2,
+          payout_numerators: ['0', '1'],
+        }),
+      ),
+    ]);
+    const value = { ...emptyMarket, condition_id: '0xc0', token_ids: ['9000', '9001'], outcomes: ['Yes', 'No'] };
+    await memory.append('catalog', [record('market:0xc0', codec.encode('catalog_market', value))]);
+    await runOnce(store);
+    while (memory.all('stream.resolutions').length === 0) await runOnce(store);
+    store.topics.set('chain.final', [{ records: [], earliest: 1 }]);
+    await memory.append('chain.head', [
+      record(
+        '1',
+        codec.encode('redemption', {
+          ...place,
+          id: 'x-3',
+          redeemer: '0xaa',
+          collateral_token: '0xbb',
+          condition_id: '0xc0',
+          index_sets: [1, 2],
+          amounts: null,
+          payout: 12_500_000n,
+          source: null,
+        }),
+      ),
+    ]);
+    await runOnce(store);
+    expect(JSON.parse(streamOf(store)[0]?.frame ?? '').data).toMatchObject({
+      payout: 12.5,
+      payouts: [0, 1],
+      winning_outcome: 'No',
+      winning_token_id: '9001',
+    });
+  });
+});
+
+const emptyMarket = {
+  id: '1',
+  condition_id: '',
+  question_id: null,
+  slug: 's',
+  question: 'Will it?',
+  description: '',
+  image: null,
+  icon: null,
+  event_id: null,
+  event_slug: null,
+  event_title: null,
+  outcomes: [] as string[],
+  token_ids: [] as string[],
+  outcome_prices: [],
+  active: true,
+  closed: false,
+  archived: false,
+  neg_risk: false,
+  neg_risk_market_id: null,
+  neg_risk_request_id: null,
+  group_item_title: null,
+  tick_size: null,
+  min_order_size: null,
+  taker_base_fee: null,
+  fee_rate: null,
+  volume: 0,
+  volume_24h: 0,
+  liquidity: 0,
+  best_bid: null,
+  best_ask: null,
+  last_trade_price: null,
+  start_ms: null,
+  end_ms: null,
+  event_start_ms: null,
+  created_ms: null,
+  closed_ms: null,
+  resolution_source: null,
+  crypto_asset: null,
+  crypto_duration: null,
+  twap_enabled: false,
+  twap_lookback_s: null,
+  tag_slugs: [],
+  raw: '{}',
+};

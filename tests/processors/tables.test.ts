@@ -1,0 +1,296 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { catalogFamily } from '../../processors/catalog/family.js';
+import { chainFamily } from '../../processors/chain/family.js';
+import { fillsFamily } from '../../processors/fills/family.js';
+import { migrations } from '../../processors/migrations.js';
+import { oracleFamily } from '../../processors/oracle/family.js';
+import { chunksTable } from '../../processors/sink/chunk-journal.js';
+import * as columns from '../../processors/sink/columns.js';
+import { defineTable } from '../../processors/sink/family.js';
+import type { TableStore } from '../../processors/sink/table-store.js';
+import { usageFamily } from '../../processors/usage/family.js';
+import { walletEventsFamily } from '../../processors/wallet-events/family.js';
+import { createCodec } from '../../schemas/codec.js';
+import { allTopics } from '../../schemas/topics.js';
+import type { PriceTick } from '../../schemas/types.gen.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { createMemoryLog } from '../support/memory-log.js';
+import { makeTick, makeTrade } from './events.js';
+import { runToEnd, smallSink } from './run-sink.js';
+
+const codec = createCodec();
+let clickhouse: TestClickHouse;
+let databases = 0;
+
+beforeAll(async () => {
+  clickhouse = await startTestClickHouse();
+});
+afterAll(() => clickhouse.stop());
+
+async function freshDatabase(): Promise<ClickHouse> {
+  const client = await clickhouse.connect({ database: `tables_${databases++}` });
+  await migrate({ client, migrations, logger: silentLogger() });
+  return client;
+}
+
+/** Every database costs the engine some 40 MB. */
+const drop = (client: ClickHouse) => client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
+
+async function logWith(topic: string, values: readonly { key: string; value: Buffer; timestampMs: number }[]) {
+  const log = createMemoryLog();
+  await log.ensureTopics(allTopics);
+  if (values.length > 0)
+    await log.append(
+      topic,
+      values.map((value) => ({ ...value, partition: 0 })),
+    );
+  return log;
+}
+
+/** Dies at its `dieAt`-th insert; `landed`: the insert took place and only its answer was lost. */
+function dyingStore(client: ClickHouse, dieAt: number, landed: boolean): TableStore {
+  let inserts = 0;
+  let dead = false;
+  return {
+    query: client.query,
+    async insertBytes(...call) {
+      if (dead) throw new Error('crashed');
+      if (inserts++ !== dieAt) return client.insertBytes(...call);
+      dead = true;
+      if (landed) await client.insertBytes(...call);
+      throw new Error('crashed');
+    },
+  };
+}
+
+describe('tables', () => {
+  it('have the columns the sinks write, type for type', async () => {
+    const client = await freshDatabase();
+    const families = [fillsFamily, chainFamily, oracleFamily, catalogFamily, usageFamily, walletEventsFamily];
+    for (const table of [chunksTable, ...families.flatMap((family) => family.tables)]) {
+      const found = await client.query<{ name: string; type: string }>(
+        'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
+        { table: table.name },
+      );
+      expect([table.name, found.map(({ name, type }) => `${name} ${type}`)]).toEqual([
+        table.name,
+        table.columns.map((name, index) => `${name} ${table.types[index]}`),
+      ]);
+    }
+  });
+
+  it('take every value a column says it can write, unchanged', async () => {
+    const client = await freshDatabase();
+    const table = defineTable('nasty', {
+      n: columns.uint32,
+      s: columns.string,
+      opt: columns.nullable(columns.string),
+      list: columns.stringArray,
+      big: columns.uint256,
+      price: columns.decimal38(18),
+      at: columns.dateTime64,
+      second: columns.dateTime,
+      f: columns.float64,
+      side: columns.enum8('BUY', 'SELL'),
+    });
+    const ddl = table.columns.map((name, index) => `${name} ${table.types[index]}`).join(', ');
+    await client.command(`CREATE TABLE nasty (${ddl}) ENGINE = MergeTree ORDER BY n`);
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\\N', "\\'", 'a\tb\nc\\d', '\r\n', '', "[']", '\0', '\b\f'),
+    );
+    const limit = 10n ** 38n - 1n;
+    const row = fc.record({
+      s: text,
+      opt: fc.option(text),
+      list: fc.array(text, { maxLength: 4 }),
+      big: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
+      price: fc.bigInt({ min: -limit, max: limit }),
+      at: fc.integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(2299, 11, 31) }),
+      second: fc.integer({ min: 0, max: 2 ** 32 - 1 }).map((seconds) => seconds * 1000),
+      f: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      side: fc.constantFrom('BUY' as const, 'SELL' as const),
+    });
+    const rows = fc.sample(row, 400).map((values, n) => ({ n, ...values }));
+    const body = Buffer.from(rows.map(table.line).join(''));
+    await client.insertBytes('nasty', 'TabSeparated', body, { columns: table.columns });
+    const back = await client.query<Record<string, string | number | string[] | null>>(
+      `SELECT n, hex(s) AS s, if(isNull(opt), NULL, hex(assumeNotNull(opt))) AS opt, arrayMap(x -> hex(x), list) AS list,
+        toString(big) AS big, toString(price) AS price,
+        toUnixTimestamp64Milli(at) AS at, toUnixTimestamp(second) AS second, toString(reinterpretAsUInt64(f)) AS f, side
+       FROM nasty ORDER BY n`,
+    );
+    const hex = (value: string) => Buffer.from(value).toString('hex').toUpperCase();
+    const bits = (value: number) => new BigUint64Array(new Float64Array([value]).buffer)[0]?.toString();
+    expect(back).toHaveLength(rows.length);
+    back.forEach((found, index) => {
+      const sent = rows[index] as (typeof rows)[number];
+      const scaled = String(found.price).includes('.') ? String(found.price) : `${found.price}.0`;
+      const [whole = '0', fraction = ''] = scaled.split('.');
+      expect(BigInt(`${whole}${fraction.padEnd(18, '0')}`)).toBe(sent.price);
+      expect([found.s, found.opt, found.list, found.big, found.side]).toEqual([
+        hex(sent.s),
+        sent.opt === null ? null : hex(sent.opt),
+        sent.list.map(hex),
+        sent.big,
+        sent.side,
+      ]);
+      expect([Number(found.at), Number(found.second)]).toEqual([sent.at, sent.second / 1000]);
+      expect(found.f).toBe(bits(sent.f === 0 ? 0 : sent.f));
+    });
+  });
+
+  it('equal those of an undisturbed run, views included, whatever insert the sink dies at', async () => {
+    const trades = Array.from({ length: 40 }, (_, i) =>
+      makeTrade(1 + Math.floor(i / 4), i % 4, {
+        usdc: BigInt(1_000_000 + i * 1000),
+        is_taker_order: i % 4 === 3,
+        builder: i % 3 === 0 ? '0xb1' : null,
+      }),
+    );
+    const log = await logWith(
+      'chain.final',
+      trades.map((trade) => ({ key: '1', value: codec.encode('trade', trade), timestampMs: trade.timestamp_ms })),
+    );
+    const contents = async (client: ClickHouse) => ({
+      fills: await client.query('SELECT * FROM fills ORDER BY block_number, log_index'),
+      wallets: await client.query('SELECT * FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role'),
+      tokens: await client.query('SELECT * FROM fills_by_token ORDER BY token_id, block_number, log_index'),
+      builders: await client.query('SELECT * FROM fills_by_builder ORDER BY builder, block_number, log_index'),
+      prices: await client.query(
+        'SELECT token_id, argMaxMerge(last) AS last FROM last_prices GROUP BY token_id ORDER BY token_id',
+      ),
+      volumes: await client.query('SELECT * FROM token_volumes FINAL ORDER BY token_id'),
+      hours: await client.query('SELECT * FROM hourly_volumes FINAL ORDER BY hour'),
+      builderVolumes: await client.query('SELECT * FROM builder_volumes FINAL ORDER BY builder'),
+    });
+    const undisturbed = await freshDatabase();
+    await runToEnd(smallSink(fillsFamily, log, undisturbed).sink);
+    const expected = await contents(undisturbed);
+    expect(expected.fills).toHaveLength(40);
+    expect(expected.wallets).toHaveLength(40 + 30);
+    expect(expected.builders).toHaveLength(trades.filter((trade) => trade.builder !== null).length);
+
+    for (const landed of [false, true]) {
+      for (const dieAt of [0, 1, 2, 5]) {
+        const client = await freshDatabase();
+        await runToEnd(smallSink(fillsFamily, log, dyingStore(client, dieAt, landed)).sink).catch(() => undefined);
+        await runToEnd(smallSink(fillsFamily, log, dyingStore(client, dieAt, landed), 11).sink).catch(() => undefined);
+        await runToEnd(smallSink(fillsFamily, log, client).sink);
+        expect([landed, dieAt, await contents(client)]).toEqual([landed, dieAt, expected]);
+        await drop(client);
+      }
+    }
+  }, 240_000);
+});
+
+describe('candles', () => {
+  /** Straight from the rule: a spot tick belongs to the window it falls into; one on a boundary also closes the window before. */
+  function naiveCandles(ticks: readonly PriceTick[]) {
+    const windows = new Map<string, PriceTick[]>();
+    const put = (feed: string, start: number, tick: PriceTick) => {
+      const key = `${feed} ${start}`;
+      windows.set(key, [...(windows.get(key) ?? []), tick]);
+    };
+    for (const tick of ticks) {
+      if (tick.is_twap) continue;
+      const start = Math.floor(tick.timestamp_ms / 300_000) * 300;
+      put(tick.feed, start, tick);
+      if (tick.timestamp_ms % 300_000 === 0) put(tick.feed, start - 300, tick);
+    }
+    return [...windows]
+      .map(([key, list]) => {
+        const byTime = [...list].sort((a, b) => a.timestamp_ms - b.timestamp_ms);
+        const prices = list.map((tick) => tick.price / 10n ** 18n).sort((a, b) => Number(a - b));
+        const text = (price: bigint) => String(price);
+        return {
+          window: key,
+          open: text((byTime[0] as PriceTick).price / 10n ** 18n),
+          high: text(prices.at(-1) as bigint),
+          low: text(prices[0] as bigint),
+          close: text((byTime.at(-1) as PriceTick).price / 10n ** 18n),
+        };
+      })
+      .sort((a, b) => (a.window < b.window ? -1 : 1));
+  }
+
+  it('equal an independent fold, with late, repeated and boundary ticks and a retried chunk', async () => {
+    const T = 1_790_000_100;
+    const start = T - (T % 300);
+    const price = (i: number) => BigInt(60_000 + ((i * 7919) % 997));
+    const onTime = Array.from({ length: 900 }, (_, i) => makeTick('BTC/USD', start + i, price(i)));
+    const late = onTime.splice(100, 7);
+    const boundary = onTime.find((tick) => tick.timestamp_ms === (start + 300) * 1000) as PriceTick;
+    const ticks: PriceTick[] = [
+      ...onTime.slice(0, 500),
+      ...late,
+      boundary,
+      ...onTime.slice(500),
+      ...Array.from({ length: 10 }, (_, i) => makeTick('ETH/USD', start + 299 + i, price(i))),
+      makeTick('BTC/USD', start + 5, 1n, { id: 'BTC/USD-twap', is_twap: true, twap_window_s: 60 }),
+      ...onTime.slice(3, 9),
+    ];
+    const log = await logWith(
+      'oracle.ticks',
+      ticks.map((tick) => ({
+        key: tick.feed,
+        value: codec.encode('price_tick', tick),
+        timestampMs: tick.timestamp_ms,
+      })),
+    );
+    const client = await freshDatabase();
+    for (const [dieAt, landed] of [
+      [1, true],
+      [3, false],
+      [5, true],
+    ] as const)
+      await runToEnd(smallSink(oracleFamily, log, dyingStore(client, dieAt, landed), 100 + dieAt).sink).catch(
+        () => undefined,
+      );
+    await runToEnd(smallSink(oracleFamily, log, client, 90).sink);
+    const rows = await client.query<{ window: string; open: string; high: string; low: string; close: string }>(
+      `SELECT concat(feed, ' ', toString(toUnixTimestamp(bucket))) AS window, toString(open) AS open, toString(high) AS high,
+         toString(low) AS low, toString(close) AS close FROM candles ORDER BY window`,
+    );
+    expect(rows).toEqual(naiveCandles(ticks));
+    const [count] = await client.query<{ n: string }>('SELECT count() AS n FROM ticks FINAL');
+    expect(Number(count?.n)).toBe(new Set(ticks.map((tick) => tick.id)).size);
+  });
+});
+
+describe('the index of order hashes', () => {
+  it('leaves the granules of other orders closed, of rows older than the index too', async () => {
+    const client = await clickhouse.connect({ database: `tables_${databases++}` });
+    const logger = silentLogger();
+    const before = migrations.filter((migration) => migration.id < '0006');
+    await migrate({ client, migrations: before, logger });
+    // Four months, so four parts of one granule each; every order is of one of them.
+    for (let part = 0; part < 4; part++) {
+      await client.command(
+        `INSERT INTO fills (id, block_number, log_index, order_hash, timestamp) SELECT toString(number), {part:UInt64}, number, 'order-' || toString({part:UInt64}), 1780000000 + {part:UInt64} * 2678400 FROM numbers(100)`,
+        { part },
+      );
+    }
+    await migrate({ client, migrations, logger });
+    const granules = async () => {
+      const plan = await client.query<{ explain: string }>(
+        `EXPLAIN indexes = 1 SELECT id FROM fills WHERE order_hash = {order:String}`,
+        { order: 'order-3' },
+      );
+      return plan
+        .map((row) => /Granules: (\S+)/.exec(row.explain)?.[1])
+        .filter((found) => found !== undefined)
+        .at(-1);
+    };
+    await expect.poll(granules, { timeout: 20_000 }).toBe('1/4');
+    const [row] = await client.query<{ found: string }>(
+      `SELECT count() AS found FROM fills WHERE order_hash = {order:String}`,
+      { order: 'order-3' },
+    );
+    expect(row?.found).toBe('100');
+  });
+});

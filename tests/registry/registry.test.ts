@@ -1,0 +1,318 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SchemaRegistryClient } from '@confluentinc/schemaregistry/dist/schemaregistry-client.js';
+import { AvroDeserializer, AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
+import { SerdeType, SubjectNameStrategyType } from '@confluentinc/schemaregistry/dist/serde/serde.js';
+import avsc from 'avsc';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SchemaRegistryConfig } from '../../infra/config/config.js';
+import { FatalError, RetryableError } from '../../infra/errors.js';
+import type { Log, LogRecord } from '../../infra/log/port.js';
+import { openIds, openTopics } from '../../infra/registry/open-topics.js';
+import { registerSchemas } from '../../infra/registry/register.js';
+import { createRegistryClient } from '../../infra/registry/registry-client.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
+import { CodecError, createCodec } from '../../schemas/codec.js';
+import { committedSchemas } from '../../schemas/registry.js';
+import { topics } from '../../schemas/topics.js';
+import type { EventKind } from '../../schemas/types.gen.js';
+import { freePort, startDoor } from '../support/anvil.js';
+import { startTestRegistry, type TestRegistry, whyNoRegistry } from '../support/schema-registry.js';
+import { accountState, accountStateForOthers, retract, trade, tradeForOthers } from './values.js';
+
+const missing = await whyNoRegistry();
+const logger = silentLogger();
+const kinds = [...committedSchemas().keys()];
+const schemaOf = (kind: EventKind) => committedSchemas().get(kind)!.schema as { fields: object[] };
+
+if (missing !== null) {
+  describe('schema registry', () => {
+    it('runs against a real registry', ({ skip }) => {
+      console.warn(`Not run here: ${missing}. In CI it must run.`);
+      skip(missing);
+    });
+  });
+} else {
+  describe('schema registry', () => {
+    let registry: TestRegistry;
+    let door: Awaited<ReturnType<typeof startDoor>>;
+    let config: SchemaRegistryConfig;
+    let foreignId: number;
+    const cleanups: (() => void | Promise<void>)[] = [];
+
+    const at = (url: string): SchemaRegistryConfig => ({ url, user: undefined, password: undefined });
+    const logUrl = () => {
+      const dir = mkdtempSync(join(tmpdir(), 'oddstream-registry-'));
+      cleanups.push(() => rmSync(dir, { recursive: true, force: true }));
+      return `lmdb:${dir}`;
+    };
+    const open = async (url: string, schemaRegistry: SchemaRegistryConfig | undefined, metrics?: Metrics) => {
+      const opened = await openTopics({ logUrl: url, schemaRegistry }, { logger, metrics, maintenance: false });
+      cleanups.push(() => opened.log.close());
+      return opened;
+    };
+    /** The registry's own interface, past all clients. */
+    const rest = async <T = never>(method: string, path: string, body?: object): Promise<T> => {
+      const response = await fetch(`${registry.url}${path}`, {
+        method,
+        headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      return (await response.json()) as T;
+    };
+    /** Ids of a subject's versions, each once: this registry may give two that register a schema at once a version each, with one id. */
+    const idsOf = async (subject: string): Promise<number[]> => {
+      const versions: number[] = await rest('GET', `/subjects/${subject}/versions`);
+      const found = await Promise.all(
+        versions.map(
+          async (version) => (await rest<{ id: number }>('GET', `/subjects/${subject}/versions/${version}`)).id,
+        ),
+      );
+      return [...new Set(found)];
+    };
+    const registerByHand = async (subject: string, schema: object): Promise<number> => {
+      const answer: { id: number } = await rest('POST', `/subjects/${subject}/versions`, {
+        schema: JSON.stringify(schema),
+      });
+      return answer.id;
+    };
+    const frame = (id: number, body: Buffer) => {
+      const header = Buffer.alloc(5);
+      header.writeUInt32BE(id, 1);
+      return Buffer.concat([header, body]);
+    };
+    const append = (log: Log, topic: string, value: Buffer) =>
+      log.append(topic, [{ key: 'k', value, timestampMs: 1_790_000_000_000 }]);
+    const readAll = async (log: Log, topic: string) => {
+      const records: LogRecord[] = [];
+      for await (const batch of log.read({ topic, partition: 0, from: 'earliest', follow: false })) {
+        records.push(...batch.records);
+      }
+      return records;
+    };
+
+    beforeAll(async () => {
+      registry = await startTestRegistry();
+      door = await startDoor(registry.port);
+      config = at(`http://127.0.0.1:${door.port}/apis/ccompat/v7`);
+      // A registry others use already: our ids cannot come out as the committed ones.
+      const committed = [...committedSchemas().values()].map(({ id }) => id);
+      for (let n = 0; n < Math.max(...committed); n++) {
+        foreignId = await registerByHand(`com.example.Foreign${n}`, {
+          type: 'record',
+          name: `Foreign${n}`,
+          namespace: 'com.example',
+          fields: [{ name: 'n', type: 'int' }],
+        });
+      }
+      // The first run on a machine fetches the registry.
+    }, 300_000);
+    afterEach(async () => {
+      door.unlock();
+      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    });
+    afterAll(async () => {
+      await door?.close();
+      await registry?.stop();
+    });
+
+    it('gives five processes that start at once the same ids, none of them a committed one', async () => {
+      const all = await Promise.all(Array.from({ length: 5 }, () => openIds({ schemaRegistry: config }, { logger })));
+      const committed = [...committedSchemas().values()].map(({ id }) => id);
+      const first = kinds.map((kind) => all[0]!.idFor(kind));
+      for (const ids of all) expect(kinds.map((kind) => ids!.idFor(kind))).toEqual(first);
+      expect(new Set(first).size).toBe(kinds.length);
+      expect(first.filter((id) => committed.includes(id))).toEqual([]);
+      expect(await idsOf('oddstream.Trade')).toEqual([all[0]!.idFor('trade')]);
+      const subjects: string[] = await rest('GET', '/subjects');
+      expect(subjects.filter((subject) => subject.startsWith('oddstream.'))).toHaveLength(kinds.length);
+      expect(await rest('GET', '/config/oddstream.Trade')).toEqual({ compatibilityLevel: 'BACKWARD' });
+    });
+
+    it('finds everything registered the next time, keeps a stricter level and repairs a looser one', async () => {
+      const before = await openIds({ schemaRegistry: config }, { logger });
+      await rest('PUT', '/config/oddstream.Deposit', { compatibility: 'FULL' });
+      await rest('PUT', '/config/oddstream.Redemption', { compatibility: 'NONE' });
+      const after = await openIds({ schemaRegistry: config }, { logger });
+      expect(kinds.map((kind) => after!.idFor(kind))).toEqual(kinds.map((kind) => before!.idFor(kind)));
+      expect(await rest('GET', '/config/oddstream.Deposit')).toEqual({ compatibilityLevel: 'FULL' });
+      expect(await rest('GET', '/config/oddstream.Redemption')).toEqual({ compatibilityLevel: 'BACKWARD' });
+      expect(await idsOf('oddstream.Deposit')).toEqual([before!.idFor('deposit')]);
+    });
+
+    it("writes what Confluent's deserializer reads, by id and by subject", async () => {
+      const { log, codec } = await open(logUrl(), config);
+      await append(log, topics.chainFinal.name, codec.encode('trade', trade));
+      await append(log, topics.chainFinal.name, codec.encode('retract', retract));
+      await append(log, topics.accountsState.name, codec.encode('account_state', accountState));
+      const client = new SchemaRegistryClient({ baseURLs: [registry.url] });
+      for (const useLatestVersion of [false, true]) {
+        const deserializer = new AvroDeserializer(client, SerdeType.VALUE, {
+          subjectNameStrategyType: SubjectNameStrategyType.RECORD,
+          useLatestVersion,
+        });
+        const read = async (topic: string) =>
+          Promise.all((await readAll(log, topic)).map(({ value }) => deserializer.deserialize(topic, value!)));
+        const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+        expect(plain(await read(topics.chainFinal.name))).toEqual(plain([tradeForOthers, retract]));
+        expect(plain(await read(topics.accountsState.name))).toEqual(plain([accountStateForOthers]));
+      }
+    });
+
+    it("reads what Confluent's serializer writes", async () => {
+      const { log, codec } = await open(logUrl(), config);
+      const client = new SchemaRegistryClient({ baseURLs: [registry.url] });
+      const serializer = new AvroSerializer(client, SerdeType.VALUE, {
+        useLatestVersion: true,
+        autoRegisterSchemas: false,
+        // Which record it is, a writer has to know; the strategy by name asks the latest version of the subject.
+        subjectNameStrategy: () => 'oddstream.Trade',
+      });
+      await append(log, topics.chainFinal.name, await serializer.serialize(topics.chainFinal.name, tradeForOthers));
+      const [record] = await readAll(log, topics.chainFinal.name);
+      expect(codec.decode(record!.value!)).toEqual({ kind: 'trade', value: trade });
+    });
+
+    it('names the subject of a schema that is not compatible, and leaves the registry as it was', async () => {
+      const client = await createRegistryClient(config);
+      const schema = {
+        ...schemaOf('trade'),
+        fields: [...schemaOf('trade').fields, { name: 'without_default', type: 'string' }],
+      };
+      const before = await rest('GET', '/subjects/oddstream.Trade/versions');
+      const attempt = registerSchemas({ client, logger, schemas: [{ id: 0, kind: 'trade', version: 2, schema }] });
+      await expect(attempt).rejects.toThrow(/oddstream\.Trade is not compatible/);
+      await expect(attempt).rejects.toBeInstanceOf(FatalError);
+      expect(await rest('GET', '/subjects/oddstream.Trade/versions')).toEqual(before);
+    });
+
+    it('does not feel an outage after the start', async () => {
+      const { log, codec } = await open(logUrl(), config);
+      door.shut();
+      await append(log, topics.chainFinal.name, codec.encode('trade', trade));
+      await append(log, topics.chainFinal.name, codec.encode('retract', retract));
+      const read = await readAll(log, topics.chainFinal.name);
+      expect(read.map(({ value }) => codec.decode(value!))).toEqual([
+        { kind: 'trade', value: trade },
+        { kind: 'retract', value: retract },
+      ]);
+      expect((await log.lastRecord(topics.chainFinal.name, 0))?.value).toEqual(codec.encode('retract', retract));
+    });
+
+    it('holds records of a version registered meanwhile until the registry has told what they are', async () => {
+      const metrics = createMetrics({ process: 'test', defaults: false });
+      const waiters = async () =>
+        (await metrics.registry.getSingleMetric('oddstream_schema_id_waiters')!.get()).values[0]?.value;
+      const { log, codec } = await open(logUrl(), config, metrics);
+      const newer = {
+        ...schemaOf('retract'),
+        fields: [...schemaOf('retract').fields, { name: 'cause', type: 'string', default: '' }],
+      };
+      const id = await registerByHand('oddstream.Retract', newer);
+      const body = avsc.Type.forSchema(newer as never).toBuffer({ ...retract, cause: 'milestone' });
+      door.shut();
+      await append(log, topics.chainHead.name, codec.encode('retract', retract));
+      await append(log, topics.chainFinal.name, frame(id, body));
+      expect(() => codec.decode(frame(id, body))).toThrow(CodecError);
+      const waiting = readAll(log, topics.chainFinal.name);
+      expect(await Promise.race([waiting, readAll(log, topics.chainHead.name).then(() => 'others go on')])).toBe(
+        'others go on',
+      );
+      expect(await waiters()).toBe(1);
+      door.unlock();
+      expect((await waiting).map(({ value }) => codec.decode(value!))).toEqual([{ kind: 'retract', value: retract }]);
+      expect(await waiters()).toBe(0);
+      // The next start knows the newer version at once and still writes its own.
+      const again = await open(logUrl(), config);
+      expect(again.codec.decode(frame(id, body)).value).toEqual(retract);
+      expect(again.codec.encode('retract', retract).readUInt32BE(1)).not.toBe(id);
+    });
+
+    it('a reader that waits for the registry ends with its signal', async () => {
+      const { log } = await open(logUrl(), config);
+      await append(log, topics.chainFinal.name, frame(700_001, Buffer.alloc(1)));
+      door.shut();
+      const stop = new AbortController();
+      const seen: unknown[] = [];
+      const reading = (async () => {
+        const { signal } = stop;
+        const options = {
+          topic: topics.chainFinal.name,
+          partition: 0,
+          from: 'earliest',
+          follow: true,
+          signal,
+        } as const;
+        for await (const batch of log.read(options)) seen.push(batch);
+      })();
+      setImmediate(() => stop.abort());
+      await reading;
+      expect(seen).toEqual([]);
+    });
+
+    it('goes down rather than lose records of a version it cannot read', async () => {
+      const { log } = await open(logUrl(), config);
+      await rest('PUT', '/config/oddstream.SocialPost', { compatibility: 'NONE' });
+      const id = await registerByHand('oddstream.SocialPost', {
+        type: 'record',
+        name: 'SocialPost',
+        namespace: 'oddstream',
+        fields: [{ name: 'n', type: 'int' }],
+      });
+      await append(log, topics.socialPosts.name, frame(id, Buffer.from([2])));
+      const reading = readAll(log, topics.socialPosts.name);
+      await expect(reading).rejects.toThrow(/oddstream\.SocialPost/);
+      await expect(reading).rejects.toBeInstanceOf(FatalError);
+    });
+
+    it("hands out records with others' ids and ids of nobody, as records that cannot be decoded", async () => {
+      const { log, codec } = await open(logUrl(), config);
+      await append(log, topics.chainFinal.name, frame(foreignId, Buffer.from([2])));
+      for (const id of [2_000_000_000, 4_000_000_000])
+        await append(log, topics.chainFinal.name, frame(id, Buffer.from([2])));
+      await append(log, topics.chainFinal.name, Buffer.from('not ours'));
+      const records = await readAll(log, topics.chainFinal.name);
+      expect(records).toHaveLength(4);
+      for (const { value } of records) expect(() => codec.decode(value!)).toThrow(CodecError);
+    });
+
+    it('refuses a log that was begun with other ids, in both directions', async () => {
+      const withCommitted = logUrl();
+      const first = await open(withCommitted, undefined);
+      await append(first.log, topics.chainFinal.name, first.codec.encode('trade', trade));
+      await expect(open(withCommitted, config)).rejects.toThrow(/other schema ids than those of http/);
+      const withRegistry = logUrl();
+      const second = await open(withRegistry, config);
+      await append(second.log, topics.chainFinal.name, second.codec.encode('trade', trade));
+      await expect(open(withRegistry, undefined)).rejects.toThrow(/other schema ids than those of schemas/);
+      await open(withRegistry, config);
+      await open(withCommitted, undefined);
+    });
+
+    it('says what is wrong with a URL that is no registry', async () => {
+      const attempt = openIds({ schemaRegistry: at(`http://127.0.0.1:${registry.port}`) }, { logger });
+      await expect(attempt).rejects.toBeInstanceOf(FatalError);
+      await expect(attempt).rejects.toThrow(/\/apis\/ccompat\/v7/);
+    });
+
+    it('is a retryable error when away at the start, and says no password', async () => {
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const attempt = openIds({ schemaRegistry: { url, user: 'u', password: 's3cret' } }, { logger });
+      const error = await attempt.then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(RetryableError);
+      expect((error as Error).message).toMatch(/schema registry at http:\/\/127\.0\.0\.1:\d+ cannot be used now/);
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/s3cret|Authorization/);
+    });
+
+    it('without a registry has the committed ids', async () => {
+      const { codec } = await open(logUrl(), undefined);
+      expect(codec.encode('trade', trade)).toEqual(createCodec().encode('trade', trade));
+    });
+  });
+}

@@ -1,0 +1,200 @@
+import { expect } from 'vitest';
+import { createKeyDirectory } from '../../api/auth/key-directory.js';
+import { listen, type RunningServer } from '../../api/http/server.js';
+import { createMemoryWindow } from '../../api/limits/memory-window.js';
+import type { CompletedRequest } from '../../api/metering/port.js';
+import { createService, type Service } from '../../api/service.js';
+import { createSourceStatusView } from '../../api/sources/source-status-view.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import type { Sql, Tables } from '../../api/tables/port.js';
+import type { ChainState, Profiles } from '../../api/wallets/ports.js';
+import { createAccountCommands } from '../../infra/accounts/commands.js';
+import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createAccountsProcessor } from '../../processors/accounts/processor.js';
+import { migrations } from '../../processors/migrations.js';
+import { createCodec } from '../../schemas/codec.js';
+import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
+import { allTopics, topics } from '../../schemas/topics.js';
+import type { AccountCommand, Plan, SourceStatus } from '../../schemas/types.gen.js';
+import { startTestClickHouse, type TestClickHouse } from './clickhouse.js';
+import { createMemoryLog, type MemoryLog } from './memory-log.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, or text. */
+  readonly body: unknown;
+}
+
+export interface ApiHarness {
+  readonly url: string;
+  readonly clickhouse: ClickHouse;
+  readonly engine: TestClickHouse;
+  readonly log: MemoryLog;
+  readonly service: Service;
+  readonly metered: CompletedRequest[];
+  /** The API's clock. */
+  readonly clock: { nowMs: number };
+  /** Every statement the API has asked the tables. */
+  readonly statements: Sql[];
+  /** Set to make every table read fail. */
+  readonly trouble: { tables: Error | null; reachable: boolean };
+  /** An account of this plan and its key. */
+  key(plan: Plan): Promise<string>;
+  /** Another key of the account a key belongs to. */
+  siblingKey(rawKey: string): Promise<string>;
+  send(command: AccountCommand['command']): Promise<void>;
+  reportSource(status: Partial<SourceStatus>): Promise<void>;
+  /** A GET; 2xx bodies are held against the route's own schema, to the last field. */
+  get(path: string, key?: string | null, headers?: Record<string, string>): Promise<Answer>;
+  request(path: string, init: RequestInit): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** Body must be exactly what the route documents: no field more, none less. */
+function holdAgainstSchema(service: Service, method: string, path: string, answer: Answer): void {
+  const bare = path.split('?', 1)[0] ?? '';
+  const route = service.routes.find(
+    (candidate) =>
+      candidate.method === method && new RegExp(`^${candidate.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(bare),
+  );
+  if (route === undefined || answer.status !== route.success.status) return;
+  expect(route.success.schema.parse(answer.body)).toEqual(answer.body);
+}
+
+/** The API over the real engine with the real tables, an in-memory log and the real accounts fold; own clock. */
+export async function startApi(options: {
+  nowMs: number;
+  trustedProxies?: readonly string[];
+  socketPort?: number;
+  chainState?: ChainState;
+  profiles?: Profiles;
+}): Promise<ApiHarness> {
+  const engine = await startTestClickHouse();
+  const logger = silentLogger();
+  await migrate({ client: engine.client, migrations, logger });
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const codec = createCodec();
+  const log = createMemoryLog();
+  await log.ensureTopics(allTopics);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const processor = createAccountsProcessor({ log, codec, logger, metrics });
+  const processing = processor.run(signal);
+  const onUnreadable = createOnUnreadable({ metrics, logger });
+  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
+  const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
+  await Promise.all([accounts.ready(), sources.ready()]);
+
+  const clock = { nowMs: options.nowMs };
+  const trouble: ApiHarness['trouble'] = { tables: null, reachable: true };
+  const statements: Sql[] = [];
+  const real = createClickHouseTables(engine.client);
+  const tables: Tables = {
+    rows: (sql) => {
+      statements.push(sql);
+      return trouble.tables === null ? real.rows(sql) : Promise.reject(trouble.tables);
+    },
+    reachable: async () => trouble.reachable && (await real.reachable()),
+  };
+  const metered: CompletedRequest[] = [];
+  const commands = createAccountCommands({ log, codec, now: () => clock.nowMs });
+  const service = createService({
+    tables,
+    log,
+    sources,
+    keys: createKeyDirectory(accounts),
+    accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
+    createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome },
+    window: createMemoryWindow({ windowMs: 60_000 }),
+    meter: (request) => metered.push(request),
+    logger,
+    metrics,
+    chainState: options.chainState ?? null,
+    profiles: options.profiles ?? null,
+    nowMs: () => clock.nowMs,
+    trustedProxies: options.trustedProxies ?? [],
+    baseUrl: 'http://api.test',
+    socket: { url: null, port: options.socketPort ?? 8081 },
+  });
+  const server: RunningServer = await listen(service.app, { host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+
+  const send = async (command: AccountCommand['command']): Promise<void> => {
+    const outcome = await accounts.waitForOutcome(await commands.send(command), 10_000);
+    if (outcome?.accepted !== true) throw new Error(`Refused: ${outcome?.code ?? 'no outcome'}`);
+  };
+  const addKey = async (accountId: string): Promise<string> => {
+    const rawKey = newRawKey();
+    const key = { account_id: accountId, key_hash: hashKey(rawKey), key_prefix: shownKeyPrefix(rawKey), name: 'test' };
+    await send({ 'oddstream.CreateKey': key });
+    return rawKey;
+  };
+  let accountCount = 0;
+  const request: ApiHarness['request'] = async (path, init) => {
+    const response = await fetch(url + path, init);
+    const text = await response.text();
+    const json = text !== '' && response.headers.get('content-type')?.includes('json') === true;
+    const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    holdAgainstSchema(service, (init.method ?? 'GET').toLowerCase(), path, answer);
+    return answer;
+  };
+
+  return {
+    url,
+    clickhouse: engine.client,
+    engine,
+    log,
+    service,
+    metered,
+    clock,
+    statements,
+    trouble,
+    send,
+    async key(plan) {
+      accountCount += 1;
+      const accountId = `account-${accountCount}`;
+      await send({ 'oddstream.CreateAccount': { account_id: accountId, plan, label: 'test' } });
+      return addKey(accountId);
+    },
+    async siblingKey(rawKey) {
+      const found = accounts.lookupKey(rawKey);
+      if (found.status !== 'ok') throw new Error('Not a key');
+      return addKey(found.account.account_id);
+    },
+    async reportSource(status) {
+      const value: SourceStatus = {
+        source: 'chain',
+        mode: 'recorded',
+        connected: true,
+        detail: 'playing',
+        head: 110,
+        finalized: 100,
+        last_event_ms: clock.nowMs - 1500,
+        updated_at_ms: clock.nowMs,
+        shift_days: 40,
+        recorded_from_ms: null,
+        phase: 'live',
+        progress: 1,
+        ...status,
+      };
+      const encoded = codec.encode('source_status', value);
+      await log.append(topics.sources.name, [{ key: value.source, value: encoded, timestampMs: clock.nowMs }]);
+      await expect.poll(() => sources.get(value.source)).toEqual(value);
+    },
+    request,
+    get: (path, key = null, headers = {}) =>
+      request(path, { headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers } }),
+    async stop() {
+      controller.abort();
+      await server.close(500);
+      await Promise.all([processing, sources.done]);
+      await engine.stop();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function executable(): string | null {
+  if (process.env.CHROMIUM_PATH !== undefined) return process.env.CHROMIUM_PATH;
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const files = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return files.find(isExecutable) ?? null;
+}
+
+/** Why this machine has no browser; null when it has one. In CI always null: there a missing one must fail the tests, not silence them. */
+export function withoutBrowser(): string | null {
+  if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
+  return executable() === null ? `none of ${NAMES.join(', ')} is installed` : null;
+}
+
+/** A real Chromium without a window and without requests of its own. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = executable();
+  if (executablePath === null) throw new Error(`None of ${NAMES.join(', ')} is installed`);
+  const args = ['--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
+  // Chromium's sandbox does not start as root, as in containers.
+  if (process.getuid?.() === 0) args.push('--no-sandbox');
+  return chromium.launch({ executablePath, args });
+}

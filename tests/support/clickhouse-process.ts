@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { eventually, freePorts } from './product.js';
+
+export interface ClickHouseProcess {
+  readonly url: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** The embedded server as `npm run clickhouse` starts it: a process of its own with a user and a password, for CLICKHOUSE_URL. */
+export async function startClickHouseProcess(): Promise<ClickHouseProcess> {
+  const [port, admin] = (await freePorts(2)) as [number, number];
+  const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-clickhouse-'));
+  const [user, password] = ['writer', 'a pass:word'];
+  const child = spawn(process.execPath, [resolve('dist/infra/clickhouse/main.js')], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '16',
+      ODDSTREAM_DATA: dataDir,
+      CLICKHOUSE_EMBEDDED_PORT: String(port),
+      CLICKHOUSE_USER: user,
+      CLICKHOUSE_PASSWORD: password,
+      ADMIN_PORT_CLICKHOUSE: String(admin),
+    },
+  });
+  const ended = once(child, 'exit');
+  await eventually('ClickHouse', async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).ok, 30_000);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    user,
+    password,
+    pid: child.pid ?? -1,
+    async stop() {
+      child.kill('SIGCONT');
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { eventually, type Product } from './product.js';
+
+/** Every table a fold of the log fills, with what orders its rows. Times of our own clock are no facts and are left out, as are offsets, which the
+ * markers of transactions shift on Kafka. */
+export const foldedTables: Record<string, string> = {
+  fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
+  fills_by_wallet: 'SELECT * EXCEPT (_offset) FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role',
+  fills_by_token: 'SELECT * EXCEPT (_offset) FROM fills_by_token ORDER BY token_id, block_number, log_index',
+  last_prices: 'SELECT token_id, argMaxMerge(last) AS last FROM last_prices GROUP BY token_id ORDER BY token_id',
+  blocks: 'SELECT * EXCEPT (_offset) FROM blocks ORDER BY block_number',
+  conditions: 'SELECT * EXCEPT (_offset) FROM conditions ORDER BY condition_id',
+  resolutions: 'SELECT * EXCEPT (_offset) FROM resolutions ORDER BY condition_id',
+  ticks: 'SELECT * EXCEPT (received_at, _offset) FROM ticks ORDER BY feed, twap_window_s, timestamp_ms, id',
+  candles: 'SELECT * FROM candles ORDER BY feed, bucket',
+  events: 'SELECT * EXCEPT (_offset) FROM events FINAL ORDER BY id',
+  markets: 'SELECT * EXCEPT (_offset) FROM markets FINAL ORDER BY condition_id',
+  tokens: 'SELECT * EXCEPT (_offset) FROM tokens FINAL ORDER BY token_id',
+  token_quotes: 'SELECT * EXCEPT (_offset, updated_at) FROM token_quotes FINAL ORDER BY token_id',
+  condition_events: 'SELECT * EXCEPT (_offset) FROM condition_events ORDER BY condition_id, block_number, log_index',
+  condition_tokens: 'SELECT * EXCEPT (_offset) FROM condition_tokens FINAL ORDER BY token_id',
+  token_settlements: 'SELECT * EXCEPT (_offset) FROM token_settlements FINAL ORDER BY token_id',
+  // How often a position is told depends on how its records came in; its last state does not.
+  positions: 'SELECT * EXCEPT (_offset) FROM positions FINAL ORDER BY wallet, token_id',
+  positions_by_token: 'SELECT * EXCEPT (_offset) FROM positions_by_token FINAL ORDER BY token_id, wallet',
+  pnl_events: 'SELECT * EXCEPT (_offset) FROM pnl_events ORDER BY wallet, timestamp, block_number, log_index, id, leg',
+  wallet_days: 'SELECT * FROM wallet_days FINAL ORDER BY wallet, day',
+  open_interest: 'SELECT * FROM open_interest ORDER BY token_id',
+};
+
+/** Row count and an order-sensitive hash of every table. Rows are hashed as text: the hash of a NULL is NULL, which the sum leaves out. */
+export async function digest(product: Product): Promise<Record<string, string>> {
+  const result: Record<string, string> = {};
+  for (const [table, query] of Object.entries(foldedTables)) {
+    const [row] = await product.sql<{ n: string; hash: string }>(
+      `SELECT count() AS n, toString(groupBitXor(cityHash64(rowNumberInAllBlocks(), toString(tuple(t.*))))) AS hash FROM (${query}) AS t SETTINGS max_threads = 1, max_block_size = 4096`,
+    );
+    result[table] = `${row?.n} rows ${row?.hash}`;
+  }
+  return result;
+}
+
+/** The history is loaded when every source says so and the tables have reached the end of the log: the counts stand still and no sink lags behind. */
+export async function loaded(product: Product): Promise<void> {
+  await eventually(
+    'the history to be loaded',
+    async () => {
+      const { status, body } = await product.get('/v1/status');
+      const sources = (body as { sources?: { source: string; phase: string }[] }).sources ?? [];
+      return status === 200 && sources.length === 3 && sources.every((source) => source.phase !== 'history');
+    },
+    180_000,
+  );
+  let before = '';
+  await eventually(
+    'the tables to stand still',
+    async () => {
+      const now = JSON.stringify(
+        await product.sql(
+          'SELECT (SELECT count() FROM fills) AS f, (SELECT count() FROM blocks) AS b, (SELECT count() FROM ticks) AS t, (SELECT count() FROM markets) AS m, (SELECT count() FROM pnl_events) AS e, (SELECT sum(version) FROM positions FINAL) AS p, (SELECT count() FROM condition_events) AS c',
+        ),
+      );
+      const still = now === before;
+      before = now;
+      // On a busy machine counts stand still for longer than this; the lag, measured when readiness is asked for, does not lie.
+      const { checks } = await product.readyz('processors');
+      const measured = Object.entries(checks).every(
+        ([name, { ok }]) => ok || !/^(sink |activity$|positions-)/.test(name),
+      );
+      const lags = ['oddstream_sink_lag_records', 'oddstream_fold_lag_records'];
+      const lag = (await Promise.all(lags.map((name) => product.metric('processors', name)))).reduce((a, b) => a + b);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      return still && measured && lag === 0;
+    },
+    120_000,
+  );
+}

@@ -1,0 +1,182 @@
+import { FencedError } from '../../infra/log/errors.js';
+import { partitionForKey } from '../../infra/log/partitioner.js';
+import type {
+  AppendedRange,
+  Log,
+  LogRecord,
+  NewRecord,
+  Position,
+  ReadOptions,
+  RecordBatch,
+  TopicSpec,
+} from '../../infra/log/port.js';
+
+interface Partition {
+  readonly records: LogRecord[];
+  earliest: number;
+}
+
+/** What survives a crash: share one store among several logs to model restarts. */
+export interface MemoryStore {
+  readonly topics: Map<string, Partition[]>;
+  readonly positions: Map<string, number>;
+  /** Generation of the newest claim per group. */
+  readonly claims: Map<string, number>;
+}
+
+export function createMemoryStore(): MemoryStore {
+  return { topics: new Map(), positions: new Map(), claims: new Map() };
+}
+
+export interface MemoryLog extends Log {
+  /** This handle is dead from now on: its appends never resolve and change nothing. `tornRecords` of an append under way still land. */
+  crash(): void;
+  /** Every record of partition 0, oldest first. */
+  all(topic: string): readonly LogRecord[];
+}
+
+/**
+ * The log port in memory, for tests of rooms that write to a log. Batches become visible at once and in order; `onAppend` may delay or
+ * fail an append, or return how many of its records land before the handle dies (a torn batch).
+ */
+export function createMemoryLog(
+  options: {
+    store?: MemoryStore;
+    onAppend?: (topic: string, records: readonly NewRecord[]) => Promise<number | undefined> | number | undefined;
+  } = {},
+): MemoryLog {
+  const store = options.store ?? createMemoryStore();
+  const waiters = new Set<() => void>();
+  let dead = false;
+  const never = () => new Promise<never>(() => undefined);
+  const topicOf = (name: string): Partition[] => {
+    const found = store.topics.get(name);
+    if (found === undefined) throw new Error(`Unknown topic ${name}`);
+    return found;
+  };
+  const partitionOf = (name: string, partition: number): Partition => {
+    const found = topicOf(name)[partition];
+    if (found === undefined) throw new Error(`Unknown partition ${name}/${partition}`);
+    return found;
+  };
+  const next = (partition: Partition) => partition.earliest + partition.records.length;
+  const write = (topic: string, records: readonly NewRecord[]): AppendedRange[] => {
+    const parts = topicOf(topic);
+    const ranges = new Map<number, { partition: number; firstOffset: number; lastOffset: number }>();
+    for (const record of records) {
+      const index = record.partition ?? partitionForKey(Buffer.from(record.key), parts.length);
+      const target = partitionOf(topic, index);
+      const offset = next(target);
+      target.records.push({ offset, key: record.key, value: record.value, timestampMs: record.timestampMs });
+      const range = ranges.get(index);
+      if (range === undefined) ranges.set(index, { partition: index, firstOffset: offset, lastOffset: offset });
+      else range.lastOffset = offset;
+    }
+    for (const wake of waiters) wake();
+    waiters.clear();
+    return [...ranges.values()];
+  };
+  const commitAll = (group: string, positions: readonly Position[]) => {
+    for (const p of positions) store.positions.set(`${group}\n${p.topic}\n${p.partition}`, p.nextOffset);
+  };
+
+  return {
+    crash() {
+      dead = true;
+    },
+    all: (topic) => partitionOf(topic, 0).records,
+    async ensureTopics(specs: readonly TopicSpec[]) {
+      for (const spec of specs) {
+        const parts = store.topics.get(spec.name) ?? [];
+        while (parts.length < spec.partitions) parts.push({ records: [], earliest: 0 });
+        store.topics.set(spec.name, parts);
+      }
+    },
+    partitions: async (topic) => topicOf(topic).length,
+    async append(topic, records) {
+      if (dead) return never();
+      topicOf(topic);
+      const landing = (await options.onAppend?.(topic, records)) ?? records.length;
+      if (dead) return never();
+      if (landing < records.length) {
+        write(topic, records.slice(0, landing));
+        dead = true;
+        return never();
+      }
+      return write(topic, records);
+    },
+    async appendAndCommit(step) {
+      if (dead) return never();
+      for (const output of step.outputs) topicOf(output.topic);
+      for (const output of step.outputs) write(output.topic, output.records);
+      commitAll(step.group, step.positions);
+    },
+    async claim(group) {
+      if (dead) return never();
+      const generation = (store.claims.get(group) ?? 0) + 1;
+      store.claims.set(group, generation);
+      return {
+        async appendAndCommit(step) {
+          if (dead) return never();
+          if (store.claims.get(group) !== generation) throw new FencedError(`Another process claimed "${group}"`);
+          for (const output of step.outputs) topicOf(output.topic);
+          for (const output of step.outputs) write(output.topic, output.records);
+          commitAll(group, step.positions);
+        },
+      };
+    },
+    async *read(read: ReadOptions): AsyncIterable<RecordBatch> {
+      const part = partitionOf(read.topic, read.partition);
+      const first = () => {
+        if (read.from === 'earliest') return part.earliest;
+        if (read.from === 'latest') return next(part);
+        if ('offset' in read.from) return Math.max(read.from.offset, part.earliest);
+        const { timestampMs } = read.from;
+        return part.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(part);
+      };
+      let offset = first();
+      const end = next(part);
+      while (read.signal?.aborted !== true) {
+        const limit = read.follow ? next(part) : end;
+        const from = offset - part.earliest;
+        const records = part.records.slice(from, Math.min(from + (read.maxRecords ?? 1000), limit - part.earliest));
+        if (records.length > 0) {
+          offset += records.length;
+          yield { topic: read.topic, partition: read.partition, records, nextOffset: offset };
+        } else if (!read.follow) return;
+        else {
+          await new Promise<void>((resolve) => {
+            const wake = () => {
+              read.signal?.removeEventListener('abort', wake);
+              resolve();
+            };
+            waiters.add(wake);
+            read.signal?.addEventListener('abort', wake, { once: true });
+          });
+        }
+      }
+    },
+    async bounds(topic, partition) {
+      const part = partitionOf(topic, partition);
+      return { earliest: part.earliest, next: next(part) };
+    },
+    async offsetForTimestamp(topic, partition, timestampMs) {
+      const part = partitionOf(topic, partition);
+      return part.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(part);
+    },
+    lastRecord: async (topic, partition) => partitionOf(topic, partition).records.at(-1) ?? null,
+    async commit(group, positions) {
+      commitAll(group, positions);
+    },
+    async committed(group, topic) {
+      const found: Position[] = [];
+      for (let partition = 0; partition < topicOf(topic).length; partition += 1) {
+        const nextOffset = store.positions.get(`${group}\n${topic}\n${partition}`);
+        if (nextOffset !== undefined) found.push({ topic, partition, nextOffset });
+      }
+      return found;
+    },
+    maintain: async () => undefined,
+    close: async () => undefined,
+  };
+}

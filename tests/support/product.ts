@@ -1,0 +1,210 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Readiness } from '../../infra/telemetry/readiness.js';
+
+/** This file runs from tests/ (vitest) and from dist/tests/ (benchmarks): the project is the nearest folder with a package.json. */
+function projectRoot(from: string): string {
+  return existsSync(join(from, 'package.json')) ? from : projectRoot(dirname(from));
+}
+const root = projectRoot(dirname(fileURLToPath(import.meta.url)));
+export const processNames = ['clickhouse', 'ingest', 'processors', 'api', 'stream-gateway'] as const;
+export type ProcessName = (typeof processNames)[number];
+
+/** Free ports, all different, taken and released again at once. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(0, '127.0.0.1', () => resolve(server));
+      });
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** Repeats until the answer is not null, undefined or false; fails with what was last seen. */
+export async function eventually<T>(
+  what: string,
+  check: () => Promise<T | null | undefined | false>,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  let last: unknown;
+  while (Date.now() < deadline) {
+    try {
+      const value = await check();
+      if (value !== null && value !== undefined && value !== false) return value;
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(
+    `${what}: not within ${timeoutMs} ms (last: ${last instanceof Error ? last.message : JSON.stringify(last)})`,
+  );
+}
+
+export interface Product {
+  readonly api: string;
+  readonly socket: string;
+  readonly clickhouse: string;
+  readonly dataDir: string;
+  readonly output: () => string;
+  key(): string;
+  /** Rows of a query over ClickHouse's HTTP interface. */
+  sql<T = Record<string, unknown>>(query: string): Promise<T[]>;
+  get(path: string): Promise<{ status: number; headers: Headers; body: unknown }>;
+  pid(name: ProcessName): number | null;
+  /** The process that keeps the others. */
+  readonly supervisorPid: number;
+  /** Sum over all labels of a metric of that process. */
+  metric(name: ProcessName, metric: string): Promise<number>;
+  /** What its operator's door says; rejects while the process is away. */
+  readyz(name: ProcessName): Promise<Readiness>;
+  exited(): number | null;
+  /** Ctrl-C; resolves with the exit code and how long it took. */
+  stop(): Promise<{ code: number | null; tookMs: number }>;
+  /** Stops, and removes the data directory unless it was given. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Starts the product the way `npm start` does after the build: the supervisor and its five processes, on free ports, with a data directory of
+ * its own. Needs `dist/` (the test command builds it).
+ */
+export async function startProduct(
+  options: {
+    env?: Record<string, string>;
+    dataDir?: string;
+    /** A ClickHouse server that is there already, instead of the embedded one. */
+    clickhouse?: { readonly url: string; readonly user: string; readonly password: string };
+  } = {},
+): Promise<Product> {
+  const [api, gateway, clickhouse, ...admin] = await freePorts(8);
+  const outside = options.clickhouse;
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oddstream-e2e-'));
+  const script = join(root, 'dist', 'infra', 'up', 'main.js');
+  if (!existsSync(script)) throw new Error('dist/ is missing: run `npm run build` first');
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--enable-source-maps', '--disable-warning=ExperimentalWarning', script],
+    {
+      cwd: root,
+      env: {
+        ...process.env,
+        ODDSTREAM_DATA: dataDir,
+        ...(outside === undefined
+          ? { CLICKHOUSE_EMBEDDED_PORT: String(clickhouse) }
+          : { CLICKHOUSE_URL: outside.url, CLICKHOUSE_USER: outside.user, CLICKHOUSE_PASSWORD: outside.password }),
+        API_PORT: String(api),
+        GATEWAY_PORT: String(gateway),
+        ADMIN_PORT_CLICKHOUSE: String(admin[0]),
+        ADMIN_PORT_INGEST: String(admin[1]),
+        ADMIN_PORT_PROCESSORS: String(admin[2]),
+        ADMIN_PORT_API: String(admin[3]),
+        ADMIN_PORT_GATEWAY: String(admin[4]),
+        ...options.env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    output += chunk;
+  });
+  const apiUrl = `http://127.0.0.1:${api}`;
+  const clickhouseUrl = outside?.url ?? `http://127.0.0.1:${clickhouse}`;
+  const product: Product = {
+    api: apiUrl,
+    socket: `ws://127.0.0.1:${gateway}/ws`,
+    clickhouse: clickhouseUrl,
+    dataDir,
+    output: () => output,
+    key: () => readFileSync(join(dataDir, 'dev-key'), 'utf8').trim(),
+    async sql<T>(query: string) {
+      const response = await fetch(`${clickhouseUrl}/?database=oddstream&default_format=JSONEachRow`, {
+        method: 'POST',
+        body: query,
+        ...(outside && { headers: { 'x-clickhouse-user': outside.user, 'x-clickhouse-key': outside.password } }),
+      });
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(text);
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as T);
+    },
+    async get(path) {
+      const response = await fetch(apiUrl + path, { headers: { 'x-api-key': product.key() } });
+      const text = await response.text();
+      const json = response.headers.get('content-type')?.includes('json') === true;
+      return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    },
+    pid(name) {
+      let listed = '';
+      try {
+        listed = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(child.pid)], { encoding: 'utf8' });
+      } catch {
+        return null; // ps fails when there is no child
+      }
+      const folder = name === 'clickhouse' ? 'infra/clickhouse' : name;
+      const line = listed.split('\n').find((text) => text.includes(`/dist/${folder}/main.js`));
+      return line === undefined ? null : Number(line.trim().split(/\s+/)[0]);
+    },
+    supervisorPid: child.pid ?? -1,
+    async metric(name, metric) {
+      const port = admin[processNames.indexOf(name)];
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+    },
+    async readyz(name) {
+      const port = admin[processNames.indexOf(name)];
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      const state = (await response.json()) as Readiness;
+      if (state.ready !== (response.status === 200)) throw new Error(`${response.status} for ${JSON.stringify(state)}`);
+      return state;
+    },
+    exited: () => child.exitCode,
+    async stop() {
+      const started = Date.now();
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGINT');
+        await ended;
+      }
+      return { code: child.exitCode, tookMs: Date.now() - started };
+    },
+    async dispose() {
+      await product.stop();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+  return product;
+}
+
+/** Resolves when the start-up text is printed; fails with the output when the supervisor ends before. */
+export async function untilUp(product: Product, timeoutMs = 90_000): Promise<void> {
+  await eventually(
+    'the start-up text',
+    async () => {
+      if (product.exited() !== null) throw new Error(`the supervisor ended:\n${product.output()}`);
+      return product.output().includes('Oddstream is up.');
+    },
+    timeoutMs,
+  ).catch((error: unknown) => {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${product.output().slice(-4000)}`);
+  });
+}

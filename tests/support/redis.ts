@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { freePort } from './anvil.js';
+import { eventually } from './product.js';
+
+export interface TestRedis {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** A real, empty Redis server on a free port, in memory only. */
+export async function startTestRedis(port?: number): Promise<TestRedis> {
+  const own = port ?? (await freePort());
+  const args = ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child: ChildProcess = spawn('redis-server', args, { stdio: 'ignore' });
+  await once(child, 'spawn');
+  await eventually('Redis to listen', async () => {
+    const socket = createConnection({ host: '127.0.0.1', port: own });
+    await once(socket, 'connect');
+    socket.destroy();
+    return true;
+  });
+  return {
+    url: `redis://127.0.0.1:${own}`,
+    pid: child.pid ?? -1,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Why this machine cannot run Redis; null when it can. In CI always null: there a missing server must fail the tests, not silence them. */
+export function whyNoRedis(): string | null {
+  if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
+  return spawnSync('redis-server', ['--version']).error === undefined ? null : 'no redis-server on this machine';
+}
