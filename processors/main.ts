@@ -71,7 +71,8 @@ runProcess({
     });
     const { log, codec } = await openTopics(config, { logger, metrics, signal, board });
     const clickhouse = createClickHouse(config.clickhouse, { logger });
-    const stores = openFoldStores(join(config.dataDir, 'state'));
+    // Of its own for each process of a machine: a store has one write lock, which a suspended process may hold.
+    const stores = openFoldStores(join(config.dataDir, 'state', String(admin.port)));
     /** A fold keeps its state in a local store of its name. */
     const foldUnit = (name: string, open: (own: FoldParts) => Fold): Unit => ({
       name,

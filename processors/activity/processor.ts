@@ -59,9 +59,14 @@ export function activitySpec(codec: Codec): FoldSpec<ActivityState> {
       encode: (state) => codec.encode('activity_state', state),
     },
     incomplete(records) {
-      let count = 0;
-      while (count < records.length && kindOf(codec, records[records.length - 1 - count]) !== 'block') count++;
-      return count;
+      // What is no fact of a block, or cannot be read, must not wait for a block to end it.
+      let first = records.length;
+      for (let i = records.length - 1; i >= 0; i--) {
+        const kind = kindOf(codec, records[i]);
+        if (kind === 'block') break;
+        if (kind !== null && kinds.has(kind)) first = i;
+      }
+      return records.length - first;
     },
     apply(record, state, emit) {
       const { value } = record;
