@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    globalSetup: 'tests/support/run-dir.ts',
     pool: 'forks',
     maxWorkers: 2,
     include: ['{schemas,infra,ingest,processors,api,stream-gateway,tests}/**/*.test.ts'],

@@ -7,6 +7,7 @@ import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { AccountCommand } from '../../schemas/types.gen.js';
 import { deadLetterRecord } from '../dead-letter.js';
+import { createUnitLag } from '../sharing/unit-lag.js';
 import { foldCommand } from './fold.js';
 import { applyChange, createAccountsState } from './state.js';
 
@@ -33,7 +34,7 @@ export function createAccountsProcessor(options: {
 }): AccountsProcessor {
   const { log, codec, logger } = options;
   const decided = options.metrics.counter('accounts_commands_total', 'Commands decided', ['code']);
-  const lagGauge = options.metrics.gauge('accounts_lag_records', 'Commands not decided yet');
+  const unitLag = createUnitLag(options.metrics.gauge('accounts_lag_records', 'Commands not decided yet'));
   const onUnreadable = createOnUnreadable(options);
   const state = createAccountsState();
   let loaded = false;
@@ -92,28 +93,30 @@ export function createAccountsProcessor(options: {
     next = nextOffset;
   };
 
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const claim = await log.claim(GROUP);
+    await load(signal);
+    const [position] = await log.committed(GROUP, COMMANDS);
+    next = position?.nextOffset ?? (await log.bounds(COMMANDS, 0)).earliest;
+    if (signal.aborted) return;
+    loaded = true;
+    logger.info({ accounts: state.accounts.size, keys: state.keys.size }, 'accounts fold starts');
+    for await (const batch of log.read({
+      topic: COMMANDS,
+      partition: 0,
+      from: { offset: next },
+      follow: true,
+      signal,
+    }))
+      await step(claim, batch.records, batch.nextOffset);
+  };
+
   return {
-    async run(signal) {
-      const claim = await log.claim(GROUP);
-      await load(signal);
-      const [position] = await log.committed(GROUP, COMMANDS);
-      next = position?.nextOffset ?? (await log.bounds(COMMANDS, 0)).earliest;
-      if (signal.aborted) return;
-      loaded = true;
-      logger.info({ accounts: state.accounts.size, keys: state.keys.size }, 'accounts fold starts');
-      for await (const batch of log.read({
-        topic: COMMANDS,
-        partition: 0,
-        from: { offset: next },
-        follow: true,
-        signal,
-      }))
-        await step(claim, batch.records, batch.nextOffset);
-    },
+    run: (signal) => unitLag.during(() => run(signal)),
     async state() {
       const bounds = await log.bounds(COMMANDS, 0);
       const lag = Math.max(0, bounds.next - next);
-      lagGauge.set(lag);
+      unitLag.set({}, lag);
       return { loaded, lag };
     },
   };

@@ -6,6 +6,7 @@ import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { deadLetterRecord } from '../dead-letter.js';
+import { createUnitLag } from '../sharing/unit-lag.js';
 import { followChunks } from '../sink/chunk-reader.js';
 import type { Changes, FoldStore } from './fold-store.js';
 import { createStateCache, type StateCache } from './state-cache.js';
@@ -81,7 +82,7 @@ export function createFold<S>(options: {
   const names = ['fold'];
   const records = options.metrics.counter('fold_records_total', 'Input records folded', names);
   const letters = options.metrics.counter('fold_dead_letters_total', 'Input records that could not be folded', names);
-  const lagGauge = options.metrics.gauge('fold_lag_records', 'Input records not folded yet', names);
+  const unitLag = createUnitLag(options.metrics.gauge('fold_lag_records', 'Input records not folded yet', names));
   let next = 0;
   let loaded = false;
 
@@ -222,30 +223,32 @@ export function createFold<S>(options: {
     return committed;
   };
 
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const cache = createStateCache<S>({
+      capacity: CACHED_STATES,
+      read: (key) => {
+        const bytes = behind.get(key) ?? store.get(key);
+        return bytes === undefined ? undefined : spec.state.decode(bytes);
+      },
+    });
+    const claim = await log.claim(spec.name);
+    next = await restore(signal, cache);
+    if (signal.aborted) return;
+    loaded = true;
+    behind.start(next);
+    for await (const unit of units(next, true, signal)) {
+      await step(claim, unit.records, unit.nextOffset, cache);
+      if (signal.aborted) break;
+    }
+    behind.flush();
+  };
+
   return {
-    async run(signal) {
-      const cache = createStateCache<S>({
-        capacity: CACHED_STATES,
-        read: (key) => {
-          const bytes = behind.get(key) ?? store.get(key);
-          return bytes === undefined ? undefined : spec.state.decode(bytes);
-        },
-      });
-      const claim = await log.claim(spec.name);
-      next = await restore(signal, cache);
-      if (signal.aborted) return;
-      loaded = true;
-      behind.start(next);
-      for await (const unit of units(next, true, signal)) {
-        await step(claim, unit.records, unit.nextOffset, cache);
-        if (signal.aborted) break;
-      }
-      behind.flush();
-    },
+    run: (signal) => unitLag.during(() => run(signal)),
     async state() {
       const bounds = await log.bounds(topic, partition);
       const lag = Math.max(0, bounds.next - Math.max(next, bounds.earliest));
-      lagGauge.set({ fold: spec.name }, lag);
+      unitLag.set({ fold: spec.name }, lag);
       return { name: spec.name, loaded, lag };
     },
   };

@@ -8,6 +8,7 @@ import { tryDecode } from '../../schemas/try-decode.js';
 import type { EventKind } from '../../schemas/types.gen.js';
 import { deadLetterRecord } from '../dead-letter.js';
 import { runTogether } from '../run-together.js';
+import { createUnitLag } from '../sharing/unit-lag.js';
 import { type CatalogModel, createCatalogModel } from './catalog-model.js';
 import { createDrafting } from './drafting.js';
 import { followTopic, loadTopic } from './follow-topic.js';
@@ -74,10 +75,9 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const sent = options.metrics.counter('stream_events_total', 'Events appended to the stream', names);
   const dropped = options.metrics.counter('stream_dropped_total', 'Input records without an event', ['reason']);
   const letters = options.metrics.counter('stream_dead_letters_total', 'Input records no event could be made of');
-  const lagGauge = options.metrics.gauge('stream_lag_records', 'Input records not in the stream yet', [
-    'topic',
-    'partition',
-  ]);
+  const unitLag = createUnitLag(
+    options.metrics.gauge('stream_lag_records', 'Input records not in the stream yet', ['topic', 'partition']),
+  );
   const onUnreadable = createOnUnreadable(options);
   const catalog: CatalogModel = createCatalogModel();
   const resolutions = createResolutions();
@@ -239,37 +239,39 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     );
   };
 
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const claim = await log.claim(GROUP);
+    const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
+    const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
+    const resolutionsClaim = await follower.load(signal);
+    const sequencer = await recall(signal);
+    const sources = await inputs();
+    await recallInputs(signal);
+    if (signal.aborted) return;
+    logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream starts');
+    loaded = true;
+    await runTogether(signal, (own) => {
+      const maxRecords = options.maxBatchRecords ?? DEFAULT_BATCH_RECORDS;
+      const queue = createInputQueue({ log, maxRecords, signal: own });
+      const writeAll = async () => {
+        while (!own.aborted) await step(claim, await queue.take(), sequencer);
+      };
+      return [
+        followTopic(log, topics.catalog.name, catalogNext, applyCatalog, own),
+        follower.follow(resolutionsClaim, own),
+        ...sources.map((source) => queue.feed(source)),
+        writeAll(),
+      ];
+    });
+  };
+
   return {
-    async run(signal) {
-      const claim = await log.claim(GROUP);
-      const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
-      const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
-      const resolutionsClaim = await follower.load(signal);
-      const sequencer = await recall(signal);
-      const sources = await inputs();
-      await recallInputs(signal);
-      if (signal.aborted) return;
-      logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream starts');
-      loaded = true;
-      await runTogether(signal, (own) => {
-        const maxRecords = options.maxBatchRecords ?? DEFAULT_BATCH_RECORDS;
-        const queue = createInputQueue({ log, maxRecords, signal: own });
-        const writeAll = async () => {
-          while (!own.aborted) await step(claim, await queue.take(), sequencer);
-        };
-        return [
-          followTopic(log, topics.catalog.name, catalogNext, applyCatalog, own),
-          follower.follow(resolutionsClaim, own),
-          ...sources.map((source) => queue.feed(source)),
-          writeAll(),
-        ];
-      });
-    },
+    run: (signal) => unitLag.during(() => run(signal)),
     async state() {
       let lag = 0;
       for (const { topic, partition, nextOffset } of positions.values()) {
         const own = Math.max(0, (await log.bounds(topic, partition)).next - nextOffset);
-        lagGauge.set({ topic, partition: String(partition) }, own);
+        unitLag.set({ topic, partition: String(partition) }, own);
         lag += own;
       }
       return { loaded, lag };

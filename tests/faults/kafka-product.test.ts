@@ -7,6 +7,7 @@ import { startTestKafka, type TestKafka, whyNoKafka } from '../support/kafka.js'
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
 import { startTestRegistry } from '../support/schema-registry.js';
 import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
+import { undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
 const noDisk = whyNoSmallDisk();
@@ -47,14 +48,7 @@ describe.skipIf(missing !== null)(
     /** Tables of an undisturbed run, on the other log engine. */
     let truth: Record<string, string>;
     beforeAll(async () => {
-      const calm = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
-      try {
-        await loaded(calm);
-        truth = await digest(calm);
-      } finally {
-        await calm.dispose();
-      }
-      expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
+      truth = await undisturbed();
     }, 240_000);
 
     it('ends with the tables of an undisturbed run after kill -9 of processes and of the broker', async () => {

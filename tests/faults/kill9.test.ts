@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { digest, loaded } from '../support/digest.js';
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
 import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
+import { undisturbed } from '../support/undisturbed.js';
 
 const noDisk = whyNoSmallDisk();
 /** Full before the history is in the log. */
@@ -18,14 +19,7 @@ const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };
 /** Tables of an undisturbed run. */
 let truth: Record<string, string>;
 beforeAll(async () => {
-  const calm = await startProduct({ env });
-  try {
-    await loaded(calm);
-    truth = await digest(calm);
-  } finally {
-    await calm.dispose();
-  }
-  expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
+  truth = await undisturbed();
 }, 240_000);
 
 describe('kill -9 during the load', () => {

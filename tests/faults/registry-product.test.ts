@@ -3,6 +3,7 @@ import { startDoor } from '../support/anvil.js';
 import { digest, loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { startTestRegistry, whyNoRegistry } from '../support/schema-registry.js';
+import { undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoRegistry();
 const cleanups: (() => Promise<void>)[] = [];
@@ -20,12 +21,7 @@ describe.skipIf(missing !== null)(
   `the whole product with a schema registry${missing === null ? '' : ` (not run: ${missing})`}`,
   () => {
     it('ends with the tables it has without one, although the registry is away when a process restarts', async () => {
-      const plain = await start({});
-      await loaded(plain);
-      const truth = await digest(plain);
-      await plain.dispose();
-      expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
-
+      const truth = await undisturbed();
       const registry = await startTestRegistry();
       cleanups.push(() => registry.stop());
       // One foreign schema first: the ids we get are not the committed ones.
