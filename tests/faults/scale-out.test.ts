@@ -126,23 +126,17 @@ async function written(product: Product, logUrl: string | undefined): Promise<bo
 }
 
 /**
- * Suspend a process until `taken` says that its work is another's. On LMDB it can be suspended while it holds the write lock, which stops
- * every writer of the log; then it is woken and suspended at another moment.
+ * Suspends a process while others go on. On LMDB it can be suspended while it holds the write lock, which stops every writer of the log; then
+ * it is woken and suspended at another moment.
  */
-async function suspend(
-  product: Product,
-  logUrl: string | undefined,
-  pid: number,
-  taken: () => Promise<boolean>,
-): Promise<void> {
+async function suspend(product: Product, logUrl: string | undefined, pid: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     process.kill(pid, 'SIGSTOP');
-    if (await written(product, logUrl)) break;
+    if (await written(product, logUrl)) return;
     process.kill(pid, 'SIGCONT');
     expect(attempt, 'suspended with the lock held each time').toBeLessThan(8);
-    await pause(500 + 137 * attempt);
+    await pause(100 + 37 * attempt);
   }
-  await eventually('the takeover', taken, TAKEOVER_MS);
 }
 
 let truth: Record<string, string>;
@@ -155,25 +149,6 @@ async function untilTrue(product: Product): Promise<void> {
   const equal = async () => JSON.stringify(await digest(product)) === JSON.stringify(truth);
   await eventually('the tables of the undisturbed run', equal, TAKEOVER_MS).catch(() => undefined);
   expect(await digest(product)).toEqual(truth);
-}
-
-/** The product's own ingest is suspended in the middle of the history, and wakes up when a standby has gone on with it. */
-async function standsIn(url: string | undefined): Promise<void> {
-  const product = await startOn(url);
-  const working = () => product.metric('ingest', 'oddstream_ingest_active');
-  await eventually('ingest to begin', async () => (await working()) === 1);
-  const standby = await startFurther(product, url, 'ingest');
-  const standbyWorks = async () => (await standby.metric('oddstream_ingest_active')) === 1;
-  await eventually('the standby', async () => (await standby.metric('oddstream_ingest_active')) === 0);
-  const first = await eventually('ingest', async () => product.pid('ingest'));
-  await suspend(product, url, first, standbyWorks);
-  process.kill(first, 'SIGCONT');
-  await eventually('the suspended one to stand by', async () => (await working()) === 0, TAKEOVER_MS);
-  expect(await standbyWorks()).toBe(true);
-  expect(product.pid('ingest')).not.toBe(first);
-
-  await loaded(product);
-  await untilTrue(product);
 }
 
 /** Fills at the head, one every few moments, from now on: the history alone gives the stream nothing to do. */
@@ -226,29 +201,44 @@ async function expectStream(
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => first + index));
 }
 
-/** Three processors share the work in the middle of the history; one is killed, one suspended and woken when its work is another's. */
-async function shareWork(url: string | undefined): Promise<void> {
+/**
+ * While the history loads: the product's own ingest is suspended and a second one goes on where it was; three processors share the work, one is
+ * killed, one suspended. Those that were suspended are woken when their work is another's.
+ */
+async function sideBySide(url: string | undefined): Promise<void> {
   const product = await startOn(url);
   const own = async () => Object.keys((await product.readyz('processors')).checks).filter((name) => isUnit.test(name));
+  const ingestWorks = () => product.metric('ingest', 'oddstream_ingest_active');
+  await eventually('ingest to begin', async () => (await ingestWorks()) === 1);
   const all = (await eventually('the first to have all', async () => (await own()).length > 20 && own())).toSorted();
-  const [second, third] = await Promise.all([startFurther(product, url), startFurther(product, url)]);
+  const firstIngest = await eventually('ingest', async () => product.pid('ingest'));
+  await suspend(product, url, firstIngest);
+
+  const [standby, second, third] = await Promise.all([
+    startFurther(product, url, 'ingest'),
+    startFurther(product, url),
+    startFurther(product, url),
+  ]);
   const shares = async () => [await own(), await second.units(), await third.units()];
   await eventually('equal shares', async () => {
     const now = await shares();
     const sizes = now.map(({ length }) => length);
     return now.flat().toSorted().join() === all.join() && Math.max(...sizes) - Math.min(...sizes) <= 1;
   });
+  const standbyWorks = async () => (await standby.metric('oddstream_ingest_active')) === 1;
+  await eventually('the standby to go on', standbyWorks, TAKEOVER_MS);
 
   const stopFeeding = feedHead(product, url);
   second.kill();
   const twoHaveAll = async () => [...(await own()), ...(await third.units())].toSorted().join() === all.join();
   await eventually('the takeover from the killed one', twoHaveAll, TAKEOVER_MS);
-  await suspend(product, url, third.pid(), async () => (await own()).toSorted().join() === all.join());
-  process.kill(third.pid(), 'SIGCONT');
-  await eventually(
-    'the woken one to have its share again',
-    async () => (await third.units()).length > 5 && twoHaveAll(),
-  );
+  await suspend(product, url, third.pid());
+  const oneHasAll = async () => (await own()).toSorted().join() === all.join();
+  await eventually('the takeover from the suspended one', oneHasAll, TAKEOVER_MS);
+  for (const pid of [third.pid(), firstIngest]) process.kill(pid, 'SIGCONT');
+  await eventually('the woken processor’s share', async () => (await third.units()).length > 5 && twoHaveAll());
+  await eventually('the woken ingest to stand by', async () => (await ingestWorks()) === 0, TAKEOVER_MS);
+  expect(await standbyWorks()).toBe(true);
 
   const fed = await stopFeeding();
   await loaded(product);
@@ -256,10 +246,10 @@ async function shareWork(url: string | undefined): Promise<void> {
   await expectStream(product, url, fed);
 }
 
-describe('three processors', () => {
+describe('processes side by side', () => {
   it(
     'take each other’s work over and leave the tables of an undisturbed run, on LMDB',
-    () => shareWork(undefined),
+    () => sideBySide(undefined),
     300_000,
   );
 
@@ -268,21 +258,7 @@ describe('three processors', () => {
     async () => {
       const kafka = await startTestKafka();
       cleanups.push(() => kafka.stop());
-      await shareWork(kafka.url);
-    },
-    300_000,
-  );
-});
-
-describe('an ingest that stands by', () => {
-  it('goes on where a suspended one was, on LMDB', () => standsIn(undefined), 300_000);
-
-  it.skipIf(missing !== null)(
-    `the same on Kafka${missing === null ? '' : ` (not run: ${missing})`}`,
-    async () => {
-      const kafka = await startTestKafka();
-      cleanups.push(() => kafka.stop());
-      await standsIn(kafka.url);
+      await sideBySide(kafka.url);
     },
     300_000,
   );
