@@ -4,6 +4,7 @@ import { startAdminServer } from '../telemetry/admin-server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { runProcess } from '../telemetry/run-process.js';
+import { yieldToOthers } from './embedded/niceness.js';
 import { startEmbeddedServer } from './embedded/server.js';
 
 /**
@@ -26,6 +27,7 @@ runProcess({
         'CLICKHOUSE_URL names a ClickHouse of your own, so the embedded one does not start. Unset it; CLICKHOUSE_EMBEDDED_PORT moves the embedded one.',
       );
     if (threads < 8) logger.warn({ threads }, 'few threads for queries: start with UV_THREADPOOL_SIZE=16');
+    yieldToOthers();
     const server = await startEmbeddedServer({
       dataDir: config.dataDir,
       host: embedded.host.replace(/^\[|\]$/g, ''),

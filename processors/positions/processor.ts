@@ -9,7 +9,7 @@ import { type Holding, newHolding } from './account.js';
 import { applyActivity } from './apply.js';
 
 const RECORDS_PER_STEP = 4_000;
-const LINGER_MS = 500;
+const LINGER_MS = 1_000;
 
 /**
  * One partition of wallet.activity to positions and pnl.events. A wallet's records are all in one partition, in chain order, so its positions

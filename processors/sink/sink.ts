@@ -47,7 +47,7 @@ export interface Sink {
 }
 
 const DEFAULT_CHUNK_RECORDS = 20_000;
-const DEFAULT_LINGER_MS = 200;
+const DEFAULT_LINGER_MS = 500;
 
 /**
  * Exactly-once fold of one topic partition into the tables of one family.

@@ -27,8 +27,11 @@ export interface TopicView {
   readonly partitions: number;
 }
 
-/** What connections are for. Requests on one connection are answered in order, so a kind that can take long has its own. */
-type Purpose = 'control' | 'produce';
+/**
+ * What connections are for. The broker works on one request of a connection at a time, so what can take long has its own, and so has each
+ * transactional writer: the steps of one must not wait for those of all others.
+ */
+export type Purpose = 'control' | 'produce' | `writer ${string}`;
 
 /** A connection for one reader alone: a long poll holds up everything behind it. */
 export interface Lease {
@@ -46,7 +49,7 @@ export interface Cluster {
   leader(topic: string, partition: number, purpose: Purpose): Promise<KafkaConnection>;
   leaseLeader(topic: string, partition: number): Promise<Lease>;
   controller(): Promise<KafkaConnection>;
-  coordinator(kind: CoordinatorKind, key: string): Promise<KafkaConnection>;
+  coordinator(kind: CoordinatorKind, key: string, purpose?: Purpose): Promise<KafkaConnection>;
   anyBroker(): Promise<KafkaConnection>;
   metadata(topics?: readonly string[]): Promise<Metadata>;
   connectTo(address: BrokerAddress): Promise<KafkaConnection>;
@@ -269,14 +272,14 @@ export function createCluster(options: ClusterOptions): Cluster {
       const address = nodes.get(controllerId);
       return address === undefined ? anyBroker() : shared(address.host, address.port, 'control');
     },
-    async coordinator(kind, key) {
+    async coordinator(kind, key, purpose = 'control') {
       const id = coordinatorKey(kind, key);
       let address = coordinators.get(id);
       if (address === undefined) {
         address = await (await anyBroker()).findCoordinator(kind, key);
         coordinators.set(id, address);
       }
-      return shared(address.host, address.port, 'control');
+      return shared(address.host, address.port, purpose);
     },
     anyBroker,
     metadata,

@@ -45,8 +45,10 @@ export const isStale = (error: unknown): boolean => error instanceof KafkaError 
 export const isMoved = (error: unknown): boolean => error instanceof KafkaError && MOVED.has(error.type);
 export const isLostProducer = (error: unknown): boolean => error instanceof KafkaError && LOST_PRODUCER.has(error.type);
 export const isRefused = (error: unknown): boolean => error instanceof KafkaError && REFUSED.has(error.type);
+/** `UNKNOWN`: the broker failed at the request, without saying why; a restart or a moment later it may not. */
 export const isRetriable = (error: unknown): boolean =>
-  error instanceof KafkaError && (error.retriable || STALE.has(error.type) || MOVED.has(error.type));
+  error instanceof KafkaError &&
+  (error.retriable || error.type === 'UNKNOWN' || STALE.has(error.type) || MOVED.has(error.type));
 
 /** The error a caller of the log port sees. */
 export function portError(what: string, error: unknown): Error {

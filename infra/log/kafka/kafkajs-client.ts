@@ -165,7 +165,10 @@ export async function openConnection(host: string, port: number, logger: Logger)
   };
   const translate = (error: unknown): KafkaError => {
     const { name, type, message, retriable } = error as Error & { type?: string; retriable?: boolean };
-    if (name === 'KafkaJSProtocolError') return new KafkaError(type ?? 'UNKNOWN', message, retriable === true);
+    if (name === 'KafkaJSProtocolError') {
+      const code = /^Unknown error code (\d+)/.exec(message)?.[1];
+      return new KafkaError(NEWER[Number(code)] ?? type ?? 'UNKNOWN', message, retriable === true);
+    }
     // Framing may be lost after anything else, so the connection is given up.
     close();
     return new KafkaError('CONNECTION', `${host}:${port}: ${message}`, true, { cause: error });

@@ -2,7 +2,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { FencedError, LogUnavailableError } from '../errors.js';
 import type { AtomicStep, GroupClaim, Position } from '../port.js';
 import { checkGroup, checkPosition } from './checks.js';
-import type { Cluster, InsistOptions } from './cluster.js';
+import type { Cluster, InsistOptions, Purpose } from './cluster.js';
 import { isLostProducer, isRefused, KafkaError } from './kafka-error.js';
 import type { KafkaConnection, TopicOffsets, TopicPartitions, Transaction } from './kafkajs-client.js';
 import { endOf, findLanded } from './landed.js';
@@ -74,7 +74,7 @@ export function createTransactions(deps: {
     attempt: (connection: KafkaConnection) => Promise<T>,
     options: InsistOptions = {},
   ): Promise<T> =>
-    cluster.insist(what, async () => attempt(await cluster.coordinator('transaction', id)), {
+    cluster.insist(what, async () => attempt(await cluster.coordinator('transaction', id, lane(id))), {
       coordinator: { kind: 'transaction', key: id },
       firstDelayMs: POLL_MS,
       ...options,
@@ -117,7 +117,7 @@ export function createTransactions(deps: {
         if (landed !== null) return landed;
       }
       sentBefore = true;
-      const connection = await cluster.leader(topic, partition, 'produce');
+      const connection = await cluster.leader(topic, partition, lane(writer.id));
       const [result] = await connection.produce(transaction.transactionalId, [{ topic, partition, batch }]);
       if (result === undefined) throw new KafkaError('CONNECTION', 'The broker left out the partition', true);
       if (result.error !== null) throw result.error;
@@ -137,7 +137,10 @@ export function createTransactions(deps: {
     );
     await cluster.insist(
       `Positions of group "${group}"`,
-      async () => (await cluster.coordinator('group', group)).txnOffsetCommit(transaction, group, offsetsOf(positions)),
+      async () => {
+        const connection = await cluster.coordinator('group', group, lane(transactionalId));
+        await connection.txnOffsetCommit(transaction, group, offsetsOf(positions));
+      },
       { coordinator: { kind: 'group', key: group } },
     );
   };
@@ -264,6 +267,8 @@ export function createTransactions(deps: {
 function newWriter(id: string, claimed: boolean): Writer {
   return { id, claimed, producer: null, sequences: new Map(), ends: new Map(), last: Promise.resolve() };
 }
+
+const lane = (id: string): Purpose => `writer ${id}`;
 
 /** The cluster wraps what it gives up on; the broker's own word is the cause. */
 function lost(error: unknown): boolean {
