@@ -12,6 +12,7 @@ export function sinkMetrics(metrics: Metrics, labels: { sink: string; topic: str
   const seconds = metrics.histogram('sink_insert_seconds', 'Time to land one chunk', SECONDS, names);
   const letters = metrics.counter('sink_dead_letters_total', 'Records no row could be made of', names);
   const failures = metrics.counter('sink_failures_total', 'Failed attempts at the table store', names);
+  let forgotten = false;
   return {
     inserted: (table: string, count: number) => rows.inc({ ...labels, table }, count),
     chunkLanded: (nextOffset: number, tookSeconds: number) => {
@@ -19,11 +20,14 @@ export function sinkMetrics(metrics: Metrics, labels: { sink: string; topic: str
       seconds.observe(labels, tookSeconds);
     },
     lagIs: (nextOffset: number, landedNext: number) => {
+      // Whoever asked may get its answer after the sink has gone.
+      if (forgotten) return;
       logNext.set(labels, nextOffset);
       lag.set(labels, Math.max(0, nextOffset - landedNext));
     },
-    /** The gauges end: from now on another process knows. */
+    /** The gauges end, for good: from now on another process knows. */
     forget: () => {
+      forgotten = true;
       for (const gauge of [landed, logNext, lag]) gauge.remove(labels);
     },
     deadLetters: (count: number) => letters.inc(labels, count),

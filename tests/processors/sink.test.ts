@@ -174,6 +174,20 @@ describe('sink', () => {
     expect(await metrics.registry.getSingleMetricAsString('oddstream_sink_dead_letters_total')).toMatch(/\} 5$/m);
   });
 
+  it('tells no lag any more once it has gone, also to one who asked before', async () => {
+    const { sink, metrics } = smallSink(chainFamily, await logWith(blocks(5)), createFakeStore(createFakeTables()));
+    const lag = async () =>
+      /^oddstream_sink_lag_records\{/m.test(
+        await metrics.registry.getSingleMetricAsString('oddstream_sink_lag_records'),
+      );
+    await sink.state();
+    expect(await lag()).toBe(true);
+    const asked = sink.state();
+    sink.forget();
+    await asked;
+    expect(await lag()).toBe(false);
+  });
+
   it('waits for a table store that is away and says so meanwhile', async () => {
     const tables = createFakeTables();
     let failures = 0;
