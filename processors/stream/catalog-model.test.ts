@@ -1,59 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { CatalogMarket } from '../../schemas/types.gen.js';
+import { plainMarket } from './catalog-market.fixture.js';
 import { createCatalogModel } from './catalog-model.js';
 
 const GROUP = `0x${'77'.repeat(31)}00`;
 
-function market(n: number, over: Partial<CatalogMarket> = {}): AnyEvent {
-  const value: CatalogMarket = {
+const market = (n: number, over: Partial<CatalogMarket> = {}): AnyEvent => ({
+  kind: 'catalog_market',
+  value: {
+    ...plainMarket,
     id: String(n),
     condition_id: `c${n}`,
     question_id: `q${n}`,
     slug: `slug-${n}`,
     question: `Question ${n}`,
-    description: '',
-    image: null,
-    icon: null,
     event_id: 'e',
     event_slug: 'event',
     event_title: 'Event',
     outcomes: ['Yes', 'No'],
     token_ids: [`${n}1`, `${n}2`],
-    outcome_prices: [],
-    active: true,
-    closed: false,
-    archived: false,
-    neg_risk: false,
-    neg_risk_market_id: null,
-    neg_risk_request_id: null,
-    group_item_title: null,
-    tick_size: null,
-    min_order_size: null,
-    taker_base_fee: null,
-    fee_rate: null,
-    volume: 0,
-    volume_24h: 0,
-    liquidity: 0,
-    best_bid: null,
-    best_ask: null,
-    last_trade_price: null,
-    start_ms: null,
-    end_ms: null,
-    event_start_ms: null,
-    created_ms: null,
-    closed_ms: null,
-    resolution_source: null,
-    crypto_asset: null,
-    crypto_duration: null,
-    twap_enabled: false,
-    twap_lookback_s: null,
-    tag_slugs: [],
-    raw: '{}',
     ...over,
-  };
-  return { kind: 'catalog_market', value };
-}
+  },
+});
 
 describe('catalogue in memory', () => {
   it('finds a market by token, condition and either question id, as it was last published', () => {

@@ -33,11 +33,7 @@ afterAll(() => api.stop());
 
 type Row = Record<string, unknown>;
 type Body = Row & { trades: Row[]; pagination: Row };
-const get = async (path: string): Promise<Body> => {
-  const { status, body } = await api.get(`/clobv2/${path}`, key);
-  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
-  return body as Body;
-};
+const get = (path: string) => api.ok<Body>(`/clobv2/${path}`, key);
 const NO_BUILDER = `0x${'0'.repeat(64)}`;
 const title = {
   question: snow.question,

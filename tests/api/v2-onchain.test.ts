@@ -30,11 +30,7 @@ afterAll(() => api.stop());
 
 type Row = Record<string, unknown>;
 type Body = Row & { trades: Row[]; pagination: { has_more: boolean; cursor?: string; pagination_key?: string } };
-const get = async (path: string): Promise<Body> => {
-  const { status, body } = await api.get(`/v2/onchain/${path}`, key);
-  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
-  return body as Body;
-};
+const get = (path: string) => api.ok<Body>(`/v2/onchain/${path}`, key);
 const snowTitle = { market: snow.question, slug: snow.slug, outcome: 'Yes', image: snow.image };
 
 describe('lists of a wallet', () => {

@@ -55,11 +55,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 type Body = Record<string, unknown> & { data: Record<string, unknown>[] };
-const get = async (path: string): Promise<Body> => {
-  const { status, body } = await api.get(path, key);
-  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
-  return body as Body;
-};
+const get = (path: string) => api.ok<Body>(path, key);
 const refused = async (path: string) => {
   const { status, body } = await api.get(path, key);
   return [status, body];

@@ -28,11 +28,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 type Body = Record<string, unknown> & { trades: Record<string, unknown>[] };
-const get = async (path: string): Promise<Body> => {
-  const { status, body } = await api.get(path, key);
-  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
-  return body as Body;
-};
+const get = (path: string) => api.ok<Body>(path, key);
 const idsOf = async (path: string) => (await get(path)).trades.map((row) => row.id);
 const wallet = (query: string, who = alice) => `/v3/wallets/${who}/trades?${query}`;
 

@@ -43,11 +43,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 type Body = Record<string, unknown> & { data: Record<string, unknown>[]; next_cursor: string | null };
-const get = async (path: string): Promise<Body> => {
-  const { status, body } = await api.get(`/v3/wallets/${path}`, key);
-  expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
-  return body as Body;
-};
+const get = (path: string) => api.ok<Body>(`/v3/wallets/${path}`, key);
 const at = (block: number) => String(T + (block - 100) * 2);
 
 describe('events of a wallet', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Log, NewRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { plainMarket } from '../../processors/stream/catalog-market.fixture.js';
 import { createStreamProcessor } from '../../processors/stream/processor.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
@@ -202,7 +203,7 @@ describe('stream processor', () => {
     const memory = createMemoryLog({ store });
     const market = (slug: string): NewRecord => {
       const value = {
-        ...emptyMarket,
+        ...plainMarket,
         slug,
         condition_id: '0xc0',
         token_ids: ['9000', '9001'],
@@ -241,7 +242,7 @@ describe('stream processor', () => {
         }),
       ),
     ]);
-    const value = { ...emptyMarket, condition_id: '0xc0', token_ids: ['9000', '9001'], outcomes: ['Yes', 'No'] };
+    const value = { ...plainMarket, condition_id: '0xc0', token_ids: ['9000', '9001'], outcomes: ['Yes', 'No'] };
     await memory.append('catalog', [record('market:0xc0', codec.encode('catalog_market', value))]);
     await runOnce(store);
     while (memory.all('stream.resolutions').length === 0) await runOnce(store);
@@ -271,49 +272,3 @@ describe('stream processor', () => {
     });
   });
 });
-
-const emptyMarket = {
-  id: '1',
-  condition_id: '',
-  question_id: null,
-  slug: 's',
-  question: 'Will it?',
-  description: '',
-  image: null,
-  icon: null,
-  event_id: null,
-  event_slug: null,
-  event_title: null,
-  outcomes: [] as string[],
-  token_ids: [] as string[],
-  outcome_prices: [],
-  active: true,
-  closed: false,
-  archived: false,
-  neg_risk: false,
-  neg_risk_market_id: null,
-  neg_risk_request_id: null,
-  group_item_title: null,
-  tick_size: null,
-  min_order_size: null,
-  taker_base_fee: null,
-  fee_rate: null,
-  volume: 0,
-  volume_24h: 0,
-  liquidity: 0,
-  best_bid: null,
-  best_ask: null,
-  last_trade_price: null,
-  start_ms: null,
-  end_ms: null,
-  event_start_ms: null,
-  created_ms: null,
-  closed_ms: null,
-  resolution_source: null,
-  crypto_asset: null,
-  crypto_duration: null,
-  twap_enabled: false,
-  twap_lookback_s: null,
-  tag_slugs: [],
-  raw: '{}',
-};

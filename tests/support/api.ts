@@ -52,6 +52,8 @@ export interface ApiHarness {
   reportSource(status: Partial<SourceStatus>): Promise<void>;
   /** A GET; 2xx bodies are held against the route's own schema, to the last field. */
   get(path: string, key?: string | null, headers?: Record<string, string>): Promise<Answer>;
+  /** The body of a GET that must answer 200. */
+  ok<T>(path: string, key?: string | null): Promise<T>;
   request(path: string, init: RequestInit): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -145,6 +147,9 @@ export async function startApi(options: {
     return answer;
   };
 
+  const get: ApiHarness['get'] = (path, key = null, headers = {}) =>
+    request(path, { headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers } });
+
   return {
     url,
     clickhouse: engine.client,
@@ -188,8 +193,12 @@ export async function startApi(options: {
       await expect.poll(() => sources.get(value.source)).toEqual(value);
     },
     request,
-    get: (path, key = null, headers = {}) =>
-      request(path, { headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers } }),
+    get,
+    async ok<T>(path: string, key?: string | null) {
+      const { status, body } = await get(path, key);
+      expect([path, status, (body as { error?: string }).error]).toEqual([path, 200, undefined]);
+      return body as T;
+    },
     async stop() {
       controller.abort();
       await server.close(500);

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import {
+  COMBO,
+  definition,
+  frames,
+  leg1,
+  leg2,
+  lifecycle,
+  NO,
+  place,
+  plainLegs,
+  TX,
+  V3,
+  YES,
+} from './combo.fixture.js';
+import { createDrafting } from './drafting.js';
+import type { Draft } from './frames/frame.js';
+import { nothingKnown } from './frames/market.fixture.js';
+
+describe('combos besides trading', () => {
+  it('tells the steps of a position, with its size', () => {
+    const drafting = createDrafting(nothingKnown);
+    drafting.drafts(definition(COMBO, { legs: [leg1, leg2] }));
+    const redeem = lifecycle({
+      action: 'Redeem',
+      user: '0xd1',
+      condition_ids: [],
+      source_position_ids: [NO],
+      legs: null,
+      amount: 5_000_000n,
+      payout: 2_500_000n,
+    });
+    const drafts = drafting.drafts({ kind: 'combo_lifecycle', value: redeem });
+    const [frame] = frames(drafts);
+    expect(frame?.data).toEqual({
+      event_type: 'combo_lifecycle',
+      tx_hash: TX,
+      block_number: 9,
+      log_index: 5,
+      timestamp: 1_780_000_004_000,
+      status: 'confirmed',
+      detected_at: 1_780_000_004_000,
+      action: 'Redeem',
+      user: '0xd1',
+      combo_condition_id: COMBO,
+      condition_ids: [COMBO],
+      event_ids: [],
+      module_id: 3,
+      module_name: 'CombinatorialModule',
+      yes_position_id: YES,
+      no_position_id: NO,
+      position_ids: [NO],
+      source_position_ids: [NO],
+      destination_position_ids: [],
+      leg_position_ids: [leg1, leg2],
+      legs: plainLegs,
+      amount_e6: '5000000',
+      amount_usdc: 5,
+      payout_e6: '2500000',
+      payout_usdc: 2.5,
+      side: 'NO',
+    });
+    expect(drafts[0]).toMatchObject({ usd: 2_500_000n, side: 'NO', wallets: ['0xd1'], combo: { action: 'Redeem' } });
+    const prepared = drafting.drafts({ kind: 'combo_lifecycle', value: lifecycle({}) });
+    expect(frames(prepared)[0]?.data).toMatchObject({ action: 'Prepare', user: null, leg_position_ids: [leg1, leg2] });
+    expect(prepared[0]).toMatchObject({ wallets: [] });
+  });
+
+  it('tells approvals', () => {
+    const [draft] = createDrafting(nothingKnown).drafts({
+      kind: 'combo_approval',
+      value: {
+        ...place,
+        id: `${TX}-6`,
+        log_index: 6,
+        approval_type: 'collateral_allowance',
+        owner: '0xd1',
+        operator: V3,
+        approved: true,
+        amount: '12000000',
+        target_role: 'ExchangeV3',
+      },
+    });
+    expect(frames([draft as Draft])[0]?.data).toMatchObject({ owner: '0xd1', amount_e6: '12000000', approved: true });
+  });
+});
