@@ -34,10 +34,14 @@ describe('the LMDB log among processes', () => {
     const child = fork(program, [dir, TOPIC, id, first, size, batches].map(String));
     children.push(child);
     const state = { acked: first };
-    child.on('message', (message: { acked: number }) => {
-      state.acked = message.acked;
+    const failed = new Promise<never>((_, reject) => {
+      child.on('message', (message: { acked: number; failed?: string; message?: string }) => {
+        state.acked = message.acked;
+        if (message.failed !== undefined) reject(new Error(`Writer ${id} failed: ${message.message}`));
+      });
     });
-    return { child, state, ended: once(child, 'exit') };
+    failed.catch(() => undefined);
+    return { child, state, failed, ended: once(child, 'exit') };
   };
 
   it('every record of several writers arrives once and in order at a reader that tails', async () => {
@@ -45,7 +49,7 @@ describe('the LMDB log among processes', () => {
     const reader = tail(log, { topic: TOPIC, partition: 0, from: 'earliest' });
     const writers = WRITERS.map((id, i) => writer(id, 0, 1 + i * 20, 60));
     const total = WRITERS.reduce((sum, _, i) => sum + (1 + i * 20) * 60, 0);
-    await reader.until((records) => records.length >= total);
+    await Promise.race([reader.until((records) => records.length >= total), ...writers.map(({ failed }) => failed)]);
     await reader.stop();
     for (const { ended } of writers) expect(await ended).toEqual([0, null]);
     expect(reader.records.map(({ offset }) => offset)).toEqual(Array.from({ length: total }, (_, i) => i));

@@ -31,7 +31,8 @@ for (let batch = 0; Number(batches) === 0 || batch < Number(batches); batch++) {
   try {
     await log.append(topic, records);
   } catch (error) {
-    await report({ acked: next, failed: (error as Error).name, retryable: error instanceof RetryableError });
+    const { name, message } = error as Error;
+    await report({ acked: next, failed: name, message, retryable: error instanceof RetryableError });
     break;
   }
   next += records.length;
