@@ -63,9 +63,9 @@ export async function loaded(product: Product): Promise<void> {
       before = now;
       // On a busy machine counts stand still for longer than this; the lag, measured when readiness is asked for, does not lie.
       const { checks } = await product.readyz('processors');
-      const measured = Object.entries(checks).every(
-        ([name, { ok }]) => ok || !/^(sink |activity$|positions-)/.test(name),
-      );
+      // Processors that are still starting have no unit to measure.
+      const units = Object.entries(checks).filter(([name]) => /^(sink |activity$|positions-)/.test(name));
+      const measured = units.length > 0 && units.every(([, { ok }]) => ok);
       const lags = ['oddstream_sink_lag_records', 'oddstream_fold_lag_records'];
       const lag = (await Promise.all(lags.map((name) => product.metric('processors', name)))).reduce((a, b) => a + b);
       await new Promise((resolve) => setTimeout(resolve, 1000));
