@@ -227,6 +227,9 @@ async function sideBySide(url: string | undefined): Promise<void> {
   });
   const standbyWorks = async () => (await standby.metric('oddstream_ingest_active')) === 1;
   await eventually('the standby to go on', standbyWorks, TAKEOVER_MS);
+  process.kill(firstIngest, 'SIGCONT');
+  await eventually('the woken ingest to stand by', async () => (await ingestWorks()) === 0, TAKEOVER_MS);
+  expect(await standbyWorks()).toBe(true);
 
   const stopFeeding = feedHead(product, url);
   second.kill();
@@ -235,10 +238,8 @@ async function sideBySide(url: string | undefined): Promise<void> {
   await suspend(product, url, third.pid());
   const oneHasAll = async () => (await own()).toSorted().join() === all.join();
   await eventually('the takeover from the suspended one', oneHasAll, TAKEOVER_MS);
-  for (const pid of [third.pid(), firstIngest]) process.kill(pid, 'SIGCONT');
+  process.kill(third.pid(), 'SIGCONT');
   await eventually('the woken processor’s share', async () => (await third.units()).length > 5 && twoHaveAll());
-  await eventually('the woken ingest to stand by', async () => (await ingestWorks()) === 0, TAKEOVER_MS);
-  expect(await standbyWorks()).toBe(true);
 
   const fed = await stopFeeding();
   await loaded(product);
