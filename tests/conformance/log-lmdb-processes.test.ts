@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLmdbLog } from '../../infra/log/lmdb/lmdb-log.js';
@@ -11,6 +12,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { readAll, T0, tail } from './log-harness.js';
 
 const program = fileURLToPath(new URL('../../dist/tests/conformance/log-writer.child.js', import.meta.url));
+const gateHolder = fileURLToPath(new URL('../../dist/tests/conformance/log-gate.child.js', import.meta.url));
 const TOPIC = 'topic';
 
 describe('the LMDB log among processes', () => {
@@ -95,6 +97,37 @@ describe('the LMDB log among processes', () => {
     const steadyNumbers = numbersOf(all, 'steady');
     expect(steadyNumbers).toEqual(Array.from({ length: steadyNumbers.length }, (_, i) => i));
     expect(steadyNumbers.length).toBeGreaterThanOrEqual(steady.state.acked);
+  });
+
+  /** A process inside the gate that writes and opens share. */
+  const insideGate = async (stayMs: number) => {
+    const child = fork(gateHolder, [dir, String(stayMs)]);
+    children.push(child);
+    const ended = once(child, 'exit');
+    while (!existsSync(join(dir, 'inside'))) await sleep(5);
+    rmSync(join(dir, 'inside'));
+    return { child, ended, left: () => existsSync(join(dir, 'left')) };
+  };
+
+  it('nobody writes while another process opens the log, and nobody opens it while another writes', async () => {
+    const first = await insideGate(500);
+    expect(first.left()).toBe(false);
+    await log.append(TOPIC, [{ key: 'own', value: Buffer.from('own:0:'), timestampMs: T0 }]);
+    expect(first.left()).toBe(true);
+    expect(await first.ended).toEqual([0, null]);
+    rmSync(join(dir, 'left'));
+
+    const second = await insideGate(500);
+    expect(second.left()).toBe(false);
+    const opener = createLmdbLog({ dir, logger: silentLogger(), maintenanceIntervalMs: null });
+    expect(second.left()).toBe(true);
+    await opener.close();
+
+    const victim = await insideGate(60_000);
+    victim.child.kill('SIGKILL');
+    await victim.ended;
+    await log.append(TOPIC, [{ key: 'own', value: Buffer.from('own:1:'), timestampMs: T0 }]);
+    expectNumbers(await readAll(log, TOPIC), 'own', 2);
   });
 
   it('a disk that is full is a retryable error, and nothing of the failed batch is there', async () => {

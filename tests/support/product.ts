@@ -14,6 +14,9 @@ const root = projectRoot(dirname(fileURLToPath(import.meta.url)));
 export const processNames = ['clickhouse', 'ingest', 'processors', 'api', 'stream-gateway'] as const;
 export type ProcessName = (typeof processNames)[number];
 
+/** What the products of the test under way have said, by their data directories. */
+export const outputs = new Map<string, () => string>();
+
 /** Free ports, all different, taken and released again at once. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
@@ -124,6 +127,7 @@ export async function startProduct(
   child.stderr?.on('data', (chunk) => {
     output += chunk;
   });
+  outputs.set(dataDir, () => output);
   const apiUrl = `http://127.0.0.1:${api}`;
   const clickhouseUrl = outside?.url ?? `http://127.0.0.1:${clickhouse}`;
   const product: Product = {

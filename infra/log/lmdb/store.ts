@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
 import { type Database, open } from 'lmdb';
 import { FatalError, RetryableError } from '../../errors.js';
 import { LogCorruptError, LogUnavailableError } from '../errors.js';
+import { type Gate, openGate } from './gate.js';
 import { VERSION_KEY } from './keys.js';
 
 export type Bytes = Database<Buffer, Buffer>;
@@ -37,6 +38,8 @@ const UNMAP_AFTER_BYTES = 128 * 1024 ** 2;
  * `overlappingSync: false`: a commit writes its pages, syncs, writes the meta page through an O_DSYNC descriptor and only then
  * becomes visible, so no reader in any process can see a record that a power cut could still take back.
  *
+ * Opens and writes go through the directory's gate: the engine alone would let an open undo what is committed meanwhile.
+ *
  * Write transactions run synchronously: the machine-wide write lock is then held for the write and the sync only. The
  * asynchronous kind of the library calls back into the event loop with the lock held, which makes the busiest process set the
  * pace of all.
@@ -52,9 +55,15 @@ export function openStore(dir: string): Store {
       ? new LogUnavailableError(text, { cause: error })
       : new FatalError(text, { cause: error });
   }
-  const store = wrap(dir, openEnvironment(dir));
-  checkVersion(dir, store);
-  return store;
+  const gate = throughTranslation(dir, () => openGate(dir));
+  try {
+    const store = wrap(dir, gate, openEnvironment(dir, gate));
+    checkVersion(dir, store);
+    return store;
+  } catch (error) {
+    void gate.close();
+    throw error;
+  }
 }
 
 interface Environment {
@@ -64,26 +73,26 @@ interface Environment {
   readonly times: Bytes;
 }
 
-function openEnvironment(dir: string): Environment {
-  try {
-    const root = open<Buffer, Buffer>({
-      path: dir,
-      noSubdir: false,
-      overlappingSync: false,
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      mapSize: MAP_BYTES,
-      maxDbs: 8,
-      maxReaders: 512,
-    });
-    const dbi = (name: string): Bytes => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
-    return { root, meta: dbi('meta'), chunks: dbi('chunks'), times: dbi('times') };
-  } catch (error) {
-    throw translate(dir, error);
-  }
+function openEnvironment(dir: string, gate: Gate): Environment {
+  return throughTranslation(dir, () => gate.hold(() => openUnguarded(dir)));
 }
 
-function wrap(dir: string, first: Environment): Store {
+function openUnguarded(dir: string): Environment {
+  const root = open<Buffer, Buffer>({
+    path: dir,
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    mapSize: MAP_BYTES,
+    maxDbs: 8,
+    maxReaders: 512,
+  });
+  const dbi = (name: string): Bytes => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
+  return { root, meta: dbi('meta'), chunks: dbi('chunks'), times: dbi('times') };
+}
+
+function wrap(dir: string, gate: Gate, first: Environment): Store {
   let env = first;
   let state: 'open' | 'closed' = 'open';
   let usable = true;
@@ -91,14 +100,10 @@ function wrap(dir: string, first: Environment): Store {
   const guard = () => {
     if (state === 'closed') throw new LogUnavailableError('The log is closed');
     if (usable && mappedBytes < UNMAP_AFTER_BYTES) return;
-    try {
-      // Without asynchronous writes under way, and there are none here, closing is done when this returns.
-      if (usable) void env.root.close();
-      usable = false;
-      env = openEnvironment(dir);
-    } catch (error) {
-      throw translate(dir, error);
-    }
+    // Without asynchronous writes under way, and there are none here, closing is done when this returns.
+    if (usable) void env.root.close();
+    usable = false;
+    env = openEnvironment(dir, gate);
     usable = true;
     mappedBytes = 0;
   };
@@ -123,11 +128,13 @@ function wrap(dir: string, first: Environment): Store {
       guard();
       let reached = false;
       try {
-        return env.root.transactionSync(() => {
-          const result = action();
-          reached = true;
-          return result;
-        });
+        return gate.hold(() =>
+          env.root.transactionSync(() => {
+            const result = action();
+            reached = true;
+            return result;
+          }),
+        );
       } catch (error) {
         // A commit that failed may leave the environment unusable for this process, and the library does not survive a write
         // after that: start over with a fresh one.
@@ -148,6 +155,7 @@ function wrap(dir: string, first: Environment): Store {
       if (state === 'closed') return;
       state = 'closed';
       if (usable) await env.root.close();
+      await gate.close();
     },
   };
 }
@@ -198,6 +206,14 @@ function isSpace(dir: string, error: unknown): boolean {
     code === -30792 ||
     /no space left|file too large|quota|MDB_MAP_FULL/i.test(String(message))
   );
+}
+
+function throughTranslation<T>(dir: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw translate(dir, error);
+  }
 }
 
 function translate(dir: string, error: unknown): Error {
