@@ -6,11 +6,14 @@ import type { RowPage } from './fills/paged.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createWalks, type Walks } from './fills/walks.js';
+import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
+import { createPositionReader, type PositionReader } from './positions/reader.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
 /** Some 60 MB. */
 const MAX_CACHED_ROWS = 100_000;
+const MAX_CACHED_POSITIONS = 60_000;
 
 /** What the families of endpoints read together; each has serializers of its own. */
 export interface Reads {
@@ -20,6 +23,9 @@ export interface Reads {
   readonly walletEvents: WalletEventReader;
   readonly conditionsOf: Lookup<Condition>;
   readonly rankings: Rankings;
+  readonly positions: PositionReader;
+  /** What positions are about, by token. */
+  readonly outcomesOf: Lookup<Outcome>;
   /** Copies of pages of rows. */
   readonly pages: TtlCache;
   readonly nowMs: () => number;
@@ -27,6 +33,12 @@ export interface Reads {
 
 export function createReads(deps: { tables: Tables; nowMs: () => number }): Reads {
   const walks = createWalks(deps);
+  const books = createTtlCache({
+    maxEntries: 2_000,
+    nowMs: deps.nowMs,
+    weigh: (positions) => (positions as readonly unknown[]).length,
+    maxWeight: MAX_CACHED_POSITIONS,
+  });
   return {
     fills: createFillReader({ ...deps, walks }),
     titlesOf: createTitleLookup(deps),
@@ -34,6 +46,8 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     walletEvents: createWalletEventReader({ ...deps, walks }),
     conditionsOf: createConditionLookup(deps),
     rankings: createRankings(deps),
+    positions: createPositionReader({ ...deps, books }),
+    outcomesOf: createOutcomeLookup(deps),
     pages: createTtlCache({
       maxEntries: 5_000,
       nowMs: deps.nowMs,

@@ -1,0 +1,153 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+
+/** Amounts as base units, all wide numbers as text; times Unix seconds. Meanings stand with the table. */
+export interface PositionRow {
+  readonly wallet: string;
+  readonly token: string;
+  /** Shares held, those that came by transfer included. */
+  readonly size: string;
+  readonly received: string;
+  /** Decimal text, 18 places. */
+  readonly avg_price: string;
+  readonly cost: string;
+  readonly realized_pnl: string;
+  readonly total_bought: string;
+  readonly bought_usdc: string;
+  readonly sold_usdc: string;
+  readonly fees: string;
+  readonly fee_shares: string;
+  readonly fee_cost: string;
+  readonly sent_cost: string;
+  readonly fills: number | string;
+  readonly unpriced: number | string;
+  readonly first_at: number | string;
+  readonly last_at: number | string;
+  readonly last_trade_at: number | string | null;
+  readonly last_redeemed_at: number | string | null;
+}
+
+const columns = `p.wallet AS wallet, toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received,
+        toString(p.avg_price) AS avg_price, toString(p.cost) AS cost, toString(p.realized_pnl) AS realized_pnl, toString(p.total_bought) AS total_bought,
+        toString(p.bought_usdc) AS bought_usdc, toString(p.sold_usdc) AS sold_usdc, toString(p.fees) AS fees, toString(p.fee_shares) AS fee_shares,
+        toString(p.fee_cost) AS fee_cost, toString(p.sent_cost) AS sent_cost, p.fills AS fills, p.unpriced AS unpriced,
+        toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at, toUnixTimestamp(p.last_trade_at) AS last_trade_at,
+        toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
+
+/** Positions of a wallet, the ones touched last first. */
+export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
+  text: `SELECT ${columns}
+      FROM positions AS p FINAL
+      WHERE p.wallet = {wallet:String}
+      ORDER BY p.last_at DESC, p.token_id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+  params: { wallet, rows },
+});
+
+export interface PriceRow {
+  readonly token: string;
+  /** 1e-6 USD per share, as text. */
+  readonly price: string;
+  readonly source: 'settlement' | 'clob_mid' | 'catalog' | 'last_fill' | 'none';
+  readonly updated_at: number | string;
+}
+
+const priceColumns = `toString(token_id) AS token, toString(toInt64(round(price * 1000000))) AS price, source, toUnixTimestamp(updated_at) AS updated_at`;
+
+export const pricesSql = (tokenIds: readonly string[]): Sql => ({
+  text: `SELECT ${priceColumns} FROM token_prices
+      WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))`,
+  params: { tokens: tokenIds },
+});
+
+/** Prices of what a wallet has or had. */
+export const walletPricesSql = (wallet: string): Sql => ({
+  text: `SELECT ${priceColumns} FROM token_prices
+      WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String})
+      SETTINGS max_execution_time = 10`,
+  params: { wallet },
+});
+
+/** What holders are ranked by. */
+export type HolderSort =
+  | 'total_pnl'
+  | 'realized_pnl'
+  | 'unrealized_pnl'
+  | 'current_value'
+  | 'initial_value'
+  | 'size'
+  | 'total_bought'
+  | 'volume'
+  | 'last_at';
+
+/** USD x 10^24: an integer, so that nothing is rounded before it is compared. */
+const price =
+  'toInt256(arrayElement({prices:Array(Int64)}, indexOf({tokens:Array(String)}, toString(p.token_id)))) * 1000000000000';
+const average = `toInt256(toDecimal256(p.avg_price, 18) * 1000000000000000000)`;
+const tracked = 'toInt256(p.size - p.received)';
+const unrealized = `(${tracked} * (${price} - ${average}))`;
+const sorts: Readonly<Record<HolderSort, string>> = {
+  total_pnl: `toInt256(p.realized_pnl) * 1000000000000000000 + ${unrealized}`,
+  realized_pnl: 'toInt256(p.realized_pnl)',
+  unrealized_pnl: unrealized,
+  current_value: `toInt256(p.size) * ${price}`,
+  initial_value: `${tracked} * ${average}`,
+  size: 'toInt256(p.size)',
+  total_bought: 'toInt256(p.total_bought)',
+  volume: 'toInt256(p.bought_usdc) + toInt256(p.sold_usdc)',
+  last_at: 'toInt256(toUnixTimestamp(p.last_at))',
+};
+
+export type PositionStatus = 'open' | 'closed' | 'all';
+const statuses: Readonly<Record<PositionStatus, string>> = { open: 'p.size > 0', closed: 'p.size = 0', all: 'true' };
+
+/** Who has or had tokens. */
+export interface HolderFilter {
+  readonly tokenIds: readonly string[];
+  readonly status: PositionStatus;
+  /** Base units; null: any size. */
+  readonly minSize: bigint | null;
+  /** Only these; null: everybody. */
+  readonly wallets: readonly string[] | null;
+}
+
+/** `<wallet>-<token>` of the holders, in the order asked for, ties by that id. `prices`: of the filter's tokens, 1e-6 USD. */
+export function holderOrderSql(
+  filter: HolderFilter,
+  by: {
+    readonly sort: HolderSort;
+    readonly order: 'asc' | 'desc';
+    readonly prices: readonly bigint[];
+    readonly rows: number;
+  },
+): Sql {
+  const parts = ['p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', statuses[filter.status]];
+  const params: Record<string, SqlValue> = { tokens: filter.tokenIds, prices: by.prices, rows: by.rows };
+  if (filter.minSize !== null) {
+    parts.push('p.size >= {min_size:UInt64}');
+    params.min_size = filter.minSize;
+  }
+  if (filter.wallets !== null) {
+    parts.push('p.wallet IN {wallets:Array(String)}');
+    params.wallets = filter.wallets;
+  }
+  return {
+    text: `SELECT concat(p.wallet, '-', toString(p.token_id)) AS id
+      FROM positions_by_token AS p FINAL
+      WHERE ${parts.join(' AND ')}
+      ORDER BY ${sorts[by.sort]} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.wallet, p.token_id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}
+
+/** Positions by wallet and token. Pairs stand at the same place of both lists. */
+export const positionsSql = (wallets: readonly string[], tokenIds: readonly string[]): Sql => ({
+  text: `SELECT ${columns}
+      FROM positions_by_token AS p FINAL
+      WHERE (p.token_id, p.wallet) IN (
+        SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))
+      SETTINGS max_execution_time = 10`,
+  params: { tokens: tokenIds, wallets },
+});

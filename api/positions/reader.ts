@@ -1,0 +1,95 @@
+import type { Cached, TtlCache } from '../cache/ttl-cache.js';
+import { MAX_RANKED } from '../catalogue/markets.sql.js';
+import type { Tables } from '../tables/port.js';
+import { type PnlFilter, type PnlRow, pnlEventsSql } from './events.sql.js';
+import { type Position, type Price, positionFrom, positionId, priceFrom, unpriced } from './position.js';
+import {
+  type HolderFilter,
+  type HolderSort,
+  holderOrderSql,
+  type PositionRow,
+  type PriceRow,
+  positionsSql,
+  pricesSql,
+  walletPositionsSql,
+  walletPricesSql,
+} from './positions.sql.js';
+
+/** Most positions of a wallet that are shown, the ones touched last. */
+export const MAX_POSITIONS = 20_000;
+
+export interface PositionReader {
+  /**
+   * All positions of a wallet with their prices, open and closed, the ones touched last first; a copy at most `ttlMs` old that every endpoint
+   * shares. Filters and orders are for the caller to make, of what is there already.
+   */
+  ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly Position[]>>;
+  /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
+  holderOrder(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
+  /** Positions by id, in the order of the ids; ids without a position are left out. */
+  byId(ids: readonly string[]): Promise<readonly Position[]>;
+  /** One page of a wallet's events and one row more, in chain order. */
+  pnlEvents(
+    filter: PnlFilter,
+    page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
+  ): Promise<readonly PnlRow[]>;
+  /** Prices by token; tokens nobody knows a price of are `unpriced`. */
+  prices(tokenIds: readonly string[]): Promise<ReadonlyMap<string, Price>>;
+}
+
+const idParts = (id: string): readonly [string, string] => {
+  const at = id.indexOf('-');
+  return [id.slice(0, at), id.slice(at + 1)];
+};
+
+/** Positions and what happened to them, as the accounting left them. */
+export function createPositionReader(deps: { tables: Tables; books: TtlCache }): PositionReader {
+  const { tables } = deps;
+  const prices = async (tokenIds: readonly string[]): Promise<Map<string, Price>> => {
+    const found = new Map(tokenIds.map((token) => [token, unpriced]));
+    if (tokenIds.length === 0) return found;
+    for (const row of await tables.rows<PriceRow>(pricesSql(tokenIds))) found.set(row.token, priceFrom(row));
+    return found;
+  };
+  return {
+    prices,
+    ofWallet: (wallet, ttlMs) =>
+      deps.books.get(`${wallet} ${ttlMs}`, ttlMs, async () => {
+        const [rows, priceRows] = await Promise.all([
+          tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS)),
+          tables.rows<PriceRow>(walletPricesSql(wallet)),
+        ]);
+        const priceOf = new Map(priceRows.map((row) => [row.token, priceFrom(row)]));
+        return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
+      }),
+    async holderOrder(filter, sort, order) {
+      if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
+      const priceOf = await prices(filter.tokenIds);
+      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
+      const by = { sort, order, prices: listed, rows: MAX_RANKED };
+      return (await tables.rows<{ id: string }>(holderOrderSql(filter, by))).map((row) => row.id);
+    },
+    async byId(ids) {
+      if (ids.length === 0) return [];
+      const pairs = ids.map(idParts);
+      const tokenIds = pairs.map(([, token]) => token);
+      const [rows, priceOf] = await Promise.all([
+        tables.rows<PositionRow>(
+          positionsSql(
+            pairs.map(([wallet]) => wallet),
+            tokenIds,
+          ),
+        ),
+        prices([...new Set(tokenIds)]),
+      ]);
+      const found = new Map(
+        rows.map((row) => {
+          const position = positionFrom(row, priceOf.get(row.token) ?? unpriced);
+          return [positionId(position), position] as const;
+        }),
+      );
+      return ids.flatMap((id) => found.get(id) ?? []);
+    },
+    pnlEvents: (filter, page) => tables.rows<PnlRow>(pnlEventsSql(filter, page)),
+  };
+}

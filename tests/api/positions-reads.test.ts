@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { formatPlace, type PnlPlace, parsePlace, placeOf } from '../../api/positions/events.sql.js';
+import { createReads, type Reads } from '../../api/reads.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { dave, fillAccounts } from '../support/positions.js';
+import { alice, bob, carol, fillWorld, rainYes, snow, snowNo, snowYes, T } from '../support/world.js';
+
+let engine: TestClickHouse;
+let reads: Reads;
+
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  await fillWorld(engine.client);
+  await fillAccounts(engine.client);
+  reads = createReads({ tables: createClickHouseTables(engine.client), nowMs: () => (T + 100) * 1000 });
+});
+afterAll(() => engine.stop());
+
+const usd = (units: bigint) => Number(units) / 1e6;
+
+it('tells every position of a wallet with its price', async () => {
+  const { value } = await reads.positions.ofWallet(alice, 1000);
+  // 160 Yes for 64; 20 given away, 40 sold at 0.45 against 0.40. 10 Rain for 9, 9.9 of them paid out.
+  expect(
+    value.map((one) => [
+      one.tokenId,
+      usd(one.size),
+      usd(one.initialValue),
+      usd(one.currentValue),
+      usd(one.realizedPnl),
+      usd(one.unrealizedPnl),
+      usd(one.totalPnl),
+      one.price.source,
+    ]),
+  ).toEqual([
+    [rainYes, 0, 0, 0, 0.99, 0, 0.99, 'settlement'],
+    [snowYes, 100, 40, 42, 2, 2, 4, 'clob_mid'],
+  ]);
+  const [gift] = (await reads.positions.ofWallet(dave, 1000)).value;
+  expect(gift).toMatchObject({ size: 20_000_000n, received: 20_000_000n, currentValue: 8_400_000n, totalPnl: 0n });
+});
+
+it('ranks holders by what they have made', async () => {
+  const filter = { tokenIds: [snowYes, snowNo], status: 'all', minSize: null, wallets: null } as const;
+  // Yes: Alice 4; Bob 40 - 50 and 100 x (0.42 - 0.50); Carol and Dave 0. No: Bob 200 x 0.08; Carol 50 x -0.02.
+  const ranked = [`${bob}-${snowNo}`, `${alice}-${snowYes}`, `${carol}-${snowYes}`, `${dave}-${snowYes}`];
+  const worst = [`${carol}-${snowNo}`, `${bob}-${snowYes}`];
+  expect(await reads.positions.holderOrder(filter, 'total_pnl', 'desc')).toEqual([...ranked, ...worst]);
+  expect(await reads.positions.holderOrder({ ...filter, status: 'open', minSize: 50_000_001n }, 'size', 'asc')).toEqual(
+    [`${alice}-${snowYes}`, `${bob}-${snowYes}`, `${bob}-${snowNo}`],
+  );
+  const found = await reads.positions.byId([...worst, `${alice}-1`]);
+  expect(found.map((one) => [one.wallet, usd(one.totalPnl)])).toEqual([
+    [carol, -1],
+    [bob, -18],
+  ]);
+});
+
+it('pages the events of a wallet from any place', async () => {
+  const all = { wallet: alice, tokenIds: null, actions: null, afterS: null, beforeS: null, beyond: null, atMost: null };
+  const rows = await reads.positions.pnlEvents(all, { order: 'desc', limit: 100, offset: 0 });
+  expect(rows.map((row) => [row.action, row.leg, usd(BigInt(row.cash)), usd(BigInt(row.realized_pnl))])).toEqual([
+    ['REDEEM', 0, 9.9, 0.99],
+    ['SELL', 0, 18, 2],
+    ['SEND', 0, 0, 0],
+    ['BUY', 0, -9, 0],
+    ['BUY', 0, -4, 0],
+    ['BUY', 0, -20, 0],
+    ['BUY', 0, -40, 0],
+  ]);
+  const beyond = parsePlace(formatPlace(placeOf(rows[2] as (typeof rows)[0]))) as PnlPlace;
+  const rest = await reads.positions.pnlEvents({ ...all, beyond }, { order: 'desc', limit: 100, offset: 0 });
+  expect(rest).toEqual(rows.slice(3));
+  const newer = await reads.positions.pnlEvents({ ...all, beyond }, { order: 'asc', limit: 1, offset: 0 });
+  expect(newer).toEqual([rows[1], rows[0]]);
+  const sold = { ...all, actions: ['SELL'], tokenIds: [snowYes], afterS: T + 12, beforeS: T + 12 } as const;
+  expect(await reads.positions.pnlEvents(sold, { order: 'asc', limit: 9, offset: 0 })).toEqual([rows[1]]);
+});
+
+it('knows what positions are about', async () => {
+  const found = await reads.outcomesOf([snowNo, rainYes, '999']);
+  expect(found.get(snowNo)).toMatchObject({
+    conditionId: snow.conditionId,
+    outcome: 'No',
+    outcomeIndex: 1,
+    status: 'live',
+  });
+  expect(found.get(rainYes)).toMatchObject({ status: 'resolved', winner: 0, resolvedAtS: T + 18, negRisk: true });
+  expect(found.get('999')).toMatchObject({ conditionId: null, tagSlugs: null });
+});

@@ -1,0 +1,244 @@
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { type Holding, newHolding } from '../../processors/positions/account.js';
+import { applyActivity } from '../../processors/positions/apply.js';
+import { pnlFamily, positionsFamily } from '../../processors/positions/family.js';
+import type { Family } from '../../processors/sink/family.js';
+import type { AnyEvent } from '../../schemas/codec.js';
+import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
+import { address } from './rows.js';
+import { alice, bob, carol, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './world.js';
+
+/** Rows of records in the tables of a family, as its sink writes them. */
+export async function insertRecords(
+  clickhouse: ClickHouse,
+  family: Family,
+  records: readonly AnyEvent[],
+): Promise<void> {
+  const lines = new Map<string, { readonly columns: readonly string[]; text: string }>();
+  records.forEach((record, offset) => {
+    family.rows(record, { partition: 0, offset, timestampMs: 0 }, (table, row) => {
+      const found = lines.get(table.name) ?? { columns: table.columns, text: '' };
+      found.text += (table.line as (row: unknown) => string)(row);
+      lines.set(table.name, found);
+    });
+  });
+  for (const [name, { columns, text }] of lines)
+    await clickhouse.insertBytes(name, 'TabSeparated', Buffer.from(text), { columns });
+}
+
+/** The real accounting over records of activity. */
+export function accountFor(activity: readonly WalletActivity[]): {
+  readonly positions: readonly Holding[];
+  readonly events: readonly PnlEvent[];
+} {
+  const holdings = new Map<string, Holding>();
+  const events = activity.flatMap((one) => {
+    const keyOf = (token: string) => `${one.wallet} ${token}`;
+    return applyActivity(one, {
+      known: (token) => holdings.get(keyOf(token)),
+      of(token) {
+        const found = holdings.get(keyOf(token)) ?? newHolding(one.wallet, token, one.timestamp_ms);
+        holdings.set(keyOf(token), found);
+        return found;
+      },
+    });
+  });
+  return { positions: [...holdings.values()], events };
+}
+
+/** Positions and events of records of activity, in the tables. */
+export async function insertAccounts(clickhouse: ClickHouse, activity: readonly WalletActivity[]): Promise<void> {
+  const { positions, events } = accountFor(activity);
+  await insertRecords(
+    clickhouse,
+    positionsFamily,
+    positions.map((value): AnyEvent => ({ kind: 'position', value })),
+  );
+  await insertRecords(
+    clickhouse,
+    pnlFamily,
+    events.map((value): AnyEvent => ({ kind: 'pnl_event', value })),
+  );
+}
+
+type Told = Pick<WalletActivity, 'wallet' | 'block_number' | 'action' | 'tokens'> & Partial<WalletActivity>;
+
+/** A record of activity, two seconds per block from T at block 100. */
+export function activityOf(told: Told): WalletActivity {
+  const log_index = told.log_index ?? 0;
+  return {
+    id: `${tx(told.block_number)}-${log_index}`,
+    log_index,
+    timestamp_ms: (T + (told.block_number - 100) * 2) * 1000,
+    exchange_version: told.action === 'BUY' || told.action === 'SELL' ? 2 : 0,
+    is_taker: false,
+    subject: '',
+    amounts: null,
+    usdc: 0n,
+    fee: 0n,
+    fee_shares: 0n,
+    minted: 0n,
+    numerators: null,
+    denominator: '1',
+    created: [],
+    question_count: null,
+    ...told,
+  };
+}
+
+export const dave = address(0xd4);
+const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));
+
+/**
+ * The fills of the shared world as accounts, and what made them possible: Bob splits before he sells; Carol sells 10 Yes nobody saw coming; Alice
+ * gives Dave 20 Yes, sells 40 more at 0.45 and redeems her Rain, of which a tenth of a share had been the fee.
+ */
+export const venueActivity: readonly WalletActivity[] = [
+  {
+    wallet: bob,
+    block_number: 98,
+    action: 'SPLIT',
+    tokens: [rainYes, rainNo],
+    amounts: [usd(10), usd(10)],
+    usdc: usd(10),
+  },
+  {
+    wallet: bob,
+    block_number: 99,
+    action: 'SPLIT',
+    tokens: [snowYes, snowNo],
+    amounts: [usd(200), usd(200)],
+    usdc: usd(200),
+  },
+  {
+    wallet: alice,
+    block_number: 100,
+    log_index: 5,
+    action: 'BUY',
+    tokens: [snowYes],
+    amounts: [usd(100)],
+    usdc: usd(40),
+  },
+  {
+    wallet: bob,
+    block_number: 100,
+    log_index: 6,
+    action: 'SELL',
+    tokens: [snowYes],
+    amounts: [usd(100)],
+    usdc: usd(40),
+    fee: usd(0.5),
+    is_taker: true,
+  },
+  {
+    wallet: carol,
+    block_number: 101,
+    log_index: 1,
+    action: 'BUY',
+    tokens: [snowNo],
+    amounts: [usd(50)],
+    usdc: usd(30),
+    minted: usd(50),
+  },
+  {
+    wallet: alice,
+    block_number: 101,
+    log_index: 2,
+    action: 'BUY',
+    tokens: [snowYes],
+    amounts: [usd(50)],
+    usdc: usd(20),
+    fee: usd(0.25),
+    is_taker: true,
+  },
+  {
+    wallet: alice,
+    block_number: 102,
+    log_index: 0,
+    action: 'BUY',
+    tokens: [snowYes],
+    amounts: [usd(10)],
+    usdc: usd(4),
+  },
+  {
+    wallet: carol,
+    block_number: 102,
+    log_index: 1,
+    action: 'SELL',
+    tokens: [snowYes],
+    amounts: [usd(10)],
+    usdc: usd(4),
+    is_taker: true,
+  },
+  { wallet: bob, block_number: 103, log_index: 0, action: 'SELL', tokens: [rainYes], amounts: [usd(10)], usdc: usd(9) },
+  {
+    wallet: alice,
+    block_number: 103,
+    log_index: 1,
+    action: 'BUY',
+    tokens: [rainYes],
+    amounts: [usd(10)],
+    usdc: usd(9),
+    fee_shares: usd(0.1),
+    is_taker: true,
+  },
+  { wallet: alice, block_number: 105, action: 'SEND', tokens: [snowYes], amounts: [usd(20)], subject: dave },
+  { wallet: dave, block_number: 105, action: 'RECEIVE', tokens: [snowYes], amounts: [usd(20)], subject: alice },
+  { wallet: alice, block_number: 106, action: 'SELL', tokens: [snowYes], amounts: [usd(40)], usdc: usd(18) },
+  {
+    wallet: alice,
+    block_number: 113,
+    action: 'REDEEM',
+    tokens: [rainYes, rainNo],
+    amounts: [usd(9.9), 0n],
+    usdc: usd(9.9),
+    numerators: ['1', '0'],
+  },
+].map((told) => activityOf(told as Told));
+
+/** Accounts of the shared world, with quotes of Snow (Yes 0.42, No 0.58) and the settlement of Rain. */
+export async function fillAccounts(clickhouse: ClickHouse): Promise<void> {
+  await insertAccounts(clickhouse, venueActivity);
+  await clickhouse.insertRows('token_quotes', [
+    {
+      token_id: snowYes,
+      condition_id: snow.conditionId,
+      outcome_index: 0,
+      price: 0.41,
+      bid: 0.4,
+      ask: 0.44,
+      updated_at: T,
+      _offset: 1,
+    },
+    {
+      token_id: snowNo,
+      condition_id: snow.conditionId,
+      outcome_index: 1,
+      price: 0.59,
+      bid: 0.56,
+      ask: 0.6,
+      updated_at: T,
+      _offset: 1,
+    },
+  ]);
+  await clickhouse.insertRows('token_settlements', [
+    {
+      token_id: rainYes,
+      condition_id: rain.conditionId,
+      outcome_index: 0,
+      numerator: '1',
+      denominator: '1',
+      timestamp: T + 18,
+      _offset: 1,
+    },
+    {
+      token_id: rainNo,
+      condition_id: rain.conditionId,
+      outcome_index: 1,
+      numerator: '0',
+      denominator: '1',
+      timestamp: T + 18,
+      _offset: 1,
+    },
+  ]);
+}
