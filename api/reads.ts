@@ -6,6 +6,7 @@ import type { RowPage } from './fills/paged.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createWalks, type Walks } from './fills/walks.js';
+import { createPnlReader, type PnlReader } from './pnl/reader.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
 import type { Tables } from './tables/port.js';
@@ -23,6 +24,7 @@ export interface Reads {
   readonly walletEvents: WalletEventReader;
   readonly conditionsOf: Lookup<Condition>;
   readonly rankings: Rankings;
+  readonly pnl: PnlReader;
   readonly positions: PositionReader;
   /** What positions are about, by token. */
   readonly outcomesOf: Lookup<Outcome>;
@@ -46,6 +48,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     walletEvents: createWalletEventReader({ ...deps, walks }),
     conditionsOf: createConditionLookup(deps),
     rankings: createRankings(deps),
+    pnl: createPnlReader(deps),
     positions: createPositionReader({ ...deps, books }),
     outcomesOf: createOutcomeLookup(deps),
     pages: createTtlCache({

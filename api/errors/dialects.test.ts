@@ -111,6 +111,14 @@ describe('wording', () => {
     expect(renderFailure('v3', { kind: 'upstream', retryAfterS: 2 }).status).toBe(503);
   });
 
+  it('more at once than there is room for', () => {
+    expect(renderFailure('v3', { kind: 'overloaded', message: 'busy', scope: 'all', retryAfterS: 1 })).toEqual({
+      status: 503,
+      headers: { 'retry-after': '1' },
+      body: { error: 'busy', scope: 'all' },
+    });
+  });
+
   it('every failure has a string error in every family', () => {
     const failures: Failure[] = [
       limited,
@@ -124,6 +132,7 @@ describe('wording', () => {
       { kind: 'not_found', hint: 'y' },
       { kind: 'method_not_allowed', allow: ['GET'] },
       { kind: 'upstream', retryAfterS: 1 },
+      { kind: 'overloaded', message: 'busy', scope: 'all', retryAfterS: 1 },
       { kind: 'internal' },
     ];
     for (const family of families) {

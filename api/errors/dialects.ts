@@ -142,6 +142,12 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
       const [status, error] = dialect.upstream;
       return answer(status, { error, ...detail }, { 'retry-after': String(failure.retryAfterS) });
     }
+    case 'overloaded':
+      return answer(
+        503,
+        { error: failure.message, scope: failure.scope },
+        { 'retry-after': String(failure.retryAfterS) },
+      );
     case 'internal':
       return answer(500, { error: dialect.internal });
   }

@@ -11,7 +11,8 @@ export type Failure =
       readonly retryAtMs: number;
       readonly nowMs: number;
       readonly limitPerMinute: number;
-      readonly scope?: 'v3_heavy';
+      /** Which limit it was, where a family has several. */
+      readonly scope?: string;
       /** Replaces the family's text (limits with wording of their own). */
       readonly message?: string;
     }
@@ -28,6 +29,8 @@ export type Failure =
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'upstream'; readonly retryAfterS: number; readonly detail?: string }
+  /** More of this work than the service does at once. */
+  | { readonly kind: 'overloaded'; readonly message: string; readonly scope: string; readonly retryAfterS: number }
   | { readonly kind: 'internal' };
 
 /** Thrown anywhere below a route; becomes the answer. */

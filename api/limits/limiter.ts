@@ -50,7 +50,7 @@ export function createLimiter(options: { window: RateWindow }): Limiter {
         retryAtMs: binding.resetMs,
         nowMs: request.nowMs,
         limitPerMinute: binding.limit,
-        ...(binding === heavyState ? { scope: 'v3_heavy' as const } : {}),
+        ...(binding === heavyState ? { scope: 'v3_heavy' } : {}),
       });
       return { headers, refusal };
     },

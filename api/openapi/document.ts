@@ -65,7 +65,7 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
       const status = refusalStatus[route.gate];
       list.push(['The plan lacks this endpoint.', { kind: 'plan_gate', tier: 'free', upgradeUrl, status }]);
     }
-    const scope = route.heavy === true ? { scope: 'v3_heavy' as const } : {};
+    const scope = route.heavy === true ? { scope: 'v3_heavy' } : {};
     list.push([
       'Too many requests.',
       { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: 1000, ...scope },
@@ -112,7 +112,7 @@ function operation(route: Route, upgradeUrl: string): Json {
       ? {}
       : {
           requestBody: {
-            required: false,
+            required: !route.body.safeParse(undefined).success,
             content: { 'application/json': { schema: jsonSchema(route.body, 'input') } },
           },
         }),

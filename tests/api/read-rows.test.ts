@@ -53,6 +53,15 @@ beforeAll(async () => {
       SELECT ${hex(64, '5000000 + number')}, 5000 + number, 0, toDateTime(${T} + number, 'UTC')${table === 'resolutions' ? ', [1, 0]' : ''}, number FROM numbers(${MARKETS})`);
   await run(`INSERT INTO collateral_flows (wallet, block_number, log_index, timestamp, direction, amount, _offset)
     SELECT ${hex(40, '1000000 + cityHash64(number) % 1000')}, number, 0, toDateTime(${T}, 'UTC'), number % 2, number, number FROM numbers(${EVENTS})`);
+  // 300 positions per wallet, as many changes of them; a price of every token.
+  await run(`INSERT INTO positions (wallet, token_id, size, avg_price, cost, realized_pnl, total_bought, bought_usdc, sold_usdc, fills, first_at, last_at, version, _offset)
+    SELECT ${hex(40, '1000000 + number % 1000')}, toUInt256(90000 + cityHash64(intDiv(number, 1000), number % 1000) % 40000), if(number % 3 = 0, 0, 1000 + number),
+      0.5, 500, toInt64(number % 7) - 3, 1000, 1000, 500, 2, toDateTime(${T}, 'UTC'), toDateTime(${T} + number, 'UTC'), 1, number FROM numbers(${EVENTS})`);
+  await run(`INSERT INTO pnl_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, realized_pnl, size_after, _offset)
+    SELECT ${hex(40, '1000000 + number % 1000')}, toUInt256(90000 + cityHash64(intDiv(number, 1000), number % 1000) % 40000), toString(number), 0, number, 0,
+      toDateTime(${T} + intDiv(number, 1000) * 86400, 'UTC'), 'SELL', toInt64(number % 7) - 3, 1000, number FROM numbers(${EVENTS})`);
+  await run(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
+    SELECT toUInt256(90000 + number), 0.5, toDateTime64(${T}, 3, 'UTC'), number FROM numbers(${MARKETS * 2})`);
   // One part per partition, as the server's merges leave them in the end.
   for (const table of [
     'fills',
@@ -62,6 +71,11 @@ beforeAll(async () => {
     'wallet_events',
     'tokens',
     'markets',
+    'positions',
+    'positions_by_token',
+    'pnl_events',
+    'wallet_days',
+    'token_quotes',
   ])
     await run(`OPTIMIZE TABLE ${table} FINAL`);
 }, 300_000);
@@ -92,6 +106,8 @@ const GRANULE = 8_192;
 const RANGE = 3 * GRANULE;
 /** Titles of a page of 100 rows: a granule of 256 of tokens and markets each, twice where their conditions are looked up too. */
 const TITLES = 100 * 256 * 2;
+/** Prices of a wallet's 300 positions: a granule of 256 each, and the newest fills of all tokens there are. */
+const HELD = 300 * 256 + 2_000;
 const W = wallet(7);
 const C = condition(3);
 
@@ -126,6 +142,13 @@ it.each<[string, number]>([
   [`/v3/tokens/${token(5)}`, RANGE],
   [`/v3/conditions/${C}`, RANGE],
   ['/v3/resolutions', RANGE + 2 * TITLES],
+  [`/v3/wallets/${W}`, RANGE + HELD],
+  [`/v3/wallets/${W}?include_accounting_summary=true`, 2 * RANGE + HELD],
+  [`/v3/wallets/${W}/pnl?market_slug=market-3`, 2 * RANGE],
+  [`/v3/wallets/${W}/pnl?period=30d&include_unrealized=true`, 2 * RANGE + HELD],
+  [`/v3/wallets/${W}/pnl/events`, RANGE + HELD],
+  [`/v3/wallets/${W}/pnl/events?after=1`, 2 * RANGE],
+  [`/v3/wallets/${W}/pnl/events?after=1&group=hour`, 2 * RANGE],
   ['/v3/tags/tag-3', RANGE],
   [`/v2/onchain/wallets/${W}/trades`, RANGE + TITLES],
   [`/v2/onchain/wallets/${W}/redemptions`, RANGE + TITLES],

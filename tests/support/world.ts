@@ -25,7 +25,8 @@ export const snowNo = '502';
 export const rainYes = '601';
 export const rainNo = '602';
 export const negRiskMarket = hex32(0xab00);
-export const comboCondition = `0x03${'c'.repeat(60)}`;
+/** Combinatorial module, base hash, two legs, nothing reserved, no chain, first condition. */
+export const comboCondition = `0x03${'c'.repeat(32)}0002${'0'.repeat(24)}`;
 export const comboYes = (BigInt(comboCondition) << 8n).toString();
 export const order = (n: number): string => hex32(0xd0 + n);
 export const tx = (n: number): string => hex32(0x70 + n);

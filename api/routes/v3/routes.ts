@@ -1,5 +1,6 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
+import { createTurns } from '../../limits/turns.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { createBuilderRoutes } from './global/builders.js';
@@ -12,6 +13,8 @@ import { createComboTrades, createComboTradesRoute } from './trades/combos.js';
 import { createTradesRoutes } from './trades/trades.js';
 import { createWalletEventRoutes } from './wallets/events.js';
 import { createWalletMoneyRoutes } from './wallets/money.js';
+import { BUSY, createWalletPnlRoutes } from './wallets/pnl.js';
+import { createWalletProfitRoutes } from './wallets/profits.js';
 
 export interface V3Deps {
   readonly tables: Tables;
@@ -22,12 +25,24 @@ export interface V3Deps {
 /** Every /v3 endpoint over the tables. */
 export function createV3Routes(deps: V3Deps): readonly Route[] {
   const { fills, titlesOf, walletEvents, conditionsOf } = deps.reads;
+  const { pnl } = deps.reads;
+  const turns = createTurns({
+    perAccount: 2,
+    total: 16,
+    waitMs: 750,
+    message: BUSY,
+    accountScope: 'v3_pnl_account_concurrency',
+    totalScope: 'v3_pnl_global_concurrency',
+    nowMs: deps.reads.nowMs,
+  });
   const views = createMarketViews({ ...deps, ...deps.reads });
   return [
     ...createTradesRoutes({ fills, titlesOf, combos: createComboTrades({ fills }) }),
     createComboTradesRoute({ fills }),
     ...createWalletEventRoutes({ walletEvents, conditionsOf }),
     ...createWalletMoneyRoutes({ fills, titlesOf, walletEvents }),
+    ...createWalletProfitRoutes({ pnl }),
+    ...createWalletPnlRoutes({ pnl, fills, turns }),
     ...createMarketRoutes({ ...deps, conditionsOf, views }),
     ...createTagRoutes({ ...deps, ...deps.reads, views }),
     ...createCandleRoutes(deps),

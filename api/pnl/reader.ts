@@ -1,0 +1,149 @@
+import { tableSeconds } from '../fills/filter.js';
+import type { Tables } from '../tables/port.js';
+import { boolFrom } from '../tables/values.js';
+import { comboHoldingSql, type Granularity, type SeriesRow, type Span, seriesSql } from './series.sql.js';
+import { type OwnFeesRow, ownFeesSql, type SummaryRow, summariesSql } from './summaries.sql.js';
+
+/** What a wallet made, in base units and before fees. Counts are of positions, or of events within a span. */
+export interface Profit {
+  readonly realized: bigint;
+  readonly grossProfit: bigint;
+  readonly grossLoss: bigint;
+  readonly wins: number;
+  readonly losses: number;
+}
+
+export interface WalletSummary extends Profit {
+  readonly unrealized: bigint;
+  readonly volume: bigint;
+  readonly positions: number;
+  readonly openPositions: number;
+  /** Of the last change; null without positions. */
+  readonly lastAtS: number | null;
+}
+
+export interface SpanProfit extends Profit {
+  readonly events: number;
+}
+
+export interface ProfitBucket extends SpanProfit {
+  readonly startS: number;
+}
+
+export interface WalletSummaries {
+  readonly markets: WalletSummary;
+  readonly combos: WalletSummary;
+}
+
+export interface OwnFees {
+  readonly amount: bigint;
+  readonly feeFills: number;
+  readonly fills: number;
+  readonly firstBlock: string | null;
+  readonly lastBlock: string | null;
+  readonly throughBlock: string;
+}
+
+export interface PnlReader {
+  /** Every wallet asked for is there. `tokenIds` null: over all its positions. */
+  summaries(
+    wallets: readonly string[],
+    tokenIds: readonly string[] | null,
+  ): Promise<ReadonlyMap<string, WalletSummaries>>;
+  /** At most `rows` buckets, oldest first; combos left out. */
+  series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly ProfitBucket[]>;
+  /** The whole span. `tokenIds` null: of all tokens. */
+  within(
+    wallet: string,
+    span: Span,
+    options: { readonly tokenIds: readonly string[] | null; readonly combos: boolean },
+  ): Promise<SpanProfit>;
+  fees(wallet: string): Promise<OwnFees>;
+}
+
+export const nothingMade: WalletSummary = {
+  realized: 0n,
+  grossProfit: 0n,
+  grossLoss: 0n,
+  unrealized: 0n,
+  volume: 0n,
+  positions: 0,
+  openPositions: 0,
+  wins: 0,
+  losses: 0,
+  lastAtS: null,
+};
+
+const nothingWithin: SpanProfit = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
+
+const profitOf = (row: SummaryRow | SeriesRow): Profit => ({
+  realized: BigInt(row.realized),
+  grossProfit: BigInt(row.gross_profit),
+  grossLoss: BigInt(row.gross_loss),
+  wins: Number(row.wins),
+  losses: Number(row.losses),
+});
+
+/** A summary's row. */
+export const summaryOf = (row: SummaryRow): WalletSummary => ({
+  ...profitOf(row),
+  unrealized: BigInt(row.unrealized),
+  volume: BigInt(row.volume),
+  positions: Number(row.positions),
+  openPositions: Number(row.open),
+  lastAtS: Number(row.last_at),
+});
+
+/** The clock of the tables ends in 2106. */
+const held = (span: Span): Span => ({
+  afterS: tableSeconds(span.afterS) ?? 0,
+  beforeS: tableSeconds(span.beforeS) ?? 0,
+});
+
+/** What wallets made: in all, and within spans of time. */
+export function createPnlReader(deps: { tables: Tables }): PnlReader {
+  const { tables } = deps;
+  /** Few wallets have any; for the others the sums of days do. */
+  const hasCombos = async (wallet: string): Promise<boolean> =>
+    (await tables.rows<{ found: number }>(comboHoldingSql(wallet))).length > 0;
+  return {
+    async summaries(wallets, tokenIds) {
+      const found = new Map<string, WalletSummaries>(
+        wallets.map((wallet) => [wallet, { markets: nothingMade, combos: nothingMade }]),
+      );
+      if (wallets.length === 0 || tokenIds?.length === 0) return found;
+      for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokenIds))) {
+        const known = found.get(row.wallet);
+        if (known === undefined) continue;
+        const summary = summaryOf(row);
+        found.set(row.wallet, boolFrom(row.combo) ? { ...known, combos: summary } : { ...known, markets: summary });
+      }
+      return found;
+    },
+    async series(wallet, span, group, rows) {
+      const marketsOnly = await hasCombos(wallet);
+      const sql = seriesSql(wallet, held(span), { group, tokenIds: null, marketsOnly, rows });
+      const found = await tables.rows<SeriesRow>(sql);
+      return found.map((row) => ({ ...profitOf(row), startS: Number(row.bucket), events: Number(row.events) }));
+    },
+    async within(wallet, span, { tokenIds, combos }) {
+      if (tokenIds?.length === 0) return nothingWithin;
+      const marketsOnly = !combos && (await hasCombos(wallet));
+      const sql = seriesSql(wallet, held(span), { group: null, tokenIds, marketsOnly, rows: 1 });
+      const [row] = await tables.rows<SeriesRow>(sql);
+      return row === undefined ? nothingWithin : { ...profitOf(row), events: Number(row.events) };
+    },
+    async fees(wallet) {
+      const [row] = await tables.rows<OwnFeesRow>(ownFeesSql(wallet));
+      const feeFills = Number(row?.fee_fills ?? 0);
+      return {
+        amount: BigInt(row?.fees ?? 0),
+        feeFills,
+        fills: Number(row?.fills ?? 0),
+        firstBlock: feeFills === 0 ? null : (row?.first_block ?? null),
+        lastBlock: feeFills === 0 ? null : (row?.last_block ?? null),
+        throughBlock: row?.through_block ?? '0',
+      };
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+import { isCombo } from './summaries.sql.js';
+
+export type Granularity = 'hour' | 'day' | 'week' | 'month';
+
+/** Both ends included, Unix seconds. */
+export interface Span {
+  readonly afterS: number;
+  readonly beforeS: number;
+}
+
+export interface SeriesRow {
+  /** Unix seconds of the bucket's start; 0 of the whole span. */
+  readonly bucket: number | string;
+  /** Base units, as text, here and below; before fees. */
+  readonly realized: string;
+  readonly gross_profit: string;
+  readonly gross_loss: string;
+  /** Changes of a position that realized something, and those with profit and with loss. */
+  readonly events: number | string;
+  readonly wins: number | string;
+  readonly losses: number | string;
+}
+
+const sums = `toString(sum(toInt256(e.realized))) AS realized, toString(sum(toInt256(e.profit))) AS gross_profit,
+        toString(sum(toInt256(e.loss))) AS gross_loss, sum(e.events) AS events, sum(e.wins) AS wins, sum(e.losses) AS losses`;
+const startOf: Readonly<Record<Granularity, string>> = {
+  hour: `toStartOfHour(e.at, 'UTC')`,
+  day: `toStartOfDay(e.at, 'UTC')`,
+  week: `toDateTime(toMonday(e.at, 'UTC'), 'UTC')`,
+  month: `toDateTime(toStartOfMonth(e.at, 'UTC'), 'UTC')`,
+};
+
+const SPAN_START = `toDateTime({after:UInt32}, 'UTC')`;
+const SPAN_END = `toDateTime({before:UInt32}, 'UTC')`;
+
+/** Single changes; `within` narrows them further. */
+const singleEvents = (
+  within: string,
+) => `SELECT timestamp AS at, toInt64(realized_pnl) AS realized, greatest(realized_pnl, 0) AS profit, least(realized_pnl, 0) AS loss,
+          toUInt64(1) AS events, toUInt64(realized_pnl > 0) AS wins, toUInt64(realized_pnl < 0) AS losses
+        FROM pnl_events FINAL
+        WHERE wallet = {wallet:String} AND timestamp >= ${SPAN_START} AND timestamp <= ${SPAN_END} AND realized_pnl != 0${within}`;
+
+/** Days that lie within the span as a whole come from their sums, the two at its ends from their events. */
+const wholeDays = `SELECT toDateTime(day, 'UTC') AS at, sum(realized_pnl) AS realized, sum(gross_profit) AS profit, sum(gross_loss) AS loss,
+          sum(realizations) AS events, sum(d.wins) AS wins, sum(d.losses) AS losses
+        FROM wallet_days AS d
+        WHERE wallet = {wallet:String} AND day > toDate(${SPAN_START}) AND day < toDate(${SPAN_END}) GROUP BY day
+        UNION ALL
+        ${singleEvents(` AND (timestamp < toStartOfDay(${SPAN_START}) + INTERVAL 1 DAY OR timestamp >= toStartOfDay(${SPAN_END}))`)}`;
+
+/** Whether a wallet has positions in combos. */
+export const comboHoldingSql = (wallet: string): Sql => ({
+  text: `SELECT 1 AS found FROM positions WHERE wallet = {wallet:String} AND ${isCombo('token_id')} LIMIT 1`,
+  params: { wallet },
+});
+
+export interface SeriesOptions {
+  /** null: one row of the whole span. */
+  readonly group: Granularity | null;
+  /** null: of all tokens. */
+  readonly tokenIds: readonly string[] | null;
+  /** Leave combos out. */
+  readonly marketsOnly: boolean;
+  readonly rows: number;
+}
+
+/**
+ * What a wallet realized per bucket of a span, oldest first, buckets without any left out. The sums of days know no tokens, so that any choice of
+ * tokens reads the wallet's single events.
+ */
+export function seriesSql(wallet: string, span: Span, options: SeriesOptions): Sql {
+  const { group, tokenIds, marketsOnly } = options;
+  const params: Record<string, SqlValue> = {
+    wallet,
+    after: span.afterS,
+    before: span.beforeS,
+    rows: options.rows,
+  };
+  if (tokenIds !== null) params.tokens = tokenIds;
+  const summed = tokenIds === null && !marketsOnly && group !== 'hour';
+  const named = tokenIds === null ? '' : ' AND token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))';
+  const within = marketsOnly ? `${named} AND NOT ${isCombo('token_id')}` : named;
+  return {
+    text: `SELECT ${group === null ? '0' : `toUnixTimestamp(${startOf[group]})`} AS bucket, ${sums}
+      FROM (
+        ${summed ? wholeDays : singleEvents(within)}
+      ) AS e
+      WHERE e.events > 0
+      GROUP BY bucket
+      ORDER BY bucket
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}

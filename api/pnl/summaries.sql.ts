@@ -1,0 +1,89 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+import type { SqlBool } from '../tables/values.js';
+
+/** Positions of the module-based protocol begin with their module and have 64 reserved bits, all zero; other token ids are hashes. */
+export const isCombo = (token: string): string =>
+  `(bitShiftRight(${token}, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(${token}, 40), toUInt256(18446744073709551615)) = 0)`;
+
+const ONE_18 = 'toInt256(1000000000000000000)';
+const halfUp = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
+
+/**
+ * What was bought of what is held, at the price, less its cost at the average, each rounded as a single position shows it; 0 for what has no
+ * price. `p`: a row of positions, `q`: of token_prices.
+ */
+export function unrealizedOf(p: string, q: string): string {
+  const tracked = `toInt256(${p}.size - ${p}.received)`;
+  const value = halfUp(`${tracked} * toInt256(round(${q}.price * 1000000))`, 'toInt256(1000000)');
+  const cost = halfUp(`${tracked} * toInt256(toDecimal256(${p}.avg_price, 18) * 1000000000000000000)`, ONE_18);
+  return `if(${q}.source IN ('', 'none'), toInt256(0), ${value} - ${cost})`;
+}
+
+export interface SummaryRow {
+  readonly wallet: string;
+  readonly combo: SqlBool;
+  /** Base units, as text, here and below; before fees. */
+  readonly realized: string;
+  readonly gross_profit: string;
+  readonly gross_loss: string;
+  readonly unrealized: string;
+  readonly volume: string;
+  readonly positions: number | string;
+  /** Positions with a realized profit, and with a realized loss. */
+  readonly wins: number | string;
+  readonly losses: number | string;
+  /** Positions with shares of markets that are not settled. */
+  readonly open: number | string;
+  /** Unix seconds of the last change. */
+  readonly last_at: number | string;
+}
+
+/** Sums over the positions of wallets, those in combos apart. `tokenIds` null: all positions. */
+export function summariesSql(wallets: readonly string[], tokenIds: readonly string[] | null): Sql {
+  const held = tokenIds === null ? '' : ' AND token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))';
+  const params: Record<string, SqlValue> = { wallets };
+  if (tokenIds !== null) params.tokens = tokenIds;
+  return {
+    text: `SELECT p.wallet AS wallet, ${isCombo('p.token_id')} AS combo,
+        toString(sum(toInt256(p.realized_pnl))) AS realized,
+        toString(sumIf(toInt256(p.realized_pnl), p.realized_pnl > 0)) AS gross_profit,
+        toString(sumIf(toInt256(p.realized_pnl), p.realized_pnl < 0)) AS gross_loss,
+        toString(sum(${unrealizedOf('p', 'q')})) AS unrealized,
+        toString(sum(toUInt256(p.bought_usdc) + toUInt256(p.sold_usdc))) AS volume,
+        count() AS positions, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
+        countIf(p.size > 0 AND NOT q.resolved) AS open, toUnixTimestamp(max(p.last_at)) AS last_at
+      FROM (
+        SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc, last_at
+        FROM positions FINAL WHERE wallet IN {wallets:Array(String)}${held}
+      ) AS p
+      LEFT JOIN (
+        SELECT token_id, price, source, resolved FROM token_prices
+        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)} AND size > 0${held})
+      ) AS q ON q.token_id = p.token_id
+      GROUP BY wallet, combo
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}
+
+export interface OwnFeesRow {
+  /** Base units, as text. */
+  readonly fees: string;
+  readonly fee_fills: number | string;
+  readonly fills: number | string;
+  readonly first_block: string;
+  readonly last_block: string;
+  /** Newest block of the tables. */
+  readonly through_block: string;
+}
+
+/** Fees of a wallet's own orders. */
+export const ownFeesSql = (wallet: string): Sql => ({
+  text: `SELECT toString(sum(toUInt128(fee))) AS fees, countIf(fee > 0) AS fee_fills, count() AS fills,
+        toString(minIf(block_number, fee > 0)) AS first_block, toString(maxIf(block_number, fee > 0)) AS last_block,
+        (SELECT toString(max(block_number)) FROM blocks) AS through_block
+      FROM fills_by_wallet
+      WHERE wallet = {wallet:String} AND role = 'maker'
+      SETTINGS max_execution_time = 10`,
+  params: { wallet },
+});

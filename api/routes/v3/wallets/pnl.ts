@@ -1,0 +1,292 @@
+import { z } from 'zod';
+import { badParameter } from '../../../errors/failure.js';
+import type { FillReader } from '../../../fills/reader.js';
+import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { choiceParam, slugParam } from '../../../http/params.js';
+import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
+import type { Turns } from '../../../limits/turns.js';
+import type { PnlReader } from '../../../pnl/reader.js';
+import type { Span } from '../../../pnl/series.sql.js';
+import { v3 } from '../params.js';
+import { nothing } from './profits.js';
+import {
+  allTimeFields,
+  allTimeFrom,
+  comboFields,
+  combosFrom,
+  exampleSummary,
+  seriesFields,
+  seriesFrom,
+  spanFields,
+  spanFrom,
+  summaryFields,
+  summaryFrom,
+  unrealizedFields,
+  unrealizedFrom,
+  unrealizedUnknown,
+} from './profits.serialize.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const MAX_BUCKETS = 1_000;
+const MAX_TAGS = 20;
+const SERIES_SOURCE = 'realized_pnl_series' as const;
+const DAY_S = 86_400;
+/** Text of both refusals of the limits on requests at once. */
+export const BUSY = 'wallet_pnl_busy';
+const periodDays = { '1d': 1, '7d': 7, '30d': 30, '1y': 365 } as const;
+const periods = ['1d', '7d', '30d', '1y'] as const;
+const granularities = ['hour', 'day', 'week', 'month'] as const;
+
+const times = {
+  period: choiceParam({
+    description: 'Until now. `after` wins over it.',
+    invalid: `invalid period: use ${periods.join(', ')}`,
+    values: periods,
+  }).optional(),
+  after: v3.time('after').optional(),
+  before: v3.time('before').optional(),
+};
+
+interface Times {
+  readonly period?: (typeof periods)[number];
+  readonly after?: number;
+  readonly before?: number;
+}
+
+/** The span a query names, both ends included; null when it names none. Throws ApiError when it ends before it begins. */
+function spanOf(query: Times, nowMs: number): Span | null {
+  const { period, after, before } = query;
+  if (period === undefined && after === undefined && before === undefined) return null;
+  const nowS = Math.floor(nowMs / 1000);
+  const beforeS = before ?? nowS;
+  const begin = period === undefined ? 1 : nowS - periodDays[period] * DAY_S;
+  const afterS = Math.max(1, after ?? begin);
+  if (afterS > beforeS) throw badParameter('invalid after: later than before');
+  return { afterS, beforeS };
+}
+
+const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` }).optional();
+
+const selectionFields = {
+  category: slug('category', 'Tag slug of the markets, as tag_slug.'),
+  tags: slug('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
+  tag_slug: slug('tag_slug', 'Tag slug of the markets.'),
+  market: slug('market', 'Market slug, as market_slug.'),
+  market_slug: slug('market_slug', 'Market slug.'),
+  event_slug: slug('event_slug', 'Event slug: all its markets.'),
+  condition_id: v3.conditionId.optional(),
+};
+type Selection = z.output<z.ZodObject<typeof selectionFields>>;
+
+const pnlQuery = z.object({
+  ...times,
+  ...selectionFields,
+  include_unrealized: v3.flag(
+    'include_unrealized',
+    'Of a span that ends now: add what is held. Null for an earlier end.',
+  ),
+  include_combos: v3.flag('include_combos', 'Add the profit of combos.'),
+});
+type PnlQuery = z.output<typeof pnlQuery>;
+
+const windowSchema = z.object({
+  address: z.string(),
+  ...spanFields,
+  source: z.literal(SERIES_SOURCE),
+  period: z.enum(periods).nullable(),
+  after: z.int(),
+  before: z.int(),
+  ...z.object(unrealizedFields).partial().shape,
+  elapsed_ms: z.int(),
+});
+
+const seriesHead = { address: z.string(), granularity: z.enum(granularities) };
+const allTimeSchema = z.object({
+  ...seriesHead,
+  ...allTimeFields,
+  source: z.literal('wallet_summary'),
+  count_type: z.literal('positions'),
+  summary_bucket: z.literal(true),
+  elapsed_ms: z.int(),
+});
+const seriesSchema = z.object({
+  ...seriesHead,
+  after: z.int(),
+  before: z.int(),
+  ...seriesFields,
+  source: z.literal(SERIES_SOURCE),
+  elapsed_ms: z.int(),
+});
+
+export interface WalletPnlDeps {
+  readonly pnl: PnlReader;
+  readonly fills: FillReader;
+  readonly turns: Turns;
+}
+
+/** What a wallet made within spans of time: as one sum, and as a series. */
+export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
+  const { pnl, fills } = deps;
+
+  /** Tokens of all the names given; null for no names. */
+  const tokensOf = async (query: Selection): Promise<readonly string[] | null> => {
+    const anyOf = query.tags?.split(',').filter((tag) => tag !== '');
+    if (anyOf !== undefined && (anyOf.length === 0 || anyOf.length > MAX_TAGS)) throw badParameter('invalid tags');
+    const [named, tagged] = await Promise.all([
+      // Names of the same kind, given twice, must both hold.
+      Promise.all([
+        fills.tokens({
+          conditionId: query.condition_id,
+          marketSlug: query.market_slug,
+          eventSlug: query.event_slug,
+          tagSlug: query.tag_slug,
+        }),
+        fills.tokens({ marketSlug: query.market, tagSlug: query.category }),
+      ]),
+      anyOf === undefined ? null : Promise.all(anyOf.map((tagSlug) => fills.tokens({ tagSlug }))),
+    ]);
+    const lists = [...named, tagged === null ? null : tagged.flatMap((tokens) => tokens ?? [])];
+    const [first, ...rest] = lists.filter((list) => list !== null).map((list) => new Set(list));
+    return first === undefined ? null : [...first].filter((token) => rest.every((list) => list.has(token)));
+  };
+
+  const answer = async (address: string, query: PnlQuery, context: RequestContext) => {
+    const span = spanOf(query, context.nowMs);
+    const tokenIds = await tokensOf(query);
+    const summaryOf = async () => (await pnl.summaries([address], tokenIds)).get(address) ?? nothing;
+    if (span === null) {
+      const { markets, combos } = await summaryOf();
+      return {
+        address,
+        ...summaryFrom(markets),
+        ...(query.include_combos ? combosFrom(markets, combos) : {}),
+        elapsed_ms: context.elapsedMs(),
+      };
+    }
+    // What was held at an earlier moment, and its prices then, are not kept.
+    const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
+    const [made, summary] = await Promise.all([
+      pnl.within(address, span, { tokenIds, combos: query.include_combos }),
+      query.include_unrealized && isNow ? summaryOf() : null,
+    ]);
+    const held = summary === null ? null : unrealizedFrom(made, summary, query.include_combos);
+    return {
+      address,
+      ...spanFrom(made),
+      source: SERIES_SOURCE,
+      period: query.after === undefined ? (query.period ?? null) : null,
+      after: span.afterS,
+      before: span.beforeS,
+      ...(query.include_unrealized ? (held ?? unrealizedUnknown) : {}),
+      elapsed_ms: context.elapsedMs(),
+    };
+  };
+
+  const total = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/pnl',
+    summary: 'Profit of a wallet, of all time or of a span, in all or of some markets',
+    description:
+      'Without `period`, `after` and `before`: as the summary of the wallet. All filters must hold. At most two requests of an account run at once; a third waits up to 750 ms.',
+    params: z.object({ address: v3.address }),
+    query: pnlQuery,
+    success: {
+      description: 'The summary, or the sums of the span',
+      schema: z.union([
+        windowSchema,
+        z.object({
+          address: z.string(),
+          ...summaryFields,
+          ...z.object(comboFields).partial().shape,
+          elapsed_ms: z.int(),
+        }),
+      ]),
+      example: {
+        address: EXAMPLE_WALLET,
+        ...spanFrom({ ...exampleSummary, events: 4 }),
+        source: SERIES_SOURCE,
+        period: '30d',
+        after: 1787408200,
+        before: 1790000200,
+        elapsed_ms: 5,
+      },
+    },
+    otherResponses: {
+      429: {
+        description: 'Too many requests, or two of the account already run.',
+        schema: errorSchema,
+        example: { error: BUSY, reset_at: 1811000467, scope: 'v3_pnl_account_concurrency' },
+      },
+      503: {
+        description: 'Too many of these run, or log or tables are away.',
+        schema: errorSchema,
+        example: { error: BUSY, scope: 'v3_pnl_global_concurrency' },
+      },
+    },
+    handler: async ({ params: { address }, query }, context) => ({
+      body: await deps.turns.take(context.caller?.accountId ?? '', () => answer(address, query, context)),
+    }),
+  });
+
+  const series = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/pnl/events',
+    summary: 'What a wallet realized, hour by hour, day by day, week by week or month by month',
+    description:
+      'Without `period`, `after` and `before`: one bucket of all time that counts positions. Else buckets in UTC that realized something, oldest first, weeks from Monday; `after` the last one for more than `limit`. Totals are of the buckets shown. Combos are left out.',
+    params: z.object({ address: v3.address }),
+    query: z.object({
+      group: choiceParam({
+        description: 'Length of a bucket. Default day.',
+        invalid: `invalid group: use ${granularities.join(', ')}`,
+        values: granularities,
+      }).default('day'),
+      ...times,
+      limit: v3.limit(MAX_BUCKETS, MAX_BUCKETS),
+    }),
+    success: {
+      description: 'The series',
+      schema: z.union([allTimeSchema, seriesSchema]),
+      example: {
+        address: EXAMPLE_WALLET,
+        granularity: 'day',
+        after: 1789999200,
+        before: 1790604000,
+        ...seriesFrom([{ ...exampleSummary, events: 4, startS: 1790035200 }]),
+        source: SERIES_SOURCE,
+        elapsed_ms: 5,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const span = spanOf(query, context.nowMs);
+      if (span === null) {
+        const { markets } = (await pnl.summaries([address], null)).get(address) ?? nothing;
+        return {
+          body: {
+            address,
+            granularity: query.group,
+            ...allTimeFrom(markets, Math.floor(context.nowMs / 1000)),
+            source: 'wallet_summary' as const,
+            count_type: 'positions' as const,
+            summary_bucket: true as const,
+            elapsed_ms: context.elapsedMs(),
+          },
+        };
+      }
+      const buckets = await pnl.series(address, span, query.group, query.limit);
+      return {
+        body: {
+          address,
+          granularity: query.group,
+          after: span.afterS,
+          before: span.beforeS,
+          ...seriesFrom(buckets),
+          source: SERIES_SOURCE,
+          elapsed_ms: context.elapsedMs(),
+        },
+      };
+    },
+  });
+
+  return [total, series];
+}
