@@ -1,7 +1,7 @@
 import type { Sql, SqlValue } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
 
-/** Positions of the module-based protocol begin with their module and have 64 reserved bits, all zero; other token ids are hashes. */
+/** isComboPosition of the ids' primitives, for the engine. */
 export const isCombo = (token: string): string =>
   `(bitShiftRight(${token}, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(${token}, 40), toUInt256(18446744073709551615)) = 0)`;
 

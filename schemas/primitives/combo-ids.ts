@@ -49,6 +49,14 @@ export function parseComboPosition(positionId: string): ComboPosition {
   };
 }
 
+const RESERVED = (1n << 64n) - 1n;
+
+/** Whether a token id is a position of this protocol: of one of its modules, nothing in the reserved bits. Other token ids are hashes. */
+export function isComboPosition(tokenId: string): boolean {
+  const value = BigInt(tokenId);
+  return MODULES[Number(value >> 248n)] !== undefined && ((value >> 40n) & RESERVED) === 0n;
+}
+
 /** Both position ids of a condition, YES first, as decimal text. Throws a RangeError for what is no condition id of 31 bytes. */
 export function comboPositions(conditionId: string): readonly [string, string] {
   if (!CONDITION_ID.test(conditionId)) throw new RangeError(`Not a combo condition id: ${conditionId.slice(0, 80)}`);

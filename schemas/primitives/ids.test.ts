@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { encodePacked, keccak256 } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { comboPositions, isComboPosition } from './combo-ids.js';
 import {
   collectionId,
   conditionId,
@@ -76,5 +77,14 @@ describe('ids', () => {
     expect(positionConditionId(id)).toBe('0x03aabbccddeeff001122334455667788990000000000000000000000000005');
     expect(positionOutcomeIndex(id)).toBe(1);
     expect(() => positionConditionId(1n << 256n)).toThrow(RangeError);
+    const [yes] = comboPositions(`0x03${'ab'.repeat(16)}0002${'0'.repeat(16)}00010005`);
+    expect([yes, id.toString(), '601', (4n << 248n).toString()].map((one) => isComboPosition(one as string))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    // A hash that happens to begin with 3.
+    expect(isComboPosition(`${BigInt(`0x03${'f1'.repeat(31)}`)}`)).toBe(false);
   });
 });

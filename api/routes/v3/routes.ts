@@ -9,6 +9,8 @@ import { createCandleRoutes } from './markets/candles.js';
 import { createMarketRoutes } from './markets/markets.js';
 import { createTagRoutes } from './markets/tags.js';
 import { createMarketViews } from './markets/views.js';
+import { createHolderRoutes } from './positions/holders.js';
+import { createWalletPositionsRoute } from './positions/wallet.js';
 import { createComboTrades, createComboTradesRoute } from './trades/combos.js';
 import { createTradesRoutes } from './trades/trades.js';
 import { createWalletEventRoutes } from './wallets/events.js';
@@ -43,6 +45,8 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     ...createWalletMoneyRoutes({ fills, titlesOf, walletEvents }),
     ...createWalletProfitRoutes({ pnl }),
     ...createWalletPnlRoutes({ pnl, fills, turns }),
+    createWalletPositionsRoute(deps.reads),
+    ...createHolderRoutes({ ...deps, ...deps.reads }),
     ...createMarketRoutes({ ...deps, conditionsOf, views }),
     ...createTagRoutes({ ...deps, ...deps.reads, views }),
     ...createCandleRoutes(deps),

@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
+import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
+import type { Outcome } from '../../../positions/outcomes.js';
+import type { Position } from '../../../positions/position.js';
+
+export const statuses = ['open', 'closed', 'redeemable', 'redeemed'] as const;
+export type Status = (typeof statuses)[number];
+
+const PRICE_PLACES = 6;
+const AVERAGE_PLACES = 18;
+const ONE_PRICE = 1_000_000n;
+
+const isResolved = (position: Position): boolean => position.price.source === 'settlement';
+
+/** Held in an open market, held in a settled one, given back for its payout, or gone otherwise. */
+export function statusOf(position: Position): Status {
+  if (position.size > 0n) return isResolved(position) ? 'redeemable' : 'open';
+  return position.lastRedeemedAtS === null ? 'closed' : 'redeemed';
+}
+
+/** Cost per share with 6 decimals; null for what never had a cost. */
+const averageOf = (position: Position): bigint =>
+  divide(position.avgPrice, 10n ** BigInt(AVERAGE_PLACES - PRICE_PLACES), 'half_up');
+const secondsText = (seconds: number | null): string | null => (seconds === null ? null : String(seconds));
+
+const priceSources = ['settlement', 'clob_mid', 'v1_condition', 'last_fill'] as const;
+const sourceOf = ({ price }: Position): (typeof priceSources)[number] | null => {
+  if (price.source === 'none') return null;
+  return price.source === 'catalog' ? 'v1_condition' : price.source;
+};
+
+/** Whether a settled outcome won; null where it pays a part, or nothing is settled. */
+function wonBy(position: Position): boolean | null {
+  if (!isResolved(position) || position.price.usd === null) return null;
+  if (position.price.usd === 0n) return false;
+  return position.price.usd === ONE_PRICE ? true : null;
+}
+
+const seconds = z.string().nullable().meta({ description: 'Unix seconds, as text.' });
+
+export const positionSchema = z.object({
+  token_id: z.string(),
+  size: z.number(),
+  avg_price: z.number(),
+  realized_pnl: z.number().meta({ description: 'USD, before fees.' }),
+  unrealized_pnl: z.number(),
+  total_pnl: z.number(),
+  current_price: z.number().meta({ description: 'USD per share; 0 where there is none yet.' }),
+  total_bought: z.number().meta({ description: 'Shares.' }),
+  initial_value: z.number(),
+  redeemable_payout: z.number(),
+  resolved: z.boolean(),
+  price_source: z.enum(priceSources).nullable(),
+  status: z.enum(statuses),
+  market: z.string().nullable(),
+  slug: z.string().nullable(),
+  outcome: z.string().nullable(),
+  outcome_index: z.int().nullable(),
+  opposite_asset: z.string().nullable(),
+  image: z.string().nullable(),
+  condition_id: z.string().nullable(),
+  event_slug: z.string().nullable(),
+  neg_risk: z.boolean(),
+  market_status: z.enum(['live', 'closed', 'resolved-win', 'resolved-loss']),
+  tag_slugs: z.array(z.string()).nullable(),
+  last_trade_at: seconds,
+  resolved_at: seconds,
+  last_activity_at: z.string().meta({ description: 'Unix seconds, as text.' }),
+  winning_outcome_index: z.int().nullable(),
+  won: z.boolean().nullable().meta({ description: 'null while open, and where several outcomes pay.' }),
+});
+
+function marketStatus(position: Position, about: Outcome): z.input<typeof positionSchema>['market_status'] {
+  if (isResolved(position)) return position.price.usd === 0n ? 'resolved-loss' : 'resolved-win';
+  return about.status === 'live' ? 'live' : 'closed';
+}
+
+export function positionFrom(position: Position, about: Outcome): z.input<typeof positionSchema> {
+  return {
+    token_id: position.tokenId,
+    size: moneyToNumber(position.size),
+    avg_price: moneyToNumber(averageOf(position)),
+    realized_pnl: moneyToNumber(position.realizedPnl),
+    unrealized_pnl: moneyToNumber(position.unrealizedPnl),
+    total_pnl: moneyToNumber(position.totalPnl),
+    current_price: moneyToNumber(position.price.usd ?? 0n),
+    total_bought: moneyToNumber(position.totalBought),
+    initial_value: moneyToNumber(position.initialValue),
+    redeemable_payout: isResolved(position) ? moneyToNumber(position.currentValue) : 0,
+    resolved: isResolved(position),
+    price_source: sourceOf(position),
+    status: statusOf(position),
+    market: about.market,
+    slug: about.slug,
+    outcome: about.outcome,
+    outcome_index: about.outcomeIndex,
+    opposite_asset: about.tokenIds.length === 2 ? (about.tokenIds.find((id) => id !== position.tokenId) ?? null) : null,
+    image: about.image,
+    condition_id: about.conditionId,
+    event_slug: about.eventSlug,
+    neg_risk: about.negRisk,
+    market_status: marketStatus(position, about),
+    tag_slugs: about.tagSlugs === null ? null : [...about.tagSlugs],
+    last_trade_at: secondsText(position.lastTradeAtS),
+    resolved_at: secondsText(about.resolvedAtS),
+    last_activity_at: String(position.lastAtS),
+    winning_outcome_index: about.winner,
+    won: wonBy(position),
+  };
+}
+
+const amount = z.string().meta({ description: 'Decimal text.' });
+
+export const comboPositionSchema = z.object({
+  position_type: z.literal('combo'),
+  combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
+  condition_id: z.string(),
+  position_id: z.string().meta({ description: 'Decimal.' }),
+  token_id: z.string(),
+  outcome: z.enum(['Yes', 'No']),
+  outcome_index: z.int(),
+  size: amount,
+  avg_price: amount,
+  realized_pnl: amount,
+  unrealized_pnl: amount,
+  total_pnl: amount,
+  current_price: amount,
+  total_bought: amount,
+  resolved: z.boolean(),
+  status: z.enum(statuses),
+  last_trade_at: seconds,
+  last_activity_at: z.string(),
+});
+
+export function comboPositionFrom(position: Position): z.input<typeof comboPositionSchema> {
+  const id = BigInt(position.tokenId);
+  const condition = positionConditionId(id);
+  const index = positionOutcomeIndex(id);
+  return {
+    position_type: 'combo',
+    combo_condition_id: condition,
+    condition_id: condition,
+    position_id: position.tokenId,
+    token_id: position.tokenId,
+    outcome: index === 0 ? 'Yes' : 'No',
+    outcome_index: index,
+    size: formatMoney(position.size),
+    avg_price: formatMoney(averageOf(position)),
+    realized_pnl: formatMoney(position.realizedPnl),
+    unrealized_pnl: formatMoney(position.unrealizedPnl),
+    total_pnl: formatMoney(position.totalPnl),
+    current_price: formatMoney(position.price.usd ?? 0n),
+    total_bought: formatMoney(position.totalBought),
+    resolved: isResolved(position),
+    status: statusOf(position),
+    last_trade_at: secondsText(position.lastTradeAtS),
+    last_activity_at: String(position.lastAtS),
+  };
+}
+
+const units = z.string().meta({ description: 'Base units (6 decimals).' });
+
+export const holderSchema = z.object({
+  user: z.string(),
+  token_id: z.string(),
+  amount: units,
+  avg_price: units.nullable().meta({ description: 'Base units of USD per share; null for what never had a cost.' }),
+  realized_pnl: units,
+  total_bought: units,
+});
+
+/** Who holds, or held, an outcome. */
+export function holderFrom(position: Position): z.input<typeof holderSchema> {
+  return {
+    user: position.wallet,
+    token_id: position.tokenId,
+    amount: position.size.toString(),
+    avg_price: position.avgPrice === 0n ? null : averageOf(position).toString(),
+    realized_pnl: position.realizedPnl.toString(),
+    total_bought: position.totalBought.toString(),
+  };
+}

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
+import { address } from '../support/rows.js';
+import {
+  alice,
+  bob,
+  carol,
+  comboCondition,
+  comboYes,
+  fillWorld,
+  rain,
+  rainNo,
+  rainYes,
+  snow,
+  snowNo,
+  snowYes,
+  T,
+} from '../support/world.js';
+
+let api: ApiHarness;
+let key: string;
+
+const units = (usd: number) => BigInt(Math.round(usd * 1e6));
+const buy = (wallet: string, block: number, token: string, shares: number, usdc: number) =>
+  activityOf({
+    wallet,
+    block_number: block,
+    action: 'BUY',
+    tokens: [token],
+    amounts: [units(shares)],
+    usdc: units(usdc),
+    exchange_version: token === comboYes ? 3 : 2,
+  });
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: (T + 100) * 1000 });
+  key = await api.key('starter');
+  await fillWorld(api.clickhouse);
+  await fillAccounts(api.clickhouse);
+  await insertAccounts(api.clickhouse, [buy(carol, 104, comboYes, 80, 10)]);
+});
+afterAll(() => api.stop());
+
+type Row = Record<string, unknown>;
+type Body = Row & { positions: Row[]; data: Row[]; has_more: boolean };
+const get = (path: string) => api.ok<Body>(`/v3/${path}`, key);
+
+describe('positions of a wallet', () => {
+  const of = async (wallet: string, query = '') => (await get(`wallets/${wallet}/positions?${query}`)).positions;
+  const tokens = async (wallet: string, query = '') => (await of(wallet, query)).map((row) => row.token_id);
+
+  it('with what they are worth and what they are about', async () => {
+    expect(await get(`wallets/${alice}/positions`)).toMatchObject({
+      address: alice,
+      rows_returned: 2,
+      has_more: false,
+      offset: 0,
+      limit: 100,
+      next_offset: null,
+      next_cursor: null,
+    });
+    expect(await of(alice)).toEqual([
+      {
+        token_id: snowYes,
+        size: 100,
+        avg_price: 0.4,
+        realized_pnl: 2,
+        unrealized_pnl: 2,
+        total_pnl: 4,
+        current_price: 0.42,
+        total_bought: 160,
+        initial_value: 40,
+        redeemable_payout: 0,
+        resolved: false,
+        price_source: 'clob_mid',
+        status: 'open',
+        market: snow.question,
+        slug: snow.slug,
+        outcome: 'Yes',
+        outcome_index: 0,
+        opposite_asset: snowNo,
+        image: snow.image,
+        condition_id: snow.conditionId,
+        event_slug: 'snow-lisbon',
+        neg_risk: false,
+        market_status: 'live',
+        tag_slugs: ['weather', 'europe'],
+        last_trade_at: String(T + 12),
+        resolved_at: null,
+        last_activity_at: String(T + 12),
+        winning_outcome_index: null,
+        won: null,
+      },
+      {
+        token_id: rainYes,
+        size: 0,
+        avg_price: 0.9,
+        realized_pnl: 0.99,
+        unrealized_pnl: 0,
+        total_pnl: 0.99,
+        current_price: 1,
+        total_bought: 10,
+        initial_value: 0,
+        redeemable_payout: 0,
+        resolved: true,
+        price_source: 'settlement',
+        status: 'redeemed',
+        market: rain.question,
+        slug: rain.slug,
+        outcome: 'Yes',
+        outcome_index: 0,
+        opposite_asset: rainNo,
+        image: null,
+        condition_id: rain.conditionId,
+        event_slug: 'sky',
+        neg_risk: true,
+        market_status: 'resolved-win',
+        tag_slugs: ['weather'],
+        last_trade_at: String(T + 6),
+        resolved_at: String(T + 18),
+        last_activity_at: String(T + 26),
+        winning_outcome_index: 0,
+        won: true,
+      },
+    ]);
+    const lost = (await of(bob, `condition_id=${rain.conditionId}&status=redeemable`))[0];
+    expect(lost).toMatchObject({ token_id: rainNo, size: 10, redeemable_payout: 0, unrealized_pnl: -5, won: false });
+    expect(lost).toMatchObject({ market_status: 'resolved-loss', winning_outcome_index: 0, current_price: 0 });
+  });
+
+  it('filtered and in any order', async () => {
+    // Realized 4, 0, 0, -10; ties by token.
+    expect(await tokens(bob)).toEqual([rainYes, snowNo, rainNo, snowYes]);
+    expect(await tokens(bob, 'order=asc')).toEqual([snowYes, snowNo, rainNo, rainYes]);
+    expect(await tokens(bob, 'sort=size')).toEqual([snowNo, snowYes, rainNo, rainYes]);
+    expect(await tokens(bob, 'sort=recent')).toEqual([rainYes, snowYes, snowNo, rainNo]);
+    expect(await tokens(alice, 'sort=avg_price')).toEqual([rainYes, snowYes]);
+    expect(await tokens(alice, 'sort=volume')).toEqual([snowYes, rainYes]);
+    expect(await tokens(bob, 'status=open')).toEqual([snowNo, snowYes]);
+    expect(await tokens(bob, 'status=closed')).toEqual([rainYes]);
+    expect(await tokens(alice, 'status=redeemed')).toEqual([rainYes]);
+    expect(await tokens(bob, 'market_slug=rain')).toEqual([rainYes, rainNo]);
+    expect(await tokens(bob, 'market_slug=nowhere')).toEqual([]);
+    // 200 No at 0.58, 100 Yes at 0.42.
+    expect(await tokens(bob, 'min_size=42.000001')).toEqual([snowNo]);
+    expect(await tokens(bob, 'min_size=42')).toEqual([snowNo, snowYes]);
+    expect(await tokens(dave)).toEqual([snowYes]);
+    expect(await tokens(address(0x9999))).toEqual([]);
+  });
+
+  it('combos after the others, where they are asked for', async () => {
+    expect(await tokens(carol)).toEqual([snowNo, snowYes]);
+    expect((await of(carol, 'include_combos=true')).slice(2)).toEqual([
+      {
+        position_type: 'combo',
+        combo_condition_id: comboCondition,
+        condition_id: comboCondition,
+        position_id: comboYes,
+        token_id: comboYes,
+        outcome: 'Yes',
+        outcome_index: 0,
+        size: '80',
+        avg_price: '0.125',
+        realized_pnl: '0',
+        unrealized_pnl: '0',
+        total_pnl: '0',
+        current_price: '0.125',
+        total_bought: '80',
+        resolved: false,
+        status: 'open',
+        last_trade_at: String(T + 8),
+        last_activity_at: String(T + 8),
+      },
+    ]);
+  });
+
+  it('page by page, each once, while positions change', async () => {
+    const pages: unknown[] = [];
+    for (let offset = 0, block = 120; ; offset += 1, block += 1) {
+      const page = await get(`wallets/${bob}/positions?limit=1&offset=${offset}&sort=size`);
+      pages.push(...page.positions.map((row) => row.token_id));
+      expect(page.next_offset).toBe(page.has_more ? offset + 1 : null);
+      if (!page.has_more) break;
+      // A new position, larger than all others.
+      await insertAccounts(api.clickhouse, [buy(bob, block, String(900 + block), 5000, 100)]);
+      api.clock.nowMs += 6_000;
+    }
+    expect(pages).toEqual([snowNo, snowYes, rainNo, rainYes]);
+    expect((await tokens(bob, 'sort=size')).length).toBe(7);
+  });
+
+  it('as copies of a stated age', async () => {
+    const path = `/v3/wallets/${dave}/positions`;
+    const { headers } = await api.get(path, key);
+    expect([headers.get('cache-control'), headers.get('age')]).toEqual(['private, max-age=5', '0']);
+    api.clock.nowMs += 4_000;
+    expect((await api.get(path, key)).headers.get('age')).toBe('4');
+    api.clock.nowMs += 1_000;
+    expect((await api.get(path, key)).headers.get('age')).toBe('0');
+  });
+});
+
+describe('holders', () => {
+  const rows = async (path: string) =>
+    (await get(`markets/${path}`)).data.map((row) => [row.user, row.token_id, row.realized_pnl]);
+
+  it('of a market, the largest first', async () => {
+    const { data } = await get(`markets/condition/${snow.conditionId}/positions`);
+    expect(data).toEqual(
+      [
+        [alice, snowYes, '100000000', '400000', '2000000', '160000000'],
+        [bob, snowNo, '200000000', '500000', '0', '200000000'],
+        [carol, snowNo, '50000000', '600000', '0', '50000000'],
+        // What she sold was never seen coming; what he has is a gift.
+        [carol, snowYes, '0', null, '0', '0'],
+        [dave, snowYes, '20000000', null, '0', '0'],
+        [bob, snowYes, '100000000', '500000', '-10000000', '200000000'],
+      ].map(([user, token_id, amount, avg_price, realized_pnl, total_bought]) => ({
+        user,
+        token_id,
+        amount,
+        avg_price,
+        realized_pnl,
+        total_bought,
+      })),
+    );
+    expect(await rows(`condition/${snow.conditionId}/positions?sort=amount&limit=2`)).toEqual([
+      [bob, snowNo, '0'],
+      [alice, snowYes, '2000000'],
+    ]);
+    expect(await rows('slug/snow-lisbon-may/positions?sort=volume&limit=1&offset=2')).toEqual([
+      [alice, snowYes, '2000000'],
+    ]);
+    expect(await rows('slug/snow-lisbon-may/positions?status=closed')).toEqual([[carol, snowYes, '0']]);
+    expect(await rows('slug/snow-lisbon-may/positions?status=open')).toHaveLength(5);
+    expect(await rows('slug/nowhere/positions')).toEqual([]);
+    expect((await get(`markets/${rainYes}/positions`)).data).toEqual([
+      { user: bob, amount: '0', avg_price: '500000', realized_pnl: '4000000', total_bought: '10000000' },
+      { user: alice, amount: '0', avg_price: '900000', realized_pnl: '990000', total_bought: '10000000' },
+    ]);
+    expect((await get('markets/999999/positions')).data).toEqual([]);
+  });
+
+  it('by pages as large as the plan allows', async () => {
+    const path = `/v3/markets/condition/${snow.conditionId}/positions?limit=5000`;
+    const limitOf = async (plan: 'starter' | 'growth' | 'enterprise') =>
+      (await api.ok<Body>(path, await api.key(plan))).limit;
+    expect([await limitOf('starter'), await limitOf('growth'), await limitOf('enterprise')]).toEqual([300, 1000, 1000]);
+    expect((await get(`markets/${snowYes}/positions?limit=5000`)).limit).toBe(300);
+    const free = await api.key('free');
+    for (const name of [`condition/${snow.conditionId}`, 'slug/rain', snowYes])
+      expect((await api.get(`/v3/markets/${name}/positions`, free)).status).toBe(402);
+    for (const [name, error] of [
+      ['condition/0x1/positions', 'invalid condition_id: use 0x and 64 hex digits'],
+      ['x/positions', 'invalid token_id: use a decimal uint256'],
+      ['slug/rain/positions?status=won', 'invalid status: use open or closed'],
+      ['slug/rain/positions?sort=size', 'invalid sort: use pnl, realized_pnl, amount, volume'],
+    ])
+      expect(await api.get(`/v3/markets/${name}`, key)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it('page by page, each once, while new ones come', async () => {
+    const path = `condition/${snow.conditionId}/positions?sort=amount`;
+    const all = await rows(path);
+    const pages: unknown[] = [];
+    for (let offset = 0, block = 200; ; offset += 2, block += 1) {
+      const page = await get(`markets/${path}&limit=2&offset=${offset}`);
+      pages.push(...page.data.map((row) => [row.user, row.token_id, row.realized_pnl]));
+      if (!page.has_more) break;
+      await insertAccounts(api.clickhouse, [buy(address(block), block, snowYes, 5000, 2000)]);
+      api.clock.nowMs += 60_000;
+    }
+    expect(pages).toEqual(all);
+    expect(await rows(path)).toHaveLength(all.length + 2);
+  });
+});
