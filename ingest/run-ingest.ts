@@ -58,16 +58,16 @@ export async function runIngest(deps: {
     cleanups.push(() => admin.close());
     const { log, codec } = await openTopics(config, { logger, metrics, signal, board });
     cleanups.push(() => log.close());
-    const active = metrics.gauge('ingest_active', 'Whether this process reads the sources: 1, or 0 while it stands by');
+    const active = metrics.gauge(
+      'ingest_active',
+      'Whether the sources are this process’s to write: 1, or 0 while it stands by',
+    );
     active.set(0);
     const member = config.memberName ?? `${hostname()}:${admin.port}`;
     board.started('sources', () => ({ sources: { ok: true, detail: 'standing by' } }));
     await workAlone(
       { log, codec, logger, role: 'ingest', member, signal },
-      async (own) => {
-        active.set(1);
-        await readSources({ ...deps, log, codec, board, signal: own });
-      },
+      (own) => readSources({ ...deps, log, codec, board, signal: own, claimed: () => active.set(1) }),
       (workers) => logger.info({ workers }, 'standing by'),
     );
   } finally {
@@ -88,6 +88,8 @@ async function readSources(deps: {
   codec: Codec;
   board: ReadinessBoard;
   signal: AbortSignal;
+  /** Nobody else writes for the sources now. */
+  claimed: () => void;
 }): Promise<void> {
   const { config, logger, metrics, log, codec, board } = deps;
   const { sources } = config;
@@ -114,6 +116,7 @@ async function readSources(deps: {
     logger.info({ mode: sources.mode }, 'ingest started');
 
     const owned = await createOwnedLog(log, sourceTopics);
+    deps.claimed();
     const recording = once(() => openRecording(sources.recordedDir));
     const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
     const shared = { log: owned, codec, deadLetters, metrics, logger, signal };

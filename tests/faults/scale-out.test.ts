@@ -14,7 +14,7 @@ import type { StreamEvent } from '../../schemas/types.gen.js';
 import { digest, loaded } from '../support/digest.js';
 import { fedFill } from '../support/fed-fill.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
-import { eventually, freePorts, type Product, startProduct } from '../support/product.js';
+import { eventually, freePorts, outputs, type Product, startProduct } from '../support/product.js';
 import { undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
@@ -66,7 +66,6 @@ async function startFurther(
         ODDSTREAM_DATA: dataDir,
         CLICKHOUSE_URL: product.clickhouse,
         [name === 'ingest' ? 'ADMIN_PORT_INGEST' : 'ADMIN_PORT_PROCESSORS']: String(port),
-        LOG_LEVEL: 'warn',
         ...(logUrl === undefined ? {} : { LOG_URL: logUrl }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -80,6 +79,7 @@ async function startFurther(
     });
     return started;
   };
+  outputs.set(`${name} on ${port}`, () => output);
   let child = start();
   cleanups.push(async () => {
     wanted = false;
