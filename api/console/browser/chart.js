@@ -1,7 +1,8 @@
 // Live lines of the oracle prices, drawn by lightweight-charts, which is loaded when the first price comes.
 
+import { chartLook, dark, loadCharts } from './library.js';
+
 const KEPT_POINTS = 3600;
-const DARK = matchMedia('(prefers-color-scheme: dark)');
 /** Spot, 30 s, 60 s. */
 const LINES = {
   spot: { title: 'spot', color: '#1f8a5b' },
@@ -9,40 +10,16 @@ const LINES = {
   60: { title: '60 s', color: '#8257e5' },
 };
 
-function loadLibrary() {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = '/console/lightweight-charts.js';
-    script.onload = () => resolve(window.LightweightCharts);
-    script.onerror = () => reject(new Error('the chart library did not load'));
-    document.head.append(script);
-  });
-}
-
-const look = () => {
-  const style = getComputedStyle(document.documentElement);
-  const of = (name) => style.getPropertyValue(name).trim();
-  return {
-    layout: { background: { color: of('--bg') }, textColor: of('--muted'), fontFamily: 'system-ui, sans-serif' },
-    grid: { vertLines: { color: of('--line') }, horzLines: { color: of('--line') } },
-    timeScale: { timeVisible: true, secondsVisible: true, borderColor: of('--line') },
-    rightPriceScale: { borderColor: of('--line') },
-    autoSize: true,
-  };
-};
-
 /** `box`: where it is drawn; `select`: the choice of the feed, filled as feeds are seen. */
 export function createPriceChart({ box, select, onError }) {
   /** feed -> line -> points, ascending time. */
   const feeds = new Map();
-  let library;
   let chart;
   let series = new Map();
 
   const draw = async () => {
-    library ??= loadLibrary();
-    const charts = await library;
-    chart ??= charts.createChart(box, look());
+    const charts = await loadCharts();
+    chart ??= charts.createChart(box, chartLook());
     for (const line of series.values()) chart.removeSeries(line);
     series = new Map();
     for (const [name, points] of feeds.get(select.value) ?? []) {
@@ -61,7 +38,7 @@ export function createPriceChart({ box, select, onError }) {
   };
   const drawSafely = () => draw().catch((error) => onError(error.message));
   select.addEventListener('change', drawSafely);
-  DARK.addEventListener('change', () => chart?.applyOptions(look()));
+  dark.addEventListener('change', () => chart?.applyOptions(chartLook()));
 
   return {
     add(frame) {

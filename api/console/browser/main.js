@@ -1,4 +1,5 @@
 import { createPriceChart } from './chart.js';
+import { keepKey, readKey } from './key.js';
 import { createFrameList } from './list.js';
 import { snippets, subscribeMessage } from './message.js';
 import { createMeter, openStream } from './stream.js';
@@ -7,7 +8,6 @@ const $ = (id) => document.getElementById(id);
 const { port: gatewayPort, socket: configuredSocket } = document.body.dataset;
 const socketUrl =
   configuredSocket || `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${gatewayPort}/ws`;
-const KEY_SLOT = 'oddstream-console-key';
 const CONTROL = new Set(['subscribed', 'unsubscribed', 'snapshot', 'heartbeat', 'pong', 'error']);
 
 const form = $('form');
@@ -183,7 +183,7 @@ function connect() {
     fields.key.focus();
     return;
   }
-  sessionStorage.setItem(KEY_SLOT, key);
+  keepKey(key);
   list.clear();
   chart.clear();
   $('chart-panel').hidden = true;
@@ -268,6 +268,6 @@ for (const radio of document.querySelectorAll('input[name=language]')) {
     showCode();
   });
 }
-fields.key.value = sessionStorage.getItem(KEY_SLOT) ?? '';
+fields.key.value = readKey();
 setInterval(showCounters, 500);
 followPreset();
