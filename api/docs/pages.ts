@@ -2,6 +2,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Express, Response } from 'express';
 import { plans } from '../../schemas/plans.js';
+import { mountAppAssets } from '../app/assets.js';
+import { type AppView, appBody, appViews } from '../app/page.js';
 import { mountConsoleAssets } from '../console/assets.js';
 import { consoleBody } from '../console/page.js';
 import { docsCss } from './style.js';
@@ -12,6 +14,14 @@ const CSP =
 
 /** The socket may be on another host or port than the page. */
 const CONSOLE_CSP = CSP.replace("connect-src 'self'", "connect-src 'self' ws: wss:");
+/** Nothing inline, and of the network only this address and the event socket's. */
+const appCsp = ({ url, port }: SocketAddress): string => {
+  const sockets = url === null ? `ws://*:${port} wss://*:${port}` : new URL(url).origin;
+  return CSP.replace(" 'unsafe-inline'", '').replace(
+    "connect-src 'self'",
+    `connect-src 'self' ${sockets}; form-action 'self'`,
+  );
+};
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
@@ -38,8 +48,16 @@ const ICON_SVG =
 /** In the page itself, so that no request is made for it. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
-function page(title: string, body: string, script = '', head = '', bodyAttributes = ''): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}"><link rel="stylesheet" href="/docs/swagger-ui.css"><link rel="stylesheet" href="/docs/docs.css">${head}</head><body${bodyAttributes}>${body}${script}</body></html>`;
+const sheet = (href: string): string => `<link rel="stylesheet" href="${href}">`;
+const REFERENCE_SHEET = '/docs/swagger-ui.css';
+
+function page(
+  title: string,
+  body: string,
+  options: { script?: string; sheets?: readonly string[]; attributes?: string } = {},
+): string {
+  const { script = '', sheets = [REFERENCE_SHEET, '/docs/docs.css'], attributes = '' } = options;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(sheet).join('')}</head><body${attributes}>${body}${script}</body></html>`;
 }
 
 /** Swagger UI has a dark sheet of its own under a class; it follows the reader's setting as our sheet does. */
@@ -60,7 +78,7 @@ SwaggerUIBundle({
 });
 `;
 
-const header = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/docs">Reference</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/readyz">Health</a></nav></div></header>`;
+const header = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/docs">Reference</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/readyz">Health</a></nav></div></header>`;
 
 const home = (baseUrl: string): string => `${header}<main>
 <h1>Prediction-market data</h1>
@@ -69,7 +87,7 @@ const home = (baseUrl: string): string => `${header}<main>
 <li>Make a key: <pre class="command">curl -X POST ${escapeHtml(baseUrl)}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'</pre></li>
 <li>Ask: <pre class="command">curl '${escapeHtml(baseUrl)}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: YOUR_KEY'</pre></li>
 </ol>
-<p><a href="/docs">All endpoints</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <code>GET /v1/status</code> says what data this is.</p>
+<p><a href="/app">Markets and wallets</a> · <a href="/docs">All endpoints</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <code>GET /v1/status</code> says what data this is.</p>
 ${planTable()}</main>`;
 
 /** Where the event socket is, for pages and documents. `url` null: on the host a page was opened on, at `port`. */
@@ -79,7 +97,7 @@ export interface SocketAddress {
 }
 
 /**
- * The pages for people: `/`, `/docs`, `/console` and their assets, `/openapi.json` and `/asyncapi.json`. Everything is served from here,
+ * The pages for people: `/`, `/docs`, `/console`, `/app` and their assets, `/openapi.json` and `/asyncapi.json`. Everything is served from here,
  * nothing from the network.
  */
 export function mountPages(
@@ -103,6 +121,7 @@ export function mountPages(
       name: 'Oddstream',
       docs: '/docs',
       openapi: '/openapi.json',
+      app: '/app',
       console: '/console',
       asyncapi: '/asyncapi.json',
       status: '/v1/status',
@@ -121,20 +140,26 @@ export function mountPages(
     response.type('application/json').send(asyncApi);
   });
   const { url, port } = options.socket;
-  const consolePage = page(
-    'Oddstream console',
-    `${header}${consoleBody}`,
-    '<script type="module" src="/console/main.js"></script>',
-    '<link rel="stylesheet" href="/console/console.css">',
-    ` class="console" data-port="${port}" data-socket="${escapeHtml(url ?? '')}"`,
-  );
+  const socketData = `data-port="${port}" data-socket="${escapeHtml(url ?? '')}"`;
+  const consolePage = page('Oddstream console', `${header}${consoleBody}`, {
+    script: '<script type="module" src="/console/main.js"></script>',
+    sheets: [REFERENCE_SHEET, '/docs/docs.css', '/console/console.css'],
+    attributes: ` class="console" ${socketData}`,
+  });
   app.get('/console', (_request, response) => html(response, consolePage, CONSOLE_CSP));
   mountConsoleAssets(app);
-  const docs = page(
-    'Oddstream API reference',
-    `${header}<main><div id="reference"></div>${planTable()}</main>`,
-    '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
-  );
+  for (const [view, path] of Object.entries(appViews)) {
+    const text = page('Oddstream', `${header}${appBody(view as AppView)}`, {
+      script: '<script type="module" src="/app/assets/main.js"></script>',
+      sheets: ['/docs/docs.css', '/app/assets/app.css'],
+      attributes: ` class="app" data-view="${view}" ${socketData}`,
+    });
+    app.get(path.replace(/\{(\w+)\}/g, ':$1'), (_request, response) => html(response, text, appCsp(options.socket)));
+  }
+  mountAppAssets(app);
+  const docs = page('Oddstream API reference', `${header}<main><div id="reference"></div>${planTable()}</main>`, {
+    script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
+  });
   app.get('/docs', (_request, response) => html(response, docs));
   app.get('/docs/init.js', (_request, response) => {
     response.type('text/javascript').send(INIT);

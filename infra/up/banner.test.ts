@@ -46,6 +46,14 @@ describe('startBanner', () => {
     );
   });
 
+  it('links the pages with the ready key, and without one where there is none', () => {
+    const base = { addresses, database: 'oddstream', sources: [] };
+    expect(startBanner({ ...base, key: 'k' })).toMatch(
+      /^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app#key=k$/m,
+    );
+    expect(startBanner({ ...base, key: null })).toMatch(/^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app$/m);
+  });
+
   it('says how to make a key where there is no ready one', () => {
     const text = startBanner({ addresses, key: null, database: 'oddstream', sources: [] });
     expect(text).toContain('curl -X POST http://127.0.0.1:8080/v1/keys');

@@ -53,6 +53,8 @@ export function startBanner(options: {
   const rows: [string, string][] = [
     ['REST', addresses.api],
     ['API reference', `${addresses.api}/docs`],
+    // What stands behind # stays in the browser: no server and no log sees the key.
+    ['Markets and wallets', `${addresses.api}/app${key === null ? '' : `#key=${key}`}`],
     ['Status', `${addresses.api}/v1/status`],
     ['Event socket', addresses.socket],
     ['Stream console', `${addresses.api}/console`],

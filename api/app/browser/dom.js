@@ -1,0 +1,39 @@
+// Elements, without HTML text.
+
+import { local, profit, short, utc, walletPath } from './format.js';
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element: attributes (`class`, `href`, ...; false and null are left out), then children. */
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    element.setAttribute(key, value === true ? '' : String(value));
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const bone = () => el('span', { class: 'bone' });
+
+/** UTC, with the reader's local time on hover; narrow screens leave the year out. */
+export const time = (seconds) => {
+  const text = utc(seconds);
+  const attributes = { datetime: new Date(seconds * 1000).toISOString(), title: `${local(seconds)} here` };
+  return el('time', attributes, el('span', { class: 'wide' }, text.slice(0, 5)), text.slice(5));
+};
+
+export const wallet = (address, isRow = false) =>
+  el('a', { href: walletPath(address), class: isRow ? 'row mono' : 'mono', title: address }, short(address));
+
+/** A number that says by sign and colour whether it is a gain. */
+export const gain = (value, text = profit(value)) =>
+  el('span', { class: value > 0 ? 'good' : value < 0 ? 'bad-number' : 'dim' }, text);
+
+export const side = (word) => el('span', { class: word === 'BUY' ? 'good' : 'bad-number' }, word);
+
+export function title(text) {
+  $('title').textContent = text;
+  document.title = `${text} · Oddstream`;
+}

@@ -1,0 +1,66 @@
+// How numbers, times and ids are shown. No DOM in here.
+
+const UNIT_PLACES = 6;
+
+const plain = (maximumFractionDigits, minimumFractionDigits = 0) =>
+  new Intl.NumberFormat('en-US', { maximumFractionDigits, minimumFractionDigits });
+const cents = plain(2, 2);
+const prices = plain(4, 2);
+const counts = plain(2);
+const small = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
+
+const signed = (value, text) => (value < 0 ? `−${text}` : text);
+const amount = (value, format) => {
+  const size = Math.abs(value);
+  return size > 0 && size < 0.01 ? small.format(size) : format.format(size);
+};
+
+/** `$1,234.50`; below a cent two significant digits. null and undefined: a dash. */
+export const usd = (value) => (value == null ? '–' : signed(value, `$${amount(value, cents)}`));
+/** Profit: always with its sign. */
+export const profit = (value) => (value == null ? '–' : value > 0 ? `+${usd(value)}` : usd(value));
+/** USD per share. */
+export const price = (value) => (value == null ? '–' : `$${prices.format(value)}`);
+export const shares = (value) => (value == null ? '–' : signed(value, amount(value, counts)));
+export const percent = (value) =>
+  value == null ? '–' : `${value > 0 ? '+' : ''}${signed(value, plain(1, 1).format(Math.abs(value)))} %`;
+export const count = (value) => value.toLocaleString('en-US');
+
+/** Base units, as text or bigint, exactly: `1200500000` is `1200.5`. */
+export function fromUnits(units) {
+  const value = BigInt(units);
+  const text = (value < 0n ? -value : value).toString().padStart(UNIT_PLACES + 1, '0');
+  const fraction = text.slice(-UNIT_PLACES).replace(/0+$/, '');
+  return `${value < 0n ? '-' : ''}${text.slice(0, -UNIT_PLACES)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** `2026-11-21 15:04:05`, UTC. */
+export const utc = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+export const local = (seconds) =>
+  new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+
+/** The ends of an address, hash or token id. */
+export const short = (id) => (id.length <= 14 ? id : `${id.slice(0, 6)}…${id.slice(-4)}`);
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const CONDITION = /^0x[0-9a-f]{64}$/i;
+const TOKEN = /^\d{6,78}$/;
+
+/** What a text names by its shape alone: wallet, condition, token or null. */
+export function kindOf(text) {
+  if (ADDRESS.test(text)) return 'wallet';
+  if (CONDITION.test(text)) return 'condition';
+  return TOKEN.test(text) ? 'token' : null;
+}
+
+export const walletPath = (address) => `/app/wallet/${encodeURIComponent(address.toLowerCase())}`;
+export const marketPath = (id) => `/app/market/${encodeURIComponent(id)}`;
+
+const SOURCES = {
+  settlement: 'settled on chain',
+  clob_mid: 'middle of the order book',
+  v1_condition: 'price of the catalogue',
+  last_fill: 'newest fill',
+};
+/** Where the API says a price is from, in words; its own word where we have none. */
+export const sourceOf = (source) => (source === null ? 'no price yet' : (SOURCES[source] ?? source));

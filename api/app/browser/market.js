@@ -1,0 +1,166 @@
+// /app/market/{condition, token or slug}
+
+import { get, problem, Refusal } from './api.js';
+import { candlesPanel } from './candles.js';
+import { $, el, time, title } from './dom.js';
+import { kindOf, price, short, sourceOf, usd } from './format.js';
+import { createLive } from './live.js';
+import { statusOf } from './search.js';
+import { createTable } from './table.js';
+import { fromFrame, marketColumns, tradeKey, tradesPage } from './trades.js';
+
+/** Fewer candles than this are no chart. */
+const FEW_CANDLES = 5;
+
+const PATHS = {
+  condition: (id) => `/v3/markets/condition/${id}`,
+  token: (id) => `/v3/markets/${id}`,
+  slug: (id) => `/v3/markets/slug/${encodeURIComponent(id)}`,
+};
+
+/** The market an id names. A token that traded but is not in the catalogue is a market of one outcome; else the API's own words. */
+async function find(id) {
+  const kind = kindOf(id) ?? 'slug';
+  const path = PATHS[kind === 'wallet' ? 'slug' : kind](id);
+  const { data } = await get(path);
+  if (data.length > 0) return data[0];
+  // These paths tell what is unknown with a 404.
+  const { token_id } = await get(`${path}/candles`, { limit: 1 });
+  return {
+    condition_id: null,
+    question: `Token ${short(id)}`,
+    token_ids: [token_id],
+    token_outcomes: [short(id)],
+    slug: null,
+  };
+}
+
+function facts(market) {
+  if (market.condition_id === null) return [el('span', {}, 'Not in the catalogue.')];
+  const winner = market.winning_outcome_index;
+  const state = winner === null ? statusOf(market) : `resolved: ${market.outcomes[winner] ?? winner}`;
+  const parts = [el('span', {}, state)];
+  if (market.end_date !== null) {
+    const endS = Date.parse(`${market.end_date.slice(0, 19).replace(' ', 'T')}Z`) / 1000;
+    parts.push(el('span', {}, 'ends ', time(endS)));
+  }
+  parts.push(
+    el(
+      'span',
+      {},
+      `volume ${usd(Number(market.volume_all_time))}, liquidity ${usd(Number(market.liquidity))} (catalogue)`,
+    ),
+  );
+  if (market.event_title && market.event_title !== market.question) parts.push(el('span', {}, market.event_title));
+  parts.push(el('span', { class: 'mono', title: market.condition_id }, short(market.condition_id)));
+  return parts;
+}
+
+async function priceTile(token, outcome) {
+  const term = el('dt', {}, outcome);
+  try {
+    const found = await get(`/v3/markets/${token}/price`);
+    const from = el('small', {}, sourceOf(found.source));
+    if (found.updated_at !== null) {
+      from.append(', ', time(Date.parse(`${found.updated_at.replace(' ', 'T')}Z`) / 1000));
+    }
+    return el('div', {}, term, el('dd', {}, found.source === null ? '–' : price(found.price), from));
+  } catch (error) {
+    return el('div', {}, term, el('dd', {}, '–', el('small', {}, error.message)));
+  }
+}
+
+function outcomeChoice(market, chosen) {
+  const field = $('outcome');
+  market.token_ids.forEach((token, index) => {
+    const input = el('input', { type: 'radio', name: 'outcome', value: token, checked: token === chosen });
+    field.append(el('label', {}, input, el('span', {}, market.token_outcomes[index] ?? short(token))));
+  });
+  field.hidden = market.token_ids.length < 2;
+}
+
+const chosenOf = (name) => document.querySelector(`input[name=${name}]:checked`)?.value;
+const choose = (name, value) => {
+  for (const input of document.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === value;
+};
+
+/** Candles as the address asks for them. Without a wish, a market too young for the usual length is shown by the minute. */
+async function firstCandles(candles, market) {
+  const wish = new URLSearchParams(location.search).get('resolution');
+  const known = [...document.querySelectorAll('input[name=resolution]')].some(({ value }) => value === wish);
+  if (known) choose('resolution', wish);
+  const show = () => candles.show(chosenOf('outcome') ?? market.token_ids[0], chosenOf('resolution'));
+  let touched = false;
+  for (const name of ['outcome', 'resolution']) {
+    $(name).addEventListener('change', () => {
+      touched = true;
+      const query = new URLSearchParams(location.search);
+      query.set('resolution', chosenOf('resolution'));
+      history.replaceState(history.state, '', `${location.pathname}?${query}`);
+      void show();
+    });
+  }
+  await show();
+  if (known || touched || candles.total === null || candles.total === 0 || candles.total >= FEW_CANDLES) return;
+  choose('resolution', '1m');
+  await show();
+}
+
+export async function showMarket(id) {
+  let market;
+  try {
+    market = await find(id);
+  } catch (error) {
+    const unknown = error instanceof Refusal && (error.status === 404 || error.status === 400);
+    title(unknown ? 'Unknown market' : 'Market');
+    const box = problem(error, () => location.reload());
+    if (unknown)
+      box.append(
+        el(
+          'p',
+          {},
+          'Nothing is known as ',
+          el('code', {}, id),
+          '. Search above by words, condition id, token id or slug.',
+        ),
+      );
+    $('view').replaceChildren($('title'), box);
+    return;
+  }
+  title(market.question);
+  $('facts').replaceChildren(...facts(market));
+  const first = market.token_ids.includes(id) ? id : market.token_ids[0];
+  outcomeChoice(market, first);
+
+  const candles = candlesPanel();
+  void firstCandles(candles, market);
+
+  const showPrices = async () => {
+    const tiles = market.token_ids.map((token, index) =>
+      priceTile(token, market.token_outcomes[index] ?? short(token)),
+    );
+    $('prices').replaceChildren(...(await Promise.all(tiles)));
+    $('prices').removeAttribute('aria-busy');
+  };
+  void showPrices();
+
+  const filter = market.condition_id === null ? { token_id: first } : { condition_id: market.condition_id };
+  const trades = createTable({
+    id: 'trades',
+    columns: marketColumns,
+    load: (place) => tradesPage(get, '/v3/trades', filter, place),
+    keyOf: tradeKey,
+    empty: 'Nobody has traded this market yet.',
+  });
+  await trades.reload();
+  if (market.condition_id === null) return;
+  const live = createLive({
+    condition: market.condition_id,
+    onTrade(frame) {
+      trades.prepend(fromFrame(frame));
+      candles.touched();
+    },
+    onReturn: () => void trades.reload(),
+  });
+  if (!market.closed && market.winning_outcome_index === null) live.start();
+}

@@ -1,0 +1,78 @@
+// Rows of trades, as the API's lists and the event socket tell them.
+
+import { el, side, time, wallet } from './dom.js';
+import { fromUnits, marketPath, price, shares, short, usd } from './format.js';
+
+const PAGE = 50;
+
+/** A row of a /v3 list. */
+const fromList = (row) => ({
+  key: `${row.transaction_hash}-${row.id.slice(row.id.lastIndexOf('_') + 1)}`,
+  atS: Number(row.timestamp),
+  wallet: row.maker,
+  side: row.direction,
+  outcome: row.outcome,
+  title: row.market,
+  condition: row.condition_id,
+  token: row.token_id,
+  price: row.price,
+  shares: row.size,
+  usd: row.amount_usd,
+  fee: row.fee,
+  tx: row.transaction_hash,
+});
+
+/** A `trade` frame of the event socket. */
+export function fromFrame({ data }) {
+  const [usdUnits, shareUnits] =
+    data.side === 'BUY' ? [data.maker_amount, data.taker_amount] : [data.taker_amount, data.maker_amount];
+  return {
+    key: `${data.tx_hash}-${data.log_index}`,
+    atS: Math.floor(data.timestamp / 1000),
+    wallet: data.maker,
+    side: data.side,
+    outcome: data.outcome ?? null,
+    title: data.market_title ?? null,
+    condition: data.condition_id ?? null,
+    token: data.token_id,
+    price: data.price,
+    shares: Number(fromUnits(shareUnits)),
+    usd: Number(fromUnits(usdUnits)),
+    fee: data.fee,
+    tx: data.tx_hash,
+  };
+}
+
+/** A page of a /v3 list of trades as `createTable` wants it. */
+export async function tradesPage(get, path, query, place) {
+  const page = await get(path, { ...query, limit: PAGE, cursor: place });
+  return { rows: page.trades.map(fromList), next: page.next_cursor };
+}
+
+export const tradeKey = (row) => row.key;
+
+const market = (row) =>
+  el('a', { class: 'row', href: marketPath(row.condition ?? row.token) }, row.title ?? `Token ${short(row.token)}`);
+
+const columns = {
+  time: { title: 'Time, UTC', cell: (row) => time(row.atS) },
+  wallet: { title: 'Wallet', cell: (row) => wallet(row.wallet) },
+  rowWallet: { title: 'Wallet', cell: (row) => wallet(row.wallet, true) },
+  market: { title: 'Market', kind: 'text', cell: market },
+  side: { title: 'Side', cell: (row) => side(row.side) },
+  outcome: { title: 'Outcome', cell: (row) => row.outcome ?? short(row.token) },
+  price: { title: 'Price per share', kind: 'num', cell: (row) => price(row.price) },
+  shares: { title: 'Shares', kind: 'num', wide: true, cell: (row) => shares(row.shares) },
+  usd: { title: 'Amount', kind: 'num', cell: (row) => usd(row.usd) },
+  fee: { title: 'Fee', kind: 'num', wide: true, cell: (row) => usd(row.fee) },
+  tx: {
+    title: 'Transaction',
+    wide: true,
+    cell: (row) => el('span', { class: 'mono', title: row.tx }, short(row.tx)),
+  },
+};
+
+const pick = (...names) => names.map((name) => columns[name]);
+export const marketColumns = pick('time', 'side', 'outcome', 'price', 'shares', 'usd', 'rowWallet', 'fee', 'tx');
+export const walletColumns = pick('time', 'market', 'side', 'outcome', 'price', 'shares', 'usd', 'fee', 'tx');
+export const newestColumns = pick('time', 'market', 'wallet', 'side', 'outcome', 'price', 'usd');

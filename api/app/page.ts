@@ -1,0 +1,62 @@
+const RESOLUTIONS = ['1m', '5m', '15m', '1h', '4h', '1d'];
+const FIRST_RESOLUTION = '1h';
+
+/** The views of /app, by the path each is served at. */
+export const appViews = {
+  home: '/app',
+  wallet: '/app/wallet/{address}',
+  market: '/app/market/{id}',
+} as const;
+export type AppView = keyof typeof appViews;
+
+const search = `<form id="find" role="search" action="/app">
+<label class="unseen" for="q">Search markets, wallets and tokens</label>
+<div class="field"><input id="q" name="q" type="search" autocomplete="off" spellcheck="false" maxlength="300" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list" placeholder="Market, wallet, token or name"><kbd aria-hidden="true">/</kbd>
+<ul id="found" role="listbox" aria-label="Suggestions" hidden></ul></div>
+<p id="find-status" role="status"></p>
+</form>`;
+
+const keyForm = `<form id="key-form" class="notice" hidden>
+<p id="key-words">These pages read the public API with your key. It is kept in this tab only.</p>
+<label for="key">API key</label>
+<div class="field"><input id="key" name="key" type="password" autocomplete="off" placeholder="odds_live_..." required><button class="primary" type="submit">Use this key</button></div>
+<p class="hint">On your own machine <code>npm start</code> prints a ready key. Elsewhere: <code>POST /v1/keys</code>, see <a href="/docs">the reference</a>.</p>
+</form>`;
+
+const skeleton = '<span class="bone"></span>';
+
+/** A table of `createTable`; its head, rows and what is said below come from the browser. */
+const table = (id: string, title: string, tools = ''): string =>
+  `<section id="${id}-panel"><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
+
+const radios = (name: string, label: string, values: readonly string[], chosen: string): string =>
+  `<fieldset class="choice" id="${name}"><legend class="unseen">${label}</legend>${values
+    .map(
+      (value) =>
+        `<label><input type="radio" name="${name}" value="${value}"${value === chosen ? ' checked' : ''}><span>${value}</span></label>`,
+    )
+    .join('')}</fieldset>`;
+
+const home = `<h1 id="title">Markets and wallets</h1>
+<p class="lead">Every market and wallet of the venue, from the same API you can call. Press <kbd>/</kbd> to search.</p>
+${table('results', 'Newest trades')}`;
+
+const market = `<h1 id="title">${skeleton}</h1>
+<p id="facts" class="facts">${skeleton}</p>
+<dl id="prices" class="tiles" aria-busy="true"><div><dt>${skeleton}</dt><dd>${skeleton}</dd></div><div><dt>${skeleton}</dt><dd>${skeleton}</dd></div></dl>
+<section id="candles-panel"><div class="bar"><h2>Candles</h2><fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Length of a candle', RESOLUTIONS, FIRST_RESOLUTION)}</div>
+<p id="legend" class="legend" aria-hidden="true">&nbsp;</p>
+<div id="chart-box" class="chart" aria-busy="true"><div id="chart" class="canvas"></div><div id="chart-state"></div></div>
+<details id="candle-rows"><summary>Candles as a table</summary><div id="candles" class="list"></div></details></section>
+${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}`;
+
+const wallet = `<h1 id="title">Wallet</h1>
+<p id="facts" class="facts">${skeleton}</p>
+${table('trades', 'Trades')}`;
+
+const bodies: Readonly<Record<AppView, string>> = { home, market, wallet };
+
+/** Content of a view, without header and head: what is shown while its data is on the way. */
+export const appBody = (view: AppView): string =>
+  `<main><noscript><p class="notice">These pages are drawn by scripts. The same data without them: <a href="/docs">the API</a>.</p></noscript>${search}${keyForm}<div id="problem"></div><div id="view">${bodies[view]}</div></main>
+<footer><p>Times are UTC, hover for local time. Amounts are US dollars (USDC). Charts by <a href="https://www.tradingview.com/">TradingView Lightweight Charts</a>.</p></footer>`;

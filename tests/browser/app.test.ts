@@ -1,0 +1,316 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBrowser, withoutBrowser } from '../support/browser.js';
+import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+
+const missing = withoutBrowser();
+if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
+
+/** The history is still being loaded beside the test. */
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+
+interface Market {
+  condition: string;
+  slug: string;
+  question: string;
+  tokens: string[];
+  outcomes: string[];
+  payouts: number[];
+  fills: number;
+}
+interface Fill {
+  at: number;
+  maker: string;
+  side: string;
+  outcome: string;
+  usdc: string;
+  shares: string;
+}
+
+/** Early in the recording; 35 matches of Up, 33 of Down. */
+const SLUG = 'btc-updown-5m-1773957000';
+const FILLS = 136;
+/** The market once all its fills and its settlement are in the tables: nothing is added to it any more. */
+const settledSql = `SELECT m.condition_id AS condition, any(m.slug) AS slug, any(m.question) AS question,
+    any(arrayMap(token -> toString(token), m.token_ids)) AS tokens, any(m.outcomes) AS outcomes,
+    any(arrayMap(payout -> toUInt8(payout), r.payout_numerators)) AS payouts, toUInt32(count()) AS fills
+  FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id INNER JOIN markets AS m ON m.condition_id = t.condition_id
+  INNER JOIN resolutions AS r ON r.condition_id = m.condition_id
+  WHERE m.slug = '${SLUG}' GROUP BY condition HAVING fills = ${FILLS}`;
+
+describe.skipIf(missing !== null)('/app in a browser', () => {
+  let product: Product;
+  let browser: Browser;
+  let market: Market;
+
+  beforeAll(async () => {
+    product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
+    [browser] = await Promise.all([startBrowser(), untilUp(product)]);
+    market = await eventually('a settled market', async () => (await product.sql<Market>(settledSql))[0]);
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await product?.dispose();
+  });
+
+  /** A page opened with the ready key, as the start-up text links it. `complaints`: what the browser says of scripts, styles and policy. */
+  async function open(
+    path: string,
+    options: { dark?: boolean; width?: number; key?: string; before?: (page: Page) => Promise<unknown> } = {},
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const viewport = { width: options.width ?? 1280, height: 900 };
+    const page = await browser.newPage({ viewport, colorScheme: options.dark ? 'dark' : 'light' });
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await options.before?.(page);
+    await page.goto(`${product.api}${path}#key=${options.key ?? product.key()}`);
+    return { page, complaints };
+  }
+  const rows = (page: Page, list: string) => page.locator(`#${list} tbody tr:not([aria-hidden])`);
+  const marketPage = () => `/app/market/${market.slug}`;
+  const sample = (path: string, answer: object, times = 1) => {
+    let left = times;
+    return (page: Page) =>
+      page.route(path, async (route) => {
+        left -= 1;
+        if (left < 0) await route.fallback();
+        else await route.fulfill(answer);
+      });
+  };
+
+  it('opens from the start-up text, finds a market by keyboard alone, and keeps the key out of the address', async () => {
+    const link = /Markets and wallets +(\S+)/.exec(product.output())?.[1] ?? '';
+    expect(link).toBe(`${product.api}/app#key=${product.key()}`);
+    const { page, complaints } = await open('/app');
+    await soon(() => rows(page, 'results').count()).toBe(50);
+    expect(page.url()).toBe(`${product.api}/app`);
+
+    await page.keyboard.press('/');
+    await page.keyboard.type(market.slug);
+    const option = page.getByRole('option', { name: market.question });
+    await option.waitFor();
+    expect(await option.getAttribute('aria-selected')).toBe('false');
+    await page.keyboard.press('ArrowDown');
+    expect(await option.getAttribute('aria-selected')).toBe('true');
+    expect(await page.locator('#q').getAttribute('aria-activedescendant')).toBe(await option.getAttribute('id'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: market.question }).waitFor();
+    expect(page.url()).toBe(`${product.api}/app/market/${market.condition}`);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('shows a market: settled prices with their source, candles as drawn and as told, every trade once', async () => {
+    const { page, complaints } = await open(marketPage());
+    const tiles = page.locator('#prices > div');
+    await page.locator('#prices:not([aria-busy])').waitFor();
+    expect(await tiles.count()).toBe(2);
+    for (const [index, outcome] of market.outcomes.entries()) {
+      const text = await tiles.nth(index).textContent();
+      expect(text).toMatch(new RegExp(`^${outcome}\\$${market.payouts[index]}\\.00settled on chain, 2026-`));
+    }
+    // Rising or falling, as the style sheet has them; nothing else on the canvas has these colours.
+    const isCandle = [
+      [0x1f, 0x8a, 0x5b],
+      [0xc8, 0x45, 0x2f],
+    ]
+      .map((colour) => colour.map((value, index) => `data[at + ${index}] === ${value}`).join(' && '))
+      .join(' || ');
+    const painted = () =>
+      page.evaluate(`[...document.querySelectorAll('#chart canvas')].some((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        for (let at = 0; at < data.length; at += 4)
+          if (${isCandle}) return true;
+        return false;
+      })`);
+    await soon(painted).toBe(true);
+
+    // By the day it is one candle or two; volumes are those of the fills, each match once.
+    await page.getByRole('radio', { name: '4h' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('Candles as a table').click();
+    const [sum] = await product.sql<{ matches: number; usdc: string }>(
+      `SELECT toUInt32(count()) AS matches, toString(sum(usdc)) AS usdc FROM fills
+        WHERE token_id = toUInt256('${market.tokens[0]}') AND NOT is_taker_order`,
+    );
+    const told = () =>
+      page.evaluate(`[...document.querySelectorAll('#candles tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))
+        .reduce(([trades, cents], row) => [trades + Number(row[7]), cents + Math.round(Number(row[5].replace(/[$,]/g, '')) * 100)], [0, 0])`);
+    await soon(async () => ((await told()) as number[])[0]).toBe(sum?.matches);
+    const cents = Number(BigInt(sum?.usdc ?? '0') / 10_000n);
+    expect(Math.abs(((await told()) as number[])[1] ?? 0) - cents).toBeLessThanOrEqual(2);
+    expect(page.url()).toBe(`${product.api}${marketPage()}?resolution=1d`);
+
+    const fills = await product.sql<Fill>(
+      `SELECT toUnixTimestamp(f.timestamp) AS at, lower(maker) AS maker, side, t.outcome AS outcome, toString(usdc) AS usdc, toString(shares) AS shares
+        FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id WHERE t.condition_id = '${market.condition}'
+        ORDER BY f.block_number DESC, f.log_index DESC`,
+    );
+    expect(fills).toHaveLength(market.fills);
+    for (let shown = 50; shown < market.fills; shown += 50) {
+      await soon(() => rows(page, 'trades').count()).toBe(shown);
+      await page.getByRole('button', { name: 'Load more' }).click();
+    }
+    await page.getByText(`${market.fills} shown, that is all`).waitFor();
+    const listed = (await page.evaluate(`[...document.querySelectorAll('#trades tbody tr')].map((row) =>
+      [row.querySelector('time').textContent, row.children[1].textContent, row.children[2].textContent, row.querySelector('a.row').title])`)) as string[][];
+    expect(listed).toEqual(
+      fills.map(({ at, maker, side, outcome }) => [
+        new Date(at * 1000).toISOString().slice(0, 19).replace('T', ' '),
+        side,
+        outcome,
+        maker,
+      ]),
+    );
+    const first = fills[0] as Fill;
+    const hover = await page.locator('#trades time').first().getAttribute('title');
+    expect(hover).toMatch(/here$/);
+    await page.locator('#trades tbody tr a.row').first().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${product.api}/app/wallet/${first.maker}`);
+    await soon(() => rows(page, 'trades').count()).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('puts trades of the event socket on top, once', async () => {
+    const frame = {
+      type: 'trade',
+      seq: 9,
+      timestamp: 1_790_000_000_000,
+      data: {
+        event_type: 'trade',
+        tx_hash: `0x${'ab'.repeat(32)}`,
+        block_number: 99,
+        log_index: 7,
+        timestamp: 1_790_000_000_000,
+        maker: `0x${'0'.repeat(38)}a1`,
+        taker: `0x${'0'.repeat(38)}b2`,
+        token_id: market.tokens[0],
+        outcome: market.outcomes[0],
+        side: 'SELL',
+        price: 0.415,
+        size: 1200.5,
+        maker_amount: '1200500000',
+        taker_amount: '498207500',
+        fee: 0.25,
+      },
+    };
+    const asked: { filters?: object }[] = [];
+    const { page } = await open(marketPage(), {
+      before: (page) =>
+        page.routeWebSocket(/\/ws\?/, (socket) => {
+          socket.onMessage((message) => {
+            asked.push(JSON.parse(message.toString()));
+            for (let times = 0; times < 2; times += 1) socket.send(JSON.stringify(frame));
+          });
+        }),
+    });
+    await soon(() => rows(page, 'trades').count()).toBe(50);
+    await page.getByRole('button', { name: 'Live' }).click();
+    const fresh = page.locator('#trades tr.fresh');
+    await fresh.waitFor();
+    expect(asked[0]?.filters).toMatchObject({ condition_ids: [market.condition], event_types: ['trade'] });
+    expect(await fresh.locator('td').allTextContents()).toEqual([
+      '2026-09-21 14:13:20',
+      'SELL',
+      market.outcomes[0],
+      '$0.415',
+      '1,200.5',
+      '$498.21',
+      '0x0000…00a1',
+      '$0.25',
+      '0xabab…abab',
+    ]);
+    expect(await rows(page, 'trades').count()).toBe(51);
+    await page.close();
+  });
+
+  it("repeats the API's own words: unknown market, refused key, bad address, too many requests", async () => {
+    const unknown = await open('/app/market/no-such-market');
+    await unknown.page.getByRole('alert').getByText('404market not found').waitFor();
+    await unknown.page.close();
+
+    const badAddress = await open('/app/wallet/0x12');
+    await badAddress.page.getByRole('alert').getByText('invalid address: use 0x and 40 hex digits').waitFor();
+    await badAddress.page.close();
+
+    const refused = await open('/app', { key: `odds_live_${'0'.repeat(32)}` });
+    await refused.page.getByRole('alert').getByText('403invalid or inactive API key').waitFor();
+    await refused.page.getByRole('button', { name: 'Use another key' }).click();
+    await refused.page.getByLabel('API key').fill(product.key());
+    await refused.page.keyboard.press('Enter');
+    await soon(() => rows(refused.page, 'results').count()).toBe(50);
+    await refused.page.close();
+
+    const limited = await open('/app', {
+      before: sample('**/v3/trades*', {
+        status: 429,
+        headers: { 'retry-after': '2' },
+        json: { error: 'rate limit exceeded' },
+      }),
+    });
+    await limited.page.getByRole('alert').getByText('429rate limit exceeded').waitFor();
+    expect(await limited.page.getByRole('button', { name: /^Try again in \d s$/ }).isDisabled()).toBe(true);
+    await limited.page.getByRole('button', { name: 'Try again', exact: true }).click();
+    await soon(() => rows(limited.page, 'results').count()).toBe(50);
+    await limited.page.close();
+
+    const empty = await open(`/app/wallet/0x${'0'.repeat(38)}aa`);
+    await empty.page.getByText('This wallet has not traded.').waitFor();
+    await empty.page.close();
+  });
+
+  it('is readable in both themes and on a phone, and waits with bones', async () => {
+    for (const dark of [false, true]) {
+      const { page } = await open(marketPage(), { dark, width: 375 });
+      await soon(() => rows(page, 'trades').count()).toBe(50);
+      await page.locator('#prices:not([aria-busy])').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+      expect(await page.evaluate(CONTRASTS)).toEqual([]);
+      await page.close();
+    }
+    const { page } = await open(marketPage(), { before: (page) => page.route('**/v3/**', () => undefined) });
+    expect(await page.locator('#view .bone').count()).toBeGreaterThan(3);
+    expect(await page.locator('#chart-box').getAttribute('aria-busy')).toBe('true');
+    await page.close();
+  });
+
+  it('is served small and under a strict policy', async () => {
+    const answer = await fetch(`${product.api}${marketPage()}`);
+    const text = await answer.text();
+    expect(answer.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws:\/\/\*:\d+ wss:\/\/\*:\d+; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+    expect(text).not.toMatch(/ on\w+=| style=|<style|<script>/);
+    expect(text.length).toBeLessThan(8_000);
+  });
+});
+
+/** Texts whose contrast with what is behind them is below 4.5 (3 for large ones), as `text: ratio`. */
+const CONTRASTS = `(() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b].map((value) => value / 255).map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+  const behind = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const weak = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data.trim()).join('');
+    if (own === '' || element.closest('script, noscript, [hidden]') !== null || element.offsetParent === null) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [luminance(parse(style.color)), luminance(behind(element))].sort((one, two) => two - one);
+    const ratio = (a + 0.05) / (b + 0.05);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
+    if (ratio < (large ? 3 : 4.5)) weak.push(own + ': ' + ratio.toFixed(2));
+  }
+  return weak;
+})()`;
