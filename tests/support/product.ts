@@ -71,6 +71,8 @@ export interface Product {
   readonly supervisorPid: number;
   /** Sum over all labels of a metric of that process. */
   metric(name: ProcessName, metric: string): Promise<number>;
+  /** Labels and value of each series of it. */
+  series(name: ProcessName, metric: string): Promise<[labels: string, value: number][]>;
   /** What its operator's door says; rejects while the process is away. */
   readyz(name: ProcessName): Promise<Readiness>;
   exited(): number | null;
@@ -169,10 +171,16 @@ export async function startProduct(
     },
     supervisorPid: child.pid ?? -1,
     async metric(name, metric) {
+      return (await product.series(name, metric)).reduce((sum, [, value]) => sum + value, 0);
+    },
+    async series(name, metric) {
       const port = admin[processNames.indexOf(name)];
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
-      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+      return lines.map((line) => {
+        const space = line.lastIndexOf(' ');
+        return [line.slice(metric.length, space), Number(line.slice(space + 1))];
+      });
     },
     async readyz(name) {
       const port = admin[processNames.indexOf(name)];
