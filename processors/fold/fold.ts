@@ -208,7 +208,8 @@ export function createFold<S>(options: {
     const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
     const bounds = await log.bounds(topic, partition);
     if (committed === undefined) {
-      if (bounds.earliest > 0)
+      // An empty partition has lost nothing: on Kafka its bounds are beyond what transactions rolled back.
+      if (bounds.earliest > 0 && bounds.next > bounds.earliest)
         throw new FatalError(
           `${spec.name}: ${topic}/${partition} begins at ${bounds.earliest}, so it cannot be folded from 0`,
         );

@@ -129,19 +129,22 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   let died = false;
-  const running = folds.map((fold) =>
-    fold.run(controller.signal).catch((error: unknown) => {
-      if (!(error instanceof Error) || error.message !== 'crashed') throw error;
-      died = true;
-    }),
+  const running = Promise.all(
+    folds.map((fold) =>
+      fold.run(controller.signal).catch((error: unknown) => {
+        died = true;
+        if (!(error instanceof Error) || error.message !== 'crashed') throw error;
+      }),
+    ),
   );
+  running.catch(() => undefined);
   const done = async () => {
     const states = await Promise.all(folds.map((fold) => fold.state()));
     return states.every((state) => state.loaded && state.lag === 0);
   };
   while (!died && !(await done())) await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
-  await Promise.all(running);
+  await running;
   await stores.close();
   open = open.filter((one) => one !== stores);
 }
@@ -201,6 +204,16 @@ describe('the folds of activity and positions', () => {
     await runOnce(other, late, 5);
     expect(contents(other)).toEqual(truth);
   }, 60_000);
+
+  it('begin on a log whose start was rolled back, and refuse one whose start was deleted', async () => {
+    const store = await storeOf([]);
+    const final = store.topics.get(topics.chainFinal.name)![0]!;
+    // What Kafka says of a partition whose only transaction was rolled back.
+    final.earliest = 2;
+    await runOnce(store, newDirectory(), 5);
+    await createMemoryLog({ store }).append(topics.chainFinal.name, chain());
+    await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow('begins at 2, so it cannot be folded from 0');
+  });
 
   it('pass over what cannot be read, and say so', async () => {
     const records = chain();
