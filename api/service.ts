@@ -23,9 +23,12 @@ import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
 import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
 import { createStatusRoute } from './routes/status/status.js';
+import { createV1PnlRoute } from './routes/v1-wallets/pnl.js';
+import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
 import { createResolveRoute } from './routes/v1-wallets/resolve.js';
 import { createV1TradesRoutes } from './routes/v1-wallets/trades.js';
 import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
+import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
 import { createV3Routes } from './routes/v3/routes.js';
 import type { SourceStatusView } from './sources/source-status-view.js';
 import type { Tables } from './tables/port.js';
@@ -81,7 +84,10 @@ export function createService(deps: ServiceDeps): Service {
     createEventSearchRoute({ tables, cache }),
     createEventRoute({ tables, cache }),
     ...createV1TradesRoutes({ reads }),
+    ...createV1PositionsRoutes({ reads }),
+    createV1PnlRoute({ tables, cache, nowMs }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
+    ...createV2WalletRoutes({ reads, cache, window: deps.window }),
     ...createOnchainRoutes({ tables, cache, reads }),
     ...createV3Routes({ tables, cache, reads }),
     ...createClobRoutes({ tables, cache, reads }),

@@ -59,7 +59,7 @@ export function createMemoryWindow(options: { windowMs: number }): RateWindow & 
     async take(buckets, nowMs) {
       sweep(nowMs);
       const held = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket.key) }));
-      for (const { ring } of held) dropOld(ring, nowMs - options.windowMs);
+      for (const { bucket, ring } of held) dropOld(ring, nowMs - (bucket.windowMs ?? options.windowMs));
       const allowed = held.every(({ bucket, ring }) => ring.length < bucket.limit);
       const states = held.map(({ bucket, ring }): BucketState => {
         if (allowed) push(ring, nowMs);
@@ -68,7 +68,7 @@ export function createMemoryWindow(options: { windowMs: number }): RateWindow & 
         return {
           limit: bucket.limit,
           remaining: Math.max(0, bucket.limit - ring.length),
-          resetMs: freed + options.windowMs,
+          resetMs: freed + (bucket.windowMs ?? options.windowMs),
         };
       });
       return { allowed, states };

@@ -1,7 +1,9 @@
-/** One bucket of a request: `limit` requests per sliding window under `key`. */
+/** One bucket of a request: `limit` requests per sliding window under `key`, which names the window too where it is not the common one. */
 export interface Bucket {
   readonly key: string;
   readonly limit: number;
+  /** At most the common one, which is the default. */
+  readonly windowMs?: number;
 }
 
 export interface BucketState {

@@ -5,24 +5,24 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Bucket, BucketState, RateWindow } from './port.js';
 
 /**
- * KEYS: one sorted set per bucket, a member per request, scored with its time. ARGV: now and window (ms), a name for this request, one limit
- * per key. Answers 1 or 0 for allowed, then requests held and the score that frees up next, per key.
+ * KEYS: one sorted set per bucket, a member per request, scored with its time. ARGV: now (ms), a name for this request, then per key its limit
+ * and its window (ms). Answers 1 or 0 for allowed, then requests held and the score that frees up next, per key.
  */
 const TAKE = `
-local now, window, request = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local now, request = tonumber(ARGV[1]), ARGV[2]
 local allowed = 1
 for i, key in ipairs(KEYS) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
-  if redis.call('ZCARD', key) >= tonumber(ARGV[3 + i]) then allowed = 0 end
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - tonumber(ARGV[2 + 2 * i]))
+  if redis.call('ZCARD', key) >= tonumber(ARGV[1 + 2 * i]) then allowed = 0 end
 end
 local answer = {allowed}
 for i, key in ipairs(KEYS) do
   if allowed == 1 then
     redis.call('ZADD', key, now, request)
-    redis.call('PEXPIRE', key, window + 60000)
+    redis.call('PEXPIRE', key, tonumber(ARGV[2 + 2 * i]) + 60000)
   end
   local held = redis.call('ZCARD', key)
-  local over = math.max(0, held - tonumber(ARGV[3 + i]))
+  local over = math.max(0, held - tonumber(ARGV[1 + 2 * i]))
   local next = redis.call('ZRANGE', key, over, over, 'WITHSCORES')
   answer[#answer + 1] = held
   answer[#answer + 1] = tonumber(next[2] or now)
@@ -92,11 +92,13 @@ export function createRedisWindow(options: { url: string; windowMs: number; logg
       await client.connect();
     },
     async take(buckets, nowMs) {
-      const args = [nowMs, windowMs, randomUUID(), ...buckets.map(({ limit }) => limit)].map(String);
+      const terms = buckets.flatMap((bucket) => [bucket.limit, bucket.windowMs ?? windowMs]);
+      const args = [nowMs, randomUUID(), ...terms].map(String);
       const [allowed, ...numbers] = await inTime(client.take(buckets.map(redisKey), args));
-      const states = buckets.map(({ limit }, index): BucketState => {
+      const states = buckets.map((bucket, index): BucketState => {
+        const { limit } = bucket;
         const [held = 0, freedMs = nowMs] = numbers.slice(2 * index, 2 * index + 2);
-        return { limit, remaining: Math.max(0, limit - held), resetMs: freedMs + windowMs };
+        return { limit, remaining: Math.max(0, limit - held), resetMs: freedMs + (bucket.windowMs ?? windowMs) };
       });
       return { allowed: allowed === 1, states };
     },

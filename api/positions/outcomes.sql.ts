@@ -8,17 +8,28 @@ export interface OutcomeRow {
   readonly outcome: string;
 }
 
+/** Which tokens: these, or all a wallet has or had. */
+export type TokenScope = { readonly tokens: readonly string[] } | { readonly wallet: string };
+const tokensOf = (scope: TokenScope): string =>
+  'tokens' in scope
+    ? 'SELECT toUInt256(arrayJoin({tokens:Array(String)}))'
+    : 'SELECT token_id FROM positions WHERE wallet = {wallet:String}';
+const named = (scope: TokenScope): string => `SELECT condition_id FROM tokens WHERE token_id IN (${tokensOf(scope)})`;
+const conditionsOf = (scope: TokenScope): string =>
+  `${named(scope)} UNION DISTINCT SELECT condition_id FROM condition_tokens WHERE token_id IN (${tokensOf(scope)})`;
+
 /** What catalogue and chain say of tokens: the chain knows no names and may know tokens the catalogue does not. */
-export const outcomesSql = (tokenIds: readonly string[]): Sql => ({
+export const outcomesSql = (scope: TokenScope): Sql => ({
   text: `SELECT toString(token_id) AS token, argMax(condition_id, named) AS condition_id, argMax(outcome_index, named) AS outcome_index, max(outcome) AS outcome
       FROM (
         SELECT token_id, condition_id, outcome_index, outcome, 1 AS named FROM tokens FINAL
         UNION ALL
         SELECT token_id, condition_id, outcome_index, '', 0 FROM condition_tokens FINAL
       )
-      WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
-      GROUP BY token_id`,
-  params: { tokens: tokenIds },
+      WHERE token_id IN (${tokensOf(scope)})
+      GROUP BY token_id
+      SETTINGS max_execution_time = 10`,
+  params: { ...scope },
 });
 
 export interface OutcomeMarketRow {
@@ -35,12 +46,13 @@ export interface OutcomeMarketRow {
   readonly tag_slugs: readonly string[];
 }
 
-export const outcomeMarketsSql = (conditionIds: readonly string[]): Sql => ({
+export const outcomeMarketsSql = (scope: TokenScope): Sql => ({
   text: `SELECT condition_id, question, slug, image, icon, event_slug, outcomes, arrayMap(token -> toString(token), token_ids) AS tokens, neg_risk,
         toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs
       FROM markets FINAL
-      WHERE condition_id IN {conditions:Array(String)}`,
-  params: { conditions: conditionIds },
+      WHERE condition_id IN (${named(scope)})
+      SETTINGS max_execution_time = 10`,
+  params: { ...scope },
 });
 
 export interface StatusRow {
@@ -50,9 +62,10 @@ export interface StatusRow {
   readonly payouts: readonly string[];
 }
 
-export const statusesSql = (conditionIds: readonly string[]): Sql => ({
+export const statusesSql = (scope: TokenScope): Sql => ({
   text: `SELECT condition_id, status, toUnixTimestamp(resolved_at) AS resolved_at, arrayMap(payout -> toString(payout), payout_numerators) AS payouts
       FROM market_status
-      WHERE condition_id IN {conditions:Array(String)}`,
-  params: { conditions: conditionIds },
+      WHERE condition_id IN (${conditionsOf(scope)})
+      SETTINGS max_execution_time = 10`,
+  params: { ...scope },
 });

@@ -8,6 +8,7 @@ import {
   outcomesSql,
   type StatusRow,
   statusesSql,
+  type TokenScope,
 } from './outcomes.sql.js';
 
 /** What a position is about; nulls and empty lists where neither catalogue nor chain knows. */
@@ -57,16 +58,13 @@ function winnerOf(row: StatusRow | undefined): number | null {
   return paying.length === 1 ? (paying[0] as number) : null;
 }
 
-async function readOutcomes(tables: Tables, tokenIds: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
-  const tokens = await tables.rows<OutcomeRow>(outcomesSql(tokenIds));
-  const conditions = [...new Set(tokens.map((row) => row.condition_id))];
-  const [marketRows, statusRows] =
-    conditions.length === 0
-      ? [[], []]
-      : await Promise.all([
-          tables.rows<OutcomeMarketRow>(outcomeMarketsSql(conditions)),
-          tables.rows<StatusRow>(statusesSql(conditions)),
-        ]);
+/** What the tokens of a scope are about. */
+export async function readOutcomes(tables: Tables, scope: TokenScope): Promise<ReadonlyMap<string, Outcome>> {
+  const [tokens, marketRows, statusRows] = await Promise.all([
+    tables.rows<OutcomeRow>(outcomesSql(scope)),
+    tables.rows<OutcomeMarketRow>(outcomeMarketsSql(scope)),
+    tables.rows<StatusRow>(statusesSql(scope)),
+  ]);
   const markets = new Map(marketRows.map((row) => [row.condition_id, row]));
   const statuses = new Map(statusRows.map((row) => [row.condition_id, row]));
   return new Map(
@@ -100,4 +98,8 @@ async function readOutcomes(tables: Tables, tokenIds: readonly string[]): Promis
 
 /** What positions are about, by token; each at most 30 s old. */
 export const createOutcomeLookup = (deps: { tables: Tables; nowMs: () => number }): Lookup<Outcome> =>
-  createHeldLookup({ read: (ids) => readOutcomes(deps.tables, ids), unknown: unknownOutcome, nowMs: deps.nowMs });
+  createHeldLookup({
+    read: (ids) => readOutcomes(deps.tables, { tokens: ids }),
+    unknown: unknownOutcome,
+    nowMs: deps.nowMs,
+  });

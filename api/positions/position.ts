@@ -1,4 +1,5 @@
 import { divide, parseMoney } from '../../schemas/primitives/money.js';
+import type { Outcome } from './outcomes.js';
 import type { PositionRow, PriceRow } from './positions.sql.js';
 
 /** What a share is worth now. */
@@ -95,3 +96,8 @@ export function positionFrom(row: PositionRow, price: Price): Position {
 /** `<wallet>-<token>`. */
 export const positionId = (position: Pick<Position, 'wallet' | 'tokenId'>): string =>
   `${position.wallet}-${position.tokenId}`;
+
+/** A position, and what it is about. */
+export interface HeldPosition extends Position {
+  readonly about: Outcome;
+}

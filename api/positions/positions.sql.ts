@@ -33,12 +33,12 @@ const columns = `p.wallet AS wallet, toString(p.token_id) AS token, toString(p.s
         toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at, toUnixTimestamp(p.last_trade_at) AS last_trade_at,
         toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
 
-/** Positions of a wallet, the ones touched last first. */
+/** Positions of a wallet: what it holds before what it held, the ones touched last first. */
 export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT ${columns}
       FROM positions AS p FINAL
       WHERE p.wallet = {wallet:String}
-      ORDER BY p.last_at DESC, p.token_id
+      ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
   params: { wallet, rows },

@@ -2,7 +2,16 @@ import type { Cached, TtlCache } from '../cache/ttl-cache.js';
 import { MAX_RANKED } from '../catalogue/markets.sql.js';
 import type { Tables } from '../tables/port.js';
 import { type PnlFilter, type PnlRow, pnlEventsSql } from './events.sql.js';
-import { type Position, type Price, positionFrom, positionId, priceFrom, unpriced } from './position.js';
+import { readOutcomes, unknownOutcome } from './outcomes.js';
+import {
+  type HeldPosition,
+  type Position,
+  type Price,
+  positionFrom,
+  positionId,
+  priceFrom,
+  unpriced,
+} from './position.js';
 import {
   type HolderFilter,
   type HolderSort,
@@ -15,15 +24,15 @@ import {
   walletPricesSql,
 } from './positions.sql.js';
 
-/** Most positions of a wallet that are shown, the ones touched last. */
+/** Most positions of a wallet that are shown: what it holds before what it held, the ones touched last first. */
 export const MAX_POSITIONS = 20_000;
 
 export interface PositionReader {
   /**
-   * All positions of a wallet with their prices, open and closed, the ones touched last first; a copy at most `ttlMs` old that every endpoint
-   * shares. Filters and orders are for the caller to make, of what is there already.
+   * Positions of a wallet with their prices and what they are about, at most MAX_POSITIONS: what it holds, then what it held, the ones touched last
+   * first. A copy at most `ttlMs` old that the endpoints of this age share. Filters and orders are for the caller to make, of what is there.
    */
-  ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly Position[]>>;
+  ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly HeldPosition[]>>;
   /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
   holderOrder(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
   /** Positions by id, in the order of the ids; ids without a position are left out. */
@@ -55,12 +64,16 @@ export function createPositionReader(deps: { tables: Tables; books: TtlCache }):
     prices,
     ofWallet: (wallet, ttlMs) =>
       deps.books.get(`${wallet} ${ttlMs}`, ttlMs, async () => {
-        const [rows, priceRows] = await Promise.all([
+        const [rows, priceRows, aboutOf] = await Promise.all([
           tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS)),
           tables.rows<PriceRow>(walletPricesSql(wallet)),
+          readOutcomes(tables, { wallet }),
         ]);
         const priceOf = new Map(priceRows.map((row) => [row.token, priceFrom(row)]));
-        return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
+        return rows.map((row) => ({
+          ...positionFrom(row, priceOf.get(row.token) ?? unpriced),
+          about: aboutOf.get(row.token) ?? unknownOutcome,
+        }));
       }),
     async holderOrder(filter, sort, order) {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];

@@ -38,8 +38,8 @@ it('tells every position of a wallet with its price', async () => {
       one.price.source,
     ]),
   ).toEqual([
-    [rainYes, 0, 0, 0, 0.99, 0, 0.99, 'settlement'],
     [snowYes, 100, 40, 42, 2, 2, 4, 'clob_mid'],
+    [rainYes, 0, 0, 0, 0.99, 0, 0.99, 'settlement'],
   ]);
   const [gift] = (await reads.positions.ofWallet(dave, 1000)).value;
   expect(gift).toMatchObject({ size: 20_000_000n, received: 20_000_000n, currentValue: 8_400_000n, totalPnl: 0n });
@@ -59,6 +59,13 @@ it('ranks holders by what they have made', async () => {
     [carol, -1],
     [bob, -18],
   ]);
+});
+
+it('reads long pages', async () => {
+  const longest = (n: number) => `${10n ** 77n + BigInt(n)}`;
+  const ids = Array.from({ length: 1000 }, (_, n) => `${alice}-${longest(n)}`);
+  const found = await reads.positions.byId([...ids, `${alice}-${snowYes}`]);
+  expect(found.map((one) => one.tokenId)).toEqual([snowYes]);
 });
 
 it('pages the events of a wallet from any place', async () => {

@@ -1,53 +1,19 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import { badParameter, notFound } from '../../errors/failure.js';
+import { notFound } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { everyFill, type FillFilter, withoutCombos } from '../../fills/filter.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { walkName } from '../../fills/walks.js';
-import { hashParam, offsetParam, walletParam } from '../../http/chain-params.js';
-import { choiceParam, integerParam, requiredText, slugParam } from '../../http/params.js';
+import { hashParam, walletParam } from '../../http/chain-params.js';
+import { choiceParam, requiredText, slugParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { MAX_WALLETS, paging, walletsOf } from './params.js';
 
 const common = { method: 'get', family: 'v1', tag: 'Wallets and markets', auth: 'key', gate: 'v1' } as const;
-const MAX_WALLETS = 20;
-const MAX_OFFSET = 100_000;
-const ADDRESS = /^0x[0-9a-f]{40}$/;
 const PRICE_PLACES = 6;
-
-const paging = {
-  limit: integerParam({
-    description: 'Rows per page. Default 100; larger than 500 is taken as 500.',
-    invalid: 'Invalid limit',
-    min: 1,
-    max: 500,
-    clamp: true,
-  }).default(100),
-  offset: offsetParam({
-    invalid: 'Invalid offset',
-    tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
-    max: MAX_OFFSET,
-  }).default(0),
-};
-
-/** Up to 20 addresses, lowercased, each once. */
-const walletsOf = (text: string, name: string): string[] => {
-  const wallets = [
-    ...new Set(
-      text
-        .toLowerCase()
-        .split(',')
-        .map((part) => part.trim()),
-    ),
-  ].filter((part) => part !== '');
-  if (wallets.length === 0) throw badParameter(`Missing required query parameter '${name}'`);
-  if (wallets.length > MAX_WALLETS) throw badParameter(`Too many wallets in '${name}'. Max ${MAX_WALLETS}`);
-  const bad = wallets.find((wallet) => !ADDRESS.test(wallet));
-  if (bad !== undefined) throw badParameter(`Invalid wallet: ${bad.slice(0, 80)}`);
-  return wallets;
-};
 
 const side = z.enum(['BUY', 'SELL']);
 const walletTradeSchema = z.object({

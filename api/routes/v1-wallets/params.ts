@@ -1,0 +1,41 @@
+import { badParameter } from '../../errors/failure.js';
+import { offsetParam } from '../../http/chain-params.js';
+import { integerParam } from '../../http/params.js';
+
+/** Most wallets of one request. */
+export const MAX_WALLETS = 20;
+const MAX_OFFSET = 100_000;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** Parameters of every /v1 list of a wallet or market. */
+export const paging = {
+  limit: integerParam({
+    description: 'Rows per page. Default 100; larger than 500 is taken as 500.',
+    invalid: 'Invalid limit',
+    min: 1,
+    max: 500,
+    clamp: true,
+  }).default(100),
+  offset: offsetParam({
+    invalid: 'Invalid offset',
+    tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
+    max: MAX_OFFSET,
+  }).default(0),
+};
+
+/** Up to 20 addresses, lowercased, each once. */
+export const walletsOf = (text: string, name: string): string[] => {
+  const wallets = [
+    ...new Set(
+      text
+        .toLowerCase()
+        .split(',')
+        .map((part) => part.trim()),
+    ),
+  ].filter((part) => part !== '');
+  if (wallets.length === 0) throw badParameter(`Missing required query parameter '${name}'`);
+  if (wallets.length > MAX_WALLETS) throw badParameter(`Too many wallets in '${name}'. Max ${MAX_WALLETS}`);
+  const bad = wallets.find((wallet) => !ADDRESS.test(wallet));
+  if (bad !== undefined) throw badParameter(`Invalid wallet: ${bad.slice(0, 80)}`);
+  return wallets;
+};

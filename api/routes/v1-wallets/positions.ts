@@ -1,0 +1,224 @@
+import { z } from 'zod';
+import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
+import type { Cached } from '../../cache/ttl-cache.js';
+import { walkName } from '../../fills/walks.js';
+import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
+import { choiceParam, requiredText } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { type OrderKey, ordered } from '../../positions/order.js';
+import type { HeldPosition } from '../../positions/position.js';
+import type { Reads } from '../../reads.js';
+import { exampleHeld } from '../v2-wallets/examples.js';
+import { MAX_WALLETS, paging, walletsOf } from './params.js';
+
+const CACHE_S = 15;
+const common = {
+  method: 'get',
+  family: 'v1',
+  tag: 'Wallets and markets',
+  auth: 'key',
+  gate: 'v1',
+  cacheS: CACHE_S,
+} as const;
+
+const UNIT_PLACES = 18;
+/** Percent with 2 decimals of a fraction; 0 of nothing. */
+const percent = (part: bigint, whole: bigint): number => moneyToNumber(ratio(part * 100n, whole, 2) ?? 0n, 2);
+/** Whole cents of a percent: compares as the percentage does. */
+const share = (part: bigint, whole: bigint): bigint => ratio(part, whole, UNIT_PLACES) ?? 0n;
+const isoDay = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString().slice(0, 10));
+const resolved = (position: HeldPosition): boolean => position.price.source === 'settlement';
+/** What was ever paid for, at the average. */
+const outlay = (position: HeldPosition): bigint =>
+  divide(position.totalBought * position.avgPrice, 10n ** 18n, 'half_up');
+
+const sorts = {
+  TOKENS: (position) => position.size,
+  CASHPNL: (position) => position.unrealizedPnl,
+  PERCENTPNL: (position) => share(position.unrealizedPnl, position.initialValue),
+  CURRENT: (position) => position.currentValue,
+  INITIAL: (position) => position.initialValue,
+  TITLE: ({ about }) => about.market,
+  RESOLVING: ({ about }) => (about.endMs === null ? null : BigInt(about.endMs)),
+  PRICE: (position) => position.price.usd,
+  AVGPRICE: (position) => position.avgPrice,
+} as const satisfies Record<string, (position: HeldPosition) => OrderKey>;
+type Sort = keyof typeof sorts;
+const sortNames = Object.keys(sorts) as Sort[];
+
+const positionSchema = z.object({
+  proxyWallet: z.string(),
+  asset: z.string(),
+  conditionId: z.string(),
+  size: z.number(),
+  avgPrice: z.number(),
+  initialValue: z
+    .number()
+    .meta({ description: 'Cost of what was bought of it; shares that came by transfer have none.' }),
+  currentValue: z.number(),
+  cashPnl: z.number().meta({ description: 'Unrealized: what was bought of it, at the price, less its cost.' }),
+  percentPnl: z.number(),
+  totalBought: z.number(),
+  realizedPnl: z.number().meta({ description: 'Before fees.' }),
+  percentRealizedPnl: z.number().meta({ description: 'Realized and unrealized, of all that was bought.' }),
+  curPrice: z.number(),
+  redeemable: z.boolean().meta({ description: 'The market is resolved.' }),
+  redeemed: z.boolean().optional().meta({ description: 'Of resolved markets only, as the two below.' }),
+  unredeemed_balance: z.number().optional(),
+  unredeemed_usd: z.number().optional(),
+  mergeable: z.boolean().meta({ description: 'The wallet holds the other outcome too.' }),
+  title: z.string(),
+  slug: z.string(),
+  icon: z.string(),
+  eventSlug: z.string(),
+  outcome: z.string(),
+  outcomeIndex: z.int().nullable(),
+  oppositeOutcome: z.string(),
+  oppositeAsset: z.string(),
+  endDate: z.string().meta({ description: 'YYYY-MM-DD, empty where unknown.' }),
+  negativeRisk: z.boolean(),
+});
+
+function positionFrom(position: HeldPosition, held: ReadonlySet<string>): z.input<typeof positionSchema> {
+  const { about } = position;
+  const opposite = about.outcomeIndex === null || about.outcomes.length !== 2 ? null : 1 - about.outcomeIndex;
+  const oppositeAsset = opposite === null ? '' : (about.tokenIds[opposite] ?? '');
+  return {
+    proxyWallet: position.wallet,
+    asset: position.tokenId,
+    conditionId: about.conditionId ?? '',
+    size: moneyToNumber(position.size),
+    avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
+    initialValue: moneyToNumber(position.initialValue),
+    currentValue: moneyToNumber(position.currentValue),
+    cashPnl: moneyToNumber(position.unrealizedPnl),
+    percentPnl: percent(position.unrealizedPnl, position.initialValue),
+    totalBought: moneyToNumber(position.totalBought),
+    realizedPnl: moneyToNumber(position.realizedPnl),
+    percentRealizedPnl: percent(position.totalPnl, outlay(position)),
+    curPrice: moneyToNumber(position.price.usd ?? 0n),
+    redeemable: resolved(position),
+    ...(resolved(position)
+      ? {
+          redeemed: position.size === 0n,
+          unredeemed_balance: moneyToNumber(position.size),
+          unredeemed_usd: moneyToNumber(position.currentValue),
+        }
+      : {}),
+    mergeable: position.size > 0n && held.has(oppositeAsset),
+    title: about.market ?? '',
+    slug: about.slug ?? '',
+    icon: about.icon ?? '',
+    eventSlug: about.eventSlug ?? '',
+    outcome: about.outcome ?? '',
+    outcomeIndex: about.outcomeIndex,
+    oppositeOutcome: opposite === null ? '' : (about.outcomes[opposite] ?? ''),
+    oppositeAsset,
+    endDate: isoDay(about.endMs),
+    negativeRisk: about.negRisk,
+  };
+}
+
+const filters = z.object({
+  sortBy: z
+    .string()
+    .transform((text): Sort => sortNames.find((name) => name === text.toUpperCase()) ?? 'TOKENS')
+    .default('TOKENS')
+    .meta({ type: 'string', enum: [...sortNames], description: 'Default TOKENS, also for anything else.' }),
+  sortDirection: choiceParam({
+    description: 'Default DESC.',
+    invalid: 'Invalid sortDirection. Use: ASC, DESC',
+    values: ['ASC', 'DESC'],
+  }).default('DESC'),
+  sizeThreshold: usdParam({ description: 'Smallest size. Default 0.', invalid: 'Invalid sizeThreshold' }).default(0n),
+  redeemable: flagParam({
+    description: 'true: only of resolved markets; false: only of open ones.',
+    invalid: 'Invalid redeemable. Use: true, false',
+  }).optional(),
+  condition_id: hashParam({ description: 'Only of this market.', invalid: 'Invalid condition_id' }).optional(),
+});
+const query = filters.extend(paging);
+
+/** Open positions of wallets. */
+export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[] {
+  const { reads } = deps;
+
+  const ofWallet = async (wallet: string, given: z.output<typeof query>, context: RequestContext) => {
+    const book = await reads.positions.ofWallet(wallet, CACHE_S * 1000);
+    const { limit, offset, ...filter } = given;
+    const page = await reads.rankings.page({
+      walk: walkName(context.caller?.accountId, `/v1/wallets/${wallet}/positions`, filter),
+      offset,
+      limit,
+      async load() {
+        const listed = book.value.filter(
+          (position) =>
+            position.size > 0n &&
+            position.size >= filter.sizeThreshold &&
+            (filter.redeemable === undefined || filter.redeemable === resolved(position)) &&
+            (filter.condition_id === undefined || filter.condition_id === position.about.conditionId),
+        );
+        const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+        const by = { key: sorts[filter.sortBy], order, id: (position: HeldPosition) => position.tokenId } as const;
+        return ordered(listed, by).map((position) => position.tokenId);
+      },
+    });
+    const found = new Map(book.value.map((position) => [position.tokenId, position]));
+    const held = new Set(book.value.flatMap((position) => (position.size > 0n ? position.tokenId : [])));
+    const rows = page.ids.flatMap((id) => found.get(id) ?? []);
+    const positions = rows.map((position) => positionFrom(position, held));
+    return { book, body: { wallet, count: positions.length, positions } };
+  };
+  const ageOf = (books: readonly Cached<unknown>[]) =>
+    cacheOf({ ageMs: Math.max(...books.map((book) => book.ageMs)) }, CACHE_S);
+
+  const listSchema = z.object({ wallet: z.string(), count: z.int(), positions: z.array(positionSchema) });
+  const exampleList = {
+    wallet: exampleHeld.wallet,
+    count: 1,
+    positions: [positionFrom(exampleHeld, new Set([exampleHeld.tokenId]))],
+  };
+
+  const several = defineRoute({
+    ...common,
+    path: '/v1/wallets/positions',
+    summary: 'Open positions of several wallets',
+    description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters are of each wallet.`,
+    query: query.extend({
+      wallets: requiredText('wallets').meta({
+        description: 'Addresses, comma-separated.',
+        example: exampleHeld.wallet,
+      }),
+    }),
+    success: {
+      description: 'A page of positions per wallet, in the order asked for',
+      schema: z.object({ wallet_count: z.int(), wallets: z.array(listSchema) }),
+      example: { wallet_count: 1, wallets: [exampleList] },
+    },
+    async handler({ query: { wallets: text, ...given } }, context) {
+      const wallets = walletsOf(text, 'wallets');
+      const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, given, context)));
+      return {
+        body: { wallet_count: found.length, wallets: found.map(({ body }) => body) },
+        cache: ageOf(found.map(({ book }) => book)),
+      };
+    },
+  });
+
+  const one = defineRoute({
+    ...common,
+    path: '/v1/wallets/{addr}/positions',
+    summary: 'Open positions of a wallet',
+    description: 'There is more while `count` equals the limit.',
+    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet' }) }),
+    query,
+    success: { description: 'A page of positions', schema: listSchema, example: exampleList },
+    async handler({ params: { addr }, query: given }, context) {
+      const { book, body } = await ofWallet(addr, given, context);
+      return { body, cache: ageOf([book]) };
+    },
+  });
+
+  return [several, one];
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { commonLimits } from '../../../schemas/plans.js';
+import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
+import type { RateWindow } from '../../limits/port.js';
+import { type EquityPoint, equityOf, thinned } from '../../positions/equity.js';
+import { MAX_POSITIONS } from '../../positions/reader.js';
+import type { Reads } from '../../reads.js';
+import { v2 } from '../v2-onchain/params.js';
+import { common, POSITIONS_CACHE_S } from './params.js';
+
+const DAY_S = 86_400;
+const MAX_POINTS = 500;
+const periods = { '7d': 7, '30d': 30, '90d': 90, '1y': 365, all: null } as const;
+type Period = keyof typeof periods;
+const periodNames = Object.keys(periods) as Period[];
+
+const equityLimit: OwnLimit = {
+  name: 'equity',
+  requests: 1,
+  windowMs: commonLimits.equityIntervalMsPerKey,
+  message: () => `Rate limited. 1 request per ${commonLimits.equityIntervalMsPerKey / 1000} s per key.`,
+};
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** A UTC day, which is its midnight, or Unix seconds. */
+const moment = (name: string, description: string) =>
+  z
+    .string()
+    .transform((text, context): number => {
+      if (/^\d{1,12}$/.test(text)) return Number(text);
+      const ms = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+      if (Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)) return ms / 1000;
+      context.addIssue({ code: 'custom', message: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });
+      return z.NEVER;
+    })
+    .meta({ type: 'string', description });
+const flag = (name: string, description: string) =>
+  flagParam({ description, invalid: `Invalid ${name}. Use: 0, 1` }).default(false);
+
+const curve = z.array(z.object({ t: z.int().meta({ description: 'Unix seconds.' }), pnl: z.number() }));
+const rounded = (value: bigint, from: number, to: number): number =>
+  moneyToNumber(divide(value, 10n ** BigInt(from - to), 'half_up'), to);
+const curveOf = (points: readonly EquityPoint[], from: number, to: number) =>
+  thinned(points, MAX_POINTS).map(({ atS, pnl }) => ({ t: atS, pnl: rounded(pnl, from, to) }));
+const finalOf = (points: readonly EquityPoint[], from: number, to: number): number =>
+  rounded(points.at(-1)?.pnl ?? 0n, from, to);
+
+/** GET /v2/trader/{wallet}/equity. */
+export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window: RateWindow }): Route {
+  const { reads, cache, window } = deps;
+  return defineRoute({
+    ...common,
+    cacheS: POSITIONS_CACHE_S,
+    path: '/v2/trader/{wallet}/equity',
+    summary: 'Equity curve of a wallet',
+    description:
+      'Its positions in the order of their first activity, with their profits before fees cumulated: realized ones, by what was sold, merged and redeemed. One request per 10 s and key.',
+    params: z.object({ wallet: v2.wallet }),
+    query: z.object({
+      period: choiceParam({
+        description: 'Drops positions first active before it. Default 30d.',
+        invalid: `Invalid period. Use: ${periodNames.join(', ')}`,
+        values: periodNames,
+      }).default('30d'),
+      normalize: flag('normalize', '1: adds the curve of one dollar per share ever bought.'),
+      from: moment('from', 'Earliest first activity: YYYY-MM-DD (UTC) or Unix seconds.').optional(),
+      to: moment('to', 'Latest first activity.').optional(),
+      max_markets: integerParam({
+        description: 'Only so many markets, the ones touched last.',
+        invalid: 'Invalid max_markets',
+        min: 1,
+        max: MAX_POSITIONS,
+        clamp: true,
+      }).optional(),
+      include_unrealized: flag('include_unrealized', '1: open positions count at the price of now.'),
+    }),
+    success: {
+      description: 'Oldest first, at most 500 points, the first and the last among them',
+      schema: z.object({
+        wallet: z.string(),
+        period: z.string(),
+        source: z.literal('onchain'),
+        positions_count: z.int(),
+        markets_count: z.int(),
+        open_count: z.int(),
+        applied_filters: z.object({
+          fromTs: z.int().nullable(),
+          toTs: z.int().nullable(),
+          maxMarkets: z.int().nullable(),
+          includeUnrealized: z.boolean(),
+        }),
+        partial: z.boolean(),
+        error: z.string().optional().meta({ description: 'Why it is partial.' }),
+        raw: z.object({ points: z.int(), final_pnl: z.number(), curve }),
+        normalized: z
+          .object({ bet_size: z.literal(1), positions: z.int(), points: z.int(), final_pnl: z.number(), curve })
+          .optional(),
+      }),
+      example: {
+        wallet: EXAMPLE_WALLET,
+        period: 'all',
+        source: 'onchain',
+        positions_count: 2,
+        markets_count: 2,
+        open_count: 1,
+        applied_filters: { fromTs: null, toTs: null, maxMarkets: null, includeUnrealized: false },
+        partial: false,
+        raw: {
+          points: 2,
+          final_pnl: 42.8,
+          curve: [
+            { t: 1789000000, pnl: 12.4 },
+            { t: 1790100000, pnl: 42.8 },
+          ],
+        },
+      },
+    },
+    async handler({ params: { wallet }, query }, context) {
+      await takeOwn(window, equityLimit, context);
+      const { period, normalize, from = null, to = null, max_markets: maxMarkets = null } = query;
+      const includeUnrealized = query.include_unrealized;
+      const name = [wallet, period, from, to, maxMarkets, includeUnrealized].join(' ');
+      const cached = await cache.get(`v2 equity ${name}`, POSITIONS_CACHE_S * 1000, async () => {
+        const positions = (await reads.positions.ofWallet(wallet, 0)).value;
+        const days = periods[period];
+        const begun = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
+        const fromS = begun === null || from === null ? (begun ?? from) : Math.max(begun, from);
+        const equity = equityOf(positions, { fromS, toS: to, maxMarkets, includeUnrealized });
+        return {
+          counts: [equity.positions, equity.markets, equity.open] as const,
+          partial: positions.length === MAX_POSITIONS,
+          raw: { curve: curveOf(equity.raw, 6, 2), final_pnl: finalOf(equity.raw, 6, 2) },
+          normalized: { curve: curveOf(equity.normalized, 18, 4), final_pnl: finalOf(equity.normalized, 18, 4) },
+        };
+      });
+      const { counts, partial, raw, normalized } = cached.value;
+      return {
+        body: {
+          wallet,
+          period,
+          source: 'onchain' as const,
+          positions_count: counts[0],
+          markets_count: counts[1],
+          open_count: counts[2],
+          applied_filters: { fromTs: from, toTs: to, maxMarkets, includeUnrealized },
+          partial,
+          ...(partial ? { error: `More than ${MAX_POSITIONS} positions: the oldest closed ones are left out` } : {}),
+          raw: { points: raw.curve.length, ...raw },
+          ...(normalize
+            ? {
+                normalized: {
+                  bet_size: 1 as const,
+                  positions: counts[0],
+                  points: normalized.curve.length,
+                  ...normalized,
+                },
+              }
+            : {}),
+        },
+        cache: cacheOf(cached, POSITIONS_CACHE_S),
+      };
+    },
+  });
+}

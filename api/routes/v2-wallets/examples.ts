@@ -1,0 +1,49 @@
+import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../../http/chain-params.js';
+import { type HeldPosition, positionFrom } from '../../positions/position.js';
+
+/** A made-up position, for the reference page. */
+export const exampleHeld: HeldPosition = {
+  ...positionFrom(
+    {
+      wallet: EXAMPLE_WALLET,
+      token: EXAMPLE_TOKEN,
+      size: '1200500000',
+      received: '0',
+      avg_price: '0.41',
+      cost: '492205000',
+      realized_pnl: '12400000',
+      total_bought: '1500000000',
+      bought_usdc: '615000000',
+      sold_usdc: '135195000',
+      fees: '0',
+      fee_shares: '0',
+      fee_cost: '0',
+      sent_cost: '0',
+      fills: 3,
+      unpriced: 0,
+      first_at: 1789000000,
+      last_at: 1790000123,
+      last_trade_at: 1790000123,
+      last_redeemed_at: null,
+    },
+    { usd: 550_000n, source: 'clob_mid', updatedAtS: 1790000100 },
+  ),
+  about: {
+    conditionId: `0x${'c1'.repeat(32)}`,
+    market: 'Will it snow in Lisbon by May?',
+    slug: 'snow-lisbon-may',
+    image: 'https://img.example/snow.png',
+    icon: 'https://img.example/snow.png',
+    eventSlug: 'snow-lisbon',
+    outcome: 'Yes',
+    outcomeIndex: 0,
+    outcomes: ['Yes', 'No'],
+    tokenIds: [EXAMPLE_TOKEN, '71000000000000000000000000000000000000000000000000000000000000000000000000002'],
+    negRisk: false,
+    endMs: Date.UTC(2027, 4, 1),
+    tagSlugs: ['weather', 'europe'],
+    status: 'live',
+    resolvedAtS: null,
+    winner: null,
+  },
+};

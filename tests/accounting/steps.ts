@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import type { Maker, World } from './world.js';
+
+/** Something that happens at the venue. */
+export type Step = (world: World) => void;
+const small = fc.integer({ min: 0, max: 7 });
+/** Even, so that halves of it are whole base units. */
+const amount = fc.integer({ min: 1, max: 200_000_000 }).map((n) => BigInt(n) * 2n);
+const outcome = fc.constantFrom(0 as const, 1 as const);
+const maker: fc.Arbitrary<Maker> = fc.record({
+  wallet: small,
+  shares: amount,
+  cents: fc.integer({ min: 1, max: 99 }).map(BigInt),
+  opposite: fc.boolean(),
+});
+
+const matchStep: fc.Arbitrary<Step> = fc
+  .record({
+    market: small,
+    outcome,
+    taker: small,
+    side: fc.constantFrom('BUY' as const, 'SELL' as const),
+    makers: fc.array(maker, { minLength: 1, maxLength: 3 }),
+    generation: fc.constantFrom(1 as const, 2 as const),
+    feeBps: fc.constantFrom(0n, 17n, 250n),
+    leftover: fc.constantFrom(0n, 0n, 12_346n),
+    direct: fc.constantFrom(false, false, false, false, true),
+  })
+  .map((of) => (world) => world.match(of));
+const setStep: fc.Arbitrary<Step> = fc
+  .tuple(fc.constantFrom('split' as const, 'merge' as const), small, small, amount)
+  .map(
+    ([kind, market, who, sets]) =>
+      (world) =>
+        world.set(kind, market, who, sets),
+  );
+const resolveStep: fc.Arbitrary<Step> = fc.tuple(small, fc.constantFrom(0n, 1n, 2n)).map(
+  ([market, first]) =>
+    (world) =>
+      world.resolve(market, first),
+);
+const redeemStep: fc.Arbitrary<Step> = fc.tuple(small, small, fc.boolean()).map(
+  ([market, who, told]) =>
+    (world) =>
+      world.redeem(market, who, told),
+);
+const convertStep: fc.Arbitrary<Step> = fc.tuple(fc.integer({ min: 1, max: 15 }), small, amount, fc.boolean()).map(
+  ([mask, who, each, told]) =>
+    (world) =>
+      world.convert(mask, who, each, told),
+);
+const transferStep: fc.Arbitrary<Step> = fc.tuple(small, outcome, small, small, amount).map(
+  ([market, side, from, to, each]) =>
+    (world) =>
+      world.transfer(market, side, from, to, each),
+);
+
+/** Histories of every event; their transactions and blocks end in any place. */
+export const history = (transfers: boolean) =>
+  fc.array(
+    fc.tuple(
+      fc.oneof(
+        { weight: 10, arbitrary: matchStep },
+        { weight: 3, arbitrary: setStep },
+        { weight: 3, arbitrary: convertStep },
+        { weight: 1, arbitrary: resolveStep },
+        { weight: 3, arbitrary: redeemStep },
+        ...(transfers ? [{ weight: 2, arbitrary: transferStep }] : []),
+      ),
+      // Transactions end, blocks end: in any place.
+      fc.boolean(),
+    ),
+    { minLength: 1, maxLength: 60 },
+  );
+
+/** The world after these steps. */
+export function play(world: World, steps: readonly (readonly [Step, boolean])[]): World {
+  for (const [step, ends] of steps) {
+    step(world);
+    world.endTransaction();
+    if (ends) world.endBlock();
+  }
+  world.endBlock();
+  return world;
+}
