@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLog } from '../../infra/log/open-log.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createCodec } from '../../schemas/codec.js';
+import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
+import { topics } from '../../schemas/topics.js';
+import { loaded } from '../support/digest.js';
+import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { condition, fillVenue, token, untilMerged, type Venue, wallet } from './reads-venue.js';
+
+/** 50 million fills of 2 million wallets in 200,000 tokens; fewer by hand, for a first look. */
+const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
+const VENUE: Venue = { fills: 50_000_000 * SHARE, wallets: 2_000_000 * SHARE, tokens: 200_000 * SHARE };
+const CLIENTS = 50;
+const SECONDS = Number(process.env.ODDSTREAM_BENCH_SECONDS ?? 20);
+const WARM_UP_SECONDS = 5;
+/** A client asks again after this: a page that refreshes. */
+const PAUSE_MS = 1_000;
+/** An account's own limit is below what all clients ask together. */
+const ACCOUNTS = 80;
+
+/** Most active ones are asked for most. */
+const drawn = (count: number) => Math.floor(count * Math.random() ** 3);
+const aWallet = () => wallet(drawn(VENUE.wallets));
+const aToken = () => token(drawn(VENUE.tokens));
+const aCondition = () => condition(drawn(VENUE.tokens / 2));
+
+interface Question {
+  readonly name: string;
+  readonly goalMs: number;
+  readonly path: () => string;
+}
+
+const questions: readonly Question[] = [
+  { name: 'wallet trades', goalMs: 50, path: () => `/v3/wallets/${aWallet()}/trades?limit=100` },
+  { name: 'market trades', goalMs: 50, path: () => `/v3/markets/${aToken()}/trades?limit=100` },
+  { name: 'wallet positions', goalMs: 50, path: () => `/v3/wallets/${aWallet()}/positions?limit=100` },
+  { name: 'top traders', goalMs: 50, path: () => `/v1/markets/${aCondition()}/positions` },
+  { name: 'candles', goalMs: 50, path: () => `/v3/markets/${aToken()}/candles?resolution=1h` },
+  { name: 'pnl series', goalMs: 150, path: () => `/v1/trader/${aWallet()}/pnl?period=1M` },
+  { name: 'equity', goalMs: 150, path: () => `/v2/trader/${aWallet()}/equity` },
+  { name: 'leaderboard', goalMs: 150, path: () => '/v3/leaderboard?limit=100' },
+];
+
+const quantile = (sorted: readonly number[], q: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
+
+/** Keys of as many accounts, made through the log as the api's own are. */
+async function makeKeys(product: Product): Promise<string[]> {
+  const codec = createCodec();
+  const log = await openLog(`lmdb:${product.dataDir}/log`, { logger: silentLogger(), maintenance: false });
+  const keys = Array.from({ length: ACCOUNTS }, () => newRawKey());
+  const commands = keys.flatMap((key, n) => {
+    const account_id = `bench-${n}`;
+    return [
+      { 'oddstream.CreateAccount': { account_id, plan: 'enterprise' as const, label: 'bench' } },
+      { 'oddstream.CreateKey': { account_id, key_hash: hashKey(key), key_prefix: shownKeyPrefix(key), name: 'bench' } },
+    ].map((command) => ({ account_id, command }));
+  });
+  const at = Date.now();
+  await log.append(
+    topics.accountsCommands.name,
+    commands.map(({ account_id, command }) => ({
+      key: `account:${account_id}`,
+      timestampMs: at,
+      value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: at, command }),
+    })),
+  );
+  await log.close();
+  return keys;
+}
+
+interface Result {
+  readonly times: number[];
+  readonly bytes: number;
+  readonly perSecond: number;
+}
+
+/** All clients ask the same kind of question, each about something else, for as long as said. `pauseMs` 0: again at once. */
+async function ask(
+  product: Product,
+  keys: readonly string[],
+  { path }: Question,
+  options: { seconds: number; pauseMs: number },
+): Promise<Result> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const times: number[] = [];
+  let bytes = 0;
+  const end = performance.now() + options.seconds * 1000;
+  const one = (url: string, key: string) =>
+    new Promise<void>((resolve, reject) => {
+      const started = performance.now();
+      get(url, { agent, headers: { 'x-api-key': key } }, (response) => {
+        let size = 0;
+        let text = '';
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (response.statusCode !== 200) text += chunk;
+        });
+        response.on('end', () => {
+          if (response.statusCode !== 200) return reject(new Error(`${response.statusCode} for ${url}: ${text}`));
+          times.push(performance.now() - started);
+          bytes += size;
+          resolve();
+        });
+      }).on('error', reject);
+    });
+  const client = async (n: number) => {
+    if (options.pauseMs > 0) await sleep((options.pauseMs * n) / CLIENTS);
+    for (let i = 0; performance.now() < end; i++) {
+      const started = performance.now();
+      await one(product.api + path(), keys[(n + i * CLIENTS) % keys.length]!);
+      if (options.pauseMs > 0) await sleep(Math.max(0, options.pauseMs - (performance.now() - started)));
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)));
+  agent.destroy();
+  return { times: times.sort((a, b) => a - b), bytes, perSecond: times.length / options.seconds };
+}
+
+const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
+  Math.round(
+    Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+  );
+
+/**
+ * The REST API over a large venue, made up inside the engine: how long an answer takes 50 clients that ask once a second each, and how many answers
+ * a second there are when they ask again at once. The baseline is the smallest question there is, a token by its id, in the same run.
+ */
+export async function run(): Promise<void> {
+  const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn' } });
+  try {
+    await untilUp(product);
+    await loaded(product);
+    const keys = await makeKeys(product);
+    const began = performance.now();
+    await fillVenue(product, VENUE, (step) => process.stderr.write(`\r  ${step}          `));
+    await untilMerged(product, 300_000);
+    const tookS = (performance.now() - began) / 1000;
+    process.stderr.write('\r');
+    console.log(
+      `${VENUE.fills.toLocaleString('en')} fills, ${VENUE.wallets.toLocaleString('en')} wallets, ${VENUE.tokens.toLocaleString('en')} tokens, made in ${tookS.toFixed(0)} s`,
+    );
+    const baseline: Question = { name: 'a token (baseline)', goalMs: 50, path: () => `/v3/tokens/${aToken()}` };
+    await eventually('the keys to work', async () => {
+      await ask(product, keys, baseline, { seconds: 0.1, pauseMs: 0 });
+      return true;
+    });
+    const rows: Record<string, string | number>[] = [];
+    let baselineP50 = 1;
+    for (const question of [baseline, ...questions]) {
+      await ask(product, keys, question, { seconds: WARM_UP_SECONDS, pauseMs: PAUSE_MS });
+      const { times, bytes } = await ask(product, keys, question, { seconds: SECONDS, pauseMs: PAUSE_MS });
+      const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
+      if (question === baseline) baselineP50 = p50;
+      const rush = await ask(product, keys, question, { seconds: 5, pauseMs: 0 });
+      rows.push({
+        question: question.name,
+        asked: times.length,
+        'p50 ms': p50.toFixed(1),
+        'p99 ms': p99.toFixed(1),
+        'goal p99 ms': question.goalMs,
+        'x baseline p50': (p50 / baselineP50).toFixed(1),
+        'KB/answer': (bytes / times.length / 1024).toFixed(1),
+        'answers/s, no pause': rush.perSecond.toFixed(0),
+        'p99 ms, no pause': quantile(rush.times, 0.99).toFixed(0),
+      });
+    }
+    console.table(rows);
+    const api = product.pid('api');
+    console.log(`api: ${residentMb(api, 'VmRSS')} MB resident, ${residentMb(api, 'VmHWM')} MB at most (goal < 400)`);
+  } finally {
+    await product.dispose();
+  }
+}
