@@ -1,5 +1,30 @@
+/** A choice's values with what is shown for them. */
+type Choices = readonly (readonly [value: string, text: string])[];
+const same = (values: readonly string[]): Choices => values.map((value) => [value, value]);
+
 const RESOLUTIONS = ['1m', '5m', '15m', '1h', '4h', '1d'];
 const FIRST_RESOLUTION = '1h';
+const HOLDER_SORTS: Choices = [
+  ['amount', 'Most held'],
+  ['volume', 'Most bought'],
+  ['pnl', 'Most earned'],
+];
+const STATUSES: Choices = [
+  ['', 'All'],
+  ['open', 'Open'],
+  ['redeemable', 'Redeemable'],
+  ['redeemed', 'Redeemed'],
+  ['closed', 'Closed'],
+];
+const POSITION_SORTS: Choices = [
+  ['recent', 'Newest'],
+  ['amount', 'Largest'],
+  ['realized_pnl', 'Most earned'],
+];
+const CURVES: Choices = [
+  ['market', 'Marked to market'],
+  ['realized', 'Realized, by position'],
+];
 
 /** The views of /app, by the path each is served at. */
 export const appViews = {
@@ -29,13 +54,23 @@ const skeleton = '<span class="bone"></span>';
 const table = (id: string, title: string, tools = ''): string =>
   `<section id="${id}-panel"><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
 
-const radios = (name: string, label: string, values: readonly string[], chosen: string): string =>
+const radios = (name: string, label: string, values: Choices, chosen: string): string =>
   `<fieldset class="choice" id="${name}"><legend class="unseen">${label}</legend>${values
     .map(
-      (value) =>
-        `<label><input type="radio" name="${name}" value="${value}"${value === chosen ? ' checked' : ''}><span>${value}</span></label>`,
+      ([value, text]) =>
+        `<label><input type="radio" name="${name}" value="${value}"${value === chosen ? ' checked' : ''}><span>${text}</span></label>`,
     )
     .join('')}</fieldset>`;
+
+const tiles = (count: number): string =>
+  `<dl id="tiles" class="tiles" aria-busy="true">${`<div><dt>${skeleton}</dt><dd>${skeleton}</dd></div>`.repeat(count)}</dl>`;
+
+/** A chart with its words (`legend`), states and the same numbers as a table. */
+const chart = (id: string, title: string, tools: string, summary: string): string =>
+  `<section><div class="bar"><h2>${title}</h2>${tools}</div>
+<p id="${id}-legend" class="legend">&nbsp;</p>
+<div id="${id}-box" class="chart" aria-busy="true"><div id="${id}-canvas" class="canvas" aria-hidden="true"></div><div id="${id}-state"></div></div>
+<details id="${id}-details"><summary>${summary}</summary><div id="${id}-rows" class="list"></div></details></section>`;
 
 const home = `<h1 id="title">Markets and wallets</h1>
 <p class="lead">Every market and wallet of the venue, from the same API you can call. Press <kbd>/</kbd> to search.</p>
@@ -43,15 +78,30 @@ ${table('results', 'Newest trades')}`;
 
 const market = `<h1 id="title">${skeleton}</h1>
 <p id="facts" class="facts">${skeleton}</p>
-<dl id="prices" class="tiles" aria-busy="true"><div><dt>${skeleton}</dt><dd>${skeleton}</dd></div><div><dt>${skeleton}</dt><dd>${skeleton}</dd></div></dl>
-<section id="candles-panel"><div class="bar"><h2>Candles</h2><fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Length of a candle', RESOLUTIONS, FIRST_RESOLUTION)}</div>
-<p id="legend" class="legend" aria-hidden="true">&nbsp;</p>
-<div id="chart-box" class="chart" aria-busy="true"><div id="chart" class="canvas"></div><div id="chart-state"></div></div>
-<details id="candle-rows"><summary>Candles as a table</summary><div id="candles" class="list"></div></details></section>
-${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}`;
+${tiles(2)}
+${chart(
+  'candles',
+  'Candles',
+  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Length of a candle', same(RESOLUTIONS), FIRST_RESOLUTION)}`,
+  'Candles as a table',
+)}
+${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}
+${table('holders', 'Holders', radios('holder-sort', 'Order of the holders', HOLDER_SORTS, 'amount'))}`;
 
 const wallet = `<h1 id="title">Wallet</h1>
 <p id="facts" class="facts">${skeleton}</p>
+${tiles(4)}
+${chart(
+  'equity',
+  'Profit',
+  `${radios('curve', 'What is counted', CURVES, 'market')}<fieldset class="choice" id="period"><legend class="unseen">Period</legend></fieldset>`,
+  'Profit as a table',
+)}
+${table(
+  'positions',
+  'Positions',
+  `${radios('status', 'Which positions', STATUSES, '')}${radios('position-sort', 'Order of the positions', POSITION_SORTS, 'recent')}`,
+)}
 ${table('trades', 'Trades')}`;
 
 const bodies: Readonly<Record<AppView, string>> = { home, market, wallet };

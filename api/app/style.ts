@@ -44,6 +44,9 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app .tiles > div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; background: var(--panel); min-width: 0; }
 .app .tiles dt { color: var(--muted); font-size: 13px; }
 .app .tiles dd { margin: 0; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.app td.when { white-space: normal; min-width: 116px; }
+.app td small { white-space: normal; min-width: 7em; display: block; color: var(--muted); font-size: 12px; }
+.app .tiles .notice { grid-column: 1 / -1; margin: 0; }
 .app .tiles small { display: block; font-size: 13px; font-weight: 400; color: var(--muted); }
 .app .choice { display: flex; flex-wrap: wrap; border: 0; margin: 0; padding: 0; gap: 4px; min-width: 0; }
 .app .choice label { position: relative; cursor: pointer; }
@@ -54,16 +57,17 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app .legend b { color: var(--text); font-weight: 600; margin-right: 10px; }
 .app .chart { position: relative; height: 360px; border: 1px solid var(--line); border-radius: 8px; overflow: hidden; }
 .app .chart .canvas { position: absolute; inset: 0; }
-.app .chart > div:last-child { position: absolute; inset: 0; display: flex; align-items: center; justify-content: center; padding: 16px; pointer-events: none; }
+.app .chart > div:last-child { position: absolute; z-index: 4; inset: 0; display: flex; align-items: center; justify-content: center; padding: 16px; pointer-events: none; }
 .app .chart > div:last-child > * { pointer-events: auto; }
 .app .chart[aria-busy=true] > div:last-child { background: var(--bone); opacity: .6; animation: breathe 1.4s ease-in-out infinite; }
 .app details { margin-top: 8px; }
 .app summary { cursor: pointer; font-size: 14px; color: var(--accent); }
 .app .scroll { overflow: auto; max-height: 70vh; border: 1px solid var(--line); border-radius: 8px; }
 .app table { width: 100%; border-collapse: separate; border-spacing: 0; font-size: 14px; font-variant-numeric: tabular-nums; }
-.app th { position: sticky; top: 0; z-index: 2; background: var(--panel); color: var(--muted); font-weight: 600; text-align: left; vertical-align: bottom; border-bottom: 1px solid var(--line); }
-.app :is(th, td) { padding: 7px 12px; white-space: nowrap; }
-.app td { border-bottom: 1px solid var(--line); }
+.app th { position: sticky; top: 0; z-index: 2; background: var(--panel); color: var(--muted); font-weight: 600; text-align: left; vertical-align: bottom; white-space: normal; border-bottom: 1px solid var(--line); }
+.app :is(th, td) { padding: 7px 12px; }
+.app td { white-space: nowrap; border-bottom: 1px solid var(--line); }
+
 .app tbody tr:last-child td { border-bottom: 0; }
 .app :is(th, td).num { text-align: right; }
 .app :is(th, td).text { white-space: normal; min-width: 160px; overflow-wrap: anywhere; }
@@ -93,7 +97,6 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
   .app .chart { height: 280px; }
   .app .wide { display: none; }
   .app :is(th, td) { padding: 7px 6px; }
-  .app th { white-space: normal; }
   .app :is(th, td).text { min-width: 120px; }
   .app #find .field > kbd { display: none; }
   .app .tiles { grid-template-columns: 1fr 1fr; gap: 8px; }

@@ -27,6 +27,38 @@ interface Fill {
   shares: string;
 }
 
+interface Holder {
+  user: string;
+  token_id: string;
+  amount: string;
+  avg_price: string | null;
+  total_bought: string;
+}
+interface Held {
+  market: string;
+  status: string;
+  price_source: string | null;
+  total_pnl: number;
+}
+
+/** What a page was answered to a request whose address holds a text. */
+const answerOf = async <T>(page: Page, part: string): Promise<T> =>
+  (await (await page.waitForResponse((response) => response.url().includes(part))).json()) as T;
+const cellsOf = (list: string) =>
+  `[...document.querySelectorAll('#${list} tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`;
+
+/** Shares of base units with two decimals at most, rounded half up; below a hundredth as they are. */
+function shown(units: string): RegExp {
+  const value = BigInt(units);
+  if (value > 0n && value < 10_000n) return /^0\.00\d+$/;
+  const hundredths = (value + 5_000n) / 10_000n;
+  const fraction = String(hundredths % 100n)
+    .padStart(2, '0')
+    .replace(/0+$/, '');
+  const whole = String(hundredths / 100n).replace(/\B(?=(\d{3})+$)/g, ',');
+  return new RegExp(`^${whole}${fraction === '' ? '' : `\\.${fraction}`}$`);
+}
+
 /** Early in the recording; 35 matches of Up, 33 of Down. */
 const SLUG = 'btc-updown-5m-1773957000';
 const FILLS = 136;
@@ -105,8 +137,8 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
 
   it('shows a market: settled prices with their source, candles as drawn and as told, every trade once', async () => {
     const { page, complaints } = await open(marketPage());
-    const tiles = page.locator('#prices > div');
-    await page.locator('#prices:not([aria-busy])').waitFor();
+    const tiles = page.locator('#tiles > div');
+    await page.locator('#tiles:not([aria-busy])').waitFor();
     expect(await tiles.count()).toBe(2);
     for (const [index, outcome] of market.outcomes.entries()) {
       const text = await tiles.nth(index).textContent();
@@ -120,7 +152,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       .map((colour) => colour.map((value, index) => `data[at + ${index}] === ${value}`).join(' && '))
       .join(' || ');
     const painted = () =>
-      page.evaluate(`[...document.querySelectorAll('#chart canvas')].some((canvas) => {
+      page.evaluate(`[...document.querySelectorAll('#candles-canvas canvas')].some((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         for (let at = 0; at < data.length; at += 4)
           if (${isCandle}) return true;
@@ -137,7 +169,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         WHERE token_id = toUInt256('${market.tokens[0]}') AND NOT is_taker_order`,
     );
     const told = () =>
-      page.evaluate(`[...document.querySelectorAll('#candles tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))
+      page.evaluate(`[...document.querySelectorAll('#candles-rows tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))
         .reduce(([trades, cents], row) => [trades + Number(row[7]), cents + Math.round(Number(row[5].replace(/[$,]/g, '')) * 100)], [0, 0])`);
     await soon(async () => ((await told()) as number[])[0]).toBe(sum?.matches);
     const cents = Number(BigInt(sum?.usdc ?? '0') / 10_000n);
@@ -152,7 +184,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(fills).toHaveLength(market.fills);
     for (let shown = 50; shown < market.fills; shown += 50) {
       await soon(() => rows(page, 'trades').count()).toBe(shown);
-      await page.getByRole('button', { name: 'Load more' }).click();
+      await page.getByRole('button', { name: 'Load more: Trades' }).click();
     }
     await page.getByText(`${market.fills} shown, that is all`).waitFor();
     const listed = (await page.evaluate(`[...document.querySelectorAll('#trades tbody tr')].map((row) =>
@@ -165,6 +197,24 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         maker,
       ]),
     );
+    // Holders: what the page was told in base units, rounded half up here by whole numbers.
+    const [holders] = await Promise.all([
+      answerOf<{ data: Holder[] }>(page, '/positions?sort=volume'),
+      page.getByRole('radio', { name: 'Most bought' }).check(),
+    ]);
+    expect(holders.data.length).toBeGreaterThan(5);
+    await soon(() => rows(page, 'holders').count()).toBe(holders.data.length);
+    expect(await page.evaluate(cellsOf('holders'))).toEqual(
+      holders.data.map((row) => [
+        `${row.user.slice(0, 6)}…${row.user.slice(-4)}`,
+        market.outcomes[market.tokens.indexOf(row.token_id)],
+        expect.stringMatching(shown(row.amount)),
+        row.avg_price === null ? '–' : expect.stringMatching(/^\$0\.\d{2,4}$/),
+        expect.stringMatching(shown(row.total_bought)),
+        expect.stringMatching(/^([+−]?\$[\d,]+\.\d\d|[+−]\$0\.00\d+)$/),
+      ]),
+    );
+
     const first = fills[0] as Fill;
     const hover = await page.locator('#trades time').first().getAttribute('title');
     expect(hover).toMatch(/here$/);
@@ -173,6 +223,59 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.waitForURL(`${product.api}/app/wallet/${first.maker}`);
     await soon(() => rows(page, 'trades').count()).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('shows a wallet: sums, profit over time in two ways, positions with the source of each price', async () => {
+    const [held] = await product.sql<{ wallet: string }>(
+      `SELECT maker AS wallet FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') GROUP BY maker ORDER BY count() DESC LIMIT 1`,
+    );
+    const path = `/app/wallet/${held?.wallet}`;
+    const answers: { book?: Promise<{ positions: Held[] }>; curve?: Promise<{ series: { pnl: number }[] }> } = {};
+    const { page, complaints } = await open(path, {
+      before: async (page) => {
+        answers.book = answerOf(page, '/positions?');
+        answers.curve = answerOf(page, '/pnl?period=ALL');
+      },
+    });
+    const positions = (await answers.book)?.positions ?? [];
+    expect(positions.length).toBeGreaterThan(0);
+    await soon(() => rows(page, 'positions').count()).toBe(positions.length);
+    const told = (await page.evaluate(cellsOf('positions'))) as string[][];
+    const sources: Record<string, string> = {
+      settlement: 'settled on chain',
+      clob_mid: 'middle of the order book',
+      v1_condition: 'price of the catalogue',
+      last_fill: 'newest fill',
+    };
+    for (const [index, { market: name, status, price_source: source, total_pnl: profit }] of positions.entries()) {
+      const [title, , state, , , price, , , total] = told[index] as string[];
+      expect([title, state]).toEqual([name, status]);
+      expect(price).toContain(source === null ? 'no price yet' : sources[source]);
+      expect(total?.[0]).toBe(profit > 0 ? '+' : profit < 0 ? '−' : '$');
+    }
+
+    const points = (await answers.curve)?.series ?? [];
+    expect(points.length).toBeGreaterThan(1);
+    const newest = points.at(-1)?.pnl ?? 0;
+    await page.getByText('Profit as a table').click();
+    await soon(() => rows(page, 'equity-rows').count()).toBe(points.length);
+    const sign = newest > 0 ? '+' : newest < 0 ? '−' : '';
+    const text = Math.abs(newest).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+    await page.locator('#equity-legend').getByText(`${sign}$${text}`, { exact: true }).waitFor();
+    await page.locator('#equity-canvas canvas').first().waitFor();
+
+    const [realized] = await Promise.all([
+      answerOf<{ raw: { points: number } }>(page, '/equity?period=all'),
+      page.getByRole('radio', { name: 'Realized, by position' }).check(),
+    ]);
+    expect(realized.raw.points).toBeGreaterThan(0);
+    await page.getByText('Before fees, by the first activity of each position.').waitFor();
+    expect(complaints).toEqual([]);
+    // One in ten seconds: the page says so and offers the rest of the wait.
+    await page.getByRole('radio', { name: '1Y' }).check();
+    await page.getByRole('alert').getByText('429Rate limited. 1 request per 10 s per key.').waitFor();
+    expect(await page.getByRole('button', { name: /^Try again in \d+ s$/ }).isDisabled()).toBe(true);
     await page.close();
   });
 
@@ -261,21 +364,30 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
 
     const empty = await open(`/app/wallet/0x${'0'.repeat(38)}aa`);
     await empty.page.getByText('This wallet has not traded.').waitFor();
+    await empty.page.getByText('This wallet holds nothing and never did.').waitFor();
+    // A trial click finds what is covered by the chart's canvas.
+    await empty.page.getByText('No profit or loss in this period.').click({ trial: true });
+    await empty.page.getByText('Address not found.').waitFor();
     await empty.page.close();
   });
 
   it('is readable in both themes and on a phone, and waits with bones', async () => {
-    for (const dark of [false, true]) {
-      const { page } = await open(marketPage(), { dark, width: 375 });
-      await soon(() => rows(page, 'trades').count()).toBe(50);
-      await page.locator('#prices:not([aria-busy])').waitFor();
+    const [holder] = await product.sql<{ maker: string }>(
+      `SELECT maker FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') ORDER BY maker LIMIT 1`,
+    );
+    for (const [dark, path] of [false, true].flatMap((dark) =>
+      [marketPage(), `/app/wallet/${holder?.maker}`].map((path) => [dark, path] as const),
+    )) {
+      const { page } = await open(path, { dark, width: 375 });
+      await soon(() => rows(page, 'trades').count()).toBeGreaterThan(0);
+      await soon(() => page.locator('[aria-busy]').count()).toBe(0);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
       expect(await page.evaluate(CONTRASTS)).toEqual([]);
       await page.close();
     }
     const { page } = await open(marketPage(), { before: (page) => page.route('**/v3/**', () => undefined) });
     expect(await page.locator('#view .bone').count()).toBeGreaterThan(3);
-    expect(await page.locator('#chart-box').getAttribute('aria-busy')).toBe('true');
+    expect(await page.locator('#candles-box').getAttribute('aria-busy')).toBe('true');
     await page.close();
   });
 

@@ -1,8 +1,9 @@
 // Candles of one outcome: the newest page, older ones as the reader goes back, and all of them as a table.
 
-import { chartLook, colour, dark, loadCharts } from '/console/library.js';
+import { colour, dark, loadCharts } from '/console/library.js';
 import { get, problem } from './api.js';
-import { $, el, time } from './dom.js';
+import { look, numbers, panel, say } from './charts.js';
+import { el, time } from './dom.js';
 import { count, price, shares, usd, utc } from './format.js';
 
 const PAGE = 120;
@@ -12,7 +13,9 @@ const REFRESH_MS = 15_000;
 /** A share is worth between nothing and a dollar; the scale's margins reach beyond. */
 const onScale = (value) => (value < -0.0005 || value > 1.0005 ? '' : `$${value.toFixed(3)}`);
 
-export function createCandles({ box, canvas, state, legend, details, rows }) {
+/** The panel of candles. */
+export function createCandles() {
+  const { box, canvas, state, legend, details, rows } = panel('candles');
   let chart = null;
   let bars = null;
   let volumes = null;
@@ -24,11 +27,6 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
   let busy = false;
   let stale = false;
 
-  const look = () => ({
-    ...chartLook(),
-    layout: { ...chartLook().layout, attributionLogo: false },
-    timeScale: { timeVisible: true, secondsVisible: false, borderColor: colour('--line') },
-  });
   const barColours = () => {
     const [upColor, downColor] = [colour('--up'), colour('--down')];
     return { upColor, downColor, borderVisible: false, wickUpColor: upColor, wickDownColor: downColor };
@@ -39,21 +37,21 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
     color: `${colour(candle.close >= candle.open ? '--up' : '--down')}66`,
   });
 
-  const say = (candle) => {
-    const part = (name, text) => [`${name} `, el('b', {}, text)];
-    if (candle === undefined) legend.textContent = '\u00a0';
-    else {
-      legend.replaceChildren(
-        ...part('', utc(candle.time)),
-        ...part('Open', price(candle.open)),
-        ...part('High', price(candle.high)),
-        ...part('Low', price(candle.low)),
-        ...part('Close', price(candle.close)),
-        ...part('Volume', usd(candle.volume_usd)),
-        ...part('Trades', count(candle.trades)),
-      );
-    }
-  };
+  const tell = (candle) =>
+    say(
+      legend,
+      candle === undefined
+        ? null
+        : [
+            ['', utc(candle.time)],
+            ['Open', price(candle.open)],
+            ['High', price(candle.high)],
+            ['Low', price(candle.low)],
+            ['Close', price(candle.close)],
+            ['Volume', usd(candle.volume_usd)],
+            ['Trades', count(candle.trades)],
+          ],
+    );
 
   const draw = async () => {
     const charts = await loadCharts();
@@ -71,7 +69,7 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
       });
       volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
       bars.priceScale().applyOptions({ scaleMargins: { top: 0.06, bottom: 0.2 } });
-      chart.subscribeCrosshairMove(({ time: at }) => say(at === undefined ? shown.at(-1) : known.get(at)));
+      chart.subscribeCrosshairMove(({ time: at }) => tell(at === undefined ? shown.at(-1) : known.get(at)));
       chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
         if (range !== null && range.from < MARGIN) void more();
       });
@@ -87,30 +85,25 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
 
   const list = () => {
     if (!details.open) return;
-    const cells = (candle) => [
-      price(candle.open),
-      price(candle.high),
-      price(candle.low),
-      price(candle.close),
-      usd(candle.volume_usd),
-      shares(candle.volume_shares),
-      count(candle.trades),
-    ];
-    const names = ['Open', 'High', 'Low', 'Close', 'Volume', 'Shares', 'Trades'];
-    const body = shown
-      .toReversed()
-      .map((candle) =>
-        el('tr', {}, el('td', {}, time(candle.time)), ...cells(candle).map((text) => el('td', { class: 'num' }, text))),
-      );
-    const head = [
-      el('th', { scope: 'col' }, 'Start, UTC'),
-      ...names.map((name) => el('th', { scope: 'col', class: 'num' }, name)),
-    ];
-    const table = el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...body));
     const button = el('button', { type: 'button', disabled: older === null }, 'Load older candles');
     button.addEventListener('click', () => void more());
-    const scroll = el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Candles' }, table);
-    rows.replaceChildren(scroll, el('div', { class: 'foot' }, button, `${count(shown.length)} shown`));
+    numbers(rows, {
+      label: 'Candles',
+      names: ['Start, UTC', 'Open', 'High', 'Low', 'Close', 'Volume', 'Shares', 'Trades'],
+      rows: shown
+        .toReversed()
+        .map((candle) => [
+          time(candle.time),
+          price(candle.open),
+          price(candle.high),
+          price(candle.low),
+          price(candle.close),
+          usd(candle.volume_usd),
+          shares(candle.volume_shares),
+          count(candle.trades),
+        ]),
+      foot: [button, `${count(shown.length)} shown`],
+    });
   };
 
   const take = (page, from) => {
@@ -143,7 +136,7 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
           chart.timeScale().setVisibleLogicalRange({ from: shown.length - 60, to: shown.length + 2 });
         else chart.timeScale().fitContent();
       }
-      say(shown.at(-1));
+      tell(shown.at(-1));
       list();
     } catch (error) {
       if (mine !== choice) return;
@@ -176,7 +169,7 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
       busy = false;
       box.setAttribute('aria-busy', 'true');
       state.replaceChildren();
-      say();
+      tell();
       return fetchPage('start');
     },
     /** All candles there are, once shown; null where older ones exist. */
@@ -189,14 +182,3 @@ export function createCandles({ box, canvas, state, legend, details, rows }) {
     },
   };
 }
-
-/** The panel of a market page. */
-export const candlesPanel = () =>
-  createCandles({
-    box: $('chart-box'),
-    canvas: $('chart'),
-    state: $('chart-state'),
-    legend: $('legend'),
-    details: $('candle-rows'),
-    rows: $('candles'),
-  });

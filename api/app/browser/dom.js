@@ -29,7 +29,7 @@ export const wallet = (address, isRow = false) =>
 
 /** A number that says by sign and colour whether it is a gain. */
 export const gain = (value, text = profit(value)) =>
-  el('span', { class: value > 0 ? 'good' : value < 0 ? 'bad-number' : 'dim' }, text);
+  el('span', { class: Number(value) > 0 ? 'good' : Number(value) < 0 ? 'bad-number' : 'dim' }, text);
 
 export const side = (word) => el('span', { class: word === 'BUY' ? 'good' : 'bad-number' }, word);
 
@@ -37,3 +37,13 @@ export function title(text) {
   $('title').textContent = text;
   document.title = `${text} · Oddstream`;
 }
+
+/** Value of the chosen radio of a name; undefined without one. */
+export const chosenOf = (name) => document.querySelector(`input[name=${name}]:checked`)?.value;
+export function choose(name, value) {
+  for (const input of document.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === value;
+}
+
+/** A number with its name, and what is to be said of it. */
+export const tile = (name, value, ...notes) =>
+  el('div', {}, el('dt', {}, name), el('dd', {}, value, notes.length === 0 ? null : el('small', {}, ...notes)));

@@ -9,21 +9,21 @@ const prices = plain(4, 2);
 const counts = plain(2);
 const small = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
 
-const signed = (value, text) => (value < 0 ? `−${text}` : text);
+const signed = (value, text) => (Number(value) < 0 ? `−${text}` : text);
+/** Text stays text: it may have more digits than a number holds. */
+const magnitude = (value) => (typeof value === 'string' ? value.replace(/^-/, '') : Math.abs(value));
 const amount = (value, format) => {
-  const size = Math.abs(value);
-  return size > 0 && size < 0.01 ? small.format(size) : format.format(size);
+  const size = magnitude(value);
+  return Number(size) > 0 && Number(size) < 0.01 ? small.format(size) : format.format(size);
 };
 
-/** `$1,234.50`; below a cent two significant digits. null and undefined: a dash. */
+/** `$1,234.50` of a number or decimal text; below a cent two significant digits. null and undefined: a dash. */
 export const usd = (value) => (value == null ? '–' : signed(value, `$${amount(value, cents)}`));
 /** Profit: always with its sign. */
-export const profit = (value) => (value == null ? '–' : value > 0 ? `+${usd(value)}` : usd(value));
+export const profit = (value) => (value == null ? '–' : Number(value) > 0 ? `+${usd(value)}` : usd(value));
 /** USD per share. */
 export const price = (value) => (value == null ? '–' : `$${prices.format(value)}`);
 export const shares = (value) => (value == null ? '–' : signed(value, amount(value, counts)));
-export const percent = (value) =>
-  value == null ? '–' : `${value > 0 ? '+' : ''}${signed(value, plain(1, 1).format(Math.abs(value)))} %`;
 export const count = (value) => value.toLocaleString('en-US');
 
 /** Base units, as text or bigint, exactly: `1200500000` is `1200.5`. */

@@ -1,9 +1,10 @@
 // /app/market/{condition, token or slug}
 
 import { get, problem, Refusal } from './api.js';
-import { candlesPanel } from './candles.js';
-import { $, el, time, title } from './dom.js';
+import { createCandles } from './candles.js';
+import { $, choose, chosenOf, el, tile, time, title } from './dom.js';
 import { kindOf, price, short, sourceOf, usd } from './format.js';
+import { createHolders } from './holders.js';
 import { createLive } from './live.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
@@ -57,16 +58,12 @@ function facts(market) {
 }
 
 async function priceTile(token, outcome) {
-  const term = el('dt', {}, outcome);
   try {
-    const found = await get(`/v3/markets/${token}/price`);
-    const from = el('small', {}, sourceOf(found.source));
-    if (found.updated_at !== null) {
-      from.append(', ', time(Date.parse(`${found.updated_at.replace(' ', 'T')}Z`) / 1000));
-    }
-    return el('div', {}, term, el('dd', {}, found.source === null ? '–' : price(found.price), from));
+    const { source, price: value, updated_at: at } = await get(`/v3/markets/${token}/price`);
+    const when = at === null ? [] : [', ', time(Date.parse(`${at.replace(' ', 'T')}Z`) / 1000)];
+    return tile(outcome, source === null ? '–' : price(value), sourceOf(source), ...when);
   } catch (error) {
-    return el('div', {}, term, el('dd', {}, '–', el('small', {}, error.message)));
+    return tile(outcome, '–', error.message);
   }
 }
 
@@ -78,11 +75,6 @@ function outcomeChoice(market, chosen) {
   });
   field.hidden = market.token_ids.length < 2;
 }
-
-const chosenOf = (name) => document.querySelector(`input[name=${name}]:checked`)?.value;
-const choose = (name, value) => {
-  for (const input of document.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === value;
-};
 
 /** Candles as the address asks for them. Without a wish, a market too young for the usual length is shown by the minute. */
 async function firstCandles(candles, market) {
@@ -132,19 +124,20 @@ export async function showMarket(id) {
   const first = market.token_ids.includes(id) ? id : market.token_ids[0];
   outcomeChoice(market, first);
 
-  const candles = candlesPanel();
+  const candles = createCandles();
   void firstCandles(candles, market);
 
   const showPrices = async () => {
     const tiles = market.token_ids.map((token, index) =>
       priceTile(token, market.token_outcomes[index] ?? short(token)),
     );
-    $('prices').replaceChildren(...(await Promise.all(tiles)));
-    $('prices').removeAttribute('aria-busy');
+    $('tiles').replaceChildren(...(await Promise.all(tiles)));
+    $('tiles').removeAttribute('aria-busy');
   };
   void showPrices();
 
   const filter = market.condition_id === null ? { token_id: first } : { condition_id: market.condition_id };
+  void createHolders(market).reload();
   const trades = createTable({
     id: 'trades',
     columns: marketColumns,

@@ -107,7 +107,11 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null })
       if (hadFocus) scroll.focus({ preventScroll: true });
       return;
     }
-    const button = el('button', { type: 'button' }, 'Load more');
+    const button = el(
+      'button',
+      { type: 'button', 'aria-label': `Load more: ${$(`${id}-title`).textContent}` },
+      'Load more',
+    );
     button.addEventListener('click', () => void more());
     foot.replaceChildren(button, words);
     if (!first) button.focus({ preventScroll: true });

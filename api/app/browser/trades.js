@@ -36,8 +36,8 @@ export function fromFrame({ data }) {
     condition: data.condition_id ?? null,
     token: data.token_id,
     price: data.price,
-    shares: Number(fromUnits(shareUnits)),
-    usd: Number(fromUnits(usdUnits)),
+    shares: fromUnits(shareUnits),
+    usd: fromUnits(usdUnits),
     fee: data.fee,
     tx: data.tx_hash,
   };

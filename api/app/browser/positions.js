@@ -1,0 +1,61 @@
+// What a wallet holds and held.
+
+import { get } from './api.js';
+import { $, chosenOf, el, gain, time } from './dom.js';
+import { marketPath, price, shares, short, sourceOf } from './format.js';
+import { createTable } from './table.js';
+
+const PAGE = 50;
+
+const market = (row) =>
+  el(
+    'a',
+    { class: 'row', href: marketPath(row.condition_id ?? row.token_id) },
+    row.market ?? `Token ${short(row.token_id)}`,
+  );
+
+/** The price of now with where it is from: a settlement is no quote. */
+const priced = (row) =>
+  row.price_source === null
+    ? el('span', { class: 'dim' }, sourceOf(null))
+    : el('span', {}, price(row.current_price), el('small', {}, sourceOf(row.price_source)));
+
+const columns = [
+  { title: 'Market', kind: 'text', cell: market },
+  { title: 'Outcome', cell: (row) => row.outcome ?? short(row.token_id) },
+  { title: 'State', wide: true, cell: (row) => row.status },
+  { title: 'Shares', kind: 'num', cell: (row) => shares(row.size) },
+  { title: 'Average price', kind: 'num', wide: true, cell: (row) => price(row.avg_price) },
+  { title: 'Price', kind: 'num', wide: true, cell: priced },
+  { title: 'Unrealized', kind: 'num', wide: true, cell: (row) => gain(row.unrealized_pnl) },
+  { title: 'Realized', kind: 'num', wide: true, cell: (row) => gain(row.realized_pnl) },
+  { title: 'Profit', kind: 'num', cell: (row) => gain(row.total_pnl) },
+  { title: 'Last activity, UTC', kind: 'when', wide: true, cell: (row) => time(Number(row.last_activity_at)) },
+];
+
+export function createPositions(address) {
+  const table = createTable({
+    id: 'positions',
+    columns,
+    async load(place) {
+      const page = await get(`/v3/wallets/${address}/positions`, {
+        status: chosenOf('status'),
+        sort: chosenOf('position-sort'),
+        limit: PAGE,
+        offset: place,
+      });
+      return { rows: page.positions, next: page.next_offset };
+    },
+    keyOf: (row) => row.token_id,
+    empty: () =>
+      el(
+        'p',
+        {},
+        chosenOf('status') === ''
+          ? 'This wallet holds nothing and never did.'
+          : `No position of this wallet is ${chosenOf('status')}.`,
+      ),
+  });
+  for (const name of ['status', 'position-sort']) $(name).addEventListener('change', () => void table.reload());
+  return table;
+}
