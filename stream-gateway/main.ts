@@ -11,6 +11,7 @@ import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
 import { plans } from '../schemas/plans.js';
+import { topics } from '../schemas/topics.js';
 import { createLogAdmission } from './admission/log-admission.js';
 import { createMarketLookup } from './filters/resolve.js';
 import { tailStream } from './hub/tail.js';
@@ -65,11 +66,13 @@ runProcess({
       'Records of stream.events that could not be read',
     );
     const lastSeq = metrics.gauge('gateway_last_seq', 'seq of the newest event handed to the fan-out');
+    const lag = metrics.gauge('gateway_lag_records', 'Records of stream.events not yet handed to the fan-out');
     const onBad = (reason: string) => {
       unreadable.inc();
       logger.warn({ reason }, 'unreadable stream event skipped');
     };
     let caughtUp = false;
+    let handed: number | undefined;
 
     const server = await startGatewayServer({
       host: config.host,
@@ -85,9 +88,10 @@ runProcess({
       metrics,
       logger,
     });
-    board.started('own', () => ({
-      stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'reading the last minutes' },
-    }));
+    board.started('own', async () => {
+      if (handed !== undefined) lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - handed));
+      return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'reading the last minutes' } };
+    });
     logger.info({ port: server.port }, 'event socket is open');
     try {
       await tailStream({
@@ -102,6 +106,9 @@ runProcess({
         },
         onCaughtUp: () => {
           caughtUp = true;
+        },
+        onHanded: (nextOffset) => {
+          handed = nextOffset;
         },
         onBad,
       });

@@ -15,12 +15,15 @@ export async function tailStream(deps: {
   load: (event: LiveEvent) => void;
   publish: (events: readonly LiveEvent[]) => Promise<void>;
   onCaughtUp: () => void;
+  /** Everything below this offset has been handed on. */
+  onHanded: (nextOffset: number) => void;
   onBad: (reason: string) => void;
 }): Promise<void> {
   const { log, codec } = deps;
   const topic = topics.streamEvents.name;
   const { earliest, next } = await log.bounds(topic, 0);
   const from = Math.max(earliest, next - deps.lookbackEvents);
+  deps.onHanded(from);
   let live = from >= next;
   if (live) deps.onCaughtUp();
   for await (const batch of log.read({
@@ -46,5 +49,6 @@ export async function tailStream(deps: {
       deps.onCaughtUp();
     }
     if (events.length > 0) await deps.publish(events);
+    deps.onHanded(batch.nextOffset);
   }
 }

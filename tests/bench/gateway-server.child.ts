@@ -146,6 +146,7 @@ async function ours(dataDir: string): Promise<Served> {
       load: server.load,
       publish: server.publish,
       onCaughtUp: caughtUp,
+      onHanded: () => undefined,
       onBad,
     });
     await loaded;

@@ -62,6 +62,7 @@ export async function followWithGateway(stream: Stream, options: Parameters<type
       published = Math.max(published, stream.head());
       for (const wake of waiting) wake();
     },
+    onHanded: () => undefined,
     onBad: () => undefined,
   });
   await caughtUp;

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { createCodec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tailStream } from '../../stream-gateway/hub/tail.js';
+import { eventually } from '../support/product.js';
+import { createStream } from './stream.js';
+
+it('counts events as handed on when their publishing has resolved, and not before', async () => {
+  const stream = await createStream();
+  await stream.append({}, {}, {});
+  const stop = new AbortController();
+  const handed: number[] = [];
+  let publish: () => void = () => undefined;
+  let publishing = 0;
+  const tail = tailStream({
+    log: stream.log,
+    codec: createCodec(),
+    lookbackEvents: 2,
+    signal: stop.signal,
+    load: () => undefined,
+    publish: () => {
+      publishing++;
+      return new Promise((resolve) => {
+        publish = resolve;
+      });
+    },
+    onCaughtUp: () => undefined,
+    onHanded: (nextOffset) => handed.push(nextOffset),
+    onBad: () => undefined,
+  });
+  const end = async () => (await stream.log.bounds(topics.streamEvents.name, 0)).next;
+  await eventually('the past', async () => handed.at(-1) === (await end()));
+  const before = await end();
+  expect(handed[0]).toBe(before - 2);
+  await stream.append({}, {});
+  await eventually('the publishing', async () => publishing === 1);
+  expect(handed.at(-1)).toBe(before);
+  publish();
+  await eventually('the rest', async () => handed.at(-1) === (await end()));
+  stop.abort();
+  await tail;
+});
