@@ -26,6 +26,7 @@ import { createStatusRoute } from './routes/status/status.js';
 import { createV1PnlRoute } from './routes/v1-wallets/pnl.js';
 import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
 import { createResolveRoute } from './routes/v1-wallets/resolve.js';
+import { createTopTradersRoute } from './routes/v1-wallets/traders.js';
 import { createV1TradesRoutes } from './routes/v1-wallets/trades.js';
 import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
 import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
@@ -85,6 +86,7 @@ export function createService(deps: ServiceDeps): Service {
     createEventRoute({ tables, cache }),
     ...createV1TradesRoutes({ reads }),
     ...createV1PositionsRoutes({ reads }),
+    createTopTradersRoute({ reads, cache, window: deps.window }),
     createV1PnlRoute({ tables, cache, nowMs }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
     ...createV2WalletRoutes({ reads, cache, window: deps.window }),

@@ -102,6 +102,24 @@ export function pnlEventsSql(
   };
 }
 
+export interface SpanRow {
+  readonly wallet: string;
+  readonly token: string;
+  readonly first: number | string;
+  readonly last: number | string;
+}
+
+/** First and last fill of wallets' positions, Unix seconds, none of which is older than `fromS`. */
+export const tradeSpansSql = (wallets: readonly string[], tokenIds: readonly string[], fromS: number): Sql => ({
+  text: `SELECT e.wallet AS wallet, toString(e.token_id) AS token, toUnixTimestamp(min(e.timestamp)) AS first, toUnixTimestamp(max(e.timestamp)) AS last
+      FROM pnl_events AS e
+      WHERE e.wallet IN {wallets:Array(String)} AND e.timestamp >= toDateTime({from:UInt32}, 'UTC')
+        AND e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND e.action IN ('BUY', 'SELL')
+      GROUP BY e.wallet, e.token_id
+      SETTINGS max_execution_time = 10`,
+  params: { wallets, tokens: tokenIds, from: fromS },
+});
+
 export const placeOf = (row: PnlRow): PnlPlace => ({
   blockNumber: Number(row.block_number),
   logIndex: row.log_index,

@@ -1,7 +1,7 @@
 import type { Cached, TtlCache } from '../cache/ttl-cache.js';
 import { MAX_RANKED } from '../catalogue/markets.sql.js';
 import type { Tables } from '../tables/port.js';
-import { type PnlFilter, type PnlRow, pnlEventsSql } from './events.sql.js';
+import { type PnlFilter, type PnlRow, pnlEventsSql, type SpanRow, tradeSpansSql } from './events.sql.js';
 import { readOutcomes, unknownOutcome } from './outcomes.js';
 import {
   type HeldPosition,
@@ -42,6 +42,10 @@ export interface PositionReader {
     filter: PnlFilter,
     page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
   ): Promise<readonly PnlRow[]>;
+  /** First and last fill of positions, by position id; positions without a fill are left out. */
+  tradeSpans(
+    positions: readonly Position[],
+  ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>>;
   /** Prices by token; tokens nobody knows a price of are `unpriced`. */
   prices(tokenIds: readonly string[]): Promise<ReadonlyMap<string, Price>>;
 }
@@ -102,6 +106,25 @@ export function createPositionReader(deps: { tables: Tables; books: TtlCache }):
         }),
       );
       return ids.flatMap((id) => found.get(id) ?? []);
+    },
+    async tradeSpans(positions) {
+      const traded = positions.filter((position) => position.fills > 0);
+      if (traded.length === 0) return new Map();
+      const each = (of: (position: Position) => string) => [...new Set(traded.map(of))];
+      const fromS = Math.min(...traded.map((position) => position.firstAtS));
+      const rows = await tables.rows<SpanRow>(
+        tradeSpansSql(
+          each((position) => position.wallet),
+          each((position) => position.tokenId),
+          fromS,
+        ),
+      );
+      return new Map(
+        rows.map((row) => [
+          positionId({ wallet: row.wallet, tokenId: row.token }),
+          { firstS: Number(row.first), lastS: Number(row.last) },
+        ]),
+      );
     },
     pnlEvents: (filter, page) => tables.rows<PnlRow>(pnlEventsSql(filter, page)),
   };

@@ -2,7 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
 import { fillRow, hex32 } from '../support/rows.js';
-import { alice, bob, carol, exchange, fillWorld, rain, rainNo, snow, snowNo, snowYes, T } from '../support/world.js';
+import {
+  alice,
+  bob,
+  carol,
+  exchange,
+  fillWorld,
+  rain,
+  rainNo,
+  rainYes,
+  snow,
+  snowNo,
+  snowYes,
+  T,
+} from '../support/world.js';
 
 let api: ApiHarness;
 let key: string;
@@ -278,5 +291,261 @@ describe('/v1/trader/{wallet}/pnl', () => {
       body: { error: 'Invalid period. Use: 1D, 1W, 1M, ALL' },
     });
     expect((await api.get(`/v1/trader/${alice}/pnl`, key)).headers.get('cache-control')).toBe('private, max-age=60');
+  });
+});
+
+describe('/v1/markets/{id}/positions', () => {
+  type Body = Row & { outcomes: { token: string; positions: Row[] }[] };
+  const get = (path: string) => api.ok<Body>(`/v1/markets/${path}`, key);
+  const walletsOf = ({ outcomes }: Body) => outcomes.map(({ positions }) => positions.map((row) => row.proxyWallet));
+
+  it('ranks who has or had each outcome', async () => {
+    const body = await get(`${snow.slug}/positions`);
+    expect({ ...body, outcomes: body.outcomes.map(({ token }) => token) }).toEqual({
+      condition_id: snow.conditionId,
+      market_title: snow.question,
+      slug: snow.slug,
+      image: snow.image,
+      outcome_names: ['Yes', 'No'],
+      outcomes: [snowYes, snowNo],
+    });
+    // Alice 2 + 2, Carol and Dave nothing, Bob -10 - 8; of No Bob 200 x 0.08, Carol 50 x -0.02.
+    expect(walletsOf(body)).toEqual([
+      [alice, carol, dave, bob],
+      [bob, carol],
+    ]);
+    expect(body.outcomes[0]?.positions[0]).toEqual({
+      proxyWallet: alice,
+      name: '',
+      profileImage: '',
+      verified: false,
+      asset: snowYes,
+      conditionId: snow.conditionId,
+      outcome: 'Yes',
+      outcomeIndex: 0,
+      size: 100,
+      avgPrice: 0.4,
+      currPrice: 0.42,
+      currentValue: 42,
+      totalBought: 160,
+      realizedPnl: 2,
+      cashPnl: 2,
+      totalPnl: 4,
+    });
+    expect(body.outcomes[1]?.positions).toMatchObject([
+      { totalPnl: 16, outcome: 'No', outcomeIndex: 1 },
+      { totalPnl: -1 },
+    ]);
+  });
+
+  it('filters, sorts and tells the times of trades', async () => {
+    const path = `${snow.conditionId}/positions`;
+    expect(walletsOf(await get(`${path}?sortBy=TOKENS&sortDirection=ASC`))[0]).toEqual([carol, dave, alice, bob]);
+    expect(walletsOf(await get(`${path}?min_size=0.0001&sortBy=CASH_PNL`))[0]).toEqual([alice, dave, bob]);
+    expect(walletsOf(await get(`${path}?status=closed`))).toEqual([[carol], []]);
+    expect(walletsOf(await get(`${path}?user=${bob},${carol}&limit=1&offset=1`))).toEqual([[bob], [carol]]);
+    const { outcomes } = await get(`${path}?includeTrades=true`);
+    const times = outcomes.map(({ positions }) => positions.map((row) => [row.firstTradeAt, row.lastTradeAt]));
+    // Dave only received, Bob only split.
+    expect(times).toEqual([
+      [
+        [T, T + 12],
+        [T + 4, T + 4],
+        [null, null],
+        [T, T],
+      ],
+      [
+        [null, null],
+        [T + 2, T + 2],
+      ],
+    ]);
+    const errorOf = async (rest: string) => {
+      const { status, body } = await api.get(`/v1/markets/${rest}`, key);
+      return [status, (body as { error: string }).error];
+    };
+    expect(await errorOf(`${snowYes}/positions`)).toEqual([404, `Market ${snowYes} not found`]);
+    expect(await errorOf(`${snow.slug}/positions?limit=501`)).toEqual([400, 'Invalid limit. Use 1 to 500']);
+    const many = Array.from({ length: 21 }, (_, n) => hex32(n).slice(-40)).map((hex) => `0x${hex}`);
+    expect(await errorOf(`${snow.slug}/positions?user=${many.join()}`)).toEqual([
+      400,
+      "Too many wallets in 'user'. Max 20",
+    ]);
+  });
+
+  it('lets a key in 60 times a minute with times of trades', async () => {
+    const own = await api.key('starter');
+    const asked = Array.from({ length: 60 }, () => api.get('/v1/markets/nowhere/positions?includeTrades=1', own));
+    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([404]));
+    const refused = await api.get(`/v1/markets/${rain.slug}/positions?includeTrades=1`, own);
+    const retryAtS = Math.ceil(api.clock.nowMs / 1000) + 60;
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: `includeTrades is limited to 60 requests per minute per key. Retry after ${retryAtS}` },
+    });
+    expect((await api.get(`/v1/markets/${rain.slug}/positions`, own)).status).toBe(200);
+  });
+});
+
+describe('/v2/wallets', () => {
+  const get = (path: string) => api.ok<Row & { positions: Row[] }>(`/v2/wallets/${path}`, paid);
+
+  it('has all positions of a wallet with their sums', async () => {
+    const whole = {
+      wallet: alice,
+      source: 'onchain',
+      count: 2,
+      open_count: 1,
+      closed_count: 1,
+      total_realized_pnl: 2.99,
+      total_unrealized_pnl: 2,
+      total_pnl: 4.99,
+      positions_with_pnl: 2,
+      positions: [
+        {
+          token_id: snowYes,
+          size: 100,
+          avg_price: 0.4,
+          realized_pnl: 2,
+          unrealized_pnl: 2,
+          current_price: 0.42,
+          market_status: 'live',
+          total_bought: 160,
+          market: snow.question,
+          slug: snow.slug,
+          event_slug: 'snow-lisbon',
+          outcome: 'Yes',
+          image: snow.image,
+          condition_id: snow.conditionId,
+          last_trade_at: T + 12,
+          closed_at: null,
+          resolved_at: null,
+          tag_slugs: ['weather', 'europe'],
+        },
+        {
+          token_id: rainYes,
+          size: 0,
+          avg_price: 0.9,
+          realized_pnl: 0.99,
+          unrealized_pnl: 0,
+          current_price: null,
+          market_status: 'resolved-win',
+          total_bought: 10,
+          market: 'Rain?',
+          slug: 'rain',
+          event_slug: 'sky',
+          outcome: 'Yes',
+          image: null,
+          condition_id: rain.conditionId,
+          last_trade_at: T + 6,
+          closed_at: T + 26,
+          resolved_at: T + 18,
+          tag_slugs: ['weather'],
+        },
+      ],
+    };
+    expect(await get(`${alice}/positions/onchain`)).toEqual(whole);
+    const { positions, ...sums } = await get(`${alice}/positions/onchain?tag_slug=weather&until=${T + 6}`);
+    expect([sums, positions]).toEqual([
+      {
+        wallet: alice,
+        source: 'onchain',
+        count: 1,
+        open_count: 0,
+        closed_count: 1,
+        total_realized_pnl: 0.99,
+        total_unrealized_pnl: 0,
+        total_pnl: 0.99,
+        positions_with_pnl: 1,
+        filtered: true,
+        applied_filters: { since: null, until: T + 6, tag_slug: 'weather' },
+      },
+      whole.positions.slice(1),
+    ]);
+    expect(await get(`${alice}/positions/onchain?tag_slug=Weather`)).toMatchObject({ count: 0, total_pnl: 0 });
+    // Dave never traded.
+    expect(await get(`${dave}/positions/onchain`)).toMatchObject({ count: 1, open_count: 1 });
+    expect(await get(`${dave}/positions/onchain?since=0`)).toMatchObject({
+      count: 0,
+      applied_filters: { since: 0, until: null },
+    });
+    const lost = (await get(`${bob}/positions/onchain`)).positions.find((row) => row.token_id === rainNo);
+    expect(lost).toMatchObject({ market_status: 'resolved-loss', size: 10, unrealized_pnl: -5, current_price: 0 });
+  });
+
+  it('pages closed positions', async () => {
+    expect(await get(`${alice}/closed-positions`)).toEqual({
+      wallet: alice,
+      count: 1,
+      offset: 0,
+      limit: 10,
+      positions: [
+        {
+          proxy_wallet: alice,
+          asset: rainYes,
+          condition_id: rain.conditionId,
+          avg_price: 0.9,
+          total_bought: 10,
+          realized_pnl: 0.99,
+          cur_price: 1,
+          title: 'Rain?',
+          slug: 'rain',
+          icon: null,
+          event_slug: 'sky',
+          outcome: 'Yes',
+          outcome_index: 0,
+          opposite_outcome: 'No',
+          opposite_asset: rainNo,
+          end_date: '2027-09-30T00:00:00Z',
+          timestamp: T + 26,
+        },
+      ],
+    });
+    expect(await get(`${bob}/closed-positions?limit=500&title=RAI`)).toMatchObject({ limit: 50, count: 1 });
+    expect(await get(`${bob}/closed-positions?market=${snow.slug}`)).toMatchObject({ count: 0 });
+    const grace = `0x${'9a'.repeat(20)}`;
+    const closed = (block: number, token: number, usdc: bigint) => [
+      activityOf({
+        wallet: grace,
+        block_number: block,
+        action: 'BUY',
+        tokens: [String(token)],
+        amounts: [1_000_000n],
+        usdc: 500_000n,
+      }),
+      activityOf({
+        wallet: grace,
+        block_number: block + 1,
+        action: 'SELL',
+        tokens: [String(token)],
+        amounts: [1_000_000n],
+        usdc,
+      }),
+    ];
+    const first = [...closed(100, 9101, 700_000n), ...closed(110, 9102, 600_000n), ...closed(120, 9103, 400_000n)];
+    await insertAccounts(api.clickhouse, first);
+    const assets = async (query: string) =>
+      (await get(`${grace}/closed-positions?${query}`)).positions.map((row) => row.asset);
+    expect(await assets('sortBy=realizedpnl&sortDirection=asc')).toEqual(['9103', '9102', '9101']);
+    expect(await assets('limit=2')).toEqual(['9103', '9102']);
+    later(301);
+    await insertAccounts(api.clickhouse, [...first, ...closed(130, 9104, 500_000n)]);
+    expect(await assets('limit=2&offset=2')).toEqual(['9101']);
+    expect(await assets('limit=2')).toEqual(['9104', '9103']);
+  });
+
+  it('knows no wallet without a history, and no free plan', async () => {
+    const nobody = hex32(5).slice(0, 42);
+    for (const path of ['positions/onchain', 'closed-positions']) {
+      expect(await api.get(`/v2/wallets/${nobody}/${path}`, paid)).toMatchObject({
+        status: 404,
+        body: { error: 'Wallet not found' },
+      });
+      expect((await api.get(`/v2/wallets/${alice}/${path}`, key)).status).toBe(403);
+    }
+    const { status, body } = await api.get(`/v2/wallets/${alice}/positions/onchain?since=soon`, paid);
+    expect([status, body]).toEqual([400, { error: 'Invalid since. Use Unix seconds' }]);
+    later(3);
+    const { headers } = await api.get(`/v2/wallets/${alice}/positions/onchain`, paid);
+    expect(headers.get('cache-control')).toBe('private, max-age=300');
   });
 });

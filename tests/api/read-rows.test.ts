@@ -198,6 +198,9 @@ it.each<[string, number]>([
   ['/v1/markets/market-3/trades', 3 * RANGE + TITLES],
   [`/v1/markets/${C}/trades?user=${W},${wallet(9)}`, 3 * RANGE + TITLES],
   [`/v1/resolve/${W}`, 2 * 6 * RANGE],
+  ['/v1/markets/market-3/positions', 2 * RANGE],
+  // The events of each of 15 holders.
+  ['/v1/markets/market-3/positions?includeTrades=true', 2 * RANGE + 15 * GRANULE],
 ])('%s reads its key range, not its table', async (path, most) => {
   const rows = await rowsRead(path);
   expect(rows).toBeLessThanOrEqual(most);
@@ -210,6 +213,8 @@ it.each<[string, number]>([
   [`/v1/wallets/${W}/positions`, RANGE + ABOUT],
   [`/v1/trader/${W}/pnl?period=1W`, 2 * RANGE + ABOUT / 2 + MARKS],
   [`/v2/trader/${W}/equity`, RANGE + ABOUT],
+  [`/v2/wallets/${W}/positions/onchain`, RANGE + ABOUT],
+  [`/v2/wallets/${W}/closed-positions`, RANGE + ABOUT],
 ])('%s reads its own positions and what they are about', async (path, most) => {
   expect(await rowsRead(path)).toBeLessThanOrEqual(most);
 });

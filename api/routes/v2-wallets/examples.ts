@@ -47,3 +47,14 @@ export const exampleHeld: HeldPosition = {
     winner: null,
   },
 };
+
+/** The same, all of it sold. */
+export const exampleClosed: HeldPosition = {
+  ...exampleHeld,
+  size: 0n,
+  initialValue: 0n,
+  currentValue: 0n,
+  unrealizedPnl: 0n,
+  realizedPnl: 180_470_000n,
+  totalPnl: 180_470_000n,
+};

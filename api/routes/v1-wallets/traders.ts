@@ -1,0 +1,243 @@
+import { z } from 'zod';
+import { commonLimits } from '../../../schemas/plans.js';
+import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { notFound } from '../../errors/failure.js';
+import { walkName } from '../../fills/walks.js';
+import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
+import type { RateWindow } from '../../limits/port.js';
+import { type Outcome, unknownOutcome } from '../../positions/outcomes.js';
+import { type Position, positionId } from '../../positions/position.js';
+import type { HolderSort } from '../../positions/positions.sql.js';
+import type { Reads } from '../../reads.js';
+import { exampleHeld } from '../v2-wallets/examples.js';
+import { paging, walletsOf } from './params.js';
+
+const CACHE_S = 30;
+const DEFAULT_ROWS = 50;
+const MAX_ROWS = commonLimits.topTradersMaxLimit;
+
+const sorts = {
+  TOTAL_PNL: 'total_pnl',
+  REALIZED_PNL: 'realized_pnl',
+  CURRENT_VALUE: 'current_value',
+  SIZE: 'size',
+  INITIAL_VALUE: 'initial_value',
+  TOKENS: 'size',
+  CASH_PNL: 'unrealized_pnl',
+} as const satisfies Record<string, HolderSort>;
+const sortNames = Object.keys(sorts) as (keyof typeof sorts)[];
+const statuses = { OPEN: 'open', CLOSED: 'closed', ALL: 'all' } as const;
+
+const tradesLimit: OwnLimit = {
+  name: 'include-trades',
+  requests: commonLimits.includeTradesPerMinutePerKey,
+  windowMs: commonLimits.rateWindowMs,
+  message: (retryAtS) =>
+    `includeTrades is limited to ${commonLimits.includeTradesPerMinutePerKey} requests per minute per key. Retry after ${retryAtS}`,
+};
+
+const tradeTime = z
+  .int()
+  .nullable()
+  .optional()
+  .meta({ description: 'Only with includeTrades, Unix seconds; null without a fill.' });
+const rowSchema = z.object({
+  proxyWallet: z.string(),
+  name: z.string(),
+  profileImage: z.string(),
+  verified: z.boolean(),
+  asset: z.string(),
+  conditionId: z.string(),
+  outcome: z.string(),
+  outcomeIndex: z.int().nullable(),
+  size: z.number(),
+  avgPrice: z.number(),
+  currPrice: z.number(),
+  currentValue: z.number(),
+  totalBought: z.number(),
+  realizedPnl: z.number(),
+  cashPnl: z.number(),
+  totalPnl: z.number(),
+  firstTradeAt: tradeTime,
+  lastTradeAt: tradeTime,
+});
+
+/** First and last fill of a position, Unix seconds. */
+type Trades = { readonly firstS: number; readonly lastS: number };
+
+/** Profiles are no part of the chain: their fields are empty. `trades`: undefined where they were not asked for. */
+const rowFrom = (position: Position, about: Outcome, trades: Trades | null | undefined): z.input<typeof rowSchema> => ({
+  proxyWallet: position.wallet,
+  name: '',
+  profileImage: '',
+  verified: false,
+  asset: position.tokenId,
+  conditionId: about.conditionId ?? '',
+  outcome: about.outcome ?? '',
+  outcomeIndex: about.outcomeIndex,
+  size: moneyToNumber(position.size),
+  avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
+  currPrice: moneyToNumber(position.price.usd ?? 0n),
+  currentValue: moneyToNumber(position.currentValue),
+  totalBought: moneyToNumber(position.totalBought),
+  realizedPnl: moneyToNumber(position.realizedPnl),
+  cashPnl: moneyToNumber(position.unrealizedPnl),
+  totalPnl: moneyToNumber(position.totalPnl),
+  ...(trades === undefined ? {} : { firstTradeAt: trades?.firstS ?? null, lastTradeAt: trades?.lastS ?? null }),
+});
+
+/** GET /v1/markets/{id}/positions. */
+export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; window: RateWindow }): Route {
+  const { reads, cache, window } = deps;
+  const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
+
+  return defineRoute({
+    method: 'get',
+    family: 'v1',
+    tag: 'Wallets and markets',
+    auth: 'key',
+    gate: 'v1',
+    cacheS: CACHE_S,
+    path: '/v1/markets/{id}/positions',
+    summary: 'Top traders of a market',
+    description: 'Who has or had each outcome. limit and offset are of each outcome; profits are before fees.',
+    params: z.object({
+      id: slugParam({
+        description: 'Market slug, or condition id.',
+        invalid: 'Invalid market',
+        example: 'snow-lisbon-may',
+      }),
+    }),
+    query: z.object({
+      limit: integerParam({
+        description: `Rows per outcome. Default ${DEFAULT_ROWS}.`,
+        invalid: `Invalid limit. Use 1 to ${MAX_ROWS}`,
+        min: 1,
+        max: MAX_ROWS,
+      }).default(DEFAULT_ROWS),
+      offset: paging.offset,
+      sortBy: choiceParam({
+        description: 'Default TOTAL_PNL. TOKENS is SIZE.',
+        invalid: `Invalid sortBy. Use: ${sortNames.join(', ')}`,
+        values: sortNames,
+      }).default('TOTAL_PNL'),
+      sortDirection: choiceParam({
+        description: 'Default DESC.',
+        invalid: 'Invalid sortDirection. Use: ASC, DESC',
+        values: ['ASC', 'DESC'],
+      }).default('DESC'),
+      status: choiceParam({
+        description: 'Default ALL.',
+        invalid: 'Invalid status. Use: OPEN, CLOSED, ALL',
+        values: ['OPEN', 'CLOSED', 'ALL'],
+      }).default('ALL'),
+      min_size: usdParam({ description: 'Smallest size.', invalid: 'Invalid min_size' }).optional(),
+      includeTrades: flagParam({
+        description: `Adds firstTradeAt and lastTradeAt; ${commonLimits.includeTradesPerMinutePerKey} requests per minute and key.`,
+        invalid: 'Invalid includeTrades. Use: true, false',
+      }).default(false),
+      user: z
+        .string()
+        .meta({ description: `Only these wallets: up to ${commonLimits.topTradersMaxUsers}, comma-separated.` })
+        .optional(),
+    }),
+    success: {
+      description: 'A page per outcome, in the order of the outcomes',
+      schema: z.object({
+        condition_id: z.string(),
+        market_title: z.string(),
+        slug: z.string(),
+        image: z.string().nullable(),
+        outcome_names: z.array(z.string()),
+        outcomes: z.array(z.object({ token: z.string(), positions: z.array(rowSchema) })),
+      }),
+      example: {
+        condition_id: exampleHeld.about.conditionId,
+        market_title: exampleHeld.about.market,
+        slug: exampleHeld.about.slug,
+        image: exampleHeld.about.image,
+        outcome_names: ['Yes', 'No'],
+        outcomes: [
+          {
+            token: exampleHeld.tokenId,
+            positions: [rowFrom(exampleHeld, exampleHeld.about, { firstS: 1789000000, lastS: 1790000123 })],
+          },
+          { token: exampleHeld.about.tokenIds[1], positions: [] },
+        ],
+      },
+    },
+    otherResponses: {
+      404: {
+        description: 'Neither a slug nor a condition of the catalogue.',
+        schema: errorSchema,
+        example: { error: 'Market snow-lisbon-may not found' },
+      },
+    },
+    async handler({ params: { id }, query }, context) {
+      const { limit, offset, includeTrades, ...filter } = query;
+      const users = query.user === undefined ? null : walletsOf(query.user, 'user');
+      if (includeTrades) await takeOwn(window, tradesLimit, context);
+      const condition = conditionId.safeParse(id);
+      const named = await reads.fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });
+      const [first] = named ?? [];
+      const market = first === undefined ? undefined : (await reads.outcomesOf([first])).get(first);
+      if (market === undefined || market.market === null) throw notFound(`Market ${id} not found`);
+      const abouts = await reads.outcomesOf(market.tokenIds);
+
+      let ageMs = 0;
+      const outcomes = await Promise.all(
+        market.tokenIds.map(async (token) => {
+          const wallets = users === null ? null : [...users].sort();
+          const asked = {
+            tokenIds: [token],
+            status: statuses[filter.status],
+            minSize: filter.min_size ?? null,
+            wallets,
+          } as const;
+          const name = walkName(undefined, `v1 traders ${token}`, { ...filter, user: wallets });
+          const page = await reads.rankings.page({
+            walk: walkName(context.caller?.accountId, name, {}),
+            offset,
+            limit,
+            async load() {
+              const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+              const cached = await cache.get(name, CACHE_S * 1000, () =>
+                reads.positions.holderOrder(asked, sorts[filter.sortBy], order),
+              );
+              ageMs = Math.max(ageMs, cached.ageMs);
+              return cached.value;
+            },
+          });
+          return { token, positions: await reads.positions.byId(page.ids) };
+        }),
+      );
+      const shown = outcomes.flatMap(({ positions }) => positions);
+      const trades = includeTrades ? await reads.positions.tradeSpans(shown) : null;
+      return {
+        body: {
+          condition_id: market.conditionId ?? '',
+          market_title: market.market,
+          slug: market.slug ?? '',
+          image: market.image,
+          outcome_names: [...market.outcomes],
+          outcomes: outcomes.map(({ token, positions }) => ({
+            token,
+            positions: positions.map((position) =>
+              rowFrom(
+                position,
+                abouts.get(token) ?? unknownOutcome,
+                trades === null ? undefined : (trades.get(positionId(position)) ?? null),
+              ),
+            ),
+          })),
+        },
+        cache: cacheOf({ ageMs }, CACHE_S),
+      };
+    },
+  });
+}

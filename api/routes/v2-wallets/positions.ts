@@ -1,0 +1,259 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../../schemas/primitives/money.js';
+import { notFound } from '../../errors/failure.js';
+import { walkName } from '../../fills/walks.js';
+import { offsetParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { type OrderKey, ordered } from '../../positions/order.js';
+import type { HeldPosition } from '../../positions/position.js';
+import { MAX_POSITIONS } from '../../positions/reader.js';
+import type { Reads } from '../../reads.js';
+import { v2 } from '../v2-onchain/params.js';
+import { exampleClosed, exampleHeld } from './examples.js';
+import { common as every, POSITIONS_CACHE_S } from './params.js';
+import { averageOf, oppositeOf, positionFields, positionFieldsOf, toCent } from './serialize.js';
+
+const common = {
+  ...every,
+  cacheS: POSITIONS_CACHE_S,
+  otherResponses: {
+    404: {
+      description: 'The wallet never had a position.',
+      schema: errorSchema,
+      example: { error: 'Wallet not found' },
+    },
+  },
+} as const;
+
+const wholeRow = z.object({
+  ...positionFields,
+  slug: z.string().nullable(),
+  tag_slugs: z.array(z.string()).nullable().meta({ description: 'Lower case, as the catalogue lists them.' }),
+});
+const wholeRowFrom = (position: HeldPosition): z.input<typeof wholeRow> => ({
+  ...positionFieldsOf(position),
+  slug: position.about.slug,
+  tag_slugs: position.about.tagSlugs === null ? null : [...position.about.tagSlugs],
+});
+
+const wholeSchema = z.object({
+  wallet: z.string(),
+  source: z.literal('onchain'),
+  count: z.int(),
+  open_count: z.int(),
+  closed_count: z.int().meta({ description: 'Nothing held any more, and a profit or loss realized.' }),
+  total_realized_pnl: z.number(),
+  total_unrealized_pnl: z.number(),
+  total_pnl: z.number(),
+  positions_with_pnl: z.int(),
+  filtered: z.literal(true).optional(),
+  applied_filters: z
+    .object({ since: z.int().nullable(), until: z.int().nullable(), tag_slug: z.string().optional() })
+    .optional(),
+  positions: z.array(wholeRow),
+});
+
+function wholeFrom(wallet: string, positions: readonly HeldPosition[]): z.input<typeof wholeSchema> {
+  const sum = (of: (position: HeldPosition) => bigint) =>
+    toCent(positions.reduce((total, position) => total + of(position), 0n));
+  const realized = sum((position) => position.realizedPnl);
+  const unrealized = sum((position) => position.unrealizedPnl);
+  const withPnl = positions.filter((position) => position.realizedPnl !== 0n);
+  return {
+    wallet,
+    source: 'onchain',
+    count: positions.length,
+    open_count: positions.filter((position) => position.size > 0n).length,
+    closed_count: withPnl.filter((position) => position.size === 0n).length,
+    total_realized_pnl: moneyToNumber(realized),
+    total_unrealized_pnl: moneyToNumber(unrealized),
+    total_pnl: moneyToNumber(realized + unrealized),
+    positions_with_pnl: withPnl.length,
+    positions: positions.map(wholeRowFrom),
+  };
+}
+
+const closedSorts = {
+  REALIZEDPNL: (position) => position.realizedPnl,
+  AVGPRICE: (position) => position.avgPrice,
+  PRICE: (position) => position.price.usd,
+  TITLE: ({ about }) => about.market,
+  TIMESTAMP: (position) => BigInt(position.lastAtS),
+} as const satisfies Record<string, (position: HeldPosition) => OrderKey>;
+type ClosedSort = keyof typeof closedSorts;
+const closedSortNames = Object.keys(closedSorts) as ClosedSort[];
+const MAX_CLOSED = 50;
+const DEFAULT_CLOSED = 10;
+
+const closedRow = z.object({
+  proxy_wallet: z.string(),
+  asset: z.string(),
+  condition_id: z.string().nullable(),
+  avg_price: z.number(),
+  total_bought: z.number(),
+  realized_pnl: z.number(),
+  cur_price: z.number().meta({ description: '1 or 0 where resolved.' }),
+  title: z.string().nullable(),
+  slug: z.string().nullable(),
+  icon: z.string().nullable(),
+  event_slug: z.string().nullable(),
+  outcome: z.string().nullable(),
+  outcome_index: z.int().nullable(),
+  opposite_outcome: z.string(),
+  opposite_asset: z.string(),
+  end_date: z.string().nullable().meta({ description: 'ISO-8601, UTC.' }),
+  timestamp: z.int().meta({ description: 'When it was closed, Unix seconds.' }),
+});
+const closedRowFrom = (position: HeldPosition): z.input<typeof closedRow> => ({
+  proxy_wallet: position.wallet,
+  asset: position.tokenId,
+  condition_id: position.about.conditionId,
+  avg_price: averageOf(position),
+  total_bought: moneyToNumber(position.totalBought),
+  realized_pnl: moneyToNumber(position.realizedPnl),
+  cur_price: moneyToNumber(position.price.usd ?? 0n),
+  title: position.about.market,
+  slug: position.about.slug,
+  icon: position.about.icon,
+  event_slug: position.about.eventSlug,
+  outcome: position.about.outcome,
+  outcome_index: position.about.outcomeIndex,
+  opposite_outcome: oppositeOf(position)?.outcome ?? '',
+  opposite_asset: oppositeOf(position)?.asset ?? '',
+  end_date: position.about.endMs === null ? null : new Date(position.about.endMs).toISOString().replace('.000Z', 'Z'),
+  timestamp: position.lastAtS,
+});
+
+/** Positions of a wallet: all of them at once, and the closed ones page by page. */
+export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[] {
+  const { reads } = deps;
+  const bookOf = async (wallet: string) => {
+    const book = await reads.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
+    if (book.value.length === 0) throw notFound('Wallet not found');
+    return book;
+  };
+
+  const whole = defineRoute({
+    ...common,
+    path: '/v2/wallets/{address}/positions/onchain',
+    summary: 'All positions of a wallet, open and closed',
+    description: `Up to ${MAX_POSITIONS}, traded last first. Filters drop rows without what they look at, and sums are of the rows that are left.`,
+    params: z.object({ address: v2.wallet }),
+    query: z.object({
+      since: v2.time('since', 'Only what was last traded at or after this moment, Unix seconds.').optional(),
+      until: v2.time('until', 'Only what was last traded at or before this moment.').optional(),
+      tag_slug: slugParam({ description: 'Only of markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
+    }),
+    success: {
+      description: 'Sums and rows',
+      schema: wholeSchema,
+      example: wholeFrom(exampleHeld.wallet, [exampleHeld]),
+    },
+    async handler({ params: { address }, query: { since, until, tag_slug: tag } }) {
+      const book = await bookOf(address);
+      const listed = book.value.filter(
+        ({ lastTradeAtS: at, about }) =>
+          (since === undefined || (at !== null && at >= since)) &&
+          (until === undefined || (at !== null && at <= until)) &&
+          (tag === undefined || about.tagSlugs?.includes(tag) === true),
+      );
+      const positions = ordered(listed, {
+        key: ({ lastTradeAtS: at }) => (at === null ? null : BigInt(at)),
+        order: 'desc',
+        id: (position) => position.tokenId,
+      });
+      const body = wholeFrom(address, positions);
+      const cache = cacheOf(book, POSITIONS_CACHE_S);
+      if (since === undefined && until === undefined && tag === undefined) return { body, cache };
+      const { positions: rows, ...sums } = body;
+      const applied = {
+        since: since ?? null,
+        until: until ?? null,
+        ...(tag === undefined ? {} : { tag_slug: tag }),
+      };
+      return { body: { ...sums, filtered: true as const, applied_filters: applied, positions: rows }, cache };
+    },
+  });
+
+  const closed = defineRoute({
+    ...common,
+    path: '/v2/wallets/{address}/closed-positions',
+    summary: 'Closed positions of a wallet',
+    description: 'What was bought and is not held any more. There is more while `count` equals the limit.',
+    params: z.object({ address: v2.wallet }),
+    query: z.object({
+      limit: integerParam({
+        description: `Default ${DEFAULT_CLOSED}; larger than ${MAX_CLOSED} is taken as ${MAX_CLOSED}.`,
+        invalid: 'Invalid limit',
+        min: 1,
+        max: MAX_CLOSED,
+        clamp: true,
+      }).default(DEFAULT_CLOSED),
+      offset: offsetParam({
+        invalid: 'Invalid offset',
+        tooDeep: `Invalid offset. Max ${MAX_POSITIONS}`,
+        max: MAX_POSITIONS,
+      }).default(0),
+      sortBy: choiceParam({
+        description: 'Default TIMESTAMP.',
+        invalid: `Invalid sortBy. Use: ${closedSortNames.join(', ')}`,
+        values: closedSortNames,
+      }).default('TIMESTAMP'),
+      sortDirection: choiceParam({
+        description: 'Default DESC.',
+        invalid: 'Invalid sortDirection. Use: ASC, DESC',
+        values: ['ASC', 'DESC'],
+      }).default('DESC'),
+      market: v2.slug.optional(),
+      title: slugParam({ description: 'Part of the title, any letter case.', invalid: 'Invalid title' }).optional(),
+    }),
+    success: {
+      description: 'A page of positions',
+      schema: z.object({
+        wallet: z.string(),
+        count: z.int(),
+        offset: z.int(),
+        limit: z.int(),
+        positions: z.array(closedRow),
+      }),
+      example: {
+        wallet: exampleClosed.wallet,
+        count: 1,
+        offset: 0,
+        limit: 10,
+        positions: [closedRowFrom(exampleClosed)],
+      },
+    },
+    async handler({ params: { address }, query: { limit, offset, ...filter } }, context) {
+      const book = await bookOf(address);
+      const title = filter.title?.toLowerCase();
+      const page = await reads.rankings.page({
+        walk: walkName(context.caller?.accountId, `/v2/wallets/${address}/closed-positions`, filter),
+        offset,
+        limit,
+        async load() {
+          const listed = book.value.filter(
+            ({ size, totalBought, about }) =>
+              size === 0n &&
+              totalBought > 0n &&
+              (filter.market === undefined || about.slug === filter.market) &&
+              (title === undefined || about.market?.toLowerCase().includes(title) === true),
+          );
+          const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+          const by = { key: closedSorts[filter.sortBy], order, id: (one: HeldPosition) => one.tokenId } as const;
+          return ordered(listed, by).map((one) => one.tokenId);
+        },
+      });
+      const found = new Map(book.value.map((one) => [one.tokenId, one]));
+      const positions = page.ids.flatMap((id) => found.get(id) ?? []).map(closedRowFrom);
+      return {
+        body: { wallet: address, count: positions.length, offset, limit, positions },
+        cache: cacheOf(book, POSITIONS_CACHE_S),
+      };
+    },
+  });
+
+  return [whole, closed];
+}
