@@ -20,6 +20,7 @@ import { chainFamily } from './chain/family.js';
 import { fillsFamily } from './fills/family.js';
 import type { Fold } from './fold/fold.js';
 import { openFoldStores } from './fold/fold-store.js';
+import { createPainter } from './leaderboards/painter.js';
 import { migrations } from './migrations.js';
 import { oracleFamily } from './oracle/family.js';
 import { pnlFamily, positionsFamily } from './positions/family.js';
@@ -107,6 +108,20 @@ runProcess({
       ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
         foldUnit(`positions-${partition}`, (own) => createPositionsProcessor({ ...own, partition })),
       ),
+      {
+        name: 'leaderboards',
+        create: () => {
+          const painter = createPainter({ clickhouse, logger, metrics, nowMs: Date.now });
+          return {
+            async run(own) {
+              await Promise.race([tables, aborted(own)]);
+              if (!own.aborted) await painter.run(own);
+            },
+            // Nothing waits for a picture.
+            check: async () => ({ ok: true }),
+          };
+        },
+      },
       ...families.flatMap((family) =>
         Array.from(
           { length: family.topic.partitions },

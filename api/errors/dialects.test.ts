@@ -125,7 +125,7 @@ describe('wording', () => {
       { kind: 'missing_key' },
       { kind: 'unknown_key' },
       { kind: 'plan_gate', tier: 'free', upgradeUrl, status: 402 },
-      { kind: 'bad_parameter', message: 'x' },
+      { kind: 'bad_parameter', message: 'x', facts: { max_rank: 7 } },
       { kind: 'bad_body', message: 'x' },
       { kind: 'body_too_large', limitBytes: 5 },
       { kind: 'bad_encoding' },

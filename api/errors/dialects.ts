@@ -121,6 +121,7 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
     case 'rate_limited':
       return answer(429, dialect.rateLimited(failure), { 'retry-after': String(retryAfterS(failure)) });
     case 'bad_parameter':
+      return answer(400, { error: failure.message, ...failure.facts });
     case 'bad_body':
       return answer(400, { error: failure.message });
     case 'body_too_large':

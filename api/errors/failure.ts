@@ -16,7 +16,12 @@ export type Failure =
       /** Replaces the family's text (limits with wording of their own). */
       readonly message?: string;
     }
-  | { readonly kind: 'bad_parameter'; readonly message: string }
+  | {
+      readonly kind: 'bad_parameter';
+      readonly message: string;
+      /** What would be right, beside the error. */
+      readonly facts?: Readonly<Record<string, number>>;
+    }
   | { readonly kind: 'bad_body'; readonly message: string }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'bad_encoding' }

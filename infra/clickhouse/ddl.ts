@@ -18,6 +18,8 @@ export interface TableSpec {
   readonly engineArgs?: readonly string[];
   readonly partitionBy?: string;
   readonly orderBy: string;
+  /** When rows go, e.g. `at + INTERVAL 1 DAY`. */
+  readonly ttl?: string;
   /** Further table settings, e.g. `index_granularity = 256`. */
   readonly settings?: readonly string[];
   readonly placement: Placement;
@@ -77,7 +79,7 @@ export function createTable(
   const partition = spec.partitionBy === undefined ? '' : `\n    PARTITION BY ${spec.partitionBy}`;
   return `CREATE TABLE IF NOT EXISTS ${own.name}${own.onCluster} (${spec.columns}
     ) ENGINE = ${own.engine}${partition}
-    ORDER BY ${spec.orderBy}
+    ORDER BY ${spec.orderBy}${spec.ttl === undefined ? '' : `\n    TTL ${spec.ttl}`}
     SETTINGS ${[...own.settings, ...(spec.settings ?? [])].join(', ')}`;
 }
 

@@ -65,6 +65,8 @@ beforeAll(async () => {
   for (const table of ['condition_tokens', 'token_settlements'])
     await run(`INSERT INTO ${table} (token_id, condition_id, outcome_index, timestamp, _offset)
       SELECT 90000 + number, ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, ${T}, number FROM numbers(${MARKETS * 2})`);
+  await run(`INSERT INTO leaderboards (board, taken_at, rank, wallet)
+    SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
   // One part per partition, as the server's merges leave them in the end.
   for (const table of [
     'fills',
@@ -169,6 +171,10 @@ it.each<[string, number]>([
   [`/v3/conditions/${C}`, RANGE],
   ['/v3/resolutions', RANGE + 2 * TITLES],
   [`/v3/wallets/${W}`, RANGE + HELD],
+  ['/v3/leaderboard?offset=9000', 2 * RANGE],
+  ['/v3/leaderboard?market_slug=market-3&limit=10', 2 * RANGE + 20 * 1_024 + HELD],
+  ['/v3/tags/tag-3/leaderboard?limit=10', MARKETS + 3 * RANGE + 20 * 1_024 + HELD],
+  ['/v3/stats', RANGE],
   [`/v3/markets/condition/${C}/positions`, 4 * RANGE],
   ['/v3/markets/slug/market-3/positions', 4 * RANGE],
   [`/v3/markets/${token(5)}/positions`, 3 * RANGE],

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { summariesSql } from '../../api/pnl/summaries.sql.js';
 import { clusterDdl } from '../../infra/clickhouse/cluster-ddl.js';
 import { type Ddl, singleServerDdl } from '../../infra/clickhouse/ddl.js';
 import { loadNative, type NativeConnection, type NativeEngine } from '../../infra/clickhouse/embedded/native.js';
 import { migrationsTable } from '../../infra/clickhouse/migrations.js';
+import { boardsPicture, pictureSettings, totalsPicture } from '../../processors/leaderboards/pictures.sql.js';
 import { migrations } from '../../processors/migrations.js';
 
 /** The engine with a cluster of one shard that is itself. */
@@ -139,6 +141,7 @@ describe('the cluster variant on the engine', () => {
       'hourly_volumes_local AggregatingMergeTree',
       'last_prices Distributed',
       'last_prices_local AggregatingMergeTree',
+      'leaderboards MergeTree',
       'market_status View',
       'markets ReplacingMergeTree',
       'minted_by_token Distributed',
@@ -171,6 +174,7 @@ describe('the cluster variant on the engine', () => {
       'usage_hourly View',
       'usage_local ReplacingMergeTree',
       'usage_monthly View',
+      'venue_totals MergeTree',
       'wallet_days Distributed',
       'wallet_days_local SummingMergeTree',
       'wallet_events Distributed',
@@ -207,6 +211,29 @@ describe('the cluster variant on the engine', () => {
          SELECT count() FROM fills_by_wallet AS f FINAL WHERE f.role = 'maker' AND f.order_hash IN (SELECT order_hash FROM orders) SETTINGS distributed_product_mode = 'global'`,
       ),
     ).toMatch(/^[1-5]$/);
+  });
+
+  it('takes a picture of all wallets over the shards', async () => {
+    await run(
+      `INSERT INTO positions (wallet, token_id, size, avg_price, realized_pnl, version)
+       SELECT concat('w', toString(number % 3)), 1000 + number, number, 0.5, number, 1 FROM numbers(30)`,
+    );
+    for (const picture of [boardsPicture, totalsPicture])
+      await run(
+        `${picture.replaceAll('{taken_at:UInt64}', String(Date.now()))} SETTINGS ${Object.entries(pictureSettings)
+          .map(([name, value]) => `${name} = '${value}'`)
+          .join(', ')}`,
+      );
+    // 2 + 5 + ... + 29, 1 + 4 + ... + 28, 0 + 3 + ... + 27; nothing has a price.
+    expect(await run(`SELECT rank, wallet, realized_pnl FROM leaderboards WHERE board = 'total' ORDER BY rank`)).toBe(
+      ['1\tw2\t155', '2\tw1\t145', '3\tw0\t135'].join('\n'),
+    );
+    expect(await run('SELECT wallets, positions, realized_pnl FROM venue_totals')).toBe('3\t30\t435');
+    const { text, params } = summariesSql(['w1'], null);
+    const wallets = `['${(params.wallets as string[]).join("','")}']`;
+    expect(await run(`SELECT realized, positions FROM (${text.replaceAll('{wallets:Array(String)}', wallets)})`)).toBe(
+      '145\t10',
+    );
   });
 
   it('settles a replicated table, and refuses names that are none', async () => {

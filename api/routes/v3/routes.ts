@@ -1,9 +1,11 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
+import { createLeaderboardReader } from '../../leaderboards/reader.js';
 import { createTurns } from '../../limits/turns.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { createBuilderRoutes } from './global/builders.js';
+import { createLeaderboardRoutes } from './global/leaderboard.js';
 import { createResolutionsRoute } from './global/resolutions.js';
 import { createCandleRoutes } from './markets/candles.js';
 import { createMarketRoutes } from './markets/markets.js';
@@ -47,6 +49,10 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     ...createWalletPnlRoutes({ pnl, fills, turns }),
     createWalletPositionsRoute(deps.reads),
     ...createHolderRoutes({ ...deps, ...deps.reads }),
+    ...createLeaderboardRoutes({
+      ...deps.reads,
+      leaderboards: createLeaderboardReader({ ...deps, pnl }),
+    }),
     ...createMarketRoutes({ ...deps, conditionsOf, views }),
     ...createTagRoutes({ ...deps, ...deps.reads, views }),
     ...createCandleRoutes(deps),

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { badParameter } from '../../../errors/failure.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
-import { choiceParam, slugParam } from '../../../http/params.js';
+import { choiceParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
 import type { Turns } from '../../../limits/turns.js';
 import type { PnlReader } from '../../../pnl/reader.js';
 import type { Span } from '../../../pnl/series.sql.js';
 import { v3 } from '../params.js';
+import { createSelector, selectionFields } from '../selection.js';
 import { nothing } from './profits.js';
 import {
   allTimeFields,
@@ -28,7 +29,6 @@ import {
 
 const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
 const MAX_BUCKETS = 1_000;
-const MAX_TAGS = 20;
 const SERIES_SOURCE = 'realized_pnl_series' as const;
 const DAY_S = 86_400;
 /** Text of both refusals of the limits on requests at once. */
@@ -64,19 +64,6 @@ function spanOf(query: Times, nowMs: number): Span | null {
   if (afterS > beforeS) throw badParameter('invalid after: later than before');
   return { afterS, beforeS };
 }
-
-const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` }).optional();
-
-const selectionFields = {
-  category: slug('category', 'Tag slug of the markets, as tag_slug.'),
-  tags: slug('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
-  tag_slug: slug('tag_slug', 'Tag slug of the markets.'),
-  market: slug('market', 'Market slug, as market_slug.'),
-  market_slug: slug('market_slug', 'Market slug.'),
-  event_slug: slug('event_slug', 'Event slug: all its markets.'),
-  condition_id: v3.conditionId.optional(),
-};
-type Selection = z.output<z.ZodObject<typeof selectionFields>>;
 
 const pnlQuery = z.object({
   ...times,
@@ -126,29 +113,8 @@ export interface WalletPnlDeps {
 
 /** What a wallet made within spans of time: as one sum, and as a series. */
 export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
-  const { pnl, fills } = deps;
-
-  /** Tokens of all the names given; null for no names. */
-  const tokensOf = async (query: Selection): Promise<readonly string[] | null> => {
-    const anyOf = query.tags?.split(',').filter((tag) => tag !== '');
-    if (anyOf !== undefined && (anyOf.length === 0 || anyOf.length > MAX_TAGS)) throw badParameter('invalid tags');
-    const [named, tagged] = await Promise.all([
-      // Names of the same kind, given twice, must both hold.
-      Promise.all([
-        fills.tokens({
-          conditionId: query.condition_id,
-          marketSlug: query.market_slug,
-          eventSlug: query.event_slug,
-          tagSlug: query.tag_slug,
-        }),
-        fills.tokens({ marketSlug: query.market, tagSlug: query.category }),
-      ]),
-      anyOf === undefined ? null : Promise.all(anyOf.map((tagSlug) => fills.tokens({ tagSlug }))),
-    ]);
-    const lists = [...named, tagged === null ? null : tagged.flatMap((tokens) => tokens ?? [])];
-    const [first, ...rest] = lists.filter((list) => list !== null).map((list) => new Set(list));
-    return first === undefined ? null : [...first].filter((token) => rest.every((list) => list.has(token)));
-  };
+  const { pnl } = deps;
+  const tokensOf = createSelector(deps);
 
   const answer = async (address: string, query: PnlQuery, context: RequestContext) => {
     const span = spanOf(query, context.nowMs);

@@ -1,0 +1,67 @@
+import type { TtlCache } from '../cache/ttl-cache.js';
+import { nothingMade, type PnlReader, summaryOf, type WalletSummary } from '../pnl/reader.js';
+import type { Tables } from '../tables/port.js';
+import {
+  type Board,
+  type BoardRow,
+  boardSql,
+  newestPictureSql,
+  rankedByTokensSql,
+  type VenueTotalsRow,
+  venueTotalsSql,
+} from './boards.sql.js';
+
+export interface RankedWallet {
+  readonly rank: number;
+  readonly wallet: string;
+  readonly summary: WalletSummary;
+}
+
+export interface LeaderboardReader {
+  /** When the newest picture of a board was taken; null before the first. */
+  newestPicture(board: Board): Promise<number | null>;
+  /** Ranks after `afterRank` of a picture, one more than `rows` where there are more; none of a picture that is gone. */
+  ranks(board: Board, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
+  /** Wallets in the order of what they made with some tokens, at most MAX_RANK; at most `ORDER_MS` old. */
+  order(tokenIds: readonly string[], board: Board, name: string): Promise<readonly string[]>;
+  /** Wallets with what they made with some tokens, in the order given. */
+  made(wallets: readonly string[], tokenIds: readonly string[]): Promise<readonly WalletSummary[]>;
+  totals(): Promise<VenueTotalsRow | null>;
+}
+
+/** Oldest order of the wallets of a market. */
+export const ORDER_MS = 60_000;
+
+/** Ranks of wallets: over everything from pictures taken in the background, over some markets from their holders. */
+export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache; pnl: PnlReader }): LeaderboardReader {
+  const { tables, cache, pnl } = deps;
+  return {
+    async newestPicture(board) {
+      const [row] = await tables.rows<{ at: number | string }>(newestPictureSql(board));
+      return row === undefined ? null : Number(row.at);
+    },
+    async ranks(board, takenAtMs, afterRank, rows) {
+      const found = await tables.rows<BoardRow>(boardSql(board, takenAtMs, afterRank, rows));
+      return found.map((row) => ({
+        rank: Number(row.rank),
+        wallet: row.wallet,
+        summary: { ...summaryOf({ ...row, combo: false, last_at: 0 }), lastAtS: null },
+      }));
+    },
+    async order(tokenIds, board, name) {
+      const load = async () => {
+        if (tokenIds.length === 0) return [];
+        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokenIds, board))).map((row) => row.id);
+      };
+      return (await cache.get(`leaderboard ${board} ${name}`, ORDER_MS, load)).value;
+    },
+    async made(wallets, tokenIds) {
+      const summaries = await pnl.summaries(wallets, tokenIds);
+      return wallets.map((wallet) => summaries.get(wallet)?.markets ?? nothingMade);
+    },
+    async totals() {
+      const [row] = await tables.rows<VenueTotalsRow>(venueTotalsSql());
+      return row ?? null;
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import { z } from 'zod';
+import type { Rankings } from '../../../catalogue/rankings.js';
+import { ApiError, badParameter } from '../../../errors/failure.js';
+import { formatCursor } from '../../../fills/position.js';
+import type { FillReader } from '../../../fills/reader.js';
+import { type Walks, walkName } from '../../../fills/walks.js';
+import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
+import { choiceParam, slugParam } from '../../../http/params.js';
+import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
+import { type Board, boards, MAX_RANK } from '../../../leaderboards/boards.sql.js';
+import { type LeaderboardReader, ORDER_MS, type RankedWallet } from '../../../leaderboards/reader.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { createSelector, selectionFields } from '../selection.js';
+import { examplePaging } from '../trades/examples.js';
+import { exampleSummary, summaryFields, summaryFrom } from '../wallets/profits.serialize.js';
+import { madeFrom, madeSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
+
+const common = { method: 'get', family: 'v3', auth: 'key', gate: 'v3' } as const;
+const TOO_DEEP = 'leaderboard_offset_too_deep';
+const sorts = ['total_pnl', ...boards] as const;
+const tagSorts = ['net_pnl', 'volume', 'profit', 'loss'] as const;
+const tagBoards: Readonly<Record<(typeof tagSorts)[number], Board>> = {
+  net_pnl: 'realized',
+  volume: 'volume',
+  profit: 'profit',
+  loss: 'loss',
+};
+const paging = {
+  limit: v3.limit(),
+  offset: offsetParam({
+    invalid: 'invalid offset: use a whole number',
+    tooDeep: 'invalid offset: use a whole number',
+    max: Number.MAX_SAFE_INTEGER,
+  }).default(0),
+};
+const tooDeep = {
+  description: `A parameter is malformed, or the page ends beyond rank ${MAX_RANK}.`,
+  schema: errorSchema,
+  example: { error: TOO_DEEP, max_rank: MAX_RANK, max_offset: MAX_RANK - 100, limit: 100, offset: 10_000 },
+};
+
+interface PageQuery {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function checkDepth({ limit, offset }: PageQuery): void {
+  if (offset + limit <= MAX_RANK) return;
+  const facts = { max_rank: MAX_RANK, max_offset: MAX_RANK - limit, limit, offset };
+  throw new ApiError({ kind: 'bad_parameter', message: TOO_DEEP, facts });
+}
+
+export interface LeaderboardDeps {
+  readonly leaderboards: LeaderboardReader;
+  readonly fills: FillReader;
+  readonly rankings: Rankings;
+  readonly walks: Walks;
+}
+
+/** Wallets by what they made: everywhere, with some markets, with those of a tag; and the venue's sums. */
+export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[] {
+  const { leaderboards, rankings, walks, fills } = deps;
+  const tokensOf = createSelector(deps);
+
+  /** A page of the wallets of some markets. */
+  const pageOf = async (
+    name: string,
+    tokenIds: readonly string[],
+    board: Board,
+    query: PageQuery,
+    context: RequestContext,
+  ) => {
+    const page = await rankings.page({
+      walk: walkName(context.caller?.accountId, `v3 leaderboard ${board} ${name}`, {}),
+      ...query,
+      load: () => leaderboards.order(tokenIds, board, name),
+    });
+    const made = await leaderboards.made(page.ids, tokenIds);
+    const rows = page.ids.flatMap((wallet, index): RankedWallet[] => {
+      const summary = made[index];
+      return summary === undefined ? [] : [{ rank: query.offset + index + 1, wallet, summary }];
+    });
+    return { rows, hasMore: page.hasMore };
+  };
+
+  const rowSchema = z.object({ rank: z.int(), wallet: z.string(), ...summaryFields });
+  const rowFrom = ({ rank, wallet, summary }: RankedWallet) => ({ rank, wallet, ...summaryFrom(summary) });
+
+  const leaderboard = defineRoute({
+    ...common,
+    tag: 'Wallets',
+    path: '/v3/leaderboard',
+    summary: 'Wallets by what they made',
+    description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${ORDER_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now.`,
+    query: z.object({
+      sort: choiceParam({
+        description: 'Descending; `loss` the largest loss first. Default total, which is total_pnl.',
+        invalid: `invalid sort: use ${sorts.join(', ')}`,
+        values: sorts,
+      }).default('total'),
+      ...selectionFields,
+      ...paging,
+      cursor: v3.cursor.optional(),
+    }),
+    success: {
+      description: 'A page of wallets',
+      schema: z.object({
+        leaderboard: z.array(rowSchema),
+        as_of: z.int().nullable().meta({ description: 'When the picture was taken, Unix seconds.' }),
+        ...pageFields,
+      }),
+      example: {
+        leaderboard: [{ rank: 1, wallet: EXAMPLE_WALLET, ...summaryFrom(exampleSummary) }],
+        as_of: 1790000200,
+        ...examplePaging,
+        next_cursor: '1790000200123-1',
+      },
+    },
+    otherResponses: { 400: tooDeep },
+    async handler({ query }, context) {
+      const board: Board = query.sort === 'total_pnl' ? 'total' : query.sort;
+      checkDepth(query);
+      const tokenIds = await tokensOf(query);
+      const { sort: _sort, cursor, limit, offset, ...selection } = query;
+      if (tokenIds !== null) {
+        if (cursor !== undefined) throw badParameter('cursor cannot be combined with a choice of markets');
+        const { rows, hasMore } = await pageOf(JSON.stringify(selection), tokenIds, board, query, context);
+        return {
+          body: {
+            leaderboard: rows.map(rowFrom),
+            as_of: null,
+            ...pagingOf(query, { rows: rows.length, hasMore, cursor: null, context }),
+          },
+        };
+      }
+      const walk = walkName(context.caller?.accountId, `/v3/leaderboard ${board}`, {});
+      const begun = offset === 0 ? undefined : walks.boundOf(walk)?.blockNumber;
+      const takenAtMs = cursor?.blockNumber ?? begun ?? (await leaderboards.newestPicture(board));
+      if (takenAtMs !== null && cursor === undefined && offset === 0) {
+        walks.begin(walk, { blockNumber: takenAtMs, logIndex: 0 });
+      }
+      const after = cursor?.logIndex ?? offset;
+      const found = takenAtMs === null ? [] : await leaderboards.ranks(board, takenAtMs, after, limit);
+      if (cursor !== undefined && found.length === 0) {
+        throw badParameter('invalid cursor: its picture is gone, begin again');
+      }
+      const rows = found.slice(0, limit);
+      const last = rows.at(-1);
+      return {
+        body: {
+          leaderboard: rows.map(rowFrom),
+          as_of: takenAtMs === null ? null : Math.floor(takenAtMs / 1000),
+          ...pagingOf(query, {
+            rows: rows.length,
+            hasMore: found.length > limit,
+            cursor:
+              takenAtMs === null || last === undefined
+                ? null
+                : formatCursor({ blockNumber: takenAtMs, logIndex: last.rank }),
+            context,
+          }),
+        },
+      };
+    },
+  });
+
+  const ofTag = defineRoute({
+    ...common,
+    tag: 'Markets',
+    path: '/v3/tags/{slug}/leaderboard',
+    summary: 'Wallets by what they made with the markets of a tag',
+    description: `The first ${MAX_RANK.toLocaleString('en')}. A tag with too many markets is refused.`,
+    params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
+    query: z.object({
+      sort: choiceParam({
+        description: 'Descending; `loss` the largest loss first. Default net_pnl.',
+        invalid: `invalid sort: use ${tagSorts.join(', ')}`,
+        values: tagSorts,
+      }).default('net_pnl'),
+      ...paging,
+    }),
+    success: {
+      description: 'A page of wallets',
+      schema: z.object({ data: z.array(madeSchema), ...pageFields }),
+      example: {
+        data: [madeFrom({ rank: 1, wallet: EXAMPLE_WALLET, summary: exampleSummary })],
+        ...examplePaging,
+        next_cursor: null,
+      },
+    },
+    otherResponses: {
+      400: tooDeep,
+      404: {
+        description: 'No market carries the tag.',
+        schema: errorSchema,
+        example: { error: 'tag not found', tag: 'weather' },
+      },
+    },
+    async handler({ params: { slug }, query }, context) {
+      checkDepth(query);
+      const tokenIds = (await fills.tokens({ tagSlug: slug })) ?? [];
+      if (tokenIds.length === 0)
+        throw new ApiError({ kind: 'not_found', message: 'tag not found', facts: { tag: slug } });
+      const { rows, hasMore } = await pageOf(`tag ${slug}`, tokenIds, tagBoards[query.sort], query, context);
+      return {
+        body: {
+          data: rows.map(madeFrom),
+          ...pagingOf(query, { rows: rows.length, hasMore, cursor: null, context }),
+        },
+      };
+    },
+  });
+
+  const stats = defineRoute({
+    ...common,
+    tag: 'Markets',
+    path: '/v3/stats',
+    summary: 'Sums over all fills, redemptions, wallets and positions',
+    description:
+      'From a picture taken once a minute, less often of very many (`as_of`), combos included; a match counts once in the volume.',
+    success: {
+      description: 'The sums',
+      schema: z.object({ ...totalsSchema.shape, elapsed_ms: z.int() }),
+      example: { ...totalsFrom(null), elapsed_ms: 3 },
+    },
+    handler: async (_input, context) => ({
+      body: { ...totalsFrom(await leaderboards.totals()), elapsed_ms: context.elapsedMs() },
+    }),
+  });
+
+  return [leaderboard, ofTag, stats];
+}

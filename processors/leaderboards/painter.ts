@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { RetryableError } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { boardsPicture, pictureSettings, totalsPicture } from './pictures.sql.js';
+
+export interface Painter {
+  /** One picture of all wallets, in the tables when it resolves. */
+  paint(signal?: AbortSignal): Promise<void>;
+  /** Pictures until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const EVERY_MS = 60_000;
+/** Of the time, the part that pictures may take. */
+const SHARE = 0.1;
+
+/** Takes the pictures that leaderboards are read from: one a minute, and fewer where one takes longer than a tenth of that. */
+export function createPainter(options: {
+  clickhouse: Pick<ClickHouse, 'command'>;
+  logger: Logger;
+  metrics: Metrics;
+  nowMs: () => number;
+}): Painter {
+  const { clickhouse, logger, nowMs } = options;
+  const seconds = options.metrics.gauge(
+    'leaderboards_picture_seconds',
+    'How long the last picture of all wallets took',
+  );
+  const paint: Painter['paint'] = async (signal) => {
+    const params = { taken_at: nowMs() };
+    for (const picture of [boardsPicture, totalsPicture])
+      await clickhouse.command(picture, params, { settings: pictureSettings, signal });
+  };
+  return {
+    paint,
+    async run(signal) {
+      while (!signal.aborted) {
+        const beganMs = performance.now();
+        try {
+          await paint(signal);
+          seconds.set((performance.now() - beganMs) / 1000);
+        } catch (error) {
+          if (signal.aborted) return;
+          if (!(error instanceof RetryableError)) throw error;
+          logger.warn({ err: error }, 'no picture for the leaderboards, trying again later');
+        }
+        const tookMs = performance.now() - beganMs;
+        await sleep(Math.max(EVERY_MS, tookMs / SHARE), undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Wallets per board: as deep as pages go. */
+export const BOARD_SIZE = 10_000;
+
+/** Positions of the module-based protocol: of a module, nothing in the reserved bits. Other token ids are hashes. */
+const combo =
+  '(bitShiftRight(token_id, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(token_id, 40), toUInt256(18446744073709551615)) = 0)';
+
+const halfUp = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
+const tracked = 'toInt256(p.size - p.received)';
+/** Shares bought of what is held at the price, less their cost at the average; 0 for what has no price. */
+const unrealized = `if(q.source IN ('', 'none'), toInt256(0),
+        ${halfUp(`${tracked} * toInt256(round(q.price * 1000000))`, 'toInt256(1000000)')}
+        - ${halfUp(`${tracked} * toInt256(toDecimal256(p.avg_price, 18) * 1000000000000000000)`, 'toInt256(1000000000000000000)')})`;
+
+/** What each board ranks by: the smallest first. */
+const boards: Readonly<Record<string, string>> = {
+  total: '-(w.realized + w.unrealized)',
+  realized: '-w.realized',
+  unrealized: '-w.unrealized',
+  profit: '-w.profit',
+  loss: 'w.loss',
+  volume: '-toInt64(w.volume)',
+  wins: '-toInt64(w.wins)',
+  positions: '-toInt64(w.positions)',
+};
+const entry = 'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open';
+
+/** One pass over all positions; only the first wallets of each board are kept while it runs. `{taken_at:UInt64}`: Unix milliseconds. */
+export const boardsPicture = `INSERT INTO leaderboards
+    SELECT list.1 AS board, fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(rank) AS rank, found.2 AS wallet,
+      found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
+      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions
+    FROM (
+      SELECT arrayJoin([${Object.entries(boards)
+        .map(([board, key]) => `('${board}', groupArraySorted(${BOARD_SIZE})((${key}, ${entry})))`)
+        .join(',\n        ')}]) AS list
+      FROM (
+        SELECT p.wallet AS wallet, toInt64(sum(p.realized_pnl)) AS realized, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS profit,
+          toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS loss, toInt64(sum(${unrealized})) AS unrealized,
+          sum(p.bought_usdc + p.sold_usdc) AS volume, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
+          count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open
+        FROM (
+          SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
+          FROM positions FINAL WHERE NOT ${combo}
+        ) AS p
+        LEFT JOIN (
+          SELECT token_id, price, source, resolved FROM token_prices
+          WHERE token_id IN (SELECT token_id FROM positions WHERE size > 0)
+        ) AS q ON q.token_id = p.token_id
+        GROUP BY wallet
+      ) AS w
+    )
+    ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
+
+/** Sums over everything: a match counts once in the volume, an OrderFilled log once in the fills. */
+export const totalsPicture = `INSERT INTO venue_totals
+    SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, (SELECT count() FROM fills) AS fills,
+      (SELECT count() FROM wallet_events WHERE kind = 'redemption') AS redemptions, uniqExact(p.wallet) AS wallets, count() AS positions,
+      toInt64(sum(p.realized_pnl)) AS realized_pnl, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS gross_profit,
+      toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS gross_loss, (SELECT toUInt64(sum(usdc)) FROM hourly_volumes) AS volume
+    FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;
+
+/** Whole pictures, in little memory and without hurry: they share the engine with everybody's questions. */
+export const pictureSettings = {
+  max_threads: 1,
+  max_insert_threads: '1',
+  min_insert_block_size_rows: '1000000',
+  min_insert_block_size_bytes: '1000000000',
+  max_execution_time: 280,
+} as const;

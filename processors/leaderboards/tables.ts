@@ -1,0 +1,54 @@
+import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+
+const leaderboards: TableSpec = {
+  name: 'leaderboards',
+  columns: `
+      board LowCardinality(String),
+      taken_at DateTime64(3, 'UTC'),
+      rank UInt32,
+      wallet String,
+      realized_pnl Int64,
+      gross_profit Int64,
+      gross_loss Int64,
+      unrealized_pnl Int64,
+      volume UInt64,
+      wins UInt32,
+      losses UInt32,
+      positions UInt32,
+      open_positions UInt32`,
+  engine: 'MergeTree',
+  partitionBy: 'toStartOfHour(taken_at)',
+  orderBy: '(board, taken_at, rank)',
+  ttl: 'toDateTime(taken_at) + INTERVAL 2 HOUR',
+  settings: ['index_granularity = 1024', 'ttl_only_drop_parts = 1'],
+  placement: 'everywhere',
+};
+
+const venueTotals: TableSpec = {
+  name: 'venue_totals',
+  columns: `
+      taken_at DateTime64(3, 'UTC'),
+      fills UInt64,
+      redemptions UInt64,
+      wallets UInt64,
+      positions UInt64,
+      realized_pnl Int64,
+      gross_profit Int64,
+      gross_loss Int64,
+      volume UInt64`,
+  engine: 'MergeTree',
+  orderBy: 'taken_at',
+  ttl: 'toDateTime(taken_at) + INTERVAL 1 DAY',
+  placement: 'everywhere',
+};
+
+/**
+ * Pictures of all wallets, taken again and again: to rank them is to read all of them, so no request does. `leaderboards`: the first 10,000
+ * wallets per board (total, realized, unrealized, profit, loss, volume, wins, positions) by rank, without combos; a picture is there as a
+ * whole or not at all, for two hours, so that a reader can page through one. `venue_totals`: sums over everything. Amounts in base units,
+ * profits before fees, wins and losses count positions.
+ */
+export const leaderboardTables: Migration = {
+  id: '0035_leaderboards',
+  statements: (ddl) => [...ddl.table(leaderboards), ...ddl.table(venueTotals)],
+};

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createPainter, type Painter } from '../../processors/leaderboards/painter.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
+import { address } from '../support/rows.js';
+import { alice, bob, carol, comboYes, fillWorld, snowYes } from '../support/world.js';
+
+/** Pictures are kept by the engine's own clock. */
+const NOW_S = Math.floor(Date.now() / 1000);
+
+let api: ApiHarness;
+let key: string;
+let painter: Painter;
+
+const units = (usd: number) => BigInt(Math.round(usd * 1e6));
+const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: number, usdc: number, token = snowYes) =>
+  activityOf({
+    wallet,
+    block_number: block,
+    action,
+    tokens: [token],
+    amounts: [units(shares)],
+    usdc: units(usdc),
+    exchange_version: token === comboYes ? 3 : 2,
+  });
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: NOW_S * 1000 });
+  key = await api.key('starter');
+  painter = createPainter({
+    clickhouse: api.clickhouse,
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => api.clock.nowMs,
+  });
+  await fillWorld(api.clickhouse);
+  await fillAccounts(api.clickhouse);
+  // A combo's profit is on no board: 60 of 80 sold for 30 against 7.50.
+  await insertAccounts(api.clickhouse, [
+    trade(carol, 104, 'BUY', 80, 10, comboYes),
+    trade(carol, 107, 'SELL', 60, 30, comboYes),
+  ]);
+}, 60_000);
+afterAll(() => api.stop());
+
+type Row = Record<string, unknown>;
+type Body = Row & { leaderboard: Row[]; data: Row[]; has_more: boolean; next_cursor: string | null };
+const get = (query: string) => api.ok<Body>(`/v3/leaderboard?${query}`, key);
+const wallets = async (query: string) => (await get(query)).leaderboard.map((row) => row.wallet);
+
+describe('leaderboards', () => {
+  it('are empty before the first picture', async () => {
+    expect(await get('')).toMatchObject({ leaderboard: [], as_of: null, has_more: false, next_cursor: null });
+    expect(await api.ok('/v3/stats', key)).toMatchObject({ total_fills: 0, total_volume: '0', as_of: null });
+    await painter.paint();
+  });
+
+  it('rank all wallets by any measure', async () => {
+    // Alice 2.99 and 2; Bob 4 - 10 and -5 - 8 + 16; Carol 0 and -1; Dave nothing.
+    const page = await get('');
+    expect(page.leaderboard.map((row) => [row.rank, row.wallet, row.total_pnl])).toEqual([
+      [1, alice, 4.99],
+      [2, dave, 0],
+      [3, carol, -1],
+      [4, bob, -3],
+    ]);
+    expect(page).toMatchObject({ as_of: NOW_S, rows_returned: 4, has_more: false, offset: 0, limit: 100 });
+    const { elapsed_ms: _, address: __, ...summary } = await api.ok<Row>(`/v3/wallets/${bob}`, key);
+    expect(page.leaderboard[3]).toEqual({ rank: 4, wallet: bob, ...summary });
+    expect(summary).toMatchObject({ net_realized_pnl: -6, unrealized_pnl: 3, position_count: 4, open_positions: 2 });
+    expect(await wallets('sort=total_pnl')).toEqual([alice, dave, carol, bob]);
+    expect(await wallets('sort=realized')).toEqual([alice, carol, dave, bob]);
+    expect(await wallets('sort=unrealized')).toEqual([bob, alice, dave, carol]);
+    expect(await wallets('sort=profit')).toEqual([bob, alice, carol, dave]);
+    expect((await wallets('sort=loss'))[0]).toBe(bob);
+    // 91, 49, 34 and none.
+    expect(await wallets('sort=volume')).toEqual([alice, bob, carol, dave]);
+    expect(await wallets('sort=wins')).toEqual([alice, bob, carol, dave]);
+    expect(await wallets('sort=positions')).toEqual([bob, alice, carol, dave]);
+  });
+
+  it('rank those of some markets', async () => {
+    // Snow: Alice 4, Bob -10 - 8 + 16, Carol -1, Dave 0. Rain: Bob 4 - 5, Alice 0.99.
+    expect(
+      (await get('market_slug=snow-lisbon-may')).leaderboard.map((row) => [row.rank, row.wallet, row.total_pnl]),
+    ).toEqual([
+      [1, alice, 4],
+      [2, dave, 0],
+      [3, carol, -1],
+      [4, bob, -2],
+    ]);
+    expect(await wallets('event_slug=sky')).toEqual([alice, bob]);
+    expect(await wallets('event_slug=sky&sort=realized')).toEqual([bob, alice]);
+    expect(await wallets('tags=europe&sort=loss&limit=1')).toEqual([bob]);
+    expect(await wallets('tag_slug=weather&market=rain&sort=unrealized')).toEqual([alice, bob]);
+    expect(await wallets('tag_slug=nowhere')).toEqual([]);
+    expect(await get('market=rain&limit=1&offset=1')).toMatchObject({
+      leaderboard: [{ rank: 2, wallet: bob }],
+      as_of: null,
+    });
+    const ofTag = await api.ok<Body>('/v3/tags/weather/leaderboard?sort=profit', key);
+    expect(ofTag.data.slice(0, 2)).toEqual([
+      {
+        wallet: bob,
+        net_pnl: '-6',
+        gross_profit: '4',
+        gross_loss: '-10',
+        total_volume: '49',
+        position_count: 4,
+      },
+      {
+        wallet: alice,
+        net_pnl: '2.99',
+        gross_profit: '2.99',
+        gross_loss: '0',
+        total_volume: '91',
+        position_count: 2,
+      },
+    ]);
+    expect(await api.get('/v3/tags/nowhere/leaderboard', key)).toMatchObject({
+      status: 404,
+      body: { error: 'tag not found', tag: 'nowhere' },
+    });
+  });
+
+  it('sum the venue up', async () => {
+    // Nine logs; matches: 40, 30, 4, 9 and the combo's 10. Positions: Alice 2, Bob 4, Carol 3, Dave 1.
+    const { elapsed_ms: _, ...stats } = await api.ok<Row>('/v3/stats', key);
+    expect(stats).toEqual({
+      total_fills: 9,
+      total_redemptions: 2,
+      total_wallets: 4,
+      total_positions: '10',
+      total_realized_pnl: '19490000',
+      total_gross_profit: '29490000',
+      total_gross_loss: '-10000000',
+      total_volume: '93000000',
+      as_of: NOW_S,
+    });
+  });
+
+  it('refuse what is too deep, and gate', async () => {
+    expect(await api.get('/v3/leaderboard?offset=9901', key)).toMatchObject({
+      status: 400,
+      body: { error: 'leaderboard_offset_too_deep', max_rank: 10_000, max_offset: 9_900, limit: 100, offset: 9901 },
+    });
+    expect(await get('offset=9900')).toMatchObject({ leaderboard: [], has_more: false });
+    for (const [query, error] of [
+      ['sort=luck', expect.stringContaining('invalid sort')],
+      ['cursor=1-1', 'invalid cursor: its picture is gone, begin again'],
+      ['cursor=1-1&market=rain', 'cursor cannot be combined with a choice of markets'],
+      ['offset=x', 'invalid offset: use a whole number'],
+    ])
+      expect(await api.get(`/v3/leaderboard?${query}`, key)).toMatchObject({ status: 400, body: { error } });
+    const free = await api.key('free');
+    for (const path of ['leaderboard', 'stats', 'tags/weather/leaderboard'])
+      expect((await api.get(`/v3/${path}`, free)).status).toBe(402);
+  });
+});
+
+it('walks of a leaderboard by offset and by cursor stay with their picture while new ones are taken', async () => {
+  const all = [alice, dave, carol, bob];
+  let block = 200;
+  /** A wallet that stands above all others in the next picture, and of the market at once. */
+  const arrive = async () => {
+    block += 1;
+    const wallet = address(block);
+    await insertAccounts(api.clickhouse, [
+      trade(wallet, block, 'BUY', 100, 10),
+      trade(wallet, block + 1, 'SELL', 100, 90),
+    ]);
+    api.clock.nowMs += 61_000;
+    await painter.paint();
+  };
+  const byOffset = async (query: string) => {
+    const found: unknown[] = [];
+    for (let offset = 0; ; offset += 1) {
+      const page = await get(`${query}&limit=1&offset=${offset}`);
+      found.push(...page.leaderboard.map((row) => row.wallet));
+      if (!page.has_more) return found;
+      await arrive();
+    }
+  };
+  expect(await byOffset('sort=total')).toEqual(all);
+  // Three came above.
+  expect(await wallets('limit=4')).toEqual([201, 202, 203].map(address).concat(alice));
+  const above = (await wallets('market=snow-lisbon-may')).slice(0, 3);
+  expect(above).toEqual([201, 202, 203].map(address));
+  const first = await get('limit=2');
+  const byCursor = first.leaderboard.map((row) => row.wallet);
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    await arrive();
+    const page: Body = await get(`limit=2&cursor=${cursor}`);
+    byCursor.push(...page.leaderboard.map((row) => row.wallet));
+    cursor = page.next_cursor;
+  }
+  expect(byCursor).toEqual([...above, ...all]);
+  expect(await byOffset('market=rain')).toEqual([alice, bob]);
+}, 60_000);
