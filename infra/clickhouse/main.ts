@@ -32,6 +32,7 @@ runProcess({
       dataDir: config.dataDir,
       host: embedded.host.replace(/^\[|\]$/g, ''),
       port: embedded.port,
+      memoryBytes: embedded.memoryBytes,
       identities: [{ user, password }],
       concurrency: Math.max(1, Math.min(threads - 1, Math.max(3, threads - SPARE_THREADS))),
       logger,

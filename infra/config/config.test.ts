@@ -65,7 +65,7 @@ describe('where the tables are', () => {
   it('is the embedded server, which may be moved', () => {
     expect(loadConfig({}).clickhouse).toMatchObject({
       url: 'http://127.0.0.1:8123',
-      embedded: { host: '127.0.0.1', port: 8123 },
+      embedded: { host: '127.0.0.1', port: 8123, memoryBytes: 400 * 2 ** 20 },
       user: 'default',
       password: '',
     });
@@ -74,6 +74,8 @@ describe('where the tables are', () => {
       url: 'http://127.0.0.1:9000',
       embedded: { host: '0.0.0.0', port: 9000 },
     });
+    expect(loadConfig({ CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000' }).clickhouse.embedded?.memoryBytes).toBe(4000 * 2 ** 20);
+    expect(() => loadConfig({ CLICKHOUSE_EMBEDDED_MEMORY_MB: '100' })).toThrow('CLICKHOUSE_EMBEDDED_MEMORY_MB');
   });
 
   it.each(['http://127.0.0.1:8123', 'http://localhost:8123', 'https://tables.example:8443'])(

@@ -21,10 +21,12 @@ const schema = z.object({
   SCHEMA_REGISTRY_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
   SCHEMA_REGISTRY_USER: z.string().optional(),
   SCHEMA_REGISTRY_PASSWORD: z.string().optional(),
-  /** A ClickHouse server of your own. Unset: the embedded one, at the two below. */
+  /** A ClickHouse server of your own. Unset: the embedded one, as the three below say. */
   CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]' }).optional(),
   CLICKHOUSE_EMBEDDED_HOST: z.string().default('127.0.0.1'),
   CLICKHOUSE_EMBEDDED_PORT: port(8123),
+  /** What its queries, merges and caches may take together, in MB; resident memory is about 250 MB more. */
+  CLICKHOUSE_EMBEDDED_MEMORY_MB: z.coerce.number().int().min(200).max(1_000_000).default(400),
   CLICKHOUSE_USER: z.string().optional(),
   CLICKHOUSE_PASSWORD: z.string().optional(),
   CLICKHOUSE_DATABASE: z.string().default('oddstream'),
@@ -98,7 +100,7 @@ export interface Config {
   readonly clickhouse: {
     readonly url: string;
     /** Where the embedded server listens; null when CLICKHOUSE_URL names another one. */
-    readonly embedded: { readonly host: string; readonly port: number } | null;
+    readonly embedded: { readonly host: string; readonly port: number; readonly memoryBytes: number } | null;
     readonly user: string;
     readonly password: string;
     readonly database: string;
@@ -155,7 +157,11 @@ function schemaRegistryOf(e: z.infer<typeof schema>): SchemaRegistryConfig | und
 /** Credentials may be in the URL, as a user name and password of it; what is set on its own wins. */
 function clickhouseOf(e: z.infer<typeof schema>): Pick<Config['clickhouse'], 'url' | 'embedded' | 'user' | 'password'> {
   if (e.CLICKHOUSE_URL === undefined) {
-    const embedded = { host: e.CLICKHOUSE_EMBEDDED_HOST, port: e.CLICKHOUSE_EMBEDDED_PORT };
+    const embedded = {
+      host: e.CLICKHOUSE_EMBEDDED_HOST,
+      port: e.CLICKHOUSE_EMBEDDED_PORT,
+      memoryBytes: e.CLICKHOUSE_EMBEDDED_MEMORY_MB * 1024 * 1024,
+    };
     const url = `http://${reachableHost(embedded.host)}:${embedded.port}`;
     return { url, embedded, user: e.CLICKHOUSE_USER ?? 'default', password: e.CLICKHOUSE_PASSWORD ?? '' };
   }

@@ -10,7 +10,7 @@ export interface Venue {
 const T = 1_750_000_000;
 const SPAN_S = 450 * 86_400;
 /** Rows per insert: what the engine holds in memory at once. */
-const STEP = 1_000_000;
+const STEP = 100_000;
 
 const hex = (width: number, number: string) => `concat('0x', leftPad(lower(hex(toUInt64(${number}))), ${width}, '0'))`;
 const id = (width: number, n: number) => `0x${n.toString(16).padStart(width, '0')}`;

@@ -131,7 +131,9 @@ const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
  * a second there are when they ask again at once. The baseline is the smallest question there is, a token by its id, in the same run.
  */
 export async function run(): Promise<void> {
-  const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn' } });
+  const product = await startProduct({
+    env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn', CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000' },
+  });
   try {
     await untilUp(product);
     await loaded(product);

@@ -60,9 +60,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
   const connectionArgs = [
     `--max_server_memory_usage=${memoryBytes}`,
-    `--mark_cache_size=${32 * megabyte}`,
-    `--primary_index_cache_size=${32 * megabyte}`,
-    `--index_mark_cache_size=${8 * megabyte}`,
+    `--mark_cache_size=${Math.floor(memoryBytes / 12.5)}`,
+    `--primary_index_cache_size=${Math.floor(memoryBytes / 12.5)}`,
+    `--index_mark_cache_size=${Math.floor(memoryBytes / 50)}`,
     `--query_condition_cache_size=${8 * megabyte}`,
     `--compiled_expression_cache_size=${8 * megabyte}`,
     '--background_pool_size=2',
