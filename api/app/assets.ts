@@ -1,30 +1,30 @@
 import type { Express } from 'express';
 import { serveModules } from '../http/browser-files.js';
+import type { AppView } from './page.js';
 import { appCss } from './style.js';
 
-const MODULES = [
-  'main.js',
-  'api.js',
-  'candles.js',
-  'charts.js',
-  'dom.js',
-  'equity.js',
-  'format.js',
-  'holders.js',
-  'home.js',
-  'live.js',
-  'market.js',
-  'positions.js',
-  'search.js',
-  'table.js',
-  'trades.js',
-  'wallet.js',
+/** What every view starts with, and what a view adds. */
+const SHARED = ['main.js', 'api.js', 'dom.js', 'format.js', 'search.js', 'table.js', 'trades.js'];
+const OF_VIEW: Readonly<Record<AppView, readonly string[]>> = {
+  home: ['home.js'],
+  market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js'],
+  wallet: ['wallet.js', 'charts.js', 'equity.js', 'positions.js'],
+};
+const ASSETS = '/app/assets';
+export const appScript = `${ASSETS}/main.js`;
+export const appSheet = `${ASSETS}/app.css`;
+
+/** Scripts of a view, for browsers to fetch at once instead of one after the other. */
+export const appPreloads = (view: AppView): readonly string[] => [
+  ...[...SHARED, ...OF_VIEW[view]].map((name) => `${ASSETS}/${name}`),
+  ...['key.js', ...(view === 'home' ? [] : ['library.js'])].map((name) => `/console/${name}`),
 ];
 
 /** Scripts and sheet of /app. */
 export function mountAppAssets(app: Express): void {
-  app.get('/app/assets/app.css', (_request, response) => {
+  app.get(appSheet, (_request, response) => {
     response.type('text/css').send(appCss);
   });
-  serveModules(app, { prefix: '/app/assets', room: 'api/app/browser', names: MODULES });
+  const names = [...new Set([...SHARED, ...Object.values(OF_VIEW).flat()])];
+  serveModules(app, { prefix: ASSETS, room: 'api/app/browser', names });
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Express, Response } from 'express';
 import { plans } from '../../schemas/plans.js';
-import { mountAppAssets } from '../app/assets.js';
+import { appPreloads, appScript, appSheet, mountAppAssets } from '../app/assets.js';
 import { type AppView, appBody, appViews } from '../app/page.js';
 import { mountConsoleAssets } from '../console/assets.js';
 import { consoleBody } from '../console/page.js';
@@ -49,15 +49,16 @@ const ICON_SVG =
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
 const sheet = (href: string): string => `<link rel="stylesheet" href="${href}">`;
+const preload = (href: string): string => `<link rel="modulepreload" href="${href}">`;
 const REFERENCE_SHEET = '/docs/swagger-ui.css';
 
 function page(
   title: string,
   body: string,
-  options: { script?: string; sheets?: readonly string[]; attributes?: string } = {},
+  options: { script?: string; sheets?: readonly string[]; preloads?: readonly string[]; attributes?: string } = {},
 ): string {
-  const { script = '', sheets = [REFERENCE_SHEET, '/docs/docs.css'], attributes = '' } = options;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(sheet).join('')}</head><body${attributes}>${body}${script}</body></html>`;
+  const { script = '', sheets = [REFERENCE_SHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(sheet).join('')}${preloads.map(preload).join('')}</head><body${attributes}>${body}${script}</body></html>`;
 }
 
 /** Swagger UI has a dark sheet of its own under a class; it follows the reader's setting as our sheet does. */
@@ -150,8 +151,9 @@ export function mountPages(
   mountConsoleAssets(app);
   for (const [view, path] of Object.entries(appViews)) {
     const text = page('Oddstream', `${header}${appBody(view as AppView)}`, {
-      script: '<script type="module" src="/app/assets/main.js"></script>',
-      sheets: ['/docs/docs.css', '/app/assets/app.css'],
+      script: `<script type="module" src="${appScript}"></script>`,
+      sheets: ['/docs/docs.css', appSheet],
+      preloads: appPreloads(view as AppView),
       attributes: ` class="app" data-view="${view}" ${socketData}`,
     });
     app.get(path.replace(/\{(\w+)\}/g, ':$1'), (_request, response) => html(response, text, appCsp(options.socket)));

@@ -1,9 +1,6 @@
 import { hasKey, useKey } from './api.js';
 import { $ } from './dom.js';
-import { showHome } from './home.js';
-import { showMarket } from './market.js';
 import { createSearch } from './search.js';
-import { showWallet } from './wallet.js';
 
 /** The last part of the path; undefined where it is no encoded text. */
 function idOfPath() {
@@ -14,7 +11,12 @@ function idOfPath() {
   }
 }
 
-const views = { home: showHome, market: showMarket, wallet: showWallet };
+/** Each view loads what it needs. */
+const views = {
+  home: async () => (await import('./home.js')).showHome(),
+  market: async (id) => (await import('./market.js')).showMarket(id),
+  wallet: async (id) => (await import('./wallet.js')).showWallet(id),
+};
 const start = () => views[document.body.dataset.view](idOfPath() ?? location.pathname);
 
 function askForKey(words) {
