@@ -151,3 +151,58 @@ export const positionsSql = (wallets: readonly string[], tokenIds: readonly stri
       SETTINGS max_execution_time = 10`,
   params: { tokens: tokenIds, wallets },
 });
+
+/** Place of a position among all of them, by its id. */
+export interface PositionPlace {
+  readonly wallet: string;
+  readonly tokenId: string;
+}
+
+/** Some positions by id. null tokens: of all. */
+export interface PositionPage {
+  readonly tokenIds: readonly string[] | null;
+  readonly status: PositionStatus;
+  readonly minSize: bigint | null;
+  readonly order: 'asc' | 'desc';
+  /** Only what comes after this one, in the order of the page. */
+  readonly beyond: PositionPlace | null;
+  readonly rows: number;
+}
+
+/**
+ * One page of positions by wallet, then token. Of all of them the newest version of each is picked in the order of the table, so that reading stops
+ * when the page is full; FINAL does that in one direction only.
+ */
+export function positionPageSql(page: PositionPage): Sql {
+  const by = page.order === 'asc' ? 'ASC' : 'DESC';
+  const keys: string[] = [];
+  const parts = [statuses[page.status]];
+  const params: Record<string, SqlValue> = { rows: page.rows };
+  if (page.beyond !== null) {
+    const than = page.order === 'asc' ? '>' : '<';
+    // The first condition is the one a key range follows from.
+    keys.push(`p.wallet ${than}= {wallet:String}`);
+    keys.push(`(p.wallet, p.token_id) ${than} ({wallet:String}, toUInt256({token:String}))`);
+    params.wallet = page.beyond.wallet;
+    params.token = page.beyond.tokenId;
+  }
+  if (page.minSize !== null) {
+    parts.push('p.size >= {min_size:UInt64}');
+    params.min_size = page.minSize;
+  }
+  if (page.tokenIds !== null) {
+    parts.push('p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', ...keys);
+    params.tokens = page.tokenIds;
+  }
+  const newest = `(SELECT * FROM positions AS p ${keys.length === 0 ? '' : `WHERE ${keys.join(' AND ')}`}
+        ORDER BY p.wallet ${by}, p.token_id ${by}, p.version DESC LIMIT 1 BY p.wallet, p.token_id) AS p`;
+  return {
+    text: `SELECT ${columns}
+      FROM ${page.tokenIds === null ? newest : 'positions_by_token AS p FINAL'}
+      WHERE ${parts.join(' AND ')}
+      ORDER BY p.wallet ${by}, p.token_id ${by}
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}

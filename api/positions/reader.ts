@@ -16,8 +16,10 @@ import {
   type HolderFilter,
   type HolderSort,
   holderOrderSql,
+  type PositionPage,
   type PositionRow,
   type PriceRow,
+  positionPageSql,
   positionsSql,
   pricesSql,
   walletPositionsSql,
@@ -35,6 +37,8 @@ export interface PositionReader {
   ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly HeldPosition[]>>;
   /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
   holderOrder(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
+  /** Positions in the order of their ids; the same question after the last of them goes on without a gap. */
+  page(page: PositionPage): Promise<readonly Position[]>;
   /** Positions by id, in the order of the ids; ids without a position are left out. */
   byId(ids: readonly string[]): Promise<readonly Position[]>;
   /** One page of a wallet's events and one row more, in chain order. */
@@ -85,6 +89,12 @@ export function createPositionReader(deps: { tables: Tables; books: TtlCache }):
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
       const by = { sort, order, prices: listed, rows: MAX_RANKED };
       return (await tables.rows<{ id: string }>(holderOrderSql(filter, by))).map((row) => row.id);
+    },
+    async page(page) {
+      if (page.tokenIds?.length === 0) return [];
+      const rows = await tables.rows<PositionRow>(positionPageSql(page));
+      const priceOf = await prices([...new Set(rows.map((row) => row.token))]);
+      return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
     async byId(ids) {
       if (ids.length === 0) return [];

@@ -204,6 +204,11 @@ it.each<[string, number]>([
   ['/v1/markets/market-3/trades', 3 * RANGE + TITLES],
   [`/v1/markets/${C}/trades?user=${W},${wallet(9)}`, 3 * RANGE + TITLES],
   [`/v1/resolve/${W}`, 2 * 6 * RANGE],
+  ['/v2/onchain/positions', RANGE + (7 * TITLES) / 2],
+  [`/v2/onchain/positions?order=asc&pagination_key=${W}-5`, RANGE + (7 * TITLES) / 2],
+  [`/v2/onchain/positions?token_id=${token(5)}`, RANGE],
+  [`/v2/onchain/positions?condition_id=${C}`, RANGE],
+  [`/v2/onchain/markets/${C}/oi`, RANGE],
   ['/v1/markets/market-3/positions', 2 * RANGE],
   // The events of each of 15 holders.
   ['/v1/markets/market-3/positions?includeTrades=true', 2 * RANGE + 15 * GRANULE],

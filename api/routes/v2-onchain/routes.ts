@@ -2,11 +2,19 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
+import { createInterestRoutes } from './interest.js';
 import { createOnchainLists } from './lists.js';
 import { createOnchainMarketRoutes } from './market.js';
+import { createOnchainPositionsRoute } from './positions.js';
 import { createOnchainTradesRoute } from './trades.js';
 
 /** Every /v2/onchain endpoint over the tables. */
 export function createOnchainRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
-  return [...createOnchainLists(deps), ...createOnchainMarketRoutes(deps), createOnchainTradesRoute(deps)];
+  return [
+    ...createOnchainLists(deps),
+    ...createOnchainMarketRoutes(deps),
+    ...createInterestRoutes(deps),
+    createOnchainTradesRoute(deps),
+    createOnchainPositionsRoute(deps),
+  ];
 }

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../../schemas/primitives/money.js';
+import { badParameter } from '../../errors/failure.js';
+import { usdParam } from '../../http/chain-params.js';
+import { choiceParam, slugParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import { ordered } from '../../positions/order.js';
+import { unknownOutcome } from '../../positions/outcomes.js';
+import { type HeldPosition, positionId } from '../../positions/position.js';
+import type { PositionPlace } from '../../positions/positions.sql.js';
+import type { Reads } from '../../reads.js';
+import { exampleHeld } from '../v2-wallets/examples.js';
+import { oppositeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
+import { v2 } from './params.js';
+
+const CACHE_S = 60;
+const MAX_ROWS = 500;
+
+const PLACE = /^(0x[0-9a-f]{40})-(\d{1,78})$/;
+const pageKey = z
+  .string()
+  .transform((text, context): PositionPlace => {
+    const found = PLACE.exec(text.toLowerCase());
+    const token = v2.tokenId.safeParse(found?.[2] ?? '');
+    if (found !== null && token.success) return { wallet: found[1] ?? '', tokenId: token.data };
+    context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });
+    return z.NEVER;
+  })
+  .meta({
+    type: 'string',
+    description: '`pagination.pagination_key` of the page before: a position id. Not used with `wallet`.',
+  });
+
+const rowSchema = z.object({
+  wallet: z.string(),
+  ...positionFields,
+  market_slug: z.string().nullable(),
+  won: z.boolean().optional().meta({ description: 'Of resolved markets with one winner only, as the next.' }),
+  winning_outcome_index: z.int().optional(),
+  outcome_index: z.int().optional(),
+  initial_value: z.number().optional(),
+  redeemable: z.boolean().optional().meta({ description: 'Held, and the market is resolved.' }),
+  opposite_asset: z.string().optional(),
+  last_activity: z.int().optional().meta({ description: 'Only with `wallet`, Unix seconds; absent without a fill.' }),
+});
+
+/** Money is rounded to cents here. */
+function rowFrom(position: HeldPosition, ofWallet: boolean): z.input<typeof rowSchema> {
+  const { about } = position;
+  const status = positionFieldsOf(position).market_status;
+  const opposite = oppositeOf(position);
+  const settled = status === 'resolved-win' || status === 'resolved-loss';
+  return {
+    wallet: position.wallet,
+    ...positionFieldsOf(position),
+    realized_pnl: moneyToNumber(toCent(position.realizedPnl)),
+    unrealized_pnl: moneyToNumber(toCent(position.unrealizedPnl)),
+    market_slug: about.slug,
+    ...(settled ? { won: status === 'resolved-win' } : {}),
+    ...(settled && about.winner !== null ? { winning_outcome_index: about.winner } : {}),
+    ...(about.outcomeIndex === null ? {} : { outcome_index: about.outcomeIndex }),
+    initial_value: moneyToNumber(toCent(position.initialValue)),
+    redeemable: position.size > 0n && status.startsWith('resolved'),
+    ...(opposite === null ? {} : { opposite_asset: opposite.asset }),
+    ...(ofWallet && position.fills > 0 ? { last_activity: position.lastAtS } : {}),
+  };
+}
+
+/** GET /v2/onchain/positions. */
+export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
+  const { positions, outcomesOf, fills } = deps.reads;
+
+  return defineRoute({
+    method: 'get',
+    family: 'v2',
+    tag: 'On-chain',
+    auth: 'key',
+    gate: 'v2Onchain',
+    cacheS: CACHE_S,
+    path: '/v2/onchain/positions',
+    summary: 'Positions by any filter',
+    description:
+      'With `wallet`: one page of at most 500, by the latest activity. Else by position id, `<wallet>-<token_id>`, from key to key; a walk meets every position that is there all the while once.',
+    query: z.object({
+      wallet: v2.wallet.optional(),
+      market_slug: v2.slug.optional(),
+      condition_id: v2.conditionId.optional(),
+      token_id: v2.tokenId.optional(),
+      status: choiceParam({
+        description: 'Default all.',
+        invalid: 'Invalid status. Use: open, closed, all',
+        values: ['open', 'closed', 'all'],
+      }).default('all'),
+      min_size: usdParam({ description: 'Fewest shares.', invalid: 'Invalid min_size' }).optional(),
+      tag_slug: slugParam({ description: 'Only of markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
+      limit: v2.limit(MAX_ROWS),
+      order: v2.order,
+      pagination_key: pageKey.optional(),
+    }),
+    success: {
+      description: 'A page of positions',
+      schema: z.object({
+        count: z.int(),
+        pagination: z.object({ limit: z.int(), has_more: z.boolean(), pagination_key: z.string().optional() }),
+        positions: z.array(rowSchema),
+      }),
+      example: {
+        count: 1,
+        pagination: { limit: 1, has_more: true, pagination_key: positionId(exampleHeld) },
+        positions: [rowFrom(exampleHeld, false)],
+      },
+    },
+    async handler({ query }) {
+      const { limit, status, order } = query;
+      for (const name of ['market_slug', 'condition_id'] as const) {
+        const value = query[name];
+        if (value === undefined) continue;
+        const known = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
+        if (known === null || known.length === 0) throw badParameter(`${name} not found`);
+      }
+      const tokenIds = await fills.tokens({
+        ...(query.token_id === undefined ? {} : { tokenId: query.token_id }),
+        ...(query.market_slug === undefined ? {} : { marketSlug: query.market_slug }),
+        ...(query.condition_id === undefined ? {} : { conditionId: query.condition_id }),
+        ...(query.tag_slug === undefined ? {} : { tagSlug: query.tag_slug }),
+      });
+      const minSize = query.min_size ?? null;
+      const body = (rows: readonly HeldPosition[], hasMore: boolean, ofWallet: boolean) => {
+        const last = rows.at(-1);
+        return {
+          count: rows.length,
+          pagination: {
+            limit,
+            has_more: hasMore,
+            ...(hasMore && last !== undefined ? { pagination_key: positionId(last) } : {}),
+          },
+          positions: rows.map((row) => rowFrom(row, ofWallet)),
+        };
+      };
+      if (query.wallet !== undefined) {
+        const book = await positions.ofWallet(query.wallet, CACHE_S * 1000);
+        const chosen = tokenIds === null ? null : new Set(tokenIds);
+        const listed = book.value.filter(
+          (one) =>
+            (chosen === null || chosen.has(one.tokenId)) &&
+            (status === 'all' || (status === 'open') === one.size > 0n) &&
+            (minSize === null || one.size >= minSize),
+        );
+        const rows = ordered(listed, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
+        return { body: body(rows.slice(0, limit), false, true), cache: cacheOf(book, CACHE_S) };
+      }
+      const found = await positions.page({
+        tokenIds,
+        status,
+        minSize,
+        order,
+        beyond: query.pagination_key ?? null,
+        rows: limit + 1,
+      });
+      const shown = found.slice(0, limit);
+      const abouts = await outcomesOf(shown.map((one) => one.tokenId));
+      const rows = shown.map((one) => ({ ...one, about: abouts.get(one.tokenId) ?? unknownOutcome }));
+      return { body: body(rows, found.length > limit, false), cache: cacheOf({ ageMs: 0 }, CACHE_S) };
+    },
+  });
+}
