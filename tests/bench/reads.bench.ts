@@ -81,6 +81,9 @@ interface Result {
   readonly perSecond: number;
 }
 
+/** Keys take turns, over all questions. */
+let turn = 0;
+
 /** All clients ask the same kind of question, each about something else, for as long as said. `pauseMs` 0: again at once. */
 async function ask(
   product: Product,
@@ -112,9 +115,9 @@ async function ask(
     });
   const client = async (n: number) => {
     if (options.pauseMs > 0) await sleep((options.pauseMs * n) / CLIENTS);
-    for (let i = 0; performance.now() < end; i++) {
+    while (performance.now() < end) {
       const started = performance.now();
-      await one(product.api + path(), keys[(n + i * CLIENTS) % keys.length]!);
+      await one(product.api + path(), keys[turn++ % keys.length]!);
       if (options.pauseMs > 0) await sleep(Math.max(0, options.pauseMs - (performance.now() - started)));
     }
   };
