@@ -95,7 +95,7 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
   .app > header > div { padding: 10px 12px; }
   .app h1 { font-size: 20px; margin-top: 14px; }
   .app .chart { height: 280px; }
-  .app .wide { display: none; }
+  .app :is(th, td).wide, .app td .wide { display: none; }
   .app :is(th, td) { padding: 7px 6px; }
   .app :is(th, td).text { min-width: 120px; }
   .app #find .field > kbd { display: none; }

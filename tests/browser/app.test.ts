@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
+import { answerOf, CONTRASTS, cellsOf } from '../support/page-checks.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 
 const missing = withoutBrowser();
@@ -40,12 +41,6 @@ interface Held {
   price_source: string | null;
   total_pnl: number;
 }
-
-/** What a page was answered to a request whose address holds a text. */
-const answerOf = async <T>(page: Page, part: string): Promise<T> =>
-  (await (await page.waitForResponse((response) => response.url().includes(part))).json()) as T;
-const cellsOf = (list: string) =>
-  `[...document.querySelectorAll('#${list} tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`;
 
 /** Shares of base units with two decimals at most, rounded half up; below a hundredth as they are. */
 function shown(units: string): RegExp {
@@ -410,6 +405,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       await soon(() => rows(page, 'trades').count()).toBeGreaterThan(0);
       await soon(() => page.locator('[aria-busy]').count()).toBe(0);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+      expect(await page.locator('#trades td time .wide').first().isVisible()).toBe(false);
       expect(await page.evaluate(CONTRASTS)).toEqual([]);
       await page.close();
     }
@@ -433,28 +429,3 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(text.length).toBeLessThan(8_000);
   });
 });
-
-/** Texts whose contrast with what is behind them is below 4.5 (3 for large ones), as `text: ratio`. */
-const CONTRASTS = `(() => {
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-  const luminance = ([r, g, b]) => [r, g, b].map((value) => value / 255).map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
-  const behind = (element) => {
-    for (let at = element; at !== null; at = at.parentElement) {
-      const colour = parse(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] === 1) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const weak = [];
-  for (const element of document.querySelectorAll('body *')) {
-    const own = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data.trim()).join('');
-    if (own === '' || element.closest('script, noscript, [hidden]') !== null || element.offsetParent === null) continue;
-    const style = getComputedStyle(element);
-    const [a, b] = [luminance(parse(style.color)), luminance(behind(element))].sort((one, two) => two - one);
-    const ratio = (a + 0.05) / (b + 0.05);
-    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
-    if (ratio < (large ? 3 : 4.5)) weak.push(own + ': ' + ratio.toFixed(2));
-  }
-  return weak;
-})()`;
