@@ -1,4 +1,5 @@
 import { type ChainPosition, formatCursor } from '../fills/position.js';
+import { isCombo } from '../pnl/summaries.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
@@ -14,6 +15,8 @@ export interface PnlFilter {
   readonly wallet: string;
   readonly tokenIds: readonly string[] | null;
   readonly actions: readonly PnlAction[] | null;
+  /** Only what changed positions in combos. */
+  readonly combosOnly?: boolean;
   readonly afterS: number | null;
   readonly beforeS: number | null;
   /** Only what comes after this place, in the order of the page. */
@@ -66,6 +69,7 @@ export function pnlEventsSql(
     parts.push('e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
     params.tokens = filter.tokenIds;
   }
+  if (filter.combosOnly === true) parts.push(isCombo('e.token_id'));
   if (filter.actions !== null) {
     parts.push('e.action IN {actions:Array(String)}');
     params.actions = filter.actions;

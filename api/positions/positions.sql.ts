@@ -1,3 +1,4 @@
+import { isCombo } from '../pnl/summaries.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Amounts as base units, all wide numbers as text; times Unix seconds. Meanings stand with the table. */
@@ -38,6 +39,17 @@ export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT ${columns}
       FROM positions AS p FINAL
       WHERE p.wallet = {wallet:String}
+      ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+  params: { wallet, rows },
+});
+
+/** Positions of a wallet in combos. */
+export const walletCombosSql = (wallet: string, rows: number): Sql => ({
+  text: `SELECT ${columns}
+      FROM positions AS p FINAL
+      WHERE p.wallet = {wallet:String} AND ${isCombo('p.token_id')}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,

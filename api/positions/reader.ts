@@ -22,6 +22,7 @@ import {
   positionPageSql,
   positionsSql,
   pricesSql,
+  walletCombosSql,
   walletPositionsSql,
   walletPricesSql,
 } from './positions.sql.js';
@@ -35,6 +36,8 @@ export interface PositionReader {
    * first. A copy at most `ttlMs` old that the endpoints of this age share. Filters and orders are for the caller to make, of what is there.
    */
   ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly HeldPosition[]>>;
+  /** Positions of a wallet in combos, open and closed. */
+  combosOf(wallet: string): Promise<readonly Position[]>;
   /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
   holderOrder(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
   /** Positions in the order of their ids; the same question after the last of them goes on without a gap. */
@@ -83,6 +86,11 @@ export function createPositionReader(deps: { tables: Tables; books: TtlCache }):
           about: aboutOf.get(row.token) ?? unknownOutcome,
         }));
       }),
+    async combosOf(wallet) {
+      const rows = await tables.rows<PositionRow>(walletCombosSql(wallet, MAX_POSITIONS));
+      const priceOf = await prices(rows.map((row) => row.token));
+      return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
+    },
     async holderOrder(filter, sort, order) {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
       const priceOf = await prices(filter.tokenIds);

@@ -275,3 +275,136 @@ describe('holders', () => {
     expect(await rows(path)).toHaveLength(all.length + 2);
   });
 });
+
+describe('combos of a wallet', () => {
+  const frank = address(0xf6);
+  const comboNo = (BigInt(comboYes) + 1n).toString();
+  type Page = Row & { positions: Row[]; activity: Row[]; redemptions: Row[]; next_cursor: string | null };
+  const combos = (path: string) => api.ok<Page>(`/v3/wallets/${frank}/combos/${path}`, key);
+  const redeem = (block: number, shares: number) =>
+    activityOf({
+      wallet: frank,
+      block_number: block,
+      action: 'REDEEM',
+      tokens: [comboYes],
+      amounts: [units(shares)],
+      usdc: units(shares),
+    });
+  /** Yes: 10 for 5, 90 for 13; 50 sold for 15 against 9, twice 25 paid out in full against 4.50. No: 10 for 5, without a price. */
+  const before = [
+    activityOf({
+      wallet: frank,
+      block_number: 130,
+      action: 'SPLIT',
+      tokens: [comboYes, comboNo],
+      amounts: [units(10), units(10)],
+      usdc: units(10),
+    }),
+    buy(frank, 131, comboYes, 90, 13),
+    { ...buy(frank, 132, comboYes, 50, 15), action: 'SELL' as const },
+    redeem(133, 25),
+    redeem(134, 25),
+  ];
+
+  beforeAll(async () => {
+    await insertAccounts(api.clickhouse, [...before, buy(frank, 129, snowYes, 1, 0.4)]);
+    api.clock.nowMs += 60_000;
+  });
+
+  it('what it holds and made', async () => {
+    const { elapsed_ms: _, ...summary } = await combos('summary');
+    expect(summary).toEqual({
+      address: frank,
+      position_type: 'combo',
+      realized_pnl: '47',
+      gross_profit: '47',
+      gross_loss: '0',
+      unrealized_pnl: '0',
+      total_pnl: '47',
+      total_volume: '28',
+      wins: 1,
+      losses: 0,
+      position_count: 2,
+      open_positions: 1,
+      source: 'v3.wallet_combos.summary',
+    });
+    expect(await combos(`summary?position_id=${comboNo}`)).toMatchObject({ realized_pnl: '0', position_count: 1 });
+    const of = async (query: string) =>
+      (await combos(`positions?${query}`)).positions.map((row) => [row.position_id, row.size, row.status]);
+    const [yes, no] = [
+      [comboYes, '0', 'redeemed'],
+      [comboNo, '10', 'open'],
+    ];
+    expect(await of('')).toEqual([yes, no]);
+    expect(await of('limit=1&offset=1')).toEqual([no]);
+    expect(await of('status=open')).toEqual([no]);
+    expect(await of(`condition_id=${comboCondition}&position_id=${comboYes}`)).toEqual([yes]);
+    expect(await of(`market_id=0x${'03'.repeat(31)}`)).toEqual([]);
+  });
+
+  it('what changed it', async () => {
+    const { activity } = await combos('activity');
+    expect(
+      activity.map((row) => [row.event_kind, row.outcome, row.size, row.amount, row.realized_pnl, row.size_after]),
+    ).toEqual([
+      ['redeem', 'Yes', '25', '25', '20.5', '0'],
+      ['redeem', 'Yes', '25', '25', '20.5', '25'],
+      ['sell', 'Yes', '50', '15', '6', '50'],
+      ['buy', 'Yes', '90', '-13', '0', '100'],
+      ['split', 'No', '10', '-5', '0', '10'],
+      ['split', 'Yes', '10', '-5', '0', '10'],
+    ]);
+    expect(activity[0]).toMatchObject({
+      block_number: 134,
+      log_index: 0,
+      timestamp: T + 68,
+      condition_id: comboCondition,
+    });
+    const { redemptions } = await combos('redemptions');
+    expect(redemptions.map((row) => [row.redemption_scope, row.payout, row.size])).toEqual([
+      ['full', '25', '25'],
+      ['partial', '25', '25'],
+    ]);
+    const kinds = async (query: string) => (await combos(`activity?${query}`)).activity.map((row) => row.event_kind);
+    expect(await kinds('event_kind=sell')).toEqual(['sell']);
+    expect(await kinds(`after=${T + 62}&before=${T + 64}`)).toEqual(['sell', 'buy']);
+    expect(await kinds(`position_id=${comboNo}`)).toEqual(['split']);
+    for (const [path, error] of [
+      ['activity?event_kind=gift', 'invalid event_kind: use buy, sell, split, merge, redeem, convert, send, receive'],
+      ['activity?cursor=134-0', 'invalid cursor: use next_cursor of an earlier page'],
+      ['positions?condition_id=0x1', 'invalid condition_id: use 0x and 62 hex digits'],
+    ])
+      expect(await api.get(`/v3/wallets/${frank}/combos/${path}`, key)).toMatchObject({ status: 400, body: { error } });
+    const free = await api.key('free');
+    for (const path of ['positions', 'summary', 'activity', 'redemptions'])
+      expect((await api.get(`/v3/wallets/${frank}/combos/${path}`, free)).status).toBe(402);
+  });
+
+  it('page by page, each once, while more happens', async () => {
+    const whole = (await combos('activity')).activity.map((row) => row.id);
+    let block = 300;
+    const arrive = async () => {
+      block += 1;
+      await insertAccounts(api.clickhouse, [buy(frank, block, comboYes, 5, 1)]);
+      api.clock.nowMs += 6_000;
+    };
+    const byOffset: unknown[] = [];
+    for (let offset = 0; ; offset += 1) {
+      const page = await combos(`activity?limit=1&offset=${offset}`);
+      byOffset.push(...page.activity.map((row) => row.id));
+      if (page.has_more !== true) break;
+      await arrive();
+    }
+    expect(byOffset).toEqual(whole);
+    const byCursor: unknown[] = [];
+    // From behind what came meanwhile.
+    let { next_cursor: cursor } = await combos(`activity?limit=${block - 300}`);
+    while (cursor !== null) {
+      const page = await combos(`activity?limit=1&cursor=${cursor}`);
+      byCursor.push(...page.activity.map((row) => row.id));
+      cursor = page.next_cursor;
+      await arrive();
+    }
+    expect(byCursor).toEqual(whole);
+  });
+});

@@ -11,6 +11,7 @@ import { createCandleRoutes } from './markets/candles.js';
 import { createMarketRoutes } from './markets/markets.js';
 import { createTagRoutes } from './markets/tags.js';
 import { createMarketViews } from './markets/views.js';
+import { createComboPositionRoutes } from './positions/combos.js';
 import { createHolderRoutes } from './positions/holders.js';
 import { createWalletPositionsRoute } from './positions/wallet.js';
 import { createComboTrades, createComboTradesRoute } from './trades/combos.js';
@@ -48,6 +49,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     ...createWalletProfitRoutes({ pnl }),
     ...createWalletPnlRoutes({ pnl, fills, turns }),
     createWalletPositionsRoute(deps.reads),
+    ...createComboPositionRoutes(deps.reads),
     ...createHolderRoutes({ ...deps, ...deps.reads }),
     ...createLeaderboardRoutes({
       ...deps.reads,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
-import type { Lookup } from '../../../catalogue/held-lookup.js';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { walkName } from '../../../fills/walks.js';
@@ -8,7 +7,6 @@ import { usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { cacheOf } from '../../../http/replies.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { type Outcome, unknownOutcome } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import type { PositionReader } from '../../../positions/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
@@ -25,7 +23,7 @@ import {
 } from './serialize.js';
 
 /** Oldest copy of a wallet's positions that is shown. */
-export const POSITIONS_S = 5;
+const POSITIONS_S = 5;
 export const statusParam = choiceParam({
   description: 'Default all of them.',
   invalid: `invalid status: use ${statuses.join(', ')}`,
@@ -64,14 +62,13 @@ export function inOrder(
 
 export interface WalletPositionsDeps {
   readonly positions: PositionReader;
-  readonly outcomesOf: Lookup<Outcome>;
   readonly fills: FillReader;
   readonly rankings: Rankings;
 }
 
 /** GET /v3/wallets/{address}/positions: everything a wallet holds or held. */
 export function createWalletPositionsRoute(deps: WalletPositionsDeps): Route {
-  const { positions, outcomesOf, fills, rankings } = deps;
+  const { positions, fills, rankings } = deps;
   return defineRoute({
     method: 'get',
     family: 'v3',
@@ -141,14 +138,11 @@ export function createWalletPositionsRoute(deps: WalletPositionsDeps): Route {
       });
       const held = new Map(book.value.map((position) => [position.tokenId, position]));
       const shown = page.ids.flatMap((id) => held.get(id) ?? []);
-      const about = await outcomesOf(shown.filter((one) => !isCombo(one)).map((one) => one.tokenId));
       return {
         body: {
           address,
           positions: shown.map((position) =>
-            isCombo(position)
-              ? comboPositionFrom(position)
-              : positionFrom(position, about.get(position.tokenId) ?? unknownOutcome),
+            isCombo(position) ? comboPositionFrom(position) : positionFrom(position, position.about),
           ),
           ...pagingOf(query, { rows: shown.length, hasMore: page.hasMore, cursor: null, context }),
           next_offset: page.hasMore ? query.offset + shown.length : null,

@@ -128,10 +128,15 @@ const comboCondition = (name: string) =>
     pattern: COMBO_CONDITION,
   });
 
-export const comboTradesQuery = z.object({
+/** Parameters that choose combos. */
+export const comboNames = {
   condition_id: comboCondition('condition_id').optional(),
   market_id: comboCondition('market_id').optional(),
   position_id: tokenIdParam({ invalid: 'invalid position_id: use a decimal uint256' }).optional(),
+};
+
+export const comboTradesQuery = z.object({
+  ...comboNames,
   side: choiceParam({
     description: 'Side of the signed order. Default all.',
     invalid: 'invalid side: use BUY, SELL or all',
@@ -204,17 +209,28 @@ export function walletFilterOf(
   };
 }
 
-/** Combo fills of a wallet. A condition has two positions: its id with the outcome as last byte. */
-export function comboFilterOf(address: string, query: z.output<typeof comboTradesQuery>): FillFilter {
+interface ComboNames {
+  readonly condition_id?: string;
+  readonly market_id?: string;
+  readonly position_id?: string;
+}
+
+/** Positions that fit every given name; null for no names. A condition has two: its id with the outcome as last byte. */
+export function comboTokensOf(query: ComboNames): string[] | null {
   const conditions = [query.condition_id, query.market_id].filter((id) => id !== undefined);
   const named = conditions.map((id) => [0n, 1n].map((outcome) => ((BigInt(id) << 8n) | outcome).toString()));
   const given = query.position_id === undefined ? named : [...named, [query.position_id]];
   const [first, ...rest] = given;
+  return first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id)));
+}
+
+/** Combo fills of a wallet. */
+export function comboFilterOf(address: string, query: z.output<typeof comboTradesQuery>): FillFilter {
   return {
     ...everyFill,
     wallets: [address],
     versions: onlyCombos,
-    tokenIds: first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id))),
+    tokenIds: comboTokensOf(query),
     side: query.side === 'all' ? null : query.side,
     beyond: query.cursor ?? null,
   };

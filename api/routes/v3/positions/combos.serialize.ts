@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
+import { formatMoney } from '../../../../schemas/primitives/money.js';
+import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import type { PnlAction, PnlRow } from '../../../positions/events.sql.js';
+
+export const eventKinds = ['buy', 'sell', 'split', 'merge', 'redeem', 'convert', 'send', 'receive'] as const;
+type EventKind = (typeof eventKinds)[number];
+
+/** The stored name of a kind. */
+export const actions: Readonly<Record<EventKind, PnlAction>> = {
+  buy: 'BUY',
+  sell: 'SELL',
+  split: 'SPLIT',
+  merge: 'MERGE',
+  redeem: 'REDEEM',
+  convert: 'CONVERT',
+  send: 'SEND',
+  receive: 'RECEIVE',
+};
+
+const shares = z.string().meta({ description: 'Shares, decimal text.' });
+const usd = z.string().meta({ description: 'USD, decimal text.' });
+
+const placed = {
+  id: z.string(),
+  position_type: z.literal('combo'),
+  combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
+  condition_id: z.string(),
+  position_id: z.string().meta({ description: 'Decimal.' }),
+  outcome: z.enum(['Yes', 'No']),
+  outcome_index: z.int(),
+};
+const onChain = {
+  tx_hash: z.string(),
+  log_index: z.int(),
+  block_number: z.int(),
+  timestamp: z.int().meta({ description: 'Unix seconds.' }),
+};
+
+function placeFrom(row: PnlRow) {
+  const id = BigInt(row.token);
+  const condition = positionConditionId(id);
+  const index = positionOutcomeIndex(id);
+  return {
+    id: `${row.id}-${row.leg}`,
+    position_type: 'combo' as const,
+    combo_condition_id: condition,
+    condition_id: condition,
+    position_id: row.token,
+    outcome: index === 0 ? ('Yes' as const) : ('No' as const),
+    outcome_index: index,
+  };
+}
+
+const chainFrom = (row: PnlRow) => ({
+  tx_hash: row.tx_hash,
+  log_index: row.log_index,
+  block_number: Number(row.block_number),
+  timestamp: Number(row.timestamp),
+});
+
+/** Shares that left, those nobody saw coming included; 0 where some came. */
+function leftOf(row: PnlRow): bigint {
+  const change = BigInt(row.shares);
+  return (change < 0n ? -change : 0n) + BigInt(row.untracked);
+}
+
+export const comboEventSchema = z.object({
+  ...placed,
+  event_kind: z.enum(eventKinds),
+  size: shares.meta({ description: 'Shares that came or left.' }),
+  amount: usd.meta({ description: 'Cash for what has a known cost, USD: negative where it was paid.' }),
+  fee: usd,
+  realized_pnl: usd.meta({ description: 'USD, before fees.' }),
+  size_after: shares,
+  ...onChain,
+});
+
+export function comboEventFrom(row: PnlRow): z.input<typeof comboEventSchema> {
+  const change = BigInt(row.shares);
+  return {
+    ...placeFrom(row),
+    event_kind: row.action.toLowerCase() as EventKind,
+    size: formatMoney(change > 0n ? change : leftOf(row)),
+    amount: formatMoney(BigInt(row.cash)),
+    fee: formatMoney(BigInt(row.fee)),
+    realized_pnl: formatMoney(BigInt(row.realized_pnl)),
+    size_after: formatMoney(BigInt(row.size_after)),
+    ...chainFrom(row),
+  };
+}
+
+export const comboRedemptionSchema = z.object({
+  ...placed,
+  redemption_scope: z.enum(['full', 'partial']).meta({ description: 'full: nothing of the position is left.' }),
+  size: shares,
+  payout: usd.meta({ description: 'For shares with a known cost, USD.' }),
+  realized_pnl: usd.meta({ description: 'USD, before fees.' }),
+  ...onChain,
+});
+
+export const comboRedemptionFrom = (row: PnlRow): z.input<typeof comboRedemptionSchema> => ({
+  ...placeFrom(row),
+  redemption_scope: BigInt(row.size_after) === 0n ? 'full' : 'partial',
+  size: formatMoney(leftOf(row)),
+  payout: formatMoney(BigInt(row.cash)),
+  realized_pnl: formatMoney(BigInt(row.realized_pnl)),
+  ...chainFrom(row),
+});
+
+/** A made-up redemption, for the reference page. */
+export const exampleComboEvent: PnlRow = {
+  wallet: EXAMPLE_WALLET,
+  token: '1741334187009265192213210063949860811096650382021683265628000000000000000256',
+  id: `0x${'7e'.repeat(32)}-41`,
+  leg: 0,
+  block_number: 91000001,
+  log_index: 41,
+  timestamp: 1790300000,
+  tx_hash: `0x${'7e'.repeat(32)}`,
+  action: 'REDEEM',
+  is_taker: false,
+  shares: '-80000000',
+  untracked: '0',
+  usdc: '0',
+  cash: '80000000',
+  cost: '-10000000',
+  realized_pnl: '70000000',
+  fee: '0',
+  fee_shares: '0',
+  size_after: '0',
+  cost_after: '0',
+  realized_after: '70000000',
+  problem: '',
+};

@@ -1,0 +1,305 @@
+import { z } from 'zod';
+import { formatMoney } from '../../../../schemas/primitives/money.js';
+import type { Rankings } from '../../../catalogue/rankings.js';
+import { tableSeconds } from '../../../fills/filter.js';
+import { type Walks, walkName } from '../../../fills/walks.js';
+import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { choiceParam } from '../../../http/params.js';
+import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { nothingMade, type PnlReader } from '../../../pnl/reader.js';
+import {
+  formatPlace,
+  type PnlAction,
+  type PnlPlace,
+  type PnlRow,
+  parsePlace,
+  placeOf,
+} from '../../../positions/events.sql.js';
+import type { PositionReader } from '../../../positions/reader.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { examplePaging } from '../trades/examples.js';
+import { comboNames, comboTokensOf } from '../trades/query.js';
+import { exampleSummary } from '../wallets/profits.serialize.js';
+import {
+  actions,
+  comboEventFrom,
+  comboEventSchema,
+  comboRedemptionFrom,
+  comboRedemptionSchema,
+  eventKinds,
+  exampleComboEvent,
+} from './combos.serialize.js';
+import { examplePosition } from './examples.js';
+import { comboPositionFrom, comboPositionSchema, statusOf } from './serialize.js';
+import { inOrder, statusParam } from './wallet.js';
+
+const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+
+const placeParam = z
+  .string()
+  .transform((text, context): PnlPlace => {
+    const place = parsePlace(text);
+    if (place !== null) return place;
+    context.addIssue({ code: 'custom', message: 'invalid cursor: use next_cursor of an earlier page' });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', description: '`next_cursor` of the page before: exact whatever arrives meanwhile.' });
+
+const listQuery = {
+  ...comboNames,
+  after: v3.time('after').optional(),
+  before: v3.time('before').optional(),
+  limit: v3.limit(),
+  offset: v3.offset,
+  cursor: placeParam.optional(),
+};
+type ListQuery = z.output<z.ZodObject<typeof listQuery>>;
+
+/** Every event of a record, also of those that touched several positions. */
+const wholeRecord = { id: '~', leg: 65_535 };
+
+export interface ComboPositionsDeps {
+  readonly positions: PositionReader;
+  readonly pnl: PnlReader;
+  readonly rankings: Rankings;
+  readonly walks: Walks;
+}
+
+/** What a wallet holds in combos, what it made with them, and what changed its positions. */
+export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Route[] {
+  const { positions, pnl, rankings, walks } = deps;
+
+  const list = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/combos/positions',
+    summary: 'Positions of a wallet in combos, the ones touched last first',
+    params: z.object({ address: v3.address }),
+    query: z.object({ ...comboNames, status: statusParam, limit: v3.limit(), offset: v3.offset }),
+    success: {
+      description: 'A page of positions',
+      schema: z.object({
+        address: z.string(),
+        positions: z.array(comboPositionSchema),
+        position_type: z.literal('combo'),
+        source: z.literal('v3.wallet_combos.positions'),
+        ...pageFields,
+      }),
+      example: {
+        address: EXAMPLE_WALLET,
+        positions: [comboPositionFrom({ ...examplePosition, tokenId: exampleComboEvent.token })],
+        position_type: 'combo',
+        source: 'v3.wallet_combos.positions',
+        ...examplePaging,
+        next_cursor: null,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const named = comboTokensOf(query);
+      const held = await positions.combosOf(address);
+      const wanted = held.filter(
+        (one) =>
+          (named === null || named.includes(one.tokenId)) &&
+          (query.status === undefined || statusOf(one) === query.status),
+      );
+      const page = await rankings.page({
+        walk: walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/positions`, { ...query }),
+        ...query,
+        load: async () => inOrder(wanted, (one) => BigInt(one.lastAtS), 'desc'),
+      });
+      const byToken = new Map(held.map((one) => [one.tokenId, one]));
+      const shown = page.ids.flatMap((id) => byToken.get(id) ?? []);
+      return {
+        body: {
+          address,
+          positions: shown.map(comboPositionFrom),
+          position_type: 'combo' as const,
+          source: 'v3.wallet_combos.positions' as const,
+          ...pagingOf(query, { rows: shown.length, hasMore: page.hasMore, cursor: null, context }),
+        },
+      };
+    },
+  });
+
+  const usd = z.string().meta({ description: 'USD, decimal text, before fees.' });
+  const summarySchema = z.object({
+    address: z.string(),
+    position_type: z.literal('combo'),
+    realized_pnl: usd,
+    gross_profit: usd,
+    gross_loss: usd,
+    unrealized_pnl: usd,
+    total_pnl: usd,
+    total_volume: z.string(),
+    wins: z.int(),
+    losses: z.int(),
+    position_count: z.int(),
+    open_positions: z.int(),
+    source: z.literal('v3.wallet_combos.summary'),
+    elapsed_ms: z.int(),
+  });
+  const summaryBody = (
+    address: string,
+    made: typeof nothingMade,
+    elapsedMs: number,
+  ): z.input<typeof summarySchema> => ({
+    address,
+    position_type: 'combo',
+    realized_pnl: formatMoney(made.realized),
+    gross_profit: formatMoney(made.grossProfit),
+    gross_loss: formatMoney(made.grossLoss),
+    unrealized_pnl: formatMoney(made.unrealized),
+    total_pnl: formatMoney(made.realized + made.unrealized),
+    total_volume: formatMoney(made.volume),
+    wins: made.wins,
+    losses: made.losses,
+    position_count: made.positions,
+    open_positions: made.openPositions,
+    source: 'v3.wallet_combos.summary',
+    elapsed_ms: elapsedMs,
+  });
+  const summary = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/combos/summary',
+    summary: 'What a wallet made with combos',
+    params: z.object({ address: v3.address }),
+    query: z.object(comboNames),
+    success: {
+      description: 'The summary; zeros for a wallet without combos',
+      schema: summarySchema,
+      example: summaryBody(EXAMPLE_WALLET, exampleSummary, 3),
+    },
+    async handler({ params: { address }, query }, context) {
+      const made = (await pnl.summaries([address], comboTokensOf(query))).get(address)?.combos ?? nothingMade;
+      return { body: summaryBody(address, made, context.elapsedMs()) };
+    },
+  });
+
+  /** A page of what changed the wallet's positions in combos, newest first. */
+  const eventsOf = async (
+    address: string,
+    kinds: readonly PnlAction[] | null,
+    path: string,
+    query: ListQuery,
+    context: RequestContext,
+  ) => {
+    const tokenIds = comboTokensOf(query);
+    const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, { ...query });
+    const begun = query.cursor === undefined && query.offset > 0 ? walks.boundOf(walk) : null;
+    const rows =
+      tokenIds?.length === 0
+        ? []
+        : await positions.pnlEvents(
+            {
+              wallet: address,
+              tokenIds,
+              combosOnly: true,
+              actions: kinds,
+              afterS: tableSeconds(query.after),
+              beforeS: tableSeconds(query.before),
+              beyond: query.cursor ?? null,
+              atMost: begun === null ? null : { ...begun, ...wholeRecord },
+            },
+            { order: 'desc', limit: query.limit, offset: query.offset },
+          );
+    const [first] = rows;
+    if (query.cursor === undefined && query.offset === 0)
+      walks.begin(walk, first === undefined ? null : placeOf(first));
+    const shown: readonly PnlRow[] = rows.slice(0, query.limit);
+    const last = shown.at(-1);
+    const paging = () =>
+      pagingOf(query, {
+        rows: shown.length,
+        hasMore: rows.length > query.limit,
+        cursor: last === undefined ? null : formatPlace(placeOf(last)),
+        context,
+      });
+    return { rows: shown, paging };
+  };
+  const examplePlace = { ...examplePaging, next_cursor: formatPlace(placeOf(exampleComboEvent)) };
+
+  const activity = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/combos/activity',
+    summary: "What changed a wallet's positions in combos, newest first",
+    description: 'One row per position touched: a split and a merge touch two.',
+    params: z.object({ address: v3.address }),
+    query: z.object({
+      ...listQuery,
+      event_kind: choiceParam({
+        description: 'Default all.',
+        invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
+        values: eventKinds,
+      }).optional(),
+    }),
+    success: {
+      description: 'A page of changes',
+      schema: z.object({
+        address: z.string(),
+        activity: z.array(comboEventSchema),
+        position_type: z.literal('combo'),
+        source: z.literal('v3.wallet_combos.activity'),
+        ...pageFields,
+      }),
+      example: {
+        address: EXAMPLE_WALLET,
+        activity: [comboEventFrom(exampleComboEvent)],
+        position_type: 'combo',
+        source: 'v3.wallet_combos.activity',
+        ...examplePlace,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
+      const { rows, paging } = await eventsOf(address, kinds, 'activity', query, context);
+      return {
+        body: {
+          address,
+          activity: rows.map(comboEventFrom),
+          position_type: 'combo' as const,
+          source: 'v3.wallet_combos.activity' as const,
+          ...paging(),
+        },
+      };
+    },
+  });
+
+  const redemptions = defineRoute({
+    ...common,
+    path: '/v3/wallets/{address}/combos/redemptions',
+    summary: 'Redemptions of a wallet in combos, newest first',
+    params: z.object({ address: v3.address }),
+    query: z.object(listQuery),
+    success: {
+      description: 'A page of redemptions',
+      schema: z.object({
+        address: z.string(),
+        redemptions: z.array(comboRedemptionSchema),
+        position_type: z.literal('combo'),
+        source: z.literal('v3.wallet_combos.redemptions'),
+        ...pageFields,
+      }),
+      example: {
+        address: EXAMPLE_WALLET,
+        redemptions: [comboRedemptionFrom(exampleComboEvent)],
+        position_type: 'combo',
+        source: 'v3.wallet_combos.redemptions',
+        ...examplePlace,
+      },
+    },
+    async handler({ params: { address }, query }, context) {
+      const { rows, paging } = await eventsOf(address, ['REDEEM'], 'redemptions', query, context);
+      return {
+        body: {
+          address,
+          redemptions: rows.map(comboRedemptionFrom),
+          position_type: 'combo' as const,
+          source: 'v3.wallet_combos.redemptions' as const,
+          ...paging(),
+        },
+      };
+    },
+  });
+
+  return [list, summary, activity, redemptions];
+}
