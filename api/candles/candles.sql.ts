@@ -80,3 +80,18 @@ export function candlesSql(range: Range): Sql {
     params: { ...where.params, seconds: range.seconds },
   };
 }
+
+/** When a block was, Unix seconds. */
+export const anchorBlockSql = (block: number): Sql => ({
+  text: 'SELECT toUnixTimestamp(timestamp) AS at FROM blocks FINAL WHERE block_number = {block:UInt64}',
+  params: { block },
+});
+
+/** When a transaction traded a token, Unix seconds. */
+export const anchorTxSql = (tokenId: string, txHash: string): Sql => ({
+  text: `SELECT toUnixTimestamp(timestamp) AS at FROM fills_by_token
+      WHERE token_id = toUInt256({token:String}) AND tx_hash = {tx:String}
+      LIMIT 1
+      SETTINGS max_execution_time = 10`,
+  params: { token: tokenId, tx: txHash },
+});

@@ -114,7 +114,7 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
     case 'unknown_key':
       return answer(dialect.unknownKey[0], { error: dialect.unknownKey[1] });
     case 'plan_gate': {
-      const error = dialect.planGate.text(failure.upgradeUrl);
+      const error = failure.message ?? dialect.planGate.text(failure.upgradeUrl);
       const tier = dialect.planGate.carriesTier ? { tier: failure.tier, upgrade_url: failure.upgradeUrl } : {};
       return answer(failure.status, { error, ...tier });
     }

@@ -4,7 +4,14 @@ import type { Plan } from '../../schemas/types.gen.js';
 export type Failure =
   | { readonly kind: 'missing_key' }
   | { readonly kind: 'unknown_key' }
-  | { readonly kind: 'plan_gate'; readonly tier: Plan; readonly upgradeUrl: string; readonly status: 402 | 403 }
+  | {
+      readonly kind: 'plan_gate';
+      readonly tier: Plan;
+      readonly upgradeUrl: string;
+      readonly status: 402 | 403;
+      /** Replaces the family's text (parts of a family that need more than a paid plan). */
+      readonly message?: string;
+    }
   | {
       readonly kind: 'rate_limited';
       /** When the next request will be let in. */

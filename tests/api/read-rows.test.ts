@@ -213,6 +213,10 @@ it.each<[string, number]>([
   [`/v2/onchain/positions?token_id=${token(5)}`, RANGE],
   [`/v2/onchain/positions?condition_id=${C}`, RANGE],
   [`/v2/onchain/markets/${C}/oi`, RANGE],
+  [`/v2/onchain/candles/${token(5)}`, 2 * RANGE],
+  [`/v2/onchain/candles?token_id=${token(5)}&resolution=1m`, 2 * RANGE],
+  [`/v2/onchain/wallets/${W}/trades/all`, 2 * RANGE],
+  [`/v2/onchain/markets/${token(5)}/trades/all`, RANGE],
   ['/v1/markets/market-3/positions', 2 * RANGE],
   // The events of each of 15 holders.
   ['/v1/markets/market-3/positions?includeTrades=true', 2 * RANGE + 15 * GRANULE],

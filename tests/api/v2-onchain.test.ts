@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createReads } from '../../api/reads.js';
+import { createAllTradesRoutes } from '../../api/routes/v2-onchain/all-trades.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { type FillInput, fillRow, hex32, walletEventRow } from '../support/rows.js';
 import {
@@ -440,5 +443,157 @@ describe('walks while rows arrive', () => {
       ]);
     }
     expect(seen).toEqual(own);
+  });
+});
+
+describe('candles of trades', () => {
+  type Page = {
+    count: number;
+    window: Row;
+    candles: { time: number; trades: number; close: number; volume: number }[];
+    pagination: { older_end_ts: number | null; newer_start_ts: number | null };
+  };
+  const page = (path: string) => api.ok<Page>(`/v2/onchain/candles${path}`, key);
+  const token = '8800';
+  /** A full minute, 300 trades of a dollar, one every half a minute, from there on. */
+  const from = T + 100_000 - ((T + 100_000) % 60);
+  const trade = (n: number) =>
+    fillRow({
+      block: 50_000 + n,
+      logIndex: 1,
+      timestampS: from + n * 30,
+      orderHash: hex32(n),
+      txHash: hex32(0x880000 + n),
+      side: n % 4 === 0 ? 'SELL' : 'BUY',
+      tokenId: token,
+      usdc: 1_000_000n,
+      shares: BigInt(2_000_000 + (n % 2) * 3_000_000),
+    });
+
+  it('come in whole buckets, from page to page without gap or overlap', async () => {
+    await api.clickhouse.insertRows(
+      'fills',
+      Array.from({ length: 300 }, (_, n) => trade(n)),
+    );
+    const first = await page(`/${token}?resolution=1m&limit=99`);
+    expect(first).toMatchObject({
+      token_id: token,
+      resolution: '1m',
+      count: 50,
+      window: { start_ts: from + 200 * 30, end_ts: from + 299 * 30, trade_count: 100, duration_seconds: 99 * 30 },
+      pagination: { older_end_ts: from + 200 * 30 - 1, newer_start_ts: null },
+    });
+    // Minute 100: 1 USD sold at 0.50, 1 USD bought at 0.20.
+    expect(first.candles[0]).toEqual({
+      time: (from + 6_000) * 1000,
+      open: 0.5,
+      high: 0.5,
+      low: 0.2,
+      close: 0.2,
+      volume: 2,
+      volume_shares: 7,
+      volume_buy: 1,
+      volume_sell: 1,
+      trades: 2,
+      vwap: 0.285714,
+    });
+    await api.clickhouse.insertRows('fills', [trade(300), trade(301)]);
+    const walked = [...first.candles];
+    let older = first.pagination.older_end_ts;
+    while (older !== null) {
+      const next = await page(`/${token}?resolution=1m&limit=100&anchor_ts=${older}`);
+      walked.unshift(...next.candles);
+      older = next.pagination.older_end_ts;
+    }
+    expect(walked.map(({ time, trades }) => [time, trades])).toEqual(
+      Array.from({ length: 150 }, (_, n) => [(from + n * 60) * 1000, 2]),
+    );
+    const forward = await page(`/${token}?resolution=1m&limit=100&direction=after&anchor_ts=${from + 8_950}`);
+    expect(forward).toMatchObject({
+      count: 2,
+      window: { trade_count: 4 },
+      pagination: { older_end_ts: from + 8_940 - 1, newer_start_ts: null },
+    });
+  });
+
+  it('take their anchor from a block or a transaction too', async () => {
+    await api.clickhouse.insertRows('blocks', [
+      { block_number: 50_100, block_hash: hex32(1), parent_hash: hex32(2), timestamp: from + 3_000, _offset: 1 },
+    ]);
+    const last = ({ window }: Page) => window.end_ts;
+    // Trade 101 is in the minute of trade 100.
+    expect(last(await page(`/${token}?resolution=1m&anchor_block=50100`))).toBe(from + 3_030);
+    const anchors = `anchor_tx=${hex32(0x880000 + 40)}&anchor_block=50100&anchor_ts=${from}`;
+    expect(last(await page(`?token_id=${token}&resolution=1m&${anchors}`))).toBe(from + 1_230);
+    const filled = await page(`/${token}?resolution=5m&gap_fill=true`);
+    expect(filled.count).toBe(31);
+    const errorOf = async (path: string) => {
+      const { status, body } = await api.get(`/v2/onchain/candles${path}`, key);
+      return [status, (body as { error: string }).error];
+    };
+    expect(await errorOf(`/${token}?anchor_block=9`)).toEqual([400, 'anchor_block not found']);
+    expect(await errorOf(`/${token}?anchor_tx=${hex32(9)}`)).toEqual([400, 'anchor_tx not found']);
+    expect(await errorOf('')).toEqual([400, 'Missing token_id, condition_id or market_slug']);
+    expect(await errorOf('?market_slug=nowhere')).toEqual([400, 'market_slug not found']);
+    expect(await errorOf(`?condition_id=${snow.conditionId}`)).toEqual([
+      400,
+      'condition_id has several outcomes: use token_id',
+    ]);
+    expect(await page('/424242')).toMatchObject({ count: 0, candles: [], window: { start_ts: null, trade_count: 0 } });
+  });
+});
+
+describe('all trades at once', () => {
+  it('are those of the pages, newest first, from the growth plan on', async () => {
+    type All = Row & { trades: Row[] };
+    const all = await api.ok<All>(`/v2/onchain/wallets/${alice}/trades/all`, key);
+    const paged = await get(`wallets/${alice}/trades?limit=1000`);
+    expect(all).toMatchObject({ wallet: alice, from_ts: 0, count: paged.count, partial: false, partial_reason: null });
+    const keyOf = (row: Row) => [row.tx_hash, row.order_hash, row.timestamp];
+    expect(all.trades.map(keyOf)).toEqual(paged.trades.map(keyOf));
+    expect(all.trades.at(-1)).toEqual({
+      tx_hash: tx(1),
+      order_hash: order(1),
+      timestamp: T,
+      maker: alice,
+      taker: bob,
+      token_id: snowYes,
+      direction: 'BUY',
+      price: 0.4,
+      shares: 100,
+      usd: 40,
+      fee: 0,
+    });
+    expect(await api.ok<All>(`/v2/onchain/wallets/${alice}/trades/all`, key)).toEqual({ ...all, cache: 'hit' });
+    expect(await api.ok<All>(`/v2/onchain/markets/${snowYes}/trades/all?from=${T}&to=${T + 2}`, key)).toMatchObject({
+      token_id: snowYes,
+      from_ts: T,
+      to_ts: T + 2,
+      count: 3,
+      cache: 'miss',
+    });
+    const starter = await api.key('starter');
+    expect(await api.get(`/v2/onchain/wallets/${alice}/trades/all`, starter)).toMatchObject({
+      status: 403,
+      body: { error: 'trades/all requires the growth plan or higher. Your tier: starter.' },
+    });
+    expect((await api.get(`/v2/onchain/wallets/${alice}/trades/all?from=9&to=8`, key)).status).toBe(400);
+  });
+
+  it('say when they are not all, and are read anew then', async () => {
+    const reads = createReads({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
+    const [ofWallet] = createAllTradesRoutes({ reads, hardCap: 3 });
+    const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;
+    const context = { requestId: '', clientIp: '', nowMs: api.clock.nowMs, elapsedMs: () => 0, caller };
+    const ask = async (address: string) =>
+      (await ofWallet?.handle({ params: { address }, query: new URLSearchParams(), body: undefined }, context))?.body;
+    for (let n = 0; n < 2; n++) {
+      expect(await ask(alice)).toMatchObject({
+        count: 3,
+        partial: true,
+        partial_reason: 'hard_cap_250000',
+        cache: 'miss',
+      });
+    }
   });
 });

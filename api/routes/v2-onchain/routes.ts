@@ -2,6 +2,8 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
+import { createAllTradesRoutes } from './all-trades.js';
+import { createOnchainCandleRoutes } from './candles.js';
 import { createInterestRoutes } from './interest.js';
 import { createOnchainLists } from './lists.js';
 import { createOnchainMarketRoutes } from './market.js';
@@ -14,6 +16,8 @@ export function createOnchainRoutes(deps: { tables: Tables; cache: TtlCache; rea
     ...createOnchainLists(deps),
     ...createOnchainMarketRoutes(deps),
     ...createInterestRoutes(deps),
+    ...createOnchainCandleRoutes(deps),
+    ...createAllTradesRoutes(deps),
     createOnchainTradesRoute(deps),
     createOnchainPositionsRoute(deps),
   ];

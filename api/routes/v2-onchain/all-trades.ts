@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import type { Plan } from '../../../schemas/types.gen.js';
+import { createTtlCache } from '../../cache/ttl-cache.js';
+import { ApiError, badParameter } from '../../errors/failure.js';
+import type { FillRow } from '../../fills/fills.sql.js';
+import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js';
+import type { ChainPosition } from '../../fills/position.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { createTurns } from '../../limits/turns.js';
+import type { Reads } from '../../reads.js';
+import { exampleFill } from '../v3/trades/examples.js';
+import { v2 } from './params.js';
+import { direction } from './serialize.js';
+
+const CACHE_S = 300;
+export const HARD_CAP = 250_000;
+const WALL_CLOCK_MS = 180_000;
+const CHUNK = 10_000;
+/** Longer answers are read anew each time: copies of them would take all the memory there is. */
+const MAX_KEPT = 50_000;
+const plansWithAll: ReadonlySet<Plan> = new Set<Plan>(['growth', 'enterprise']);
+const reasons = ['hard_cap_250000', 'wall_clock_180s'] as const;
+
+const tradeSchema = z.object({
+  tx_hash: z.string(),
+  order_hash: z.string(),
+  timestamp: z.int(),
+  maker: z.string(),
+  taker: z.string(),
+  token_id: z.string(),
+  direction: direction.meta({ description: 'Of the maker.' }),
+  price: z.number(),
+  shares: z.number(),
+  usd: z.number(),
+  fee: z.number(),
+});
+const tradeFrom = (row: FillRow): z.input<typeof tradeSchema> => ({
+  tx_hash: row.tx_hash,
+  order_hash: row.order_hash,
+  timestamp: Number(row.timestamp),
+  maker: row.maker,
+  taker: row.taker,
+  token_id: row.token_id,
+  direction: row.side,
+  price: priceNumber(BigInt(row.usdc), BigInt(row.shares)) ?? 0,
+  shares: moneyToNumber(BigInt(row.shares)),
+  usd: moneyToNumber(BigInt(row.usdc)),
+  fee: moneyToNumber(BigInt(row.fee)),
+});
+
+interface Collected {
+  readonly toS: number;
+  readonly reason: (typeof reasons)[number] | null;
+  readonly fetchedMs: number;
+  readonly trades: readonly z.input<typeof tradeSchema>[];
+}
+
+const rest = {
+  from_ts: z.int(),
+  to_ts: z.int(),
+  count: z.int(),
+  partial: z.boolean(),
+  partial_reason: z.enum(reasons).nullable(),
+  fetched_in_ms: z.int(),
+  cache: z.enum(['hit', 'miss']),
+  trades: z.array(tradeSchema),
+};
+const exampleRest = {
+  from_ts: 1790000000,
+  to_ts: 1790100000,
+  count: 1,
+  partial: false,
+  partial_reason: null,
+  fetched_in_ms: 120,
+  cache: 'miss' as const,
+  trades: [tradeFrom(exampleFill)],
+};
+
+const query = z.object({
+  from: v2.time('from', 'First moment, Unix seconds. Default: the first there is.').optional(),
+  to: v2.time('to', 'Last moment. Default: now.').optional(),
+});
+
+/** All trades of a wallet or token in one answer. */
+export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }): readonly Route[] {
+  const { fills, nowMs } = deps.reads;
+  const hardCap = deps.hardCap ?? HARD_CAP;
+  const copies = createTtlCache({
+    maxEntries: 1_000,
+    nowMs,
+    weigh: (collected) => (collected as Collected).trades.length,
+    maxWeight: 2 * MAX_KEPT,
+  });
+  const turns = createTurns({
+    perAccount: 1,
+    total: 2,
+    waitMs: 20_000,
+    message: 'Another trades/all request is still running. Retry shortly.',
+    accountScope: 'trades_all',
+    totalScope: 'trades_all_total',
+    nowMs,
+  });
+
+  const collect = async (filter: FillFilter, toS: number): Promise<Collected> => {
+    const startedMs = performance.now();
+    const elapsedMs = () => Math.round(performance.now() - startedMs);
+    const trades: z.input<typeof tradeSchema>[] = [];
+    let beyond: ChainPosition | null = null;
+    let reason: Collected['reason'] = null;
+    for (;;) {
+      const limit = Math.min(CHUNK, hardCap - trades.length);
+      const page: Awaited<ReturnType<typeof fills.fills>> = await fills.fills(
+        { ...filter, beyond },
+        { order: 'desc', limit, offset: 0 },
+        null,
+      );
+      for (const row of page.rows) trades.push(tradeFrom(row));
+      beyond = page.last;
+      if (!page.hasMore) break;
+      if (trades.length >= hardCap) reason = 'hard_cap_250000';
+      else if (elapsedMs() >= WALL_CLOCK_MS) reason = 'wall_clock_180s';
+      if (reason !== null) break;
+    }
+    return { toS, reason, fetchedMs: elapsedMs(), trades };
+  };
+  const answer = async (name: string, filter: FillFilter, given: z.output<typeof query>, context: RequestContext) => {
+    const plan = context.caller?.plan ?? 'free';
+    if (!plansWithAll.has(plan)) {
+      const message = `trades/all requires the growth plan or higher. Your tier: ${plan}.`;
+      throw new ApiError({ kind: 'plan_gate', tier: plan, upgradeUrl: '', status: 403, message });
+    }
+    const fromS = tableSeconds(given.from) ?? 0;
+    const lastS = tableSeconds(given.to) ?? Math.floor(context.nowMs / 1000);
+    if (fromS > lastS) throw badParameter('Invalid range. from is after to');
+    const key = `${name} ${given.from ?? ''} ${given.to ?? ''}`;
+    const ttlMs = ({ reason, trades }: Collected) => (reason !== null || trades.length > MAX_KEPT ? 0 : CACHE_S * 1000);
+    const cached = await copies.get(key, ttlMs, () =>
+      turns.take(context.caller?.accountId ?? '', () => collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS)),
+    );
+    const { toS, reason, fetchedMs, trades } = cached.value;
+    return {
+      body: {
+        from_ts: fromS,
+        to_ts: toS,
+        count: trades.length,
+        partial: reason !== null,
+        partial_reason: reason,
+        fetched_in_ms: fetchedMs,
+        cache: cached.hit ? ('hit' as const) : ('miss' as const),
+        trades: [...trades],
+      },
+      cache: cacheOf(cached, CACHE_S),
+    };
+  };
+
+  const common = {
+    method: 'get',
+    family: 'v2',
+    tag: 'On-chain',
+    auth: 'key',
+    gate: 'v2Onchain',
+    cacheS: CACHE_S,
+  } as const;
+  const description = `Growth plan and higher. Newest first, at most ${HARD_CAP}; \`partial\` says that there is more.`;
+
+  const wallet = defineRoute({
+    ...common,
+    path: '/v2/onchain/wallets/{address}/trades/all',
+    summary: 'All fills of a wallet at once',
+    description,
+    params: z.object({ address: v2.wallet }),
+    query,
+    success: {
+      description: 'Every fill',
+      schema: z.object({ wallet: z.string(), ...rest }),
+      example: { wallet: exampleFill.maker, ...exampleRest },
+    },
+    async handler({ params: { address }, query: given }, context) {
+      const { body, cache } = await answer(address, { ...everyFill, wallets: [address] }, given, context);
+      return { body: { wallet: address, ...body }, cache };
+    },
+  });
+
+  const market = defineRoute({
+    ...common,
+    path: '/v2/onchain/markets/{token_id}/trades/all',
+    summary: 'All fills of an outcome token at once',
+    description,
+    params: z.object({ token_id: v2.tokenId }),
+    query,
+    success: {
+      description: 'Every fill',
+      schema: z.object({ token_id: z.string(), ...rest }),
+      example: { token_id: exampleFill.token_id, ...exampleRest },
+    },
+    async handler({ params: { token_id: id }, query: given }, context) {
+      const { body, cache } = await answer(id, { ...everyFill, tokenIds: [id] }, given, context);
+      return { body: { token_id: id, ...body }, cache };
+    },
+  });
+
+  return [wallet, market];
+}

@@ -1,0 +1,256 @@
+import { z } from 'zod';
+import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { anchorBlockSql, anchorTxSql, resolutions } from '../../candles/candles.sql.js';
+import { type Candle, type CandlePage, readCandles } from '../../candles/reader.js';
+import { badParameter } from '../../errors/failure.js';
+import { untitled } from '../../fills/titles.js';
+import { flagParam, hashParam } from '../../http/chain-params.js';
+import { choiceParam, integerParam } from '../../http/params.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import type { Tables } from '../../tables/port.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { v2 } from './params.js';
+
+const CACHE_S = 300;
+const [MIN_TRADES, MAX_TRADES] = [100, 1_000];
+const names = Object.keys(resolutions) as (keyof typeof resolutions)[];
+const text = z.string().nullable();
+
+const candleSchema = z.object({
+  time: z.int().meta({ description: 'Start of the bucket, Unix milliseconds.' }),
+  open: z.number(),
+  high: z.number(),
+  low: z.number(),
+  close: z.number(),
+  volume: z.number().meta({ description: 'USD; volume_buy and volume_sell are its parts.' }),
+  volume_shares: z.number(),
+  volume_buy: z.number(),
+  volume_sell: z.number(),
+  trades: z.int(),
+  vwap: z.number().nullable(),
+});
+const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
+  time: candle.startS * 1000,
+  open: moneyToNumber(candle.open),
+  high: moneyToNumber(candle.high),
+  low: moneyToNumber(candle.low),
+  close: moneyToNumber(candle.close),
+  volume: moneyToNumber(candle.usdc),
+  volume_shares: moneyToNumber(candle.shares),
+  volume_buy: moneyToNumber(candle.buyUsdc),
+  volume_sell: moneyToNumber(candle.usdc - candle.buyUsdc),
+  trades: candle.trades,
+  vwap: priceNumber(candle.usdc, candle.shares, 6),
+});
+
+const shape = {
+  resolution: choiceParam({
+    description: 'Default 1h.',
+    invalid: `Invalid resolution. Use: ${names.join(', ')}`,
+    values: names,
+  }).default('1h'),
+  limit: integerParam({
+    description: `Trades, ${MIN_TRADES} to ${MAX_TRADES}; the bucket that holds the last of them comes whole. Default 500.`,
+    invalid: 'Invalid limit',
+    min: MIN_TRADES,
+    max: MAX_TRADES,
+    clamp: true,
+  }).default(500),
+  direction: choiceParam({
+    description: 'The newest trades up to the anchor, or the oldest from it on. Default before.',
+    invalid: 'Invalid direction. Use: before, after',
+    values: ['before', 'after'],
+  }).default('before'),
+  anchor_ts: v2.time('anchor_ts', 'Anchor, Unix seconds; its bucket comes whole.').optional(),
+  anchor_block: integerParam({
+    description: 'Anchor by block; goes before anchor_ts.',
+    invalid: 'Invalid anchor_block',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    documentedMax: false,
+  }).optional(),
+  anchor_tx: hashParam({
+    description: 'Anchor by the transaction of a trade; goes before the others.',
+    invalid: 'Invalid anchor_tx',
+  }).optional(),
+  gap_fill: flagParam({
+    description: 'Buckets without trades repeat the close before them. Default false.',
+    invalid: 'Invalid gap_fill. Use: true, false',
+  }).default(false),
+};
+const query = z.object(shape);
+type Query = z.output<typeof query>;
+
+/** As many whole buckets as hold so many trades, from the end the walk begins at. */
+function enough(page: CandlePage, given: Query): CandlePage {
+  const newest = given.direction === 'before';
+  const kept: Candle[] = [];
+  let trades = 0;
+  for (const candle of newest ? [...page.candles].reverse() : page.candles) {
+    if (trades >= given.limit) break;
+    kept.push(candle);
+    trades += candle.trades;
+  }
+  const rest = page.candles.length > kept.length;
+  return {
+    candles: newest ? kept.reverse() : kept,
+    hasOlder: page.hasOlder || (newest && rest),
+    hasNewer: page.hasNewer || (!newest && rest),
+  };
+}
+
+const bodySchema = z.object({
+  token_id: z.string(),
+  resolution: z.enum(names),
+  window: z.object({
+    start_ts: z.int().nullable().meta({ description: 'First and last trade, Unix seconds.' }),
+    end_ts: z.int().nullable(),
+    trade_count: z.int(),
+    duration_seconds: z.int(),
+  }),
+  count: z.int(),
+  candles: z.array(candleSchema),
+  pagination: z.object({
+    older_end_ts: z.int().nullable().meta({ description: 'anchor_ts of the page before, with direction=before.' }),
+    newer_start_ts: z.int().nullable().meta({ description: 'anchor_ts of the page after, with direction=after.' }),
+  }),
+  question: text,
+  slug: text,
+  outcome: text,
+  condition_id: text,
+  image: text,
+});
+
+function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof untitled): z.input<typeof bodySchema> {
+  const { candles } = page;
+  const seconds = resolutions[given.resolution];
+  const startS = candles.find(({ first }) => first !== null)?.first?.atS ?? null;
+  const endS = candles.findLast(({ last }) => last !== null)?.last?.atS ?? null;
+  const [first, last] = [candles[0], candles.at(-1)];
+  return {
+    token_id: tokenId,
+    resolution: given.resolution,
+    window: {
+      start_ts: startS,
+      end_ts: endS,
+      trade_count: candles.reduce((sum, { trades }) => sum + trades, 0),
+      duration_seconds: startS === null || endS === null ? 0 : endS - startS,
+    },
+    count: candles.length,
+    candles: candles.map(candleFrom),
+    pagination: {
+      older_end_ts: page.hasOlder && first !== undefined ? first.startS - 1 : null,
+      newer_start_ts: page.hasNewer && last !== undefined ? last.startS + seconds : null,
+    },
+    question: title.market,
+    slug: title.slug,
+    outcome: title.outcome,
+    condition_id: title.conditionId,
+    image: title.image,
+  };
+}
+
+/** Candles of an outcome token from its trades. */
+export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
+  const { tables, cache, reads } = deps;
+
+  const momentOf = async (tokenId: string, given: Query): Promise<number | null> => {
+    const { anchor_tx: hash, anchor_block: block } = given;
+    if (hash === undefined && block === undefined) return given.anchor_ts ?? null;
+    const sql = hash === undefined ? anchorBlockSql(block as number) : anchorTxSql(tokenId, hash);
+    const [row] = await tables.rows<{ at: number | string }>(sql);
+    if (row === undefined) throw badParameter(`${hash === undefined ? 'anchor_block' : 'anchor_tx'} not found`);
+    return Number(row.at);
+  };
+  const answer = async (tokenId: string, given: Query) => {
+    const cached = await cache.get(`v2 candles ${tokenId} ${JSON.stringify(given)}`, CACHE_S * 1000, async () => {
+      const anchor = await momentOf(tokenId, given);
+      const page = await readCandles(tables, {
+        tokenId,
+        seconds: resolutions[given.resolution],
+        limit: MAX_TRADES,
+        direction: given.direction,
+        fromS: given.direction === 'after' ? anchor : null,
+        toS: given.direction === 'before' ? anchor : null,
+        gapFill: given.gap_fill,
+      });
+      return enough(page, given);
+    });
+    const title = (await reads.titlesOf([tokenId])).get(tokenId) ?? untitled;
+    return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheOf(cached, CACHE_S) };
+  };
+
+  const example: CandlePage = {
+    candles: [
+      {
+        startS: 1789999200,
+        open: 400_000n,
+        high: 420_000n,
+        low: 400_000n,
+        close: 410_000n,
+        trades: 2,
+        usdc: 82_000_000n,
+        buyUsdc: 42_000_000n,
+        shares: 200_000_000n,
+        first: { atS: 1789999300, block: 91000001, logIndex: 7 },
+        last: { atS: 1789999900, block: 91000301, logIndex: 2 },
+      },
+    ],
+    hasOlder: true,
+    hasNewer: false,
+  };
+  const common = {
+    method: 'get',
+    family: 'v2',
+    tag: 'On-chain',
+    auth: 'key',
+    gate: 'v2Onchain',
+    cacheS: CACHE_S,
+    description: 'Each match counts once. Oldest first; empty for a token without trades.',
+    success: {
+      description: 'Candles',
+      schema: bodySchema,
+      example: bodyFrom(exampleFill.token_id, query.parse({}), example, exampleTitle),
+    },
+  } as const;
+
+  const one = defineRoute({
+    ...common,
+    path: '/v2/onchain/candles/{token_id}',
+    summary: 'Candles of an outcome token',
+    params: z.object({ token_id: v2.tokenId }),
+    query,
+    handler: ({ params: { token_id: tokenId }, query: given }) => answer(tokenId, given),
+  });
+
+  const named = defineRoute({
+    ...common,
+    path: '/v2/onchain/candles',
+    summary: 'Candles of an outcome token, named by the query',
+    query: z.object({
+      ...shape,
+      token_id: v2.tokenId.optional(),
+      condition_id: v2.conditionId.optional(),
+      market_slug: v2.slug.optional(),
+    }),
+    async handler({ query: { token_id, condition_id, market_slug, ...given } }) {
+      if (token_id !== undefined) return answer(token_id, given);
+      const name = condition_id === undefined ? 'market_slug' : 'condition_id';
+      if (condition_id === undefined && market_slug === undefined) {
+        throw badParameter('Missing token_id, condition_id or market_slug');
+      }
+      const found = await reads.fills.tokens(
+        condition_id === undefined ? { marketSlug: market_slug as string } : { conditionId: condition_id },
+      );
+      const [tokenId, ...others] = found ?? [];
+      if (tokenId === undefined) throw badParameter(`${name} not found`);
+      if (others.length > 0) throw badParameter(`${name} has several outcomes: use token_id`);
+      return answer(tokenId, given);
+    },
+  });
+
+  return [one, named];
+}
