@@ -175,6 +175,7 @@ it.each<[string, number]>([
   [`/v3/wallets/${W}/combos/summary`, RANGE + HELD],
   [`/v3/wallets/${W}/combos/activity`, RANGE],
   [`/v3/wallets/${W}/combos/redemptions`, RANGE],
+  ['/v3/positions?market_slug=market-3', 4 * RANGE],
   ['/v3/leaderboard?offset=9000', 2 * RANGE],
   ['/v3/leaderboard?market_slug=market-3&limit=10', 2 * RANGE + 20 * 1_024 + HELD],
   ['/v3/tags/tag-3/leaderboard?limit=10', MARKETS + 3 * RANGE + 20 * 1_024 + HELD],

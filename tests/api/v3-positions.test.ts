@@ -201,6 +201,53 @@ describe('positions of a wallet', () => {
   });
 });
 
+describe('positions of everybody', () => {
+  const of = async (query: string) =>
+    (await get(`positions?${query}`)).positions.map((row) => [row.wallet, row.token_id]);
+
+  it('in a token or a market', async () => {
+    const [first] = (await get(`positions?token_id=${rainNo}`)).positions;
+    expect(first).toEqual({
+      wallet: bob,
+      token_id: rainNo,
+      size: 10,
+      avg_price: 0.5,
+      realized_pnl: 0,
+      unrealized_pnl: -5,
+      total_pnl: -5,
+      current_price: 0,
+      total_bought: 10,
+      resolved: true,
+      status: 'redeemable',
+      market: rain.question,
+      slug: rain.slug,
+      outcome: 'No',
+      outcome_index: 1,
+      image: null,
+      condition_id: rain.conditionId,
+      neg_risk: true,
+    });
+    expect(await of('market_slug=rain')).toEqual([
+      [alice, rainYes],
+      [bob, rainYes],
+      [bob, rainNo],
+    ]);
+    expect(await of('market_slug=rain&order=asc&limit=1')).toEqual([[bob, rainNo]]);
+    expect(await of('market_slug=rain&sort=pnl&status=closed')).toEqual([
+      [bob, rainYes],
+      [alice, rainYes],
+    ]);
+    expect(await of(`condition_id=${snow.conditionId}&sort=size&min_size=100.000001`)).toEqual([[bob, snowNo]]);
+    expect(await of(`condition_id=${snow.conditionId}&sort=volume&limit=1&offset=2`)).toEqual([[alice, snowYes]]);
+    expect(await of(`condition_id=${snow.conditionId}&token_id=${rainNo}`)).toEqual([]);
+    expect(await api.get('/v3/positions', key)).toMatchObject({
+      status: 400,
+      body: { error: 'name token_id, condition_id or market_slug' },
+    });
+    expect((await api.get('/v3/positions?market_slug=rain', await api.key('free'))).status).toBe(402);
+  });
+});
+
 describe('holders', () => {
   const rows = async (path: string) =>
     (await get(`markets/${path}`)).data.map((row) => [row.user, row.token_id, row.realized_pnl]);

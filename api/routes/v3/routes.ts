@@ -13,6 +13,7 @@ import { createTagRoutes } from './markets/tags.js';
 import { createMarketViews } from './markets/views.js';
 import { createComboPositionRoutes } from './positions/combos.js';
 import { createHolderRoutes } from './positions/holders.js';
+import { createPositionsRoute } from './positions/market.js';
 import { createWalletPositionsRoute } from './positions/wallet.js';
 import { createComboTrades, createComboTradesRoute } from './trades/combos.js';
 import { createTradesRoutes } from './trades/trades.js';
@@ -51,6 +52,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     createWalletPositionsRoute(deps.reads),
     ...createComboPositionRoutes(deps.reads),
     ...createHolderRoutes({ ...deps, ...deps.reads }),
+    createPositionsRoute({ ...deps, ...deps.reads }),
     ...createLeaderboardRoutes({
       ...deps.reads,
       leaderboards: createLeaderboardReader({ ...deps, pnl }),
