@@ -83,6 +83,7 @@ beforeAll(async () => {
     'token_quotes',
     'condition_tokens',
     'token_settlements',
+    'last_prices',
   ])
     await run(`OPTIMIZE TABLE ${table} FINAL`);
 }, 300_000);
