@@ -15,8 +15,19 @@ export const conditionInterestSql = (conditionId: string): Sql => ({
   params: { condition: conditionId },
 });
 
-/** Open interest of everything. */
+/** Open interest of everything: what conditions have, without those more was seen to leave than to come. */
 export const totalInterestSql = (): Sql => ({
-  text: 'SELECT toString(sum(amount)) AS amount, 0 AS tokens FROM open_interest SETTINGS max_execution_time = 10',
+  text: `SELECT toString(sum(greatest(amount, 0))) AS amount, 0 AS tokens
+      FROM (
+        SELECT if(t.condition_id = '', toString(o.token_id), t.condition_id) AS condition, sum(o.amount) AS amount
+        FROM open_interest AS o
+        LEFT JOIN (
+          SELECT token_id, any(condition_id) AS condition_id
+          FROM (SELECT token_id, condition_id FROM tokens UNION ALL SELECT token_id, condition_id FROM condition_tokens)
+          GROUP BY token_id
+        ) AS t ON t.token_id = o.token_id
+        GROUP BY condition
+      )
+      SETTINGS max_execution_time = 10`,
   params: {},
 });

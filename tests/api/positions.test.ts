@@ -8,6 +8,7 @@ import {
   carol,
   exchange,
   fillWorld,
+  hail,
   rain,
   rainNo,
   rainYes,
@@ -571,8 +572,9 @@ describe('/v2/onchain', () => {
       event(snow.conditionId, snowYes, 'split', 200_000_000n),
       event(rain.conditionId, rainYes, 'split', 10_000_000n),
       event(rain.conditionId, rainYes, 'redemption', -9_900_000n),
+      event(hail.conditionId, hail.tokenIds[0], 'merge', -7_000_000n),
     ]);
-    // Split 200, and 50 minted by a match.
+    // Split 200, and 50 minted by a match. Of Hail only the end was seen.
     expect(await get(`markets/${snow.conditionId}/oi`)).toEqual({
       condition_id: snow.conditionId,
       source: 'onchain',
@@ -588,6 +590,7 @@ describe('/v2/onchain', () => {
       market: null,
       open_interest_usdc: 0,
     });
+    expect(await get(`markets/${hail.conditionId}/oi`)).toMatchObject({ found: true, open_interest_usdc: 0 });
     expect((await api.get('/v2/onchain/oi', key)).status).toBe(403);
   });
 

@@ -14,6 +14,8 @@ const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
 const common = { method: 'get', family: 'v2', tag: 'On-chain', auth: 'key', gate: 'v2Onchain' } as const;
 const text = z.string().nullable();
+const LATE =
+  'A market whose first sets were made before the history begins may have more seen to leave than to come: it counts as 0.';
 
 /** Open interest: of a market, and of all. */
 export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
@@ -24,7 +26,7 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     cacheS: MARKET_CACHE_S,
     path: '/v2/onchain/markets/{condition_id}/oi',
     summary: 'Open interest of a market',
-    description: 'Collateral held by its full sets.',
+    description: `Collateral held by its full sets. ${LATE}`,
     params: z.object({ condition_id: v2.conditionId }),
     success: {
       description: 'The sum; 0 and `found: false` for an unknown market',
@@ -50,7 +52,8 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     async handler({ params: { condition_id: id } }) {
       const cached = await cache.get(`v2 oi ${id}`, MARKET_CACHE_S * 1000, async () => {
         const [row] = await tables.rows<InterestRow>(conditionInterestSql(id));
-        return { amount: BigInt(row?.amount ?? 0), known: Number(row?.tokens ?? 0) > 0 };
+        const amount = BigInt(row?.amount ?? 0);
+        return { amount: amount < 0n ? 0n : amount, known: Number(row?.tokens ?? 0) > 0 };
       });
       const condition = (await reads.conditionsOf([id])).get(id);
       return {
@@ -73,6 +76,7 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     cacheS: TOTAL_CACHE_S,
     path: '/v2/onchain/oi',
     summary: 'Open interest of all markets',
+    description: LATE,
     success: {
       description: 'The sum',
       schema: z.object({ source: z.literal(SOURCE), open_interest_usdc: z.number() }),
