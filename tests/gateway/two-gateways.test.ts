@@ -134,18 +134,21 @@ describe('real gateway processes on one log', () => {
     }
 
     expect(open.map(({ readyState }) => readyState)).toEqual(Array(10).fill(WebSocket.OPEN));
-    const port = (socket: WebSocket) => new URL(socket.url).port;
+    const port = (url: string) => new URL(url).port;
+    // On a busy machine one of them may have let in all ten.
+    const placesOf = ({ url }: RealGateway) => open.filter((socket) => port(socket.url) === port(url)).length;
+    const [victim, survivor] = gateways.toSorted((a, b) => placesOf(b) - placesOf(a)) as [RealGateway, RealGateway];
     const killedMs = Date.now();
-    await gateways[0].kill();
+    await victim.kill();
     const other = await eventually(
       'a free place',
       async () => {
-        const tried = await connect(gateways[1], key);
+        const tried = await connect(survivor, key);
         return tried.status === 101 ? tried : null;
       },
       20_000,
     );
-    expect(other.socket === null ? '' : port(other.socket)).toBe(new URL(gateways[1].url).port);
+    expect(other.socket === null ? '' : port(other.socket.url)).toBe(port(survivor.url));
     // Silence is five beats of 2 s. The upper bound only leaves room for a busy machine.
     expect(Date.now() - killedMs).toBeGreaterThan(6_000);
     expect(Date.now() - killedMs).toBeLessThan(18_000);
