@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
 import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { freePorts } from '../support/ports.js';
 
 const CHUNK = 20_000;
 const RUNS = 9;
@@ -208,14 +208,7 @@ function openDirect(path: string): Direct {
 }
 
 async function startServer(dataDir: string) {
-  const free = async () => {
-    const probe = createServer();
-    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-    const { port } = probe.address() as { port: number };
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  };
-  const [port, adminPort] = [await free(), await free()];
+  const [port, adminPort] = await freePorts(2);
   const script = fileURLToPath(new URL('../../infra/clickhouse/main.js', import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [script], {
     stdio: 'ignore',

@@ -18,7 +18,8 @@ import { createChunkTransform } from '../../processors/sink/transform-chunk.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
-import { eventually, freePorts } from '../support/product.js';
+import { freePorts } from '../support/ports.js';
+import { eventually } from '../support/product.js';
 import { FILLS_PER_BLOCK, fillBlock } from './fill-blocks.js';
 
 const FILLS = Number(process.env.BENCH_FILLS ?? 400_000);

@@ -17,7 +17,8 @@ import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { type AnyEvent, createCodec, type EventOf } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind } from '../../schemas/types.gen.js';
-import { type Anvil, compileEmitter, freePort, startAnvil, startDoor } from '../support/anvil.js';
+import { type Anvil, compileEmitter, startAnvil, startDoor } from '../support/anvil.js';
+import { freePort } from '../support/ports.js';
 
 const EXCHANGE = '0xe111180000d2663c0091e4f400237545b87b996b';
 const SLOTS = 4;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { digest, loaded } from '../support/digest.js';
-import { eventually, freePorts, startProduct } from '../support/product.js';
+import { freePorts } from '../support/ports.js';
+import { eventually, startProduct } from '../support/product.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-rebuild-'));

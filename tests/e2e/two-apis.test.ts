@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { eventually, freePorts, startProduct, untilUp } from '../support/product.js';
+import { freePorts } from '../support/ports.js';
+import { eventually, startProduct, untilUp } from '../support/product.js';
 import { startTestRedis, whyNoRedis } from '../support/redis.js';
 
 const cleanups: (() => Promise<unknown>)[] = [];

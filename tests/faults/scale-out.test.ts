@@ -14,7 +14,8 @@ import type { StreamEvent } from '../../schemas/types.gen.js';
 import { digest, loaded } from '../support/digest.js';
 import { fedFill } from '../support/fed-fill.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
-import { eventually, freePorts, outputs, type Product, startProduct } from '../support/product.js';
+import { freePorts } from '../support/ports.js';
+import { eventually, outputs, type Product, startProduct } from '../support/product.js';
 import { undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();

@@ -15,7 +15,8 @@ import { createCodec } from '../../schemas/codec.js';
 import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, Plan } from '../../schemas/types.gen.js';
-import { eventually, freePorts } from '../support/product.js';
+import { freePorts } from '../support/ports.js';
+import { eventually } from '../support/product.js';
 
 const DAY_MS = 86_400_000;
 const codec = createCodec();

@@ -18,7 +18,8 @@ import { CodecError, createCodec } from '../../schemas/codec.js';
 import { committedSchemas } from '../../schemas/registry.js';
 import { topics } from '../../schemas/topics.js';
 import type { EventKind } from '../../schemas/types.gen.js';
-import { freePort, startDoor } from '../support/anvil.js';
+import { startDoor } from '../support/anvil.js';
+import { freePort } from '../support/ports.js';
 import { startTestRegistry, type TestRegistry, whyNoRegistry } from '../support/schema-registry.js';
 import { accountState, accountStateForOthers, retract, trade, tradeForOthers } from './values.js';
 

@@ -13,7 +13,8 @@ import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountState } from '../../schemas/types.gen.js';
 import { connectTestClient, type Frame, streamEvent } from '../../stream-gateway/testing.js';
-import { eventually, freePorts } from '../support/product.js';
+import { freePorts } from '../support/ports.js';
+import { eventually } from '../support/product.js';
 
 const script = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'stream-gateway', 'main.js');
 const codec = createCodec();

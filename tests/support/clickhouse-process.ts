@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { eventually, freePorts } from './product.js';
+import { freePorts } from './ports.js';
+import { eventually } from './product.js';
 
 export interface ClickHouseProcess {
   readonly url: string;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Broker, requireJava, startBroker } from '../../infra/kafka/broker.js';
 import { captured } from '../../infra/kafka/command.js';
 import { ensureJars } from '../../infra/kafka/jars.js';
-import { freePort } from './anvil.js';
+import { freePort } from './ports.js';
 
 export interface TestKafka {
   /** For LOG_URL. */

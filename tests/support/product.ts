@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Readiness } from '../../infra/telemetry/readiness.js';
+import { freePorts } from './ports.js';
 
 /** This file runs from tests/ (vitest) and from dist/tests/ (benchmarks): the project is the nearest folder with a package.json. */
 function projectRoot(from: string): string {
@@ -16,22 +16,6 @@ export type ProcessName = (typeof processNames)[number];
 
 /** What the products of the test under way have said, by their data directories. */
 export const outputs = new Map<string, () => string>();
-
-/** Free ports, all different, taken and released again at once. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(0, '127.0.0.1', () => resolve(server));
-      });
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
 
 /** Repeats until the answer is not null, undefined or false; fails with what was last seen. */
 export async function eventually<T>(

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { freePort } from './anvil.js';
+import { freePort } from './ports.js';
 import { eventually } from './product.js';
 
 export interface TestRedis {

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireJava } from '../../infra/kafka/broker.js';
 import { captured } from '../../infra/kafka/command.js';
-import { freePort } from './anvil.js';
+import { freePort } from './ports.js';
 
 /** Apicurio Registry as its project publishes it on Maven Central: a Quarkus application with an in-memory store. */
 const VERSION = '2.6.13.Final';

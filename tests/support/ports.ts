@@ -1,0 +1,38 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+
+/**
+ * Below the range from which Linux takes the ports of outgoing connections: a port of that range may be taken by anybody's connection before
+ * its process listens.
+ */
+const FIRST = 10_240;
+const LAST = 32_767;
+
+async function listenOn(port: number): Promise<Server | null> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  } catch {
+    return null;
+  }
+}
+
+/** Free ports, all different, taken and released again at once. */
+export async function freePorts(count: number): Promise<number[]> {
+  const taken = new Map<number, Server>();
+  while (taken.size < count) {
+    const port = randomInt(FIRST, LAST + 1);
+    const server = taken.has(port) ? null : await listenOn(port);
+    if (server !== null) taken.set(port, server);
+  }
+  await Promise.all([...taken.values()].map((server) => new Promise((resolve) => server.close(resolve))));
+  return [...taken.keys()];
+}
+
+export async function freePort(): Promise<number> {
+  const [port] = await freePorts(1);
+  return port as number;
+}
