@@ -52,6 +52,18 @@ describe('ttl cache', () => {
     expect((await cache.get('a', 100, load)).hit).toBe(false);
   });
 
+  it('lets go of what is too old before what is not', async () => {
+    const clock = { nowMs: 0 };
+    const cache = createTtlCache({ maxEntries: 10, nowMs: () => clock.nowMs, weigh: () => 5, maxWeight: 10 });
+    const load = async () => 'value';
+    await cache.get('long', 3_600_000, load);
+    await cache.get('short', 1_000, load);
+    clock.nowMs = 20_000;
+    await cache.get('new', 1_000, load);
+    expect((await cache.get('long', 3_600_000, load)).hit).toBe(true);
+    expect((await cache.get('new', 1_000, load)).hit).toBe(true);
+  });
+
   it('does not serve a copy from the future when the clock is set back', async () => {
     const { clock, cache, load } = setup();
     clock.nowMs = 1000;

@@ -19,6 +19,9 @@ interface Entry {
   ttlMs: number;
 }
 
+/** Copies that are too old to serve are let go within this. */
+const SWEEP_EVERY_MS = 10_000;
+
 /**
  * Holds at most `maxEntries`, and values of at most `maxWeight` together as `weigh` has it; the entry stored first goes first. Keys must name
  * the route, so that one cache serves all of them.
@@ -40,7 +43,15 @@ export function createTtlCache(options: {
     if (entry !== undefined) held -= weigh(entry.value);
     entries.delete(key);
   };
+  let sweptMs = options.nowMs();
+  const sweep = () => {
+    const nowMs = options.nowMs();
+    if (Math.abs(nowMs - sweptMs) < SWEEP_EVERY_MS) return;
+    sweptMs = nowMs;
+    for (const [key, { storedMs, ttlMs }] of entries) if (nowMs - storedMs >= ttlMs) drop(key);
+  };
   const store = (key: string, entry: Entry) => {
+    sweep();
     drop(key);
     entries.set(key, entry);
     held += weigh(entry.value);
