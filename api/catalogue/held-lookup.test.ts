@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { createHeldLookup } from './held-lookup.js';
+
+function setUp(maxHeld?: number) {
+  const clock = { nowMs: 0 };
+  const asked: string[][] = [];
+  const lookup = createHeldLookup({
+    read: async (ids) => {
+      asked.push([...ids]);
+      return new Map(ids.filter((id) => id !== 'none').map((id) => [id, `${id} at ${clock.nowMs}`]));
+    },
+    unknown: 'unknown',
+    nowMs: () => clock.nowMs,
+    maxHeld,
+  });
+  return { clock, asked, lookup };
+}
+
+it('reads what is not held, once each, and what is unknown again after a second', async () => {
+  const { clock, asked, lookup } = setUp();
+  expect(await lookup(['a', 'none', 'a'])).toEqual(
+    new Map([
+      ['a', 'a at 0'],
+      ['none', 'unknown'],
+    ]),
+  );
+  clock.nowMs = 999;
+  expect((await lookup(['a', 'none', 'b'])).get('b')).toBe('b at 999');
+  clock.nowMs = 1_000;
+  await lookup(['a', 'none']);
+  clock.nowMs = 30_000;
+  expect((await lookup(['a', 'b'])).get('a')).toBe('a at 30000');
+  expect(asked).toEqual([['a', 'none'], ['b'], ['none'], ['a']]);
+});
+
+it('holds no more than it may, and lets go of what was read first', async () => {
+  const { clock, asked, lookup } = setUp(3);
+  await lookup(['a', 'b', 'c']);
+  clock.nowMs = 30_000;
+  await lookup(['a']);
+  await lookup(['d']);
+  await lookup(['a', 'c', 'd']);
+  expect((await lookup(['1', '2', '3', '4', '5'])).size).toBe(5);
+  await lookup(['3', '4', '5']);
+  expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['d'], ['c'], ['1', '2', '3', '4', '5']]);
+});
