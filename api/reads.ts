@@ -12,9 +12,9 @@ import { createPositionReader, type PositionReader } from './positions/reader.js
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
-/** Some 60 MB. */
-const MAX_CACHED_ROWS = 100_000;
-const MAX_CACHED_POSITIONS = 60_000;
+/** Some 25 MB of rows and 60 MB of positions. */
+const MAX_CACHED_ROWS = 40_000;
+const MAX_CACHED_POSITIONS = 40_000;
 
 /** What the families of endpoints read together; each has serializers of its own. */
 export interface Reads {

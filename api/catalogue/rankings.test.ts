@@ -16,7 +16,7 @@ it('cuts later pages of a walk from the order of its first one', async () => {
   expect(await page(2)).toEqual({ ids: ['w'], hasMore: false });
 });
 
-it('forgets the oldest walks beyond 300,000 ids', async () => {
+it('forgets the oldest walks beyond 150,000 ids', async () => {
   const rankings = createRankings({ nowMs: () => 0 });
   let loads = 0;
   const page = (walk: string, offset: number) =>
@@ -26,7 +26,7 @@ it('forgets the oldest walks beyond 300,000 ids', async () => {
       limit: 1,
       load: async () => {
         loads += 1;
-        return Array.from({ length: 120_000 }, (_, index) => String(index));
+        return Array.from({ length: 60_000 }, (_, index) => String(index));
       },
     });
   for (const walk of ['a', 'b', 'c']) await page(walk, 0);

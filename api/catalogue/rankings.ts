@@ -19,20 +19,23 @@ export interface Rankings {
 }
 
 const KEPT_MS = 15 * 60_000;
-const MAX_IDS = 300_000;
+const MAX_IDS = 150_000;
+/** An order of nothing takes its place too. */
+const weightOf = (ids: readonly string[]) => ids.length + 10;
 
-/** A walk is forgotten a quarter of an hour after its last page, and earlier when all of them hold more than 300,000 ids. */
+/** A walk is forgotten a quarter of an hour after its last page, and earlier when all of them hold more than 150,000 ids. */
 export function createRankings(options: { nowMs: () => number }): Rankings {
   const kept = new Map<string, { readonly ids: readonly string[]; usedMs: number }>();
   let held = 0;
   const forget = (walk: string) => {
-    held -= kept.get(walk)?.ids.length ?? 0;
+    const ids = kept.get(walk)?.ids;
+    if (ids !== undefined) held -= weightOf(ids);
     kept.delete(walk);
   };
   const keep = (walk: string, ids: readonly string[]) => {
     forget(walk);
     kept.set(walk, { ids, usedMs: options.nowMs() });
-    held += ids.length;
+    held += weightOf(ids);
     for (const oldest of kept.keys()) {
       if (held <= MAX_IDS || oldest === walk) break;
       forget(oldest);
