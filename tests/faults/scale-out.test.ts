@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT_RETRYABLE } from '../../infra/errors.js';
 import { openLog } from '../../infra/log/open-log.js';
+import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
@@ -113,27 +114,22 @@ const readLog = (product: Product, logUrl: string | undefined) =>
   openLog(urlOf(product, logUrl), { logger: silentLogger(), maintenance: false });
 
 /** Somebody still announces itself in the log. */
-async function written(product: Product, logUrl: string | undefined): Promise<boolean> {
-  const log = await readLog(product, logUrl);
-  try {
-    const before = (await log.bounds(topics.members.name, 0)).next;
-    await eventually('a heartbeat', async () => (await log.bounds(topics.members.name, 0)).next > before, 6_000);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await log.close();
-  }
+async function written(log: Log): Promise<boolean> {
+  const before = (await log.bounds(topics.members.name, 0)).next;
+  const more = async () => (await log.bounds(topics.members.name, 0)).next > before;
+  return eventually('a heartbeat', more, 6_000).catch(() => false);
 }
 
 /**
- * Suspends a process while others go on. On LMDB it can be suspended while it holds the write lock, which stops every writer of the log; then
- * it is woken and suspended at another moment.
+ * Suspends a process while others go on. On LMDB it can be suspended while it holds the write lock, which stops every writer of the log and
+ * whoever opens it, this process too; then it is woken and suspended at another moment.
  */
 async function suspend(product: Product, logUrl: string | undefined, pid: number): Promise<void> {
+  const log = await readLog(product, logUrl);
+  cleanups.push(() => log.close());
   for (let attempt = 1; ; attempt++) {
     process.kill(pid, 'SIGSTOP');
-    if (await written(product, logUrl)) return;
+    if (await written(log)) return;
     process.kill(pid, 'SIGCONT');
     expect(attempt, 'suspended with the lock held each time').toBeLessThan(8);
     await pause(100 + 37 * attempt);

@@ -55,6 +55,9 @@ describe('usage of the event socket', () => {
     const text = await connect(product);
     const zipped = await connect(product, '&compress=zlib');
     await Promise.all([frames(text, 40), frames(zipped, 40)]);
+    // While the history loads, ticks or trades may come first; trades are up to 136 s apart.
+    const both = async () => meters.every((meter) => sumOf(text.received)[meter] > 0);
+    await eventually('frames of both meters', both, 150_000);
     for (const counter of [text, zipped]) {
       counter.socket.send(JSON.stringify({ action: 'unsubscribe' }));
       counter.socket.send(JSON.stringify({ action: 'ping' }));
@@ -88,7 +91,7 @@ describe('usage of the event socket', () => {
       const { body } = await product.get('/v1/account/usage');
       return (body as { meters: { used: number }[] }).meters[0]?.used !== 0;
     });
-  }, 200_000);
+  }, 300_000);
 
   it('survives kill -9 with at most the last second of each life lost and nothing counted twice', async () => {
     const product = await start();
