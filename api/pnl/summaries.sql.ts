@@ -82,7 +82,7 @@ export const ownFeesSql = (wallet: string): Sql => ({
   text: `SELECT toString(sum(toUInt128(fee))) AS fees, countIf(fee > 0) AS fee_fills, count() AS fills,
         toString(minIf(block_number, fee > 0)) AS first_block, toString(maxIf(block_number, fee > 0)) AS last_block,
         (SELECT toString(max(block_number)) FROM blocks) AS through_block
-      FROM fills_by_wallet
+      FROM fills_by_wallet FINAL
       WHERE wallet = {wallet:String} AND role = 'maker'
       SETTINGS max_execution_time = 10`,
   params: { wallet },

@@ -17,7 +17,7 @@ const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
 
 /** First moment of a wallet, Unix seconds; no row for a wallet without any. */
 export const firstMomentSql = (wallet: string): Sql => ({
-  text: `SELECT toUnixTimestamp(min(timestamp)) AS first FROM pnl_events WHERE wallet = {wallet:String} HAVING count() > 0`,
+  text: 'SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} ORDER BY timestamp LIMIT 1',
   params: { wallet },
 });
 

@@ -12,6 +12,8 @@ if (url === undefined) {
 }
 const control = new Set(['subscribed', 'snapshot', 'heartbeat', 'pong', 'error', 'unsubscribed']);
 let events = 0;
+// Whoever reads has seen enough: `| head`.
+process.stdout.on('error', () => process.exit(0));
 const socket = new WebSocket(url, { perMessageDeflate: false });
 socket.on('open', () => socket.send(message));
 socket.on('message', (data, binary) => {

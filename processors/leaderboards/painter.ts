@@ -12,18 +12,25 @@ export interface Painter {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const EVERY_MS = 60_000;
+/** The pause after the first picture; each further one is twice as long, up to the longest: while the history loads, pictures age fast. */
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
 /** Of the time, the part that pictures may take. */
 const SHARE = 0.1;
 
-/** Takes the pictures that leaderboards are read from: one a minute, and fewer where one takes longer than a tenth of that. */
+/**
+ * Takes the pictures that leaderboards are read from: one a minute, more in the first two minutes, and fewer where one takes longer than a tenth
+ * of its time.
+ */
 export function createPainter(options: {
   clickhouse: Pick<ClickHouse, 'command'>;
   logger: Logger;
   metrics: Metrics;
   nowMs: () => number;
+  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): Painter {
   const { clickhouse, logger, nowMs } = options;
+  const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
   const seconds = options.metrics.gauge(
     'leaderboards_picture_seconds',
     'How long the last picture of all wallets took',
@@ -36,7 +43,7 @@ export function createPainter(options: {
   return {
     paint,
     async run(signal) {
-      while (!signal.aborted) {
+      for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
         const beganMs = performance.now();
         try {
           await paint(signal);
@@ -47,7 +54,7 @@ export function createPainter(options: {
           logger.warn({ err: error }, 'no picture for the leaderboards, trying again later');
         }
         const tookMs = performance.now() - beganMs;
-        await sleep(Math.max(EVERY_MS, tookMs / SHARE), undefined, { signal }).catch(() => undefined);
+        await pause(Math.max(pauseMs, tookMs / SHARE), signal);
       }
     },
   };

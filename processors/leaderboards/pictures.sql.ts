@@ -54,8 +54,8 @@ export const boardsPicture = `INSERT INTO leaderboards
 
 /** Sums over everything: a match counts once in the volume, an OrderFilled log once in the fills. */
 export const totalsPicture = `INSERT INTO venue_totals
-    SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, (SELECT count() FROM fills) AS fills,
-      (SELECT count() FROM wallet_events WHERE kind = 'redemption') AS redemptions, uniqExact(p.wallet) AS wallets, count() AS positions,
+    SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, (SELECT count() FROM fills FINAL) AS fills,
+      (SELECT count() FROM wallet_events FINAL WHERE kind = 'redemption') AS redemptions, uniqExact(p.wallet) AS wallets, count() AS positions,
       toInt64(sum(p.realized_pnl)) AS realized_pnl, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS gross_profit,
       toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS gross_loss, (SELECT toUInt64(sum(usdc)) FROM hourly_volumes) AS volume
     FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;

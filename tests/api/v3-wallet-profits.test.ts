@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
-import { address } from '../support/rows.js';
-import { alice, bob, carol, comboYes, fillWorld, rain, snow, snowYes, T } from '../support/world.js';
+import { address, fillRow } from '../support/rows.js';
+import { alice, bob, carol, comboYes, fills, fillWorld, rain, snow, snowYes, T } from '../support/world.js';
 
 /** Monday 2026-09-21 00:00 UTC. */
 const MONDAY = T - 51_200;
@@ -175,6 +175,9 @@ describe('summaries', () => {
       order_filled_through_block: '0',
       projector_status: 'ready',
     });
+    // A fill that was written again is still one fill.
+    await api.clickhouse.insertRows('fills', fills.filter(({ maker }) => maker === alice).map(fillRow));
+    expect((await get(`${alice}?include_accounting_summary=1`)).accounting_summary).toEqual(body.accounting_summary);
     expect((await get(`${dave}?include_accounting_summary=1`)).accounting_summary).toMatchObject({
       has_order_filled_rows: false,
       fees_paid: { amount: 0, fee_fill_count: 0, first_fee_block: null, last_fee_block: null },

@@ -23,8 +23,8 @@ export const paging = {
   }).default(0),
 };
 
-/** Up to 20 addresses, lowercased, each once. */
-export const walletsOf = (text: string, name: string): string[] => {
+/** Up to `most` addresses, lowercased, each once. Throws ApiError for more and for what is none. */
+export const walletsOf = (text: string, name: string, most = MAX_WALLETS): string[] => {
   const wallets = [
     ...new Set(
       text
@@ -34,7 +34,7 @@ export const walletsOf = (text: string, name: string): string[] => {
     ),
   ].filter((part) => part !== '');
   if (wallets.length === 0) throw badParameter(`Missing required query parameter '${name}'`);
-  if (wallets.length > MAX_WALLETS) throw badParameter(`Too many wallets in '${name}'. Max ${MAX_WALLETS}`);
+  if (wallets.length > most) throw badParameter(`Too many wallets in '${name}'. Max ${most}`);
   const bad = wallets.find((wallet) => !ADDRESS.test(wallet));
   if (bad !== undefined) throw badParameter(`Invalid wallet: ${bad.slice(0, 80)}`);
   return wallets;

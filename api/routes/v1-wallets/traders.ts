@@ -10,7 +10,7 @@ import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
 import type { RateWindow } from '../../limits/port.js';
-import { type Outcome, unknownOutcome } from '../../positions/outcomes.js';
+import type { Outcome } from '../../positions/outcomes.js';
 import { type Position, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
 import type { Reads } from '../../reads.js';
@@ -54,7 +54,7 @@ const rowSchema = z.object({
   asset: z.string(),
   conditionId: z.string(),
   outcome: z.string(),
-  outcomeIndex: z.int().nullable(),
+  outcomeIndex: z.int(),
   size: z.number(),
   avgPrice: z.number(),
   currPrice: z.number(),
@@ -71,15 +71,20 @@ const rowSchema = z.object({
 type Trades = { readonly firstS: number; readonly lastS: number };
 
 /** Profiles are no part of the chain: their fields are empty. `trades`: undefined where they were not asked for. */
-const rowFrom = (position: Position, about: Outcome, trades: Trades | null | undefined): z.input<typeof rowSchema> => ({
+const rowFrom = (
+  position: Position,
+  market: Outcome,
+  outcomeIndex: number,
+  trades: Trades | null | undefined,
+): z.input<typeof rowSchema> => ({
   proxyWallet: position.wallet,
   name: '',
   profileImage: '',
   verified: false,
   asset: position.tokenId,
-  conditionId: about.conditionId ?? '',
-  outcome: about.outcome ?? '',
-  outcomeIndex: about.outcomeIndex,
+  conditionId: market.conditionId ?? '',
+  outcome: market.outcomes[outcomeIndex] ?? '',
+  outcomeIndex,
   size: moneyToNumber(position.size),
   avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
   currPrice: moneyToNumber(position.price.usd ?? 0n),
@@ -165,7 +170,7 @@ export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; win
         outcomes: [
           {
             token: exampleHeld.tokenId,
-            positions: [rowFrom(exampleHeld, exampleHeld.about, { firstS: 1789000000, lastS: 1790000123 })],
+            positions: [rowFrom(exampleHeld, exampleHeld.about, 0, { firstS: 1789000000, lastS: 1790000123 })],
           },
           { token: exampleHeld.about.tokenIds[1], positions: [] },
         ],
@@ -180,14 +185,13 @@ export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; win
     },
     async handler({ params: { id }, query }, context) {
       const { limit, offset, includeTrades, ...filter } = query;
-      const users = query.user === undefined ? null : walletsOf(query.user, 'user');
+      const users = query.user === undefined ? null : walletsOf(query.user, 'user', commonLimits.topTradersMaxUsers);
       if (includeTrades) await takeOwn(window, tradesLimit, context);
       const condition = conditionId.safeParse(id);
       const named = await reads.fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });
       const [first] = named ?? [];
       const market = first === undefined ? undefined : (await reads.outcomesOf([first])).get(first);
       if (market === undefined || market.market === null) throw notFound(`Market ${id} not found`);
-      const abouts = await reads.outcomesOf(market.tokenIds);
 
       let ageMs = 0;
       const outcomes = await Promise.all(
@@ -225,12 +229,13 @@ export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; win
           slug: market.slug ?? '',
           image: market.image,
           outcome_names: [...market.outcomes],
-          outcomes: outcomes.map(({ token, positions }) => ({
+          outcomes: outcomes.map(({ token, positions }, outcomeIndex) => ({
             token,
             positions: positions.map((position) =>
               rowFrom(
                 position,
-                abouts.get(token) ?? unknownOutcome,
+                market,
+                outcomeIndex,
                 trades === null ? undefined : (trades.get(positionId(position)) ?? null),
               ),
             ),

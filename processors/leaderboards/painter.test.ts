@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createPainter } from './painter.js';
+
+it('takes pictures often at first, then once a minute, also after one that failed', async () => {
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  let statements = 0;
+  const painter = createPainter({
+    clickhouse: {
+      command: async () => {
+        if (++statements === 3) throw new RetryableError('away');
+      },
+    },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => 0,
+    pause: async (ms) => {
+      pauses.push(ms);
+      if (pauses.length === 6) stop.abort();
+    },
+  });
+  await painter.run(stop.signal);
+  expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+  // Two statements a picture; the second picture ended at its first.
+  expect(statements).toBe(11);
+});
