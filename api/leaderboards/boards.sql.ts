@@ -1,4 +1,4 @@
-import { isCombo, unrealizedOf } from '../pnl/summaries.sql.js';
+import { isCombo, unrealizedOf } from '../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../tables/port.js';
 
 /** What wallets are ranked by. */

@@ -1,5 +1,5 @@
+import { isCombo } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
-import { isCombo } from './summaries.sql.js';
 
 export type Granularity = 'hour' | 'day' | 'week' | 'month';
 

@@ -1,23 +1,6 @@
+import { isCombo, unrealizedOf } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
-
-/** isComboPosition of the ids' primitives, for the engine. */
-export const isCombo = (token: string): string =>
-  `(bitShiftRight(${token}, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(${token}, 40), toUInt256(18446744073709551615)) = 0)`;
-
-const ONE_18 = 'toInt256(1000000000000000000)';
-const halfUp = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
-
-/**
- * What was bought of what is held, at the price, less its cost at the average, each rounded as a single position shows it; 0 for what has no
- * price. `p`: a row of positions, `q`: of token_prices.
- */
-export function unrealizedOf(p: string, q: string): string {
-  const tracked = `toInt256(${p}.size - ${p}.received)`;
-  const value = halfUp(`${tracked} * toInt256(round(${q}.price * 1000000))`, 'toInt256(1000000)');
-  const cost = halfUp(`${tracked} * toInt256(toDecimal256(${p}.avg_price, 18) * 1000000000000000000)`, ONE_18);
-  return `if(${q}.source IN ('', 'none'), toInt256(0), ${value} - ${cost})`;
-}
 
 export interface SummaryRow {
   readonly wallet: string;

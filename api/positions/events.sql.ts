@@ -1,5 +1,5 @@
+import { isCombo } from '../../schemas/primitives/positions.sql.js';
 import { type ChainPosition, formatCursor } from '../fills/position.js';
-import { isCombo } from '../pnl/summaries.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';

@@ -1,4 +1,4 @@
-import { isCombo } from '../pnl/summaries.sql.js';
+import { isCombo } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Amounts as base units, all wide numbers as text; times Unix seconds. Meanings stand with the table. */

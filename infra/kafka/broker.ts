@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { captured } from '../command.js';
 import { FatalError, RetryableError } from '../errors.js';
 import { openConnection } from '../log/kafka/kafkajs-client.js';
 import { silentLogger } from '../telemetry/logger.js';
-import { captured } from './command.js';
 
 export interface BrokerOptions {
   /** Where the broker's properties and data are; kept between starts. */

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { captured } from '../command.js';
 import { FatalError, RetryableError } from '../errors.js';
-import { captured } from './command.js';
 
 const JARS = 'kafka-jars';
 

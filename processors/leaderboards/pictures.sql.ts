@@ -1,16 +1,7 @@
+import { isCombo, unrealizedOf } from '../../schemas/primitives/positions.sql.js';
+
 /** Wallets per board: as deep as pages go. */
 export const BOARD_SIZE = 10_000;
-
-/** Positions of the module-based protocol: of a module, nothing in the reserved bits. Other token ids are hashes. */
-const combo =
-  '(bitShiftRight(token_id, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(token_id, 40), toUInt256(18446744073709551615)) = 0)';
-
-const halfUp = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
-const tracked = 'toInt256(p.size - p.received)';
-/** Shares bought of what is held at the price, less their cost at the average; 0 for what has no price. */
-const unrealized = `if(q.source IN ('', 'none'), toInt256(0),
-        ${halfUp(`${tracked} * toInt256(round(q.price * 1000000))`, 'toInt256(1000000)')}
-        - ${halfUp(`${tracked} * toInt256(toDecimal256(p.avg_price, 18) * 1000000000000000000)`, 'toInt256(1000000000000000000)')})`;
 
 /** What each board ranks by: the smallest first. */
 const boards: Readonly<Record<string, string>> = {
@@ -36,12 +27,12 @@ export const boardsPicture = `INSERT INTO leaderboards
         .join(',\n        ')}]) AS list
       FROM (
         SELECT p.wallet AS wallet, toInt64(sum(p.realized_pnl)) AS realized, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS profit,
-          toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS loss, toInt64(sum(${unrealized})) AS unrealized,
+          toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS loss, toInt64(sum(${unrealizedOf('p', 'q')})) AS unrealized,
           sum(p.bought_usdc + p.sold_usdc) AS volume, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
           count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open
         FROM (
           SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
-          FROM positions FINAL WHERE NOT ${combo}
+          FROM positions FINAL WHERE NOT ${isCombo('token_id')}
         ) AS p
         LEFT JOIN (
           SELECT token_id, price, source, resolved FROM token_prices

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { captured } from '../../infra/command.js';
 import { type Broker, requireJava, startBroker } from '../../infra/kafka/broker.js';
-import { captured } from '../../infra/kafka/command.js';
 import { ensureJars } from '../../infra/kafka/jars.js';
 import { freePort } from './ports.js';
 

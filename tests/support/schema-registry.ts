@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { captured } from '../../infra/command.js';
 import { requireJava } from '../../infra/kafka/broker.js';
-import { captured } from '../../infra/kafka/command.js';
 import { freePort } from './ports.js';
 
 /** Apicurio Registry as its project publishes it on Maven Central: a Quarkus application with an in-memory store. */

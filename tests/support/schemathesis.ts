@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { captured } from '../../infra/kafka/command.js';
+import { captured } from '../../infra/command.js';
 
 const requirements = resolve('tests/fuzz/requirements.txt');
 

@@ -2,6 +2,9 @@ import { badParameter } from '../../errors/failure.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { integerParam } from '../../http/params.js';
 
+/** What every /v1 endpoint of wallets and markets has in common. */
+export const common = { method: 'get', family: 'v1', tag: 'Wallets and markets', auth: 'key', gate: 'v1' } as const;
+
 /** Most wallets of one request. */
 export const MAX_WALLETS = 20;
 const MAX_OFFSET = 100_000;

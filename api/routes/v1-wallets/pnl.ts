@@ -8,6 +8,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import { readProfitSeries } from '../../positions/series.js';
 import type { Grid } from '../../positions/series.sql.js';
 import type { Tables } from '../../tables/port.js';
+import { common } from './params.js';
 
 const CACHE_S = 60;
 const HOUR_S = 3_600;
@@ -31,11 +32,7 @@ function gridOf(period: keyof typeof periods, firstS: number, nowMs: number): Gr
 /** GET /v1/trader/{wallet}/pnl. */
 export function createV1PnlRoute(deps: { tables: Tables; cache: TtlCache; nowMs: () => number }): Route {
   return defineRoute({
-    method: 'get',
-    family: 'v1',
-    tag: 'Wallets and markets',
-    auth: 'key',
-    gate: 'v1',
+    ...common,
     cacheS: CACHE_S,
     path: '/v1/trader/{wallet}/pnl',
     summary: 'Profit of a wallet over time',

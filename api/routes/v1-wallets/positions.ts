@@ -6,19 +6,15 @@ import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-pa
 import { choiceParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { exampleHeld } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { HeldPosition } from '../../positions/position.js';
 import type { Reads } from '../../reads.js';
-import { exampleHeld } from '../v2-wallets/examples.js';
-import { MAX_WALLETS, paging, walletsOf } from './params.js';
+import { common as every, MAX_WALLETS, paging, walletsOf } from './params.js';
 
 const CACHE_S = 15;
 const common = {
-  method: 'get',
-  family: 'v1',
-  tag: 'Wallets and markets',
-  auth: 'key',
-  gate: 'v1',
+  ...every,
   cacheS: CACHE_S,
 } as const;
 

@@ -5,6 +5,7 @@ import { slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { createResolver, type ResolveDeps } from '../../wallets/resolve.js';
+import { common } from './params.js';
 
 const FOUND_S = 3_600;
 const MISSING_MS = 60_000;
@@ -50,12 +51,8 @@ const example = {
 export function createResolveRoute(deps: ResolveDeps & { cache: TtlCache }): Route {
   const resolve = createResolver(deps);
   return defineRoute({
-    method: 'get',
+    ...common,
     path: '/v1/resolve/{query}',
-    family: 'v1',
-    tag: 'Wallets and markets',
-    auth: 'key',
-    gate: 'v1',
     cacheS: FOUND_S,
     summary: 'Who is behind a wallet, a key or a name',
     description:

@@ -10,12 +10,12 @@ import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
 import type { RateWindow } from '../../limits/port.js';
+import { exampleHeld } from '../../positions/examples.js';
 import type { Outcome } from '../../positions/outcomes.js';
 import { type Position, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
 import type { Reads } from '../../reads.js';
-import { exampleHeld } from '../v2-wallets/examples.js';
-import { paging, walletsOf } from './params.js';
+import { common, paging, walletsOf } from './params.js';
 
 const CACHE_S = 30;
 const DEFAULT_ROWS = 50;
@@ -102,11 +102,7 @@ export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; win
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
   return defineRoute({
-    method: 'get',
-    family: 'v1',
-    tag: 'Wallets and markets',
-    auth: 'key',
-    gate: 'v1',
+    ...common,
     cacheS: CACHE_S,
     path: '/v1/markets/{id}/positions',
     summary: 'Top traders of a market',

@@ -10,9 +10,8 @@ import { choiceParam, requiredText, slugParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { MAX_WALLETS, paging, walletsOf } from './params.js';
+import { common, MAX_WALLETS, paging, walletsOf } from './params.js';
 
-const common = { method: 'get', family: 'v1', tag: 'Wallets and markets', auth: 'key', gate: 'v1' } as const;
 const PRICE_PLACES = 6;
 
 const side = z.enum(['BUY', 'SELL']);

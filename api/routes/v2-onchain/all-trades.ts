@@ -11,7 +11,7 @@ import { defineRoute, type RequestContext, type Route } from '../../http/route.j
 import { createTurns } from '../../limits/turns.js';
 import type { Reads } from '../../reads.js';
 import { exampleFill } from '../v3/trades/examples.js';
-import { v2 } from './params.js';
+import { common as onchain, v2 } from './params.js';
 import { direction } from './serialize.js';
 
 const CACHE_S = 300;
@@ -156,11 +156,7 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
   };
 
   const common = {
-    method: 'get',
-    family: 'v2',
-    tag: 'On-chain',
-    auth: 'key',
-    gate: 'v2Onchain',
+    ...onchain,
     cacheS: CACHE_S,
   } as const;
   const description = `Growth plan and higher. Newest first, at most ${HARD_CAP}; \`partial\` says that there is more.`;

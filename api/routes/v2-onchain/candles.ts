@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { anchorBlockSql, anchorTxSql, resolutions } from '../../candles/candles.sql.js';
+import { exampleCandles } from '../../candles/examples.js';
 import { type Candle, type CandlePage, readCandles } from '../../candles/reader.js';
 import { badParameter } from '../../errors/failure.js';
 import { untitled } from '../../fills/titles.js';
@@ -12,7 +13,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { v2 } from './params.js';
+import { common as onchain, v2 } from './params.js';
 
 const CACHE_S = 300;
 const [MIN_TRADES, MAX_TRADES] = [100, 1_000];
@@ -183,37 +184,14 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
     return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheOf(cached, CACHE_S) };
   };
 
-  const example: CandlePage = {
-    candles: [
-      {
-        startS: 1789999200,
-        open: 400_000n,
-        high: 420_000n,
-        low: 400_000n,
-        close: 410_000n,
-        trades: 2,
-        usdc: 82_000_000n,
-        buyUsdc: 42_000_000n,
-        shares: 200_000_000n,
-        first: { atS: 1789999300, block: 91000001, logIndex: 7 },
-        last: { atS: 1789999900, block: 91000301, logIndex: 2 },
-      },
-    ],
-    hasOlder: true,
-    hasNewer: false,
-  };
   const common = {
-    method: 'get',
-    family: 'v2',
-    tag: 'On-chain',
-    auth: 'key',
-    gate: 'v2Onchain',
+    ...onchain,
     cacheS: CACHE_S,
     description: 'Each match counts once. Oldest first; empty for a token without trades.',
     success: {
       description: 'Candles',
       schema: bodySchema,
-      example: bodyFrom(exampleFill.token_id, query.parse({}), example, exampleTitle),
+      example: bodyFrom(exampleFill.token_id, query.parse({}), exampleCandles, exampleTitle),
     },
   } as const;
 

@@ -7,12 +7,11 @@ import { conditionInterestSql, type InterestRow, totalInterestSql } from '../../
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { exampleTitle } from '../v3/trades/examples.js';
-import { v2 } from './params.js';
+import { common, v2 } from './params.js';
 import { SOURCE } from './serialize.js';
 
 const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
-const common = { method: 'get', family: 'v2', tag: 'On-chain', auth: 'key', gate: 'v2Onchain' } as const;
 const text = z.string().nullable();
 const LATE =
   'A market whose first sets were made before the history begins may have more seen to leave than to come: it counts as 0.';

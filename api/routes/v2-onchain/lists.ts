@@ -12,7 +12,7 @@ import { defineRoute, type RequestContext, type Route } from '../../http/route.j
 import type { Reads } from '../../reads.js';
 import type { WalletEventKind } from '../../wallet-events/events.sql.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { v2 } from './params.js';
+import { common as onchain, v2 } from './params.js';
 import {
   activityFrom,
   activitySchema,
@@ -32,11 +32,7 @@ import {
 const LIST_CACHE_S = 60;
 const MAX_ROWS = 1_000;
 const common = {
-  method: 'get',
-  family: 'v2',
-  tag: 'On-chain',
-  auth: 'key',
-  gate: 'v2Onchain',
+  ...onchain,
   cacheS: LIST_CACHE_S,
 } as const;
 const tradesQuery = z.object({ limit: v2.limit(MAX_ROWS), cursor: v2.cursor.optional(), offset: v2.offset });

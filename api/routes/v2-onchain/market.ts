@@ -11,16 +11,12 @@ import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { readTokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { v2 } from './params.js';
+import { common as onchain, v2 } from './params.js';
 import { marketFields, marketOf, SOURCE } from './serialize.js';
 
 const CACHE_S = 60;
 const common = {
-  method: 'get',
-  family: 'v2',
-  tag: 'On-chain',
-  auth: 'key',
-  gate: 'v2Onchain',
+  ...onchain,
   cacheS: CACHE_S,
 } as const;
 const MAX_TAGS = 10_000;

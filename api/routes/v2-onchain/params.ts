@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { cursorParam, hashParam, offsetParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 
+/** What every /v2/onchain endpoint has in common. */
+export const common = { method: 'get', family: 'v2', tag: 'On-chain', auth: 'key', gate: 'v2Onchain' } as const;
+
 /** Deepest page by offset; cursors have no depth. */
 export const MAX_OFFSET = 1_000_000;
 const CURSOR = /^\d{1,10}:(\d{1,15}-\d{1,9})$/;

@@ -5,14 +5,14 @@ import { usdParam } from '../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { exampleHeld } from '../../positions/examples.js';
 import { ordered } from '../../positions/order.js';
 import { unknownOutcome } from '../../positions/outcomes.js';
 import { type HeldPosition, positionId } from '../../positions/position.js';
 import type { PositionPlace } from '../../positions/positions.sql.js';
 import type { Reads } from '../../reads.js';
-import { exampleHeld } from '../v2-wallets/examples.js';
 import { oppositeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
-import { v2 } from './params.js';
+import { common, v2 } from './params.js';
 
 const CACHE_S = 60;
 const MAX_ROWS = 500;
@@ -72,11 +72,7 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
   const { positions, outcomesOf, fills } = deps.reads;
 
   return defineRoute({
-    method: 'get',
-    family: 'v2',
-    tag: 'On-chain',
-    auth: 'key',
-    gate: 'v2Onchain',
+    ...common,
     cacheS: CACHE_S,
     path: '/v2/onchain/positions',
     summary: 'Positions by any filter',

@@ -11,7 +11,7 @@ import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { v2 } from './params.js';
+import { common, v2 } from './params.js';
 import { direction, role } from './serialize.js';
 
 const GROUPED_SOURCE = 'onchain-v2-grouped' as const;
@@ -175,11 +175,7 @@ export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
   };
 
   return defineRoute({
-    method: 'get',
-    family: 'v2',
-    tag: 'On-chain',
-    auth: 'key',
-    gate: 'v2Onchain',
+    ...common,
     path: '/v2/onchain/trades',
     summary: 'Fills by any filter',
     description:

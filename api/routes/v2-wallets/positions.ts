@@ -6,12 +6,12 @@ import { offsetParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { exampleClosed, exampleHeld } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { HeldPosition } from '../../positions/position.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
 import type { Reads } from '../../reads.js';
 import { v2 } from '../v2-onchain/params.js';
-import { exampleClosed, exampleHeld } from './examples.js';
 import { common as every, POSITIONS_CACHE_S } from './params.js';
 import { averageOf, oppositeOf, positionFields, positionFieldsOf, toCent } from './serialize.js';
 

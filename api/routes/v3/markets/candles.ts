@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
-import { type CandlePage, readCandles } from '../../../candles/reader.js';
+import { exampleCandles } from '../../../candles/examples.js';
+import { readCandles } from '../../../candles/reader.js';
 import { type MarketRow, marketBySlugSql, marketByTokenSql, marketsSql } from '../../../catalogue/markets.sql.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
@@ -34,25 +35,6 @@ function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | nul
   };
 }
 
-const examplePage: CandlePage = {
-  candles: [
-    {
-      startS: 1789999200,
-      open: 400_000n,
-      high: 420_000n,
-      low: 400_000n,
-      close: 410_000n,
-      trades: 2,
-      usdc: 82_000_000n,
-      buyUsdc: 42_000_000n,
-      shares: 200_000_000n,
-      first: { atS: 1789999300, block: 91000001, logIndex: 7 },
-      last: { atS: 1789999900, block: 91000301, logIndex: 2 },
-    },
-  ],
-  hasOlder: true,
-  hasNewer: false,
-};
 const exampleQuery = candlesQuery.parse({});
 
 /** Candles of an outcome token, and of all outcomes of a market. */
@@ -77,7 +59,7 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
     success: {
       description: 'Candles',
       schema: z.object({ ...tokenSeries, elapsed_ms: z.int() }),
-      example: { ...seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, examplePage), elapsed_ms: 4 },
+      example: { ...seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, exampleCandles), elapsed_ms: 4 },
     },
     otherResponses: {
       404: {
@@ -128,7 +110,7 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
           condition_id: `0x${'c1'.repeat(32)}`,
           slug: 'snow-lisbon-may',
           series_count: 1,
-          series: [seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, examplePage)],
+          series: [seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, exampleCandles)],
           elapsed_ms: 7,
         },
       },

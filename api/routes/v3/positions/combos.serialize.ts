@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import type { WalletSummary } from '../../../pnl/reader.js';
 import type { PnlAction, PnlRow } from '../../../positions/events.sql.js';
 
 export const eventKinds = ['buy', 'sell', 'split', 'merge', 'redeem', 'convert', 'send', 'receive'] as const;
@@ -134,3 +135,44 @@ export const exampleComboEvent: PnlRow = {
   realized_after: '70000000',
   problem: '',
 };
+
+const beforeFees = z.string().meta({ description: 'USD, decimal text, before fees.' });
+
+export const comboSummarySchema = z.object({
+  address: z.string(),
+  position_type: z.literal('combo'),
+  realized_pnl: beforeFees,
+  gross_profit: beforeFees,
+  gross_loss: beforeFees,
+  unrealized_pnl: beforeFees,
+  total_pnl: beforeFees,
+  total_volume: z.string(),
+  wins: z.int(),
+  losses: z.int(),
+  position_count: z.int(),
+  open_positions: z.int(),
+  source: z.literal('v3.wallet_combos.summary'),
+  elapsed_ms: z.int(),
+});
+
+/** What a wallet made with combos. */
+export const comboSummaryFrom = (
+  address: string,
+  made: WalletSummary,
+  elapsedMs: number,
+): z.input<typeof comboSummarySchema> => ({
+  address,
+  position_type: 'combo',
+  realized_pnl: formatMoney(made.realized),
+  gross_profit: formatMoney(made.grossProfit),
+  gross_loss: formatMoney(made.grossLoss),
+  unrealized_pnl: formatMoney(made.unrealized),
+  total_pnl: formatMoney(made.realized + made.unrealized),
+  total_volume: formatMoney(made.volume),
+  wins: made.wins,
+  losses: made.losses,
+  position_count: made.positions,
+  open_positions: made.openPositions,
+  source: 'v3.wallet_combos.summary',
+  elapsed_ms: elapsedMs,
+});

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { formatMoney } from '../../../../schemas/primitives/money.js';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { tableSeconds } from '../../../fills/filter.js';
 import { type Walks, walkName } from '../../../fills/walks.js';
@@ -15,6 +14,7 @@ import {
   parsePlace,
   placeOf,
 } from '../../../positions/events.sql.js';
+import { exampleHeld } from '../../../positions/examples.js';
 import type { PositionReader } from '../../../positions/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
@@ -27,10 +27,11 @@ import {
   comboEventSchema,
   comboRedemptionFrom,
   comboRedemptionSchema,
+  comboSummaryFrom,
+  comboSummarySchema,
   eventKinds,
   exampleComboEvent,
 } from './combos.serialize.js';
-import { examplePosition } from './examples.js';
 import { comboPositionFrom, comboPositionSchema, statusOf } from './serialize.js';
 import { inOrder, statusParam } from './wallet.js';
 
@@ -87,7 +88,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       }),
       example: {
         address: EXAMPLE_WALLET,
-        positions: [comboPositionFrom({ ...examplePosition, tokenId: exampleComboEvent.token })],
+        positions: [comboPositionFrom({ ...exampleHeld, tokenId: exampleComboEvent.token })],
         position_type: 'combo',
         source: 'v3.wallet_combos.positions',
         ...examplePaging,
@@ -121,43 +122,6 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     },
   });
 
-  const usd = z.string().meta({ description: 'USD, decimal text, before fees.' });
-  const summarySchema = z.object({
-    address: z.string(),
-    position_type: z.literal('combo'),
-    realized_pnl: usd,
-    gross_profit: usd,
-    gross_loss: usd,
-    unrealized_pnl: usd,
-    total_pnl: usd,
-    total_volume: z.string(),
-    wins: z.int(),
-    losses: z.int(),
-    position_count: z.int(),
-    open_positions: z.int(),
-    source: z.literal('v3.wallet_combos.summary'),
-    elapsed_ms: z.int(),
-  });
-  const summaryBody = (
-    address: string,
-    made: typeof nothingMade,
-    elapsedMs: number,
-  ): z.input<typeof summarySchema> => ({
-    address,
-    position_type: 'combo',
-    realized_pnl: formatMoney(made.realized),
-    gross_profit: formatMoney(made.grossProfit),
-    gross_loss: formatMoney(made.grossLoss),
-    unrealized_pnl: formatMoney(made.unrealized),
-    total_pnl: formatMoney(made.realized + made.unrealized),
-    total_volume: formatMoney(made.volume),
-    wins: made.wins,
-    losses: made.losses,
-    position_count: made.positions,
-    open_positions: made.openPositions,
-    source: 'v3.wallet_combos.summary',
-    elapsed_ms: elapsedMs,
-  });
   const summary = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/summary',
@@ -166,12 +130,12 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     query: z.object(comboNames),
     success: {
       description: 'The summary; zeros for a wallet without combos',
-      schema: summarySchema,
-      example: summaryBody(EXAMPLE_WALLET, exampleSummary, 3),
+      schema: comboSummarySchema,
+      example: comboSummaryFrom(EXAMPLE_WALLET, exampleSummary, 3),
     },
     async handler({ params: { address }, query }, context) {
       const made = (await pnl.summaries([address], comboTokensOf(query))).get(address)?.combos ?? nothingMade;
-      return { body: summaryBody(address, made, context.elapsedMs()) };
+      return { body: comboSummaryFrom(address, made, context.elapsedMs()) };
     },
   });
 

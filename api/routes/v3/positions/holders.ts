@@ -3,11 +3,11 @@ import { plans } from '../../../../schemas/plans.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { exampleHeld } from '../../../positions/examples.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
 import { pageFields } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { examplePosition } from './examples.js';
 import { createHolderPages, HOLDER_WALK, type HolderPagesDeps } from './holder-pages.js';
 import { holderFrom, holderSchema } from './serialize.js';
 
@@ -44,7 +44,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   };
 
   const page = { data: z.array(holderSchema), ...pageFields };
-  const example = { data: [holderFrom(examplePosition)], ...examplePaging, next_cursor: null };
+  const example = { data: [holderFrom(exampleHeld)], ...examplePaging, next_cursor: null };
 
   const byCondition = defineRoute({
     ...common,
@@ -86,7 +86,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     },
   });
 
-  const { token_id: _, ...exampleRow } = holderFrom(examplePosition);
+  const { token_id: _, ...exampleRow } = holderFrom(exampleHeld);
   const byToken = defineRoute({
     ...common,
     path: '/v3/markets/{token_id}/positions',

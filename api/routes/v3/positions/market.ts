@@ -4,13 +4,13 @@ import { badParameter } from '../../../errors/failure.js';
 import { tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import { exampleHeld } from '../../../positions/examples.js';
 import { type Outcome, unknownOutcome } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import type { HolderSort } from '../../../positions/positions.sql.js';
 import { pageFields } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { exampleOutcome, examplePosition } from './examples.js';
 import { createHolderPages, HOLDER_WALK, type HolderPagesDeps } from './holder-pages.js';
 import { positionFrom, positionSchema } from './serialize.js';
 
@@ -93,7 +93,7 @@ export function createPositionsRoute(deps: HolderPagesDeps & { readonly outcomes
     success: {
       description: 'A page of positions',
       schema: z.object({ positions: z.array(rowSchema), ...pageFields }),
-      example: { positions: [rowFrom(examplePosition, exampleOutcome)], ...examplePaging, next_cursor: null },
+      example: { positions: [rowFrom(exampleHeld, exampleHeld.about)], ...examplePaging, next_cursor: null },
     },
     async handler({ query }, context) {
       const { token_id: tokenId, condition_id: conditionId, market_slug: marketSlug } = query;

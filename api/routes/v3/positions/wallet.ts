@@ -7,12 +7,12 @@ import { usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { cacheOf } from '../../../http/replies.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import { exampleHeld } from '../../../positions/examples.js';
 import type { Position } from '../../../positions/position.js';
 import type { PositionReader } from '../../../positions/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { exampleOutcome, examplePosition } from './examples.js';
 import {
   comboPositionFrom,
   comboPositionSchema,
@@ -112,8 +112,8 @@ export function createWalletPositionsRoute(deps: WalletPositionsDeps): Route {
         next_offset: z.int().nullable(),
       }),
       example: {
-        address: examplePosition.wallet,
-        positions: [positionFrom(examplePosition, exampleOutcome)],
+        address: exampleHeld.wallet,
+        positions: [positionFrom(exampleHeld, exampleHeld.about)],
         ...examplePaging,
         next_cursor: null,
         next_offset: 1,

@@ -1,5 +1,5 @@
-import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../../http/chain-params.js';
-import { type HeldPosition, positionFrom } from '../../positions/position.js';
+import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../http/chain-params.js';
+import { type HeldPosition, positionFrom } from './position.js';
 
 /** A made-up position, for the reference page. */
 export const exampleHeld: HeldPosition = {
