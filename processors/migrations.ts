@@ -6,7 +6,7 @@ import { chainTables } from './chain/tables.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
 import { fillsTables } from './fills/tables.js';
 import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
-import { leaderboardTables } from './leaderboards/tables.js';
+import { largestPositionTables, leaderboardTables } from './leaderboards/tables.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
@@ -37,4 +37,5 @@ export const migrations: readonly Migration[] = [
   quoteTables,
   marketViews,
   leaderboardTables,
+  largestPositionTables,
 ];

@@ -3,10 +3,10 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { boardsPicture, pictureSettings, totalsPicture } from './pictures.sql.js';
+import { boardsPicture, largestPicture, pictureSettings, totalsPicture } from './pictures.sql.js';
 
 export interface Painter {
-  /** One picture of all wallets, in the tables when it resolves. */
+  /** One picture of all wallets and positions, in the tables when it resolves. */
   paint(signal?: AbortSignal): Promise<void>;
   /** Pictures until the signal. */
   run(signal: AbortSignal): Promise<void>;
@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const SHARE = 0.1;
 
 /**
- * Takes the pictures that leaderboards are read from: one a minute, more in the first two minutes, and fewer where one takes longer than a tenth
+ * Takes the pictures that leaderboards and the largest positions are read from: one a minute, more in the first two minutes, and fewer where one takes longer than a tenth
  * of its time.
  */
 export function createPainter(options: {
@@ -33,11 +33,11 @@ export function createPainter(options: {
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
   const seconds = options.metrics.gauge(
     'leaderboards_picture_seconds',
-    'How long the last picture of all wallets took',
+    'How long the last picture of all wallets and positions took',
   );
   const paint: Painter['paint'] = async (signal) => {
     const params = { taken_at: nowMs() };
-    for (const picture of [boardsPicture, totalsPicture])
+    for (const picture of [boardsPicture, totalsPicture, largestPicture])
       await clickhouse.command(picture, params, { settings: pictureSettings, signal });
   };
   return {
@@ -51,7 +51,7 @@ export function createPainter(options: {
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof RetryableError)) throw error;
-          logger.warn({ err: error }, 'no picture for the leaderboards, trying again later');
+          logger.warn({ err: error }, 'no picture of all wallets and positions, trying again later');
         }
         const tookMs = performance.now() - beganMs;
         await pause(Math.max(pauseMs, tookMs / SHARE), signal);

@@ -51,6 +51,26 @@ export const totalsPicture = `INSERT INTO venue_totals
       toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS gross_loss, (SELECT toUInt64(sum(usdc)) FROM hourly_volumes) AS volume
     FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;
 
+/** Positions of each status in a picture of the largest: what is held in open markets, held in settled ones, and was held. */
+export const LARGEST = 10_000;
+
+/** The first places of each status; one order over all of them, so that those up to place LARGEST are the largest of any status. */
+export const largestPicture = `INSERT INTO largest_positions
+    SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(place) AS rank, found.5 AS status, found.3 AS wallet,
+      found.4 AS token_id, bitNot(found.1) AS size, found.6 AS avg_price, bitNot(found.2) AS bought_usdc, found.7 AS realized_pnl
+    FROM (
+      SELECT arraySort(arrayConcat(
+        ${['open', 'redeemable', 'closed']
+          .map((status) => `groupArraySortedIf(${LARGEST})(entry, status = '${status}')`)
+          .join(',\n        ')})) AS list
+      FROM (
+        SELECT multiIf(p.size = 0, 'closed', p.token_id IN (SELECT token_id FROM token_settlements), 'redeemable', 'open') AS status,
+          (bitNot(p.size), bitNot(p.bought_usdc), p.wallet, p.token_id, status, p.avg_price, p.realized_pnl) AS entry
+        FROM (SELECT wallet, token_id, size, avg_price, realized_pnl, bought_usdc FROM positions FINAL) AS p
+      )
+    )
+    ARRAY JOIN list AS found, arrayEnumerate(list) AS place`;
+
 /** Whole pictures, in little memory and without hurry: they share the engine with everybody's questions. */
 export const pictureSettings = {
   max_threads: 1,

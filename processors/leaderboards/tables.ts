@@ -52,3 +52,33 @@ export const leaderboardTables: Migration = {
   id: '0035_leaderboards',
   statements: (ddl) => [...ddl.table(leaderboards), ...ddl.table(venueTotals)],
 };
+
+const largestPositions: TableSpec = {
+  name: 'largest_positions',
+  columns: `
+      taken_at DateTime64(3, 'UTC'),
+      rank UInt32,
+      status Enum8('open' = 0, 'redeemable' = 1, 'closed' = 2),
+      wallet String CODEC(ZSTD(1)),
+      token_id UInt256 CODEC(ZSTD(1)),
+      size UInt64,
+      avg_price Decimal(38, 18),
+      bought_usdc UInt64,
+      realized_pnl Int64`,
+  engine: 'MergeTree',
+  partitionBy: 'toStartOfFifteenMinutes(taken_at)',
+  orderBy: '(taken_at, rank)',
+  ttl: 'toDateTime(taken_at) + INTERVAL 1 HOUR',
+  settings: ['index_granularity = 1024', 'ttl_only_drop_parts = 1'],
+  placement: 'everywhere',
+};
+
+/**
+ * Pictures of the largest positions, taken with those above, each kept for an hour: up to 10,000 of each status (shares held in an open market,
+ * held in a settled one, none left) in one order, by size, then by what was paid, then wallet and token. Up to rank 10,000 they are the largest
+ * of any status. Amounts in base units.
+ */
+export const largestPositionTables: Migration = {
+  id: '0036_largest_positions',
+  statements: (ddl) => ddl.table(largestPositions),
+};

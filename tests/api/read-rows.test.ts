@@ -67,6 +67,9 @@ beforeAll(async () => {
       SELECT 90000 + number, ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, ${T}, number FROM numbers(${MARKETS * 2})`);
   await run(`INSERT INTO leaderboards (board, taken_at, rank, wallet)
     SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
+  await run(`INSERT INTO largest_positions (taken_at, rank, status, wallet, token_id, size)
+    SELECT now64(3) - intDiv(number, 30000), number % 30000 + 1, intDiv(number % 30000, 10000), ${hex(40, 'number')}, 90000 + number % 40000,
+      30000 - number % 30000 FROM numbers(120000)`);
   // One part per partition, as the server's merges leave them in the end.
   for (const table of [
     'fills',
@@ -204,6 +207,9 @@ it.each<[string, number]>([
   [`/clobv2/candles/${token(5)}`, 2 * RANGE],
   ['/clobv2/volume/hourly', RANGE],
   ['/clobv2/builders', RANGE],
+  ['/clobv2/positions?offset=9000', 2 * RANGE + TITLES],
+  // At most the picture: 10,000 positions of each status.
+  ['/clobv2/positions?status=closed&min_size=1&offset=9000', 2 * RANGE + TITLES],
   [`/clobv2/neg-risk/events/${id(64, 256 * 3)}/children`, RANGE],
   [`/v1/wallets/${W}/trades`, RANGE + TITLES],
   [`/v1/wallets/trades?wallets=${W},${wallet(8)}`, 2 * (RANGE + TITLES)],

@@ -5,7 +5,7 @@ import { createPainter, type Painter } from '../../processors/leaderboards/paint
 import { type ApiHarness, startApi } from '../support/api.js';
 import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
 import { address } from '../support/rows.js';
-import { alice, bob, carol, comboYes, fillWorld, snowYes } from '../support/world.js';
+import { alice, bob, carol, comboYes, fillWorld, rainNo, rainYes, snow, snowNo, snowYes } from '../support/world.js';
 
 /** Pictures are kept by the engine's own clock. */
 const NOW_S = Math.floor(Date.now() / 1000);
@@ -50,10 +50,15 @@ type Body = Row & { leaderboard: Row[]; data: Row[]; has_more: boolean; next_cur
 const get = (query: string) => api.ok<Body>(`/v3/leaderboard?${query}`, key);
 const wallets = async (query: string) => (await get(query)).leaderboard.map((row) => row.wallet);
 
+type Largest = Row & { positions: Row[]; pagination: { has_more: boolean; next_cursor: string | null } };
+const largest = (query: string) => api.ok<Largest>(`/clobv2/positions?${query}`, key);
+const held = (page: Largest) => page.positions.map((row) => `${row.wallet} ${row.token_id}`);
+
 describe('leaderboards', () => {
   it('are empty before the first picture', async () => {
     expect(await get('')).toMatchObject({ leaderboard: [], as_of: null, has_more: false, next_cursor: null });
     expect(await api.ok('/v3/stats', key)).toMatchObject({ total_fills: 0, total_volume: '0', as_of: null });
+    expect(await largest('')).toMatchObject({ count: 0, as_of: null, pagination: { has_more: false } });
     await painter.paint();
   });
 
@@ -160,6 +165,87 @@ describe('leaderboards', () => {
   });
 });
 
+const open = [
+  [bob, snowNo, 200],
+  [alice, snowYes, 100],
+  // Nothing was paid for what came of a split.
+  [bob, snowYes, 100],
+  [carol, snowNo, 50],
+  [carol, comboYes, 20],
+  [dave, snowYes, 20],
+] as const;
+const redeemable = [[bob, rainNo, 10]] as const;
+const closed = [
+  [alice, rainYes, 0],
+  [bob, rainYes, 0],
+  [carol, snowYes, 0],
+] as const;
+const named = (rows: readonly (readonly [string, string, number])[]) =>
+  rows.map(([wallet, token]) => `${wallet} ${token}`);
+
+describe('GET /clobv2/positions', () => {
+  it('are in the order of their sizes, with what was made', async () => {
+    const page = await largest('');
+    expect(held(page)).toEqual(named([...open, ...redeemable, ...closed]));
+    expect(page.positions.map((row) => Number(row.size))).toEqual(
+      [...open, ...redeemable, ...closed].map(([, , size]) => size),
+    );
+    expect(page).toMatchObject({
+      count: 10,
+      source: 'onchain-v2',
+      as_of: NOW_S,
+      pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
+    });
+    // 160 bought for 64, 20 given away, 40 sold for 18 against 16.
+    expect(page.positions[1]).toEqual({
+      wallet: alice,
+      token_id: snowYes,
+      size: '100.0000000000000000',
+      avg_price: '0.40000000000000000000',
+      total_bought_usdc: '64.0000000000000000',
+      realized_pnl_usdc: '2.0000000000000000',
+      status: 'open',
+      question: snow.question,
+      slug: snow.slug,
+      event_title: snow.eventTitle,
+      image: snow.image,
+      condition_id: snow.conditionId,
+      outcome: 'Yes',
+    });
+    expect(page.positions[2]).toMatchObject({ realized_pnl_usdc: '-10.0000000000000000' });
+    // A combo has no title.
+    expect(page.positions[4]).toMatchObject({
+      avg_price: '0.12500000000000000000',
+      realized_pnl_usdc: '22.5000000000000000',
+      question: null,
+      outcome: null,
+    });
+  });
+
+  it('may be asked for by status and size', async () => {
+    for (const [query, rows] of [
+      ['status=open', open],
+      ['status=redeemable', redeemable],
+      ['status=closed', closed],
+      ['status=closed&min_size=0.000001', []],
+      ['min_size=50', open.slice(0, 4)],
+      ['min_size=50.000001', open.slice(0, 3)],
+      ['status=open&limit=2&offset=3', open.slice(3, 5)],
+      ['offset=10000000', []],
+    ] as const)
+      expect([query, held(await largest(query))]).toEqual([query, named(rows)]);
+    for (const [query, error] of [
+      ['status=won', 'status must be one of [open, redeemable, closed]'],
+      ['min_size=-1', 'invalid min_size: expected a decimal number, 0 or more'],
+      ['limit=501', 'invalid integer limit: expected 1..500'],
+      ['offset=10000001', 'invalid integer offset: expected 0..10000000'],
+      ['cursor=1-1', 'this walk took too long and its picture is gone: begin again'],
+    ])
+      expect(await api.get(`/clobv2/positions?${query}`, key)).toMatchObject({ status: 400, body: { error } });
+    expect((await api.get('/clobv2/positions', await api.key('free'))).status).toBe(402);
+  });
+});
+
 it('walks of a leaderboard by offset and by cursor stay with their picture while new ones are taken', async () => {
   const all = [alice, dave, carol, bob];
   let block = 200;
@@ -199,3 +285,35 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
   expect(byCursor).toEqual([...above, ...all]);
   expect(await byOffset('market=rain')).toEqual([alice, bob]);
 }, 60_000);
+
+it('walks of the largest positions stay with their picture too, whose age is told', async () => {
+  api.clock.nowMs += 90_000;
+  const { headers } = await api.get('/clobv2/positions', key);
+  expect([headers.get('age'), headers.get('cache-control')]).toEqual(['90', 'private, max-age=90']);
+  let block = 150;
+  /** A position larger than all others in the next picture. */
+  const arrive = async () => {
+    block += 1;
+    await insertAccounts(api.clickhouse, [trade(address(block), block, 'BUY', block * 10, 0)]);
+    api.clock.nowMs += 61_000;
+    await painter.paint();
+  };
+  const byOffset: string[] = [];
+  for (let offset = 0; ; offset += 4) {
+    const page = await largest(`status=open&limit=4&offset=${offset}`);
+    byOffset.push(...held(page));
+    if (!page.pagination.has_more) break;
+    await arrive();
+  }
+  expect(byOffset).toEqual(named(open));
+  const byCursor: string[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await largest(`status=open&limit=3${cursor}`);
+    byCursor.push(...held(page));
+    if (page.pagination.next_cursor === null) break;
+    cursor = `&cursor=${page.pagination.next_cursor}`;
+    await arrive();
+  }
+  expect(byCursor).toEqual([`${address(151)} ${snowYes}`, ...named(open)]);
+  expect((await api.get('/clobv2/positions', key)).headers.get('age')).toBe('0');
+});

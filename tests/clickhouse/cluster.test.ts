@@ -7,7 +7,12 @@ import { clusterDdl } from '../../infra/clickhouse/cluster-ddl.js';
 import { type Ddl, singleServerDdl } from '../../infra/clickhouse/ddl.js';
 import { loadNative, type NativeConnection, type NativeEngine } from '../../infra/clickhouse/embedded/native.js';
 import { migrationsTable } from '../../infra/clickhouse/migrations.js';
-import { boardsPicture, pictureSettings, totalsPicture } from '../../processors/leaderboards/pictures.sql.js';
+import {
+  boardsPicture,
+  largestPicture,
+  pictureSettings,
+  totalsPicture,
+} from '../../processors/leaderboards/pictures.sql.js';
 import { migrations } from '../../processors/migrations.js';
 
 /** The engine with a cluster of one shard that is itself. */
@@ -139,6 +144,7 @@ describe('the cluster variant on the engine', () => {
       'fills_local ReplacingMergeTree',
       'hourly_volumes Distributed',
       'hourly_volumes_local AggregatingMergeTree',
+      'largest_positions MergeTree',
       'last_prices Distributed',
       'last_prices_local AggregatingMergeTree',
       'leaderboards MergeTree',
@@ -218,7 +224,7 @@ describe('the cluster variant on the engine', () => {
       `INSERT INTO positions (wallet, token_id, size, avg_price, realized_pnl, version)
        SELECT concat('w', toString(number % 3)), 1000 + number, number, 0.5, number, 1 FROM numbers(30)`,
     );
-    for (const picture of [boardsPicture, totalsPicture])
+    for (const picture of [boardsPicture, totalsPicture, largestPicture])
       await run(
         `${picture.replaceAll('{taken_at:UInt64}', String(Date.now()))} SETTINGS ${Object.entries(pictureSettings)
           .map(([name, value]) => `${name} = '${value}'`)
@@ -229,6 +235,12 @@ describe('the cluster variant on the engine', () => {
       ['1\tw2\t155', '2\tw1\t145', '3\tw0\t135'].join('\n'),
     );
     expect(await run('SELECT wallets, positions, realized_pnl FROM venue_totals')).toBe('3\t30\t435');
+    // Number 0 has no size.
+    expect(
+      await run(
+        'SELECT count(), max(rank), argMin(token_id, rank), argMax(token_id, rank) FROM largest_positions GROUP BY status ORDER BY status',
+      ),
+    ).toBe(['29\t29\t1029\t1001', '1\t30\t1000\t1000'].join('\n'));
     const { text, params } = summariesSql(['w1'], null);
     const wallets = `['${(params.wallets as string[]).join("','")}']`;
     expect(await run(`SELECT realized, positions FROM (${text.replaceAll('{wallets:Array(String)}', wallets)})`)).toBe(

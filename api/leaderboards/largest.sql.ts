@@ -1,0 +1,74 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+
+export const largestStatuses = ['open', 'redeemable', 'closed'] as const;
+export type LargestStatus = (typeof largestStatuses)[number];
+
+/** Positions a picture has of each status, and over all of them. */
+export const MAX_LARGEST = 10_000;
+
+/** Amounts as base units, all wide numbers as text. */
+export interface LargestRow {
+  readonly rank: number;
+  readonly status: LargestStatus;
+  readonly wallet: string;
+  readonly token: string;
+  readonly size: string;
+  /** Decimal text, 18 places. */
+  readonly avg_price: string;
+  readonly bought_usdc: string;
+  readonly realized_pnl: string;
+}
+
+/** When the newest picture was taken, Unix milliseconds. */
+export const newestLargestSql = (): Sql => ({
+  text: 'SELECT toUnixTimestamp64Milli(taken_at) AS at FROM largest_positions ORDER BY taken_at DESC LIMIT 1',
+  params: {},
+});
+
+/** A row if the picture is still there. */
+export const largestKeptSql = (takenAtMs: number): Sql => ({
+  text: `SELECT rank FROM largest_positions
+      WHERE taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC') AND rank = 1`,
+  params: { at: takenAtMs },
+});
+
+/** A part of one picture. */
+export interface LargestPage {
+  readonly takenAtMs: number;
+  /** null: any. */
+  readonly status: LargestStatus | null;
+  /** Base units; null: any size. */
+  readonly minSize: bigint | null;
+  readonly afterRank: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** One page of a picture and one row more, largest first. */
+export function largestSql(page: LargestPage): Sql {
+  const parts = [`taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`, 'l.rank > {after:UInt32}'];
+  const params: Record<string, SqlValue> = {
+    at: page.takenAtMs,
+    after: page.afterRank,
+    rows: page.limit + 1,
+    offset: page.offset,
+  };
+  if (page.status === null) parts.push(`l.rank <= ${MAX_LARGEST}`);
+  else {
+    parts.push('l.status = {status:String}');
+    params.status = page.status;
+  }
+  if (page.minSize !== null) {
+    parts.push('l.size >= {min_size:UInt64}');
+    params.min_size = page.minSize;
+  }
+  return {
+    text: `SELECT l.rank AS rank, l.status AS status, l.wallet AS wallet, toString(l.token_id) AS token, toString(l.size) AS size,
+        toString(l.avg_price) AS avg_price, toString(l.bought_usdc) AS bought_usdc, toString(l.realized_pnl) AS realized_pnl
+      FROM largest_positions AS l
+      WHERE ${parts.join(' AND ')}
+      ORDER BY l.rank
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
+    params,
+  };
+}

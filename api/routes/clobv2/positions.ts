@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { badParameter } from '../../errors/failure.js';
+import { formatCursor } from '../../fills/position.js';
+import { untitled } from '../../fills/titles.js';
+import { walkName } from '../../fills/walks.js';
+import { cursorParam, EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params.js';
+import { choiceParam } from '../../http/params.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { LargePosition, LargestReader } from '../../leaderboards/largest.js';
+import { largestStatuses, MAX_LARGEST } from '../../leaderboards/largest.sql.js';
+import type { Reads } from '../../reads.js';
+import { exampleTitle } from '../v3/trades/examples.js';
+import { clob } from './params.js';
+import { amountText, marketFields, marketOf, padded, paginationSchema, SOURCE } from './serialize.js';
+
+/** How often pictures are taken, where they do not take long. */
+const PICTURE_S = 60;
+const PRICE_PLACES = 20;
+const AVERAGE_DECIMALS = 18;
+const decimal = z.string().meta({ description: 'Decimal text.' });
+
+const positionSchema = z.object({
+  wallet: z.string(),
+  token_id: z.string(),
+  size: decimal,
+  avg_price: decimal.meta({ description: 'USD paid per share bought, decimal text.' }),
+  total_bought_usdc: decimal,
+  realized_pnl_usdc: decimal.meta({ description: 'Before fees, decimal text.' }),
+  status: z.enum(largestStatuses),
+  ...marketFields,
+});
+
+const positionFrom = (position: LargePosition) => ({
+  wallet: position.wallet,
+  token_id: position.tokenId,
+  size: amountText(position.size),
+  avg_price: padded(position.avgPrice, PRICE_PLACES, AVERAGE_DECIMALS),
+  total_bought_usdc: amountText(position.boughtUsdc),
+  realized_pnl_usdc: amountText(position.realizedPnl),
+  status: position.status,
+});
+
+const exampleLarge: LargePosition = {
+  rank: 1,
+  status: 'open',
+  wallet: EXAMPLE_WALLET,
+  tokenId: EXAMPLE_TOKEN,
+  size: 1_200_500_000n,
+  avgPrice: 410_000_000_000_000_000n,
+  boughtUsdc: 615_000_000n,
+  realizedPnl: 12_400_000n,
+};
+
+/** GET /clobv2/positions: the largest positions of all wallets. */
+export function createClobPositions(deps: { reads: Reads; largest: LargestReader }): Route {
+  const { largest } = deps;
+  const { walks, titlesOf } = deps.reads;
+  const most = MAX_LARGEST.toLocaleString('en');
+  return defineRoute({
+    method: 'get',
+    family: 'clobv2',
+    tag: 'CLOB v2',
+    auth: 'key',
+    gate: 'clobv2',
+    path: '/clobv2/positions',
+    summary: 'Positions of all wallets, largest first',
+    description: `The first ${most} of a \`status\`, or of any. From a picture of all positions, combos included, taken once a minute, less often of very many (\`as_of\`, \`Age\`); closed ones, which have no size, by what was paid for them. A walk by \`offset\` stays with the picture it began with, \`pagination.next_cursor\` names it and is good for an hour.`,
+    query: z.object({
+      status: choiceParam({
+        description:
+          'open: shares held; redeemable: shares held, their outcome settled; closed: none left. Default: any.',
+        invalid: `status must be one of [${largestStatuses.join(', ')}]`,
+        values: largestStatuses,
+      }).optional(),
+      min_size: usdParam({
+        description: 'Smallest number of shares held; decimals allowed.',
+        invalid: 'invalid min_size: expected a decimal number, 0 or more',
+      }).optional(),
+      limit: clob.limit(500, 100),
+      offset: clob.offset,
+      cursor: cursorParam({
+        description: '`pagination.next_cursor` of the page before.',
+        invalid: 'invalid cursor: expected next_cursor of an earlier page',
+      }).optional(),
+    }),
+    success: {
+      description: 'A page of positions',
+      schema: z.object({
+        count: z.int(),
+        source: z.literal(SOURCE),
+        as_of: z.int().nullable().meta({ description: 'When the picture was taken, Unix seconds.' }),
+        pagination: paginationSchema,
+        positions: z.array(positionSchema),
+      }),
+      example: {
+        count: 1,
+        source: SOURCE,
+        as_of: 1790000200,
+        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '1790000200123-1' },
+        positions: [{ ...positionFrom(exampleLarge), ...marketOf(exampleTitle) }],
+      },
+    },
+    async handler({ query }, context) {
+      const { limit, offset, cursor } = query;
+      const walk = walkName(context.caller?.accountId, '/clobv2/positions', { ...query });
+      const begun = offset === 0 ? undefined : walks.boundOf(walk)?.blockNumber;
+      const takenAtMs = cursor?.blockNumber ?? begun ?? (await largest.newestPicture());
+      if (takenAtMs === null) {
+        const pagination = { limit, offset, has_more: false, next_cursor: null };
+        return { body: { count: 0, source: SOURCE, as_of: null, pagination, positions: [] } };
+      }
+      if (cursor === undefined && offset === 0) walks.begin(walk, { blockNumber: takenAtMs, logIndex: 0 });
+      const found = await largest.page({
+        takenAtMs,
+        status: query.status ?? null,
+        minSize: query.min_size ?? null,
+        afterRank: cursor?.logIndex ?? 0,
+        offset,
+        limit,
+      });
+      if (found === null) throw badParameter('this walk took too long and its picture is gone: begin again');
+      const rows = found.slice(0, limit);
+      const hasMore = found.length > limit;
+      const last = rows.at(-1);
+      const titles = await titlesOf(rows.map((row) => row.tokenId));
+      const ageS = Math.max(0, Math.floor((context.nowMs - takenAtMs) / 1000));
+      return {
+        body: {
+          count: rows.length,
+          source: SOURCE,
+          as_of: Math.floor(takenAtMs / 1000),
+          pagination: {
+            limit,
+            offset,
+            has_more: hasMore,
+            next_cursor:
+              hasMore && last !== undefined ? formatCursor({ blockNumber: takenAtMs, logIndex: last.rank }) : null,
+          },
+          positions: rows.map((row) => ({ ...positionFrom(row), ...marketOf(titles.get(row.tokenId) ?? untitled) })),
+        },
+        cache: { maxAgeS: Math.max(PICTURE_S, ageS), ageS },
+      };
+    },
+  });
+}
