@@ -1,5 +1,7 @@
 import { createTtlCache, type TtlCache } from './cache/ttl-cache.js';
+import { createChanges } from './catalogue/changes.js';
 import { type Condition, createConditionLookup } from './catalogue/conditions.js';
+import { createFacts, type Facts } from './catalogue/facts.js';
 import type { Lookup } from './catalogue/held-lookup.js';
 import { createRankings, type Rankings } from './catalogue/rankings.js';
 import type { RowPage } from './fills/paged.js';
@@ -8,6 +10,7 @@ import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createWalks, type Walks } from './fills/walks.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
+import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
@@ -18,6 +21,7 @@ const MAX_CACHED_POSITIONS = 40_000;
 
 /** What the families of endpoints read together; each has serializers of its own. */
 export interface Reads {
+  readonly facts: Facts;
   readonly fills: FillReader;
   readonly titlesOf: TitleLookup;
   readonly walks: Walks;
@@ -35,6 +39,10 @@ export interface Reads {
 
 export function createReads(deps: { tables: Tables; nowMs: () => number }): Reads {
   const walks = createWalks(deps);
+  const changes = createChanges(deps);
+  const facts = createFacts({ ...deps, changes });
+  const outcomesOf = createOutcomeLookup(facts);
+  const prices = createPriceLookup({ ...deps, changes });
   const books = createTtlCache({
     maxEntries: 2_000,
     nowMs: deps.nowMs,
@@ -42,15 +50,16 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     maxWeight: MAX_CACHED_POSITIONS,
   });
   return {
+    facts,
     fills: createFillReader({ ...deps, walks }),
-    titlesOf: createTitleLookup(deps),
+    titlesOf: createTitleLookup(facts),
     walks,
     walletEvents: createWalletEventReader({ ...deps, walks }),
-    conditionsOf: createConditionLookup(deps),
+    conditionsOf: createConditionLookup(facts),
     rankings: createRankings(deps),
     pnl: createPnlReader(deps),
-    positions: createPositionReader({ ...deps, books }),
-    outcomesOf: createOutcomeLookup(deps),
+    positions: createPositionReader({ tables: deps.tables, books, prices, outcomesOf }),
+    outcomesOf,
     pages: createTtlCache({
       maxEntries: 5_000,
       nowMs: deps.nowMs,

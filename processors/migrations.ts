@@ -1,8 +1,10 @@
 import type { Migration } from '../infra/clickhouse/ddl.js';
 import { activityTables } from './activity/tables.js';
+import { changeIndexes } from './catalog/change-indexes.js';
 import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
 import { catalogTables } from './catalog/tables.js';
 import { chainTables } from './chain/tables.js';
+import { finerFills } from './fills/finer.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
 import { fillsTables } from './fills/tables.js';
 import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
@@ -38,4 +40,6 @@ export const migrations: readonly Migration[] = [
   marketViews,
   leaderboardTables,
   largestPositionTables,
+  changeIndexes,
+  finerFills,
 ];

@@ -1,18 +1,5 @@
-import type { Tables } from '../tables/port.js';
-import { boolFrom, type SqlBool } from '../tables/values.js';
-import { type ConditionRow, conditionsSql, type ResolutionRow, resolutionsSql } from './conditions.sql.js';
-import { createHeldLookup, type Lookup } from './held-lookup.js';
-
-/** How a condition was settled. */
-export interface Resolution {
-  /** Payout numerators in outcome order. */
-  readonly payouts: readonly bigint[];
-  /** Their sum; a share of outcome i pays payouts[i] / denominator. */
-  readonly denominator: bigint;
-  /** The one outcome that pays; null when several do. */
-  readonly winner: number | null;
-  readonly resolvedAtS: number;
-}
+import type { Facts, MarketFact, Resolution } from './facts.js';
+import type { Lookup } from './held-lookup.js';
 
 /** What the catalogue and the chain know of a condition; empty lists and nulls where they know nothing. */
 export interface Condition {
@@ -29,57 +16,23 @@ export interface Condition {
   readonly resolution: Resolution | null;
 }
 
-/** The settlement of a condition by its payout numerators. */
-export function resolutionOf(row: Pick<ResolutionRow, 'payouts' | 'resolved_at'>): Resolution {
-  const payouts = row.payouts.map(BigInt);
-  const paying = payouts.flatMap((payout, index) => (payout > 0n ? [index] : []));
-  return {
-    payouts,
-    denominator: payouts.reduce((sum, payout) => sum + payout, 0n),
-    winner: paying.length === 1 ? (paying[0] as number) : null,
-    resolvedAtS: Number(row.resolved_at),
+const conditionFrom = (market: MarketFact | null, resolution: Resolution | null): Condition => ({
+  known: market !== null,
+  question: market?.question ?? null,
+  slug: market?.slug ?? null,
+  image: market?.image ?? null,
+  eventSlug: market?.eventSlug ?? null,
+  eventTitle: market?.eventTitle ?? null,
+  negRisk: market?.negRisk ?? false,
+  outcomes: market?.outcomes ?? [],
+  tokenIds: market?.tokenIds ?? [],
+  resolution,
+});
+
+/** Conditions by id. */
+export function createConditionLookup({ marketsOf, resolutionsOf }: Facts): Lookup<Condition> {
+  return async (ids) => {
+    const [markets, resolutions] = await Promise.all([marketsOf(ids), resolutionsOf(ids)]);
+    return new Map(ids.map((id) => [id, conditionFrom(markets.get(id) ?? null, resolutions.get(id) ?? null)]));
   };
 }
-
-const blank: Condition = {
-  known: false,
-  question: null,
-  slug: null,
-  image: null,
-  eventSlug: null,
-  eventTitle: null,
-  negRisk: false,
-  outcomes: [],
-  tokenIds: [],
-  resolution: null,
-};
-
-async function readConditions(tables: Tables, ids: readonly string[]): Promise<ReadonlyMap<string, Condition>> {
-  const [markets, resolutions] = await Promise.all([
-    tables.rows<ConditionRow>(conditionsSql(ids)),
-    tables.rows<ResolutionRow>(resolutionsSql(ids)),
-  ]);
-  const found = new Map<string, Condition>();
-  for (const row of markets) {
-    found.set(row.condition_id, {
-      ...blank,
-      known: true,
-      question: row.question,
-      slug: row.slug,
-      image: row.image,
-      eventSlug: row.event_slug,
-      eventTitle: row.event_title,
-      negRisk: boolFrom(row.neg_risk as SqlBool),
-      outcomes: row.outcomes,
-      tokenIds: row.tokens,
-    });
-  }
-  for (const row of resolutions) {
-    found.set(row.condition_id, { ...(found.get(row.condition_id) ?? blank), resolution: resolutionOf(row) });
-  }
-  return found;
-}
-
-/** Conditions by id, each at most 30 s old. */
-export const createConditionLookup = (deps: { tables: Tables; nowMs: () => number }): Lookup<Condition> =>
-  createHeldLookup({ read: (ids) => readConditions(deps.tables, ids), unknown: blank, nowMs: deps.nowMs });

@@ -1,39 +1,96 @@
+import type { Changes } from './changes.js';
+import type { Followed } from './changes.sql.js';
+
 /** Things by id; every id asked for is there, as `unknown` where nothing is known of it. */
 export type Lookup<T> = (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
 
 const KNOWN_MS = 30_000;
 /** What the catalogue does not know yet is asked for again soon. */
 const UNKNOWN_MS = 1_000;
+/** What is dropped when it changes is read anew now and then all the same: a table may have been rebuilt. */
+const FOLLOWED_MS = 300_000;
 /** Some 10 MB of each kind of thing. */
 const MAX_HELD = 10_000;
+/** Ids per question. */
+const AT_ONCE = 2_000;
 
-/** Reads only what is not held, each at most 30 s old: pages show the same few things again and again. What was read first goes first. */
-export function createHeldLookup<T>(options: {
-  read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
-  unknown: T;
-  nowMs: () => number;
-  maxHeld?: number;
-}): Lookup<T> {
+export interface HeldLookupOptions<T> {
+  /** Things that are not in the answer are unknown. */
+  readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
+  readonly unknown: T;
+  readonly nowMs: () => number;
+  readonly maxHeld?: number;
+  /** Where the changes of these things are told; without it they are held for 30 s, unknown ones for a second. */
+  readonly follow?: {
+    readonly changes: Changes;
+    readonly sources: readonly Followed[];
+    /** True where such a change does not matter to the thing. */
+    readonly keeps?: (value: T, source: Followed) => boolean;
+  };
+}
+
+/** Reads only what is not held: pages show the same few things again and again. What was asked for longest ago goes first. */
+export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
+  const { follow } = options;
   const maxHeld = options.maxHeld ?? MAX_HELD;
+  const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
+  const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
   const held = new Map<string, { readonly value: T; readonly untilMs: number }>();
+  /** What changed while it was being read, per reading under way; 'all' for everything. */
+  const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
+
+  follow?.changes.on(follow.sources, (ids, source) => {
+    for (const reading of readings) {
+      if (ids === null) reading.all = true;
+      else for (const id of ids) reading.ids.add(id);
+    }
+    if (ids === null) held.clear();
+    else {
+      for (const id of ids) {
+        const known = held.get(id);
+        if (known !== undefined && follow.keeps?.(known.value, source) !== true) held.delete(id);
+      }
+    }
+  });
+
+  const readSome = async (ids: readonly string[], found: Map<string, T>): Promise<void> => {
+    const nowMs = options.nowMs();
+    const changed = { all: false, ids: new Set<string>() };
+    readings.add(changed);
+    try {
+      const read = await options.read(ids);
+      for (const id of ids) {
+        const value = read.get(id);
+        found.set(id, value ?? options.unknown);
+        if (changed.all || changed.ids.has(id)) continue;
+        held.delete(id);
+        held.set(id, { value: value ?? options.unknown, untilMs: nowMs + (value === undefined ? unknownMs : knownMs) });
+      }
+    } finally {
+      readings.delete(changed);
+    }
+  };
+
   return async (ids) => {
+    if (ids.length === 0) return new Map();
+    await follow?.changes.current();
     const nowMs = options.nowMs();
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
       const known = held.get(id);
-      if (known !== undefined && nowMs < known.untilMs) found.set(id, known.value);
-      else missing.push(id);
-    }
-    if (missing.length === 0) return found;
-    const read = await options.read(missing);
-    for (const id of missing) {
-      const value = read.get(id);
-      // Set anew, so that the map's order is that of the reads.
+      if (known === undefined || nowMs >= known.untilMs) {
+        missing.push(id);
+        // Keeps its place among the answers.
+        found.set(id, options.unknown);
+        continue;
+      }
+      found.set(id, known.value);
+      // Set anew, so that the map's order is that of the questions.
       held.delete(id);
-      held.set(id, { value: value ?? options.unknown, untilMs: nowMs + (value === undefined ? UNKNOWN_MS : KNOWN_MS) });
-      found.set(id, value ?? options.unknown);
+      held.set(id, known);
     }
+    for (let at = 0; at < missing.length; at += AT_ONCE) await readSome(missing.slice(at, at + AT_ONCE), found);
     for (const id of held.keys()) {
       if (held.size <= maxHeld) break;
       held.delete(id);

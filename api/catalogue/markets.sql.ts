@@ -124,11 +124,10 @@ export interface LastPriceRow {
 
 /** Newest maker fill of each token. */
 export const lastPricesSql = (tokenIds: readonly string[]): Sql => ({
-  text: `SELECT toString(token_id) AS token, toString(tupleElement(fill, 'usdc')) AS usdc, toString(tupleElement(fill, 'shares')) AS shares,
-        toUnixTimestamp(tupleElement(fill, 'timestamp')) AS at
-      FROM (
-        SELECT token_id, argMaxMerge(last) AS fill FROM last_prices
-        WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) GROUP BY token_id
-      )`,
+  text: `SELECT toString(token_id) AS token, toString(argMax(usdc, place)) AS usdc, toString(argMax(shares, place)) AS shares,
+        toUnixTimestamp(max(timestamp)) AS at
+      FROM last_prices
+      WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
+      GROUP BY token_id`,
   params: { tokens: tokenIds },
 });

@@ -58,3 +58,14 @@ export const childrenSql = (parents: readonly string[], rows: number): Sql => ({
       LIMIT {rows:UInt32}`,
   params: { parents, rows },
 });
+
+/** Questions of neg-risk markets, by the events that carry them. */
+export function questionCountsSql(marketIds: readonly string[]): Sql {
+  return {
+    text: `SELECT assumeNotNull(neg_risk_market_id) AS market, max(length(market_condition_ids)) AS questions
+      FROM events FINAL
+      WHERE neg_risk_market_id IN {markets:Array(String)}
+      GROUP BY market`,
+    params: { markets: marketIds },
+  };
+}

@@ -1,43 +1,57 @@
 import { expect, it } from 'vitest';
-import type { Sql, Tables } from '../tables/port.js';
-import { createTitleLookup } from './titles.js';
+import type { Facts, MarketFact, TokenFact } from '../catalogue/facts.js';
+import { createTitleLookup, untitled } from './titles.js';
 
-function catalogue() {
+const market: MarketFact = {
+  question: 'Snow?',
+  slug: 'snow',
+  image: null,
+  icon: null,
+  eventId: '42',
+  eventSlug: 'sky',
+  eventTitle: 'Sky',
+  outcomes: ['Yes', 'No'],
+  tokenIds: ['1', '2'],
+  negRisk: false,
+  closed: false,
+  endMs: null,
+  tagSlugs: [],
+};
+
+function titles(tokens: Readonly<Record<string, TokenFact>>) {
   const asked: string[][] = [];
-  const known = new Set(['1', '2']);
-  const tables: Tables = {
-    reachable: async () => true,
-    async rows<T>(sql: Sql): Promise<T[]> {
-      if ('conditions' in sql.params) return [];
-      const tokens = sql.params.tokens as readonly string[];
-      asked.push([...tokens]);
-      return tokens
-        .filter((token) => known.has(token))
-        .map((token) => ({ token, condition_id: '0xc', outcome_index: 1, outcome: 'No' }) as T);
+  const facts: Facts = {
+    tokensOf: async (ids) => new Map(ids.map((id) => [id, tokens[id] ?? null])),
+    marketsOf: async (ids) => {
+      asked.push([...ids]);
+      return new Map(ids.map((id) => [id, id === '0xc' ? market : null]));
     },
+    resolutionsOf: async () => new Map(),
   };
-  const clock = { nowMs: 0 };
-  return { asked, known, clock, titlesOf: createTitleLookup({ tables, nowMs: () => clock.nowMs }) };
+  return { asked, titlesOf: createTitleLookup(facts) };
 }
 
-it('reads each token once per 30 s, unknown ones again after a second, and names every token asked for', async () => {
-  const { asked, known, clock, titlesOf } = catalogue();
-  const first = await titlesOf(['1', '9', '1']);
-  expect([...first.keys()]).toEqual(['1', '9']);
-  expect(first.get('1')).toMatchObject({ outcome: 'No', outcomeIndex: 1, conditionId: '0xc', market: null });
-  expect(first.get('9')).toMatchObject({ outcome: null, conditionId: null });
-  clock.nowMs = 999;
-  await titlesOf(['1', '2', '9']);
-  known.add('9');
-  clock.nowMs = 1_000;
-  expect((await titlesOf(['1', '9'])).get('9')).toMatchObject({ outcome: 'No' });
-  clock.nowMs = 30_000;
-  await titlesOf(['1', '2']);
-  expect(asked).toEqual([['1', '9'], ['2'], ['9'], ['1']]);
-});
-
-it('asks for nothing when there is nothing to name', async () => {
-  const { asked, titlesOf } = catalogue();
-  expect((await titlesOf([])).size).toBe(0);
-  expect(asked).toEqual([]);
+it('names what the catalogue names, every token asked for among the answers', async () => {
+  const { asked, titlesOf } = titles({
+    '2': { conditionId: '0xc', outcomeIndex: 1, outcome: 'No' },
+    '3': { conditionId: '0xd', outcomeIndex: 0, outcome: 'Yes' },
+    // Known from the chain only.
+    '4': { conditionId: '0xc', outcomeIndex: 0, outcome: null },
+  });
+  const found = await titlesOf(['2', '3', '4', '9']);
+  expect(found.get('2')).toEqual({
+    market: 'Snow?',
+    slug: 'snow',
+    outcome: 'No',
+    outcomeIndex: 1,
+    image: null,
+    icon: null,
+    conditionId: '0xc',
+    eventSlug: 'sky',
+    eventTitle: 'Sky',
+    eventId: 42,
+  });
+  expect(found.get('3')).toEqual({ ...untitled, outcome: 'Yes', outcomeIndex: 0, conditionId: '0xd' });
+  expect([found.get('4'), found.get('9')]).toEqual([untitled, untitled]);
+  expect(asked).toEqual([['0xc', '0xd']]);
 });

@@ -1,6 +1,5 @@
-import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
-import type { Tables } from '../tables/port.js';
-import { type TokenRow, type TradedMarketRow, tokenRowsSql, tradedMarketsSql } from './titles.sql.js';
+import type { Facts, MarketFact, TokenFact } from '../catalogue/facts.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
 
 /** What the catalogue knows of a token; every field null where it knows nothing. */
 export interface TokenTitle {
@@ -31,38 +30,37 @@ export const untitled: TokenTitle = {
 
 const INTEGER = /^\d{1,15}$/;
 
-/** Titles of the given tokens, from the catalogue as it is now. Unknown tokens are absent. */
-async function readTitles(tables: Tables, tokenIds: readonly string[]): Promise<Map<string, TokenTitle>> {
-  const tokens = await tables.rows<TokenRow>(tokenRowsSql(tokenIds));
-  const conditions = [...new Set(tokens.map((row) => row.condition_id))];
-  const rows = conditions.length === 0 ? [] : await tables.rows<TradedMarketRow>(tradedMarketsSql(conditions));
-  const markets = new Map(rows.map((row) => [row.condition_id, row]));
-  return new Map(
-    tokens.map((token): [string, TokenTitle] => {
-      const market = markets.get(token.condition_id);
-      const eventId = market?.event_id ?? null;
-      return [
-        token.token,
-        {
-          market: market?.question ?? null,
-          slug: market?.slug ?? null,
-          outcome: token.outcome,
-          outcomeIndex: Number(token.outcome_index),
-          image: market?.image ?? null,
-          icon: market?.icon ?? null,
-          conditionId: token.condition_id,
-          eventSlug: market?.event_slug ?? null,
-          eventTitle: market?.event_title ?? null,
-          eventId: eventId !== null && INTEGER.test(eventId) ? Number(eventId) : null,
-        },
-      ];
-    }),
-  );
-}
+const titleFrom = (token: TokenFact, market: MarketFact | null): TokenTitle => {
+  const eventId = market?.eventId ?? null;
+  return {
+    market: market?.question ?? null,
+    slug: market?.slug ?? null,
+    outcome: token.outcome,
+    outcomeIndex: token.outcomeIndex,
+    image: market?.image ?? null,
+    icon: market?.icon ?? null,
+    conditionId: token.conditionId,
+    eventSlug: market?.eventSlug ?? null,
+    eventTitle: market?.eventTitle ?? null,
+    eventId: eventId !== null && INTEGER.test(eventId) ? Number(eventId) : null,
+  };
+};
 
 /** Titles by token; every token asked for is there, `untitled` where the catalogue knows nothing. */
 export type TitleLookup = Lookup<TokenTitle>;
 
-/** Titles from the catalogue, each at most 30 s old. */
-export const createTitleLookup = (deps: { tables: Tables; nowMs: () => number }): TitleLookup =>
-  createHeldLookup({ read: (ids) => readTitles(deps.tables, ids), unknown: untitled, nowMs: deps.nowMs });
+/** Titles from the catalogue. */
+export function createTitleLookup({ tokensOf, marketsOf }: Facts): TitleLookup {
+  return async (ids) => {
+    const tokens = await tokensOf(ids);
+    const catalogued = [...tokens.values()].flatMap((token) =>
+      token === null || token.outcome === null ? [] : [token],
+    );
+    const markets = await marketsOf(catalogued.map((token) => token.conditionId));
+    const titled = ([id, token]: [string, TokenFact | null]): [string, TokenTitle] => [
+      id,
+      token === null || token.outcome === null ? untitled : titleFrom(token, markets.get(token.conditionId) ?? null),
+    ];
+    return new Map([...tokens].map(titled));
+  };
+}

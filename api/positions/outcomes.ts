@@ -1,15 +1,5 @@
-import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
-import type { Tables } from '../tables/port.js';
-import { boolFrom } from '../tables/values.js';
-import {
-  type OutcomeMarketRow,
-  type OutcomeRow,
-  outcomeMarketsSql,
-  outcomesSql,
-  type StatusRow,
-  statusesSql,
-  type TokenScope,
-} from './outcomes.sql.js';
+import type { Facts, MarketFact, Resolution, TokenFact } from '../catalogue/facts.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
 
 /** What a position is about; nulls and empty lists where neither catalogue nor chain knows. */
 export interface Outcome {
@@ -53,53 +43,38 @@ export const unknownOutcome: Outcome = {
   winner: null,
 };
 
-function winnerOf(row: StatusRow | undefined): number | null {
-  const paying = (row?.payouts ?? []).flatMap((payout, index) => (BigInt(payout) > 0n ? [index] : []));
-  return paying.length === 1 ? (paying[0] as number) : null;
+function outcomeFrom(token: TokenFact, market: MarketFact | null, resolution: Resolution | null): Outcome {
+  const open = market?.closed === true ? 'closed' : 'live';
+  return {
+    conditionId: token.conditionId,
+    market: market?.question ?? null,
+    slug: market?.slug ?? null,
+    image: market?.image ?? null,
+    icon: market?.icon ?? null,
+    eventSlug: market?.eventSlug ?? null,
+    outcome: token.outcome === '' ? null : token.outcome,
+    outcomeIndex: token.outcomeIndex,
+    outcomes: market?.outcomes ?? [],
+    tokenIds: market?.tokenIds ?? [],
+    negRisk: market?.negRisk ?? false,
+    endMs: market?.endMs ?? null,
+    tagSlugs: market?.tagSlugs ?? null,
+    status: resolution === null ? open : 'resolved',
+    resolvedAtS: resolution?.resolvedAtS ?? null,
+    winner: resolution?.winner ?? null,
+  };
 }
 
-/** What the tokens of a scope are about. */
-export async function readOutcomes(tables: Tables, scope: TokenScope): Promise<ReadonlyMap<string, Outcome>> {
-  const [tokens, marketRows, statusRows] = await Promise.all([
-    tables.rows<OutcomeRow>(outcomesSql(scope)),
-    tables.rows<OutcomeMarketRow>(outcomeMarketsSql(scope)),
-    tables.rows<StatusRow>(statusesSql(scope)),
-  ]);
-  const markets = new Map(marketRows.map((row) => [row.condition_id, row]));
-  const statuses = new Map(statusRows.map((row) => [row.condition_id, row]));
-  return new Map(
-    tokens.map((token): [string, Outcome] => {
-      const market = markets.get(token.condition_id);
-      const status = statuses.get(token.condition_id);
-      return [
-        token.token,
-        {
-          conditionId: token.condition_id,
-          market: market?.question ?? null,
-          slug: market?.slug ?? null,
-          image: market?.image ?? null,
-          icon: market?.icon ?? null,
-          eventSlug: market?.event_slug ?? null,
-          outcome: token.outcome === '' ? null : token.outcome,
-          outcomeIndex: Number(token.outcome_index),
-          outcomes: market?.outcomes ?? [],
-          tokenIds: market?.tokens ?? [],
-          negRisk: market !== undefined && boolFrom(market.neg_risk),
-          endMs: market === undefined || market.end_ms === null ? null : Number(market.end_ms),
-          tagSlugs: market?.tag_slugs ?? null,
-          status: status?.status ?? 'live',
-          resolvedAtS: status === undefined || status.resolved_at === null ? null : Number(status.resolved_at),
-          winner: winnerOf(status),
-        },
-      ];
-    }),
-  );
+/** What positions are about, by token. */
+export function createOutcomeLookup({ tokensOf, marketsOf, resolutionsOf }: Facts): Lookup<Outcome> {
+  return async (ids) => {
+    const tokens = await tokensOf(ids);
+    const conditions = [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId]));
+    const [markets, resolutions] = await Promise.all([marketsOf(conditions), resolutionsOf(conditions)]);
+    const about = (token: TokenFact | null): Outcome =>
+      token === null
+        ? unknownOutcome
+        : outcomeFrom(token, markets.get(token.conditionId) ?? null, resolutions.get(token.conditionId) ?? null);
+    return new Map([...tokens].map(([id, token]) => [id, about(token)]));
+  };
 }
-
-/** What positions are about, by token; each at most 30 s old. */
-export const createOutcomeLookup = (deps: { tables: Tables; nowMs: () => number }): Lookup<Outcome> =>
-  createHeldLookup({
-    read: (ids) => readOutcomes(deps.tables, { tokens: ids }),
-    unknown: unknownOutcome,
-    nowMs: deps.nowMs,
-  });

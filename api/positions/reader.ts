@@ -1,30 +1,20 @@
 import type { Cached, TtlCache } from '../cache/ttl-cache.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
 import { MAX_RANKED } from '../catalogue/markets.sql.js';
 import type { Tables } from '../tables/port.js';
 import { type PnlFilter, type PnlRow, pnlEventsSql, type SpanRow, tradeSpansSql } from './events.sql.js';
-import { readOutcomes, unknownOutcome } from './outcomes.js';
-import {
-  type HeldPosition,
-  type Position,
-  type Price,
-  positionFrom,
-  positionId,
-  priceFrom,
-  unpriced,
-} from './position.js';
+import { type Outcome, unknownOutcome } from './outcomes.js';
+import { type HeldPosition, type Position, type Price, positionFrom, positionId, unpriced } from './position.js';
 import {
   type HolderFilter,
   type HolderSort,
   holderOrderSql,
   type PositionPage,
   type PositionRow,
-  type PriceRow,
   positionPageSql,
   positionsSql,
-  pricesSql,
   walletCombosSql,
   walletPositionsSql,
-  walletPricesSql,
 } from './positions.sql.js';
 
 /** Most positions of a wallet that are shown: what it holds before what it held, the ones touched last first. */
@@ -53,8 +43,7 @@ export interface PositionReader {
   tradeSpans(
     positions: readonly Position[],
   ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>>;
-  /** Prices by token; tokens nobody knows a price of are `unpriced`. */
-  prices(tokenIds: readonly string[]): Promise<ReadonlyMap<string, Price>>;
+  readonly prices: Lookup<Price>;
 }
 
 const idParts = (id: string): readonly [string, string] => {
@@ -63,24 +52,20 @@ const idParts = (id: string): readonly [string, string] => {
 };
 
 /** Positions and what happened to them, as the accounting left them. */
-export function createPositionReader(deps: { tables: Tables; books: TtlCache }): PositionReader {
-  const { tables } = deps;
-  const prices = async (tokenIds: readonly string[]): Promise<Map<string, Price>> => {
-    const found = new Map(tokenIds.map((token) => [token, unpriced]));
-    if (tokenIds.length === 0) return found;
-    for (const row of await tables.rows<PriceRow>(pricesSql(tokenIds))) found.set(row.token, priceFrom(row));
-    return found;
-  };
+export function createPositionReader(deps: {
+  tables: Tables;
+  books: TtlCache;
+  prices: Lookup<Price>;
+  outcomesOf: Lookup<Outcome>;
+}): PositionReader {
+  const { tables, prices } = deps;
   return {
     prices,
     ofWallet: (wallet, ttlMs) =>
       deps.books.get(`${wallet} ${ttlMs}`, ttlMs, async () => {
-        const [rows, priceRows, aboutOf] = await Promise.all([
-          tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS)),
-          tables.rows<PriceRow>(walletPricesSql(wallet)),
-          readOutcomes(tables, { wallet }),
-        ]);
-        const priceOf = new Map(priceRows.map((row) => [row.token, priceFrom(row)]));
+        const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS));
+        const tokenIds = rows.map((row) => row.token);
+        const [priceOf, aboutOf] = await Promise.all([prices(tokenIds), deps.outcomesOf(tokenIds)]);
         return rows.map((row) => ({
           ...positionFrom(row, priceOf.get(row.token) ?? unpriced),
           about: aboutOf.get(row.token) ?? unknownOutcome,

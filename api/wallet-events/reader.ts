@@ -1,5 +1,5 @@
-import { questionCountsSql } from '../catalogue/conditions.sql.js';
 import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
+import { questionCountsSql } from '../catalogue/neg-risk.sql.js';
 import type { Page } from '../fills/filter.js';
 import { cut, type RowPage, readPage } from '../fills/paged.js';
 import type { Walks } from '../fills/walks.js';

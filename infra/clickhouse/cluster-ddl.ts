@@ -50,6 +50,12 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
     ],
     backfill: () => [],
     view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name}${onCluster} AS\n    ${select}`],
+    replaceView: (name, select) => [`CREATE OR REPLACE VIEW ${name}${onCluster} AS\n    ${select}`],
+    drop: ({ name, to }) => [
+      `DROP VIEW IF EXISTS ${name}${onCluster} SYNC`,
+      `DROP TABLE IF EXISTS ${to.name}${onCluster} SYNC`,
+      ...(to.placement === 'everywhere' ? [] : [`DROP TABLE IF EXISTS ${localName(to)}${onCluster} SYNC`]),
+    ],
     index: (spec) => addIndex(spec, { table: localName(spec.on), onCluster }),
   };
 }

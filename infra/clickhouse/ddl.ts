@@ -56,6 +56,10 @@ export interface Ddl {
    */
   backfill(spec: MaterializedViewSpec): readonly string[];
   view(name: string, select: string): readonly string[];
+  /** The view with another text, in the place of the one of this name. */
+  replaceView(name: string, select: string): readonly string[];
+  /** Drops the target of a view with all it holds, and the view: both are to be made anew. */
+  drop(spec: Pick<MaterializedViewSpec, 'name' | 'to'>): readonly string[];
   /** Adds the index where the rows are, and builds it over the rows that are there already, in the background. */
   index(spec: IndexSpec): readonly string[];
 }
@@ -114,5 +118,7 @@ export const singleServerDdl: Ddl = {
     `INSERT INTO ${to.name} ${select(from.name)} SETTINGS ${SPARING}`,
   ],
   view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name} AS\n    ${select}`],
+  drop: ({ name, to }) => [`DROP VIEW IF EXISTS ${name} SYNC`, `DROP TABLE IF EXISTS ${to.name} SYNC`],
+  replaceView: (name, select) => [`CREATE OR REPLACE VIEW ${name} AS\n    ${select}`],
   index: (spec) => addIndex(spec, { table: spec.on.name, onCluster: '' }),
 };

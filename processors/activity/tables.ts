@@ -33,7 +33,7 @@ const collateral: TableSpec = {
   placement: 'with its source',
 };
 
-const conditionTokens: TableSpec = {
+export const conditionTokens: TableSpec = {
   name: 'condition_tokens',
   columns: `
       token_id UInt256,
@@ -51,7 +51,7 @@ const conditionTokens: TableSpec = {
   placement: 'everywhere',
 };
 
-const tokenSettlements: TableSpec = {
+export const tokenSettlements: TableSpec = {
   name: 'token_settlements',
   columns: `
       token_id UInt256,

@@ -1,4 +1,4 @@
-import type { Migration } from '../../infra/clickhouse/ddl.js';
+import type { IndexSpec, Migration } from '../../infra/clickhouse/ddl.js';
 import { fills, fillsByWallet } from './tables.js';
 
 /** The fills of one order lie near each other in time: all other granules are passed over instead of read. */
@@ -13,17 +13,19 @@ export const fillsOrderIndex: Migration = {
     }),
 };
 
+export const walletVersions: IndexSpec = {
+  name: 'fills_wallet_version',
+  on: fillsByWallet,
+  expression: 'exchange_version',
+  type: 'minmax GRANULARITY 1',
+};
+
 /** Without a token, wallet or builder the whole table is asked: granules without a large enough amount or of another time are passed over. */
 export const fillsFilterIndexes: Migration = {
   id: '0012_fills_filter_indexes',
   statements: (ddl) => [
     ...ddl.index({ name: 'fills_usdc', on: fills, expression: 'usdc', type: 'minmax GRANULARITY 1' }),
     ...ddl.index({ name: 'fills_timestamp', on: fills, expression: 'timestamp', type: 'minmax GRANULARITY 1' }),
-    ...ddl.index({
-      name: 'fills_wallet_version',
-      on: fillsByWallet,
-      expression: 'exchange_version',
-      type: 'minmax GRANULARITY 1',
-    }),
+    ...ddl.index(walletVersions),
   ],
 };

@@ -1,4 +1,4 @@
-import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 
 const columns = `
       id String,
@@ -74,6 +74,29 @@ const lastPrices: TableSpec = {
   placement: 'with its source',
 };
 
+export const byWallet: MaterializedViewSpec = {
+  name: 'fills_by_wallet_mv',
+  from: fills,
+  to: fillsByWallet,
+  select: (from) => `SELECT party.1 AS wallet, party.2 AS role, ${names}
+    FROM ${from}
+    ARRAY JOIN if(is_taker_order, [(maker, 'maker')], [(maker, 'maker'), (taker, 'taker')]) AS party`,
+};
+
+export const byToken: MaterializedViewSpec = {
+  name: 'fills_by_token_mv',
+  from: fills,
+  to: fillsByToken,
+  select: (from) => `SELECT ${names} FROM ${from}`,
+};
+
+export const byBuilder: MaterializedViewSpec = {
+  name: 'fills_by_builder_mv',
+  from: fills,
+  to: fillsByBuilder,
+  select: (from) => `SELECT ${names} FROM ${from} WHERE builder != ''`,
+};
+
 /**
  * `fills`: one row per OrderFilled log, in chain order. usdc, shares, fee and fee_shares are base units (6 decimals); builder '' = none.
  * A condition is read through its two tokens. Copies in the order of the other questions:
@@ -85,28 +108,11 @@ export const fillsTables: Migration = {
   statements: (ddl) => [
     ...ddl.table(fills),
     ...ddl.table(fillsByWallet),
-    ...ddl.materializedView({
-      name: 'fills_by_wallet_mv',
-      from: fills,
-      to: fillsByWallet,
-      select: (from) => `SELECT party.1 AS wallet, party.2 AS role, ${names}
-    FROM ${from}
-    ARRAY JOIN if(is_taker_order, [(maker, 'maker')], [(maker, 'maker'), (taker, 'taker')]) AS party`,
-    }),
+    ...ddl.materializedView(byWallet),
     ...ddl.table(fillsByToken),
-    ...ddl.materializedView({
-      name: 'fills_by_token_mv',
-      from: fills,
-      to: fillsByToken,
-      select: (from) => `SELECT ${names} FROM ${from}`,
-    }),
+    ...ddl.materializedView(byToken),
     ...ddl.table(fillsByBuilder),
-    ...ddl.materializedView({
-      name: 'fills_by_builder_mv',
-      from: fills,
-      to: fillsByBuilder,
-      select: (from) => `SELECT ${names} FROM ${from} WHERE builder != ''`,
-    }),
+    ...ddl.materializedView(byBuilder),
     ...ddl.table(lastPrices),
     ...ddl.materializedView({
       name: 'last_prices_mv',

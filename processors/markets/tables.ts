@@ -1,6 +1,6 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 
-const tokenQuotes: TableSpec = {
+export const tokenQuotes: TableSpec = {
   name: 'token_quotes',
   columns: `
       token_id UInt256,

@@ -86,9 +86,12 @@ beforeAll(async () => {
     'token_quotes',
     'condition_tokens',
     'token_settlements',
+    'resolutions',
     'last_prices',
   ])
     await run(`OPTIMIZE TABLE ${table} FINAL`);
+  // How far each table is, is asked once.
+  await api.ok(`/v3/tokens/${token(5)}`, key);
 }, 300_000);
 afterAll(async () => {
   await counting.close();
@@ -232,6 +235,25 @@ it.each<[string, number]>([
   const rows = await rowsRead(path);
   expect(rows).toBeLessThanOrEqual(most);
   expect(rows).toBeLessThan(FILLS / 2);
+});
+
+it('asks what changed without reading what did not', async () => {
+  const path = `/v1/markets/${C}/trades`;
+  await api.ok(path, key);
+  api.clock.nowMs += 6_000;
+  api.statements.length = 0;
+  await api.ok(path, key);
+  const [asked] = api.statements.filter(({ params }) => 'token_settlements' in params);
+  const before = await selectedRows();
+  const ownRows = (await selectedRows()) - before;
+  const begun = await selectedRows();
+  const answer = await counting.query({
+    query: asked?.text ?? '',
+    query_params: { ...asked?.params },
+    format: 'JSONEachRow',
+  });
+  expect(await answer.json()).toEqual([]);
+  expect((await selectedRows()) - begun - ownRows).toBe(0);
 });
 
 // A wallet's positions are spread over the catalogue; neither the positions of others nor their events are read.

@@ -74,7 +74,7 @@ describe('both variants of the schema', () => {
   ])('%s: every statement is one the engine reads', async (_name, statements) => {
     expect(statements.length).toBeGreaterThan(20);
     for (const statement of statements) {
-      expect(await run(`EXPLAIN AST ${statement}`)).toMatch(/^(Create|Alter|Truncate|Insert)Query/);
+      expect(await run(`EXPLAIN AST ${statement}`)).toMatch(/^(Create|Drop|Alter|Truncate|Insert)Query/);
     }
   });
 
@@ -91,7 +91,7 @@ describe('both variants of the schema', () => {
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
-    expect(views).toHaveLength(15);
+    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(15);
     for (const sql of views) {
       expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time) AS/);
       expect(sql).toMatch(/FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions)\b/);
@@ -146,7 +146,7 @@ describe('the cluster variant on the engine', () => {
       'hourly_volumes_local AggregatingMergeTree',
       'largest_positions MergeTree',
       'last_prices Distributed',
-      'last_prices_local AggregatingMergeTree',
+      'last_prices_local ReplacingMergeTree',
       'leaderboards MergeTree',
       'market_status View',
       'markets ReplacingMergeTree',
@@ -205,11 +205,9 @@ describe('the cluster variant on the engine', () => {
     // Under another token the rows land again, and reading the newest versions still counts each fill once.
     await insert('fills-chain.final-0-1-1000-fills');
     expect(await run('SELECT count(), sum(usdc) FROM fills FINAL')).toBe(`1000\t${once.split('\t')[4]}`);
-    expect(
-      await run(
-        `SELECT token_id, tupleElement(argMaxMerge(last), 'usdc') FROM last_prices GROUP BY token_id ORDER BY token_id`,
-      ),
-    ).toBe(['0\t1095', '1\t1096', '2\t1097', '3\t1098', '4\t1099'].join('\n'));
+    expect(await run(`SELECT token_id, argMax(usdc, place) FROM last_prices GROUP BY token_id ORDER BY token_id`)).toBe(
+      ['0\t1095', '1\t1096', '2\t1097', '3\t1098', '4\t1099'].join('\n'),
+    );
     // As the trades page asks: a table of orders picked from the same Distributed table.
     expect(
       await run(

@@ -64,7 +64,7 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
     const byStatus = await answers(product);
     const total = [...byStatus.values()].reduce((a, b) => a + b, 0);
     // A run that is turned away at the door, or tells little but errors, proves nothing.
-    expect(total).toBeGreaterThan(500);
+    expect(total).toBeGreaterThan(100);
     expect((byStatus.get(200) ?? 0) / total).toBeGreaterThan(0.2);
     expect((byStatus.get(429) ?? 0) / total).toBeLessThan(0.2);
     expect([...byStatus.keys()].filter((status) => status >= 500)).toEqual([]);

@@ -161,9 +161,7 @@ describe('tables', () => {
       wallets: await client.query('SELECT * FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role'),
       tokens: await client.query('SELECT * FROM fills_by_token ORDER BY token_id, block_number, log_index'),
       builders: await client.query('SELECT * FROM fills_by_builder ORDER BY builder, block_number, log_index'),
-      prices: await client.query(
-        'SELECT token_id, argMaxMerge(last) AS last FROM last_prices GROUP BY token_id ORDER BY token_id',
-      ),
+      prices: await client.query('SELECT * FROM last_prices FINAL ORDER BY token_id'),
       volumes: await client.query('SELECT * FROM token_volumes FINAL ORDER BY token_id'),
       hours: await client.query('SELECT * FROM hourly_volumes FINAL ORDER BY hour'),
       builderVolumes: await client.query('SELECT * FROM builder_volumes FINAL ORDER BY builder'),

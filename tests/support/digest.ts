@@ -6,7 +6,7 @@ export const foldedTables: Record<string, string> = {
   fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
   fills_by_wallet: 'SELECT * EXCEPT (_offset) FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role',
   fills_by_token: 'SELECT * EXCEPT (_offset) FROM fills_by_token ORDER BY token_id, block_number, log_index',
-  last_prices: 'SELECT token_id, argMaxMerge(last) AS last FROM last_prices GROUP BY token_id ORDER BY token_id',
+  last_prices: 'SELECT * FROM last_prices FINAL ORDER BY token_id',
   blocks: 'SELECT * EXCEPT (_offset) FROM blocks ORDER BY block_number',
   conditions: 'SELECT * EXCEPT (_offset) FROM conditions ORDER BY condition_id',
   resolutions: 'SELECT * EXCEPT (_offset) FROM resolutions ORDER BY condition_id',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Condition, resolutionOf } from '../../../catalogue/conditions.js';
+import type { Condition } from '../../../catalogue/conditions.js';
+import { resolutionOf } from '../../../catalogue/facts.js';
 import type { Lookup } from '../../../catalogue/held-lookup.js';
 import { readPage } from '../../../fills/paged.js';
 import { formatCursor } from '../../../fills/position.js';

@@ -1,0 +1,61 @@
+import type { Sql } from '../tables/port.js';
+
+/** Tables whose new rows are followed. Each is written from one partition of the log, so that its offsets only rise. */
+export const followed = [
+  'markets',
+  'tokens',
+  'token_quotes',
+  'resolutions',
+  'condition_tokens',
+  'token_settlements',
+  'fills',
+] as const;
+export type Followed = (typeof followed)[number];
+
+const idOf: Readonly<Record<Followed, string>> = {
+  markets: 'condition_id',
+  tokens: 'toString(token_id)',
+  token_quotes: 'toString(token_id)',
+  resolutions: 'condition_id',
+  condition_tokens: 'toString(token_id)',
+  token_settlements: 'toString(token_id)',
+  fills: 'toString(token_id)',
+};
+
+export interface MarkRow {
+  readonly source: Followed;
+  /** Highest offset, as text. */
+  readonly mark: string;
+}
+
+/** The newest fill has the highest offset; the other tables are small. */
+const marked: Partial<Record<Followed, string>> = {
+  fills: 'SELECT _offset FROM fills ORDER BY block_number DESC, log_index DESC LIMIT 1',
+};
+
+/** How far each table is. */
+export const marksSql = (): Sql => ({
+  text: followed
+    .map(
+      (source) =>
+        `SELECT '${source}' AS source, toString(max(_offset)) AS mark FROM (${marked[source] ?? `SELECT _offset FROM ${source}`})`,
+    )
+    .join(' UNION ALL '),
+  params: {},
+});
+
+export interface ChangedRow extends MarkRow {
+  /** Condition or token id. */
+  readonly id: string;
+}
+
+/** What was written beyond the marks; no more than `rows` of each table. */
+export const changesSql = (marks: Readonly<Record<Followed, bigint>>, rows: number): Sql => ({
+  text: followed
+    .map(
+      (source) => `SELECT '${source}' AS source, ${idOf[source]} AS id, toString(max(_offset)) AS mark
+      FROM ${source} WHERE _offset > {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
+    )
+    .join(' UNION ALL '),
+  params: { ...marks, rows },
+});

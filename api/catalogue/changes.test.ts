@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import type { Sql, Tables } from '../tables/port.js';
+import { createChanges } from './changes.js';
+import { type Followed, followed } from './changes.sql.js';
+import { createHeldLookup } from './held-lookup.js';
+
+/** Rows of followed tables as they are written, and a clock. */
+function setUp() {
+  const clock = { nowMs: 0 };
+  const written: { source: Followed; id: string; offset: bigint }[] = [];
+  const asked: ('marks' | 'changes')[] = [];
+  const trouble: { error: Error | null } = { error: null };
+  const tables: Tables = {
+    reachable: async () => true,
+    async rows<T>(sql: Sql): Promise<T[]> {
+      const params = sql.params as Readonly<Record<Followed, bigint>> & { readonly rows?: number };
+      asked.push(params.rows === undefined ? 'marks' : 'changes');
+      if (trouble.error !== null) throw trouble.error;
+      if (params.rows === undefined) {
+        return followed.map((source) => {
+          const offsets = written.filter((row) => row.source === source).map((row) => row.offset);
+          return { source, mark: String(offsets.sort((a, b) => Number(a - b)).at(-1) ?? 0n) } as T;
+        });
+      }
+      return followed.flatMap((source) =>
+        written
+          .filter((row) => row.source === source && row.offset > params[source])
+          .slice(0, params.rows)
+          .map((row) => ({ source, id: row.id, mark: String(row.offset) }) as T),
+      );
+    },
+  };
+  const changes = createChanges({ tables, nowMs: () => clock.nowMs });
+  const told: string[] = [];
+  changes.on(['markets', 'fills'], (ids, source) => told.push(`${source}: ${ids?.length === 5_000 ? 'many' : ids}`));
+  const settled = async () => {
+    await changes.current();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { clock, written, asked, trouble, changes, told, settled };
+}
+
+it('begins where the tables are, and tells each change once', async () => {
+  const { clock, written, asked, told, settled } = setUp();
+  written.push({ source: 'markets', id: '0xa', offset: 7n });
+  await settled();
+  expect(told).toEqual(['markets: null', 'fills: null']);
+  written.push({ source: 'markets', id: '0xb', offset: 8n }, { source: 'tokens', id: '1', offset: 8n });
+  clock.nowMs = 999;
+  await settled();
+  clock.nowMs = 1_000;
+  await settled();
+  clock.nowMs = 2_000;
+  await settled();
+  expect(told.slice(2)).toEqual(['markets: 0xb']);
+  expect(asked).toEqual(['marks', 'changes', 'changes']);
+});
+
+it('takes a table with very many changes as changed throughout, and goes on behind them', async () => {
+  const { clock, written, told, settled } = setUp();
+  await settled();
+  for (let n = 1n; n <= 6_000n; n++) written.push({ source: 'fills', id: String(n), offset: n });
+  clock.nowMs = 1_000;
+  await settled();
+  written.push({ source: 'fills', id: 'x', offset: 6_001n });
+  clock.nowMs = 2_000;
+  await settled();
+  expect(told.slice(2)).toEqual(['fills: null', 'fills: x']);
+});
+
+it('serves on for 5 s while the tables do not answer, then says why not', async () => {
+  const { clock, asked, trouble, changes, settled } = setUp();
+  await settled();
+  trouble.error = new Error('away');
+  for (clock.nowMs = 1_000; clock.nowMs < 5_000; clock.nowMs += 1_000) await settled();
+  await expect(changes.current()).rejects.toThrow('away');
+  await expect(changes.current()).rejects.toThrow('away');
+  expect(asked).toHaveLength(6);
+  trouble.error = null;
+  clock.nowMs += 1_000;
+  await changes.current();
+});
+
+it('a lookup lets go of what changed, also of what changed while it was read', async () => {
+  const { clock, written, changes } = setUp();
+  const values = new Map([
+    ['0xa', 'old'],
+    ['0xb', 'old'],
+  ]);
+  const asked: string[][] = [];
+  const nothing = () => Promise.resolve();
+  let meanwhile: () => Promise<void> = nothing;
+  const lookup = createHeldLookup({
+    read: async (ids) => {
+      asked.push([...ids]);
+      const found = new Map(ids.flatMap((id) => (values.has(id) ? [[id, values.get(id) as string]] : [])));
+      await meanwhile();
+      return found;
+    },
+    unknown: 'unknown',
+    nowMs: () => clock.nowMs,
+    follow: { changes, sources: ['markets'] },
+  });
+  const change = (id: string, value: string) => {
+    values.set(id, value);
+    written.push({ source: 'markets', id, offset: BigInt(written.length + 1) });
+  };
+  meanwhile = async () => {
+    meanwhile = nothing;
+    change('0xa', 'new');
+    clock.nowMs = 1_000;
+    await changes.current();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['old', 'old', 'unknown']);
+  expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['new', 'old', 'unknown']);
+  change('0xc', 'born');
+  clock.nowMs = 2_000;
+  await changes.current();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['new', 'old', 'born']);
+  expect(asked).toEqual([['0xa', '0xb', '0xc'], ['0xa'], ['0xc']]);
+});

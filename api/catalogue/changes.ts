@@ -1,0 +1,88 @@
+import type { Tables } from '../tables/port.js';
+import { type ChangedRow, changesSql, type Followed, followed, type MarkRow, marksSql } from './changes.sql.js';
+
+/** Ids whose rows changed; null: any may have. */
+export type ChangeListener = (ids: readonly string[] | null, source: Followed) => void;
+
+/** Tells what changed in the tables, so that what was read of them may be held until it does. */
+export interface Changes {
+  on(sources: readonly Followed[], listener: ChangeListener): void;
+  /** Resolves when listeners have heard of everything that was in the tables 5 s ago. Asks the tables once a second at most, and only when called. */
+  current(): Promise<void>;
+}
+
+const ASK_EVERY_MS = 1_000;
+const TRUSTED_MS = 5_000;
+/** More changes than this of one table at once: all of it counts as changed. */
+const MOST_CHANGES = 5_000;
+
+/** Follows the offsets of the tables' rows. */
+export function createChanges(deps: { tables: Tables; nowMs: () => number }): Changes {
+  const listeners = new Map<Followed, ChangeListener[]>();
+  let marks: Record<Followed, bigint> | null = null;
+  let askedMs = Number.NEGATIVE_INFINITY;
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+  let failure: unknown;
+
+  const tell = (source: Followed, ids: readonly string[] | null) => {
+    for (const listener of listeners.get(source) ?? []) listener(ids, source);
+  };
+  const marksNow = async (): Promise<Record<Followed, bigint>> => {
+    const rows = await deps.tables.rows<MarkRow>(marksSql());
+    const found = new Map(rows.map((row) => [row.source, BigInt(row.mark)]));
+    return Object.fromEntries(followed.map((source) => [source, found.get(source) ?? 0n])) as Record<Followed, bigint>;
+  };
+  const ask = async (): Promise<void> => {
+    // What was held before the marks are known may have changed since it was read.
+    if (marks === null) {
+      marks = await marksNow();
+      for (const source of followed) tell(source, null);
+      return;
+    }
+    const known = marks;
+    const rows = await deps.tables.rows<ChangedRow>(changesSql(known, MOST_CHANGES));
+    const changed = new Map<Followed, string[]>();
+    const next = { ...known };
+    for (const row of rows) {
+      const ids = changed.get(row.source);
+      if (ids === undefined) changed.set(row.source, [row.id]);
+      else ids.push(row.id);
+      const mark = BigInt(row.mark);
+      if (mark > next[row.source]) next[row.source] = mark;
+    }
+    const flooded = [...changed].filter(([, ids]) => ids.length >= MOST_CHANGES).map(([source]) => source);
+    if (flooded.length > 0) {
+      const newest = await marksNow();
+      for (const source of flooded) next[source] = newest[source];
+    }
+    marks = next;
+    for (const [source, ids] of changed) tell(source, ids.length >= MOST_CHANGES ? null : ids);
+  };
+
+  return {
+    on(sources, listener) {
+      for (const source of sources) listeners.set(source, [...(listeners.get(source) ?? []), listener]);
+    },
+    async current() {
+      const nowMs = deps.nowMs();
+      if (asking === null && nowMs - askedMs >= ASK_EVERY_MS) {
+        askedMs = nowMs;
+        asking = ask()
+          .then(() => {
+            heardMs = nowMs;
+          })
+          .finally(() => {
+            asking = null;
+          });
+        // Whoever needs the answer waits for it below; to the others the next question is soon enough.
+        asking.catch((error) => {
+          failure = error;
+        });
+      }
+      if (nowMs - heardMs < TRUSTED_MS) return;
+      if (asking === null) throw failure;
+      await asking;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { Tables } from '../tables/port.js';
+import { boolFrom } from '../tables/values.js';
+import type { Changes } from './changes.js';
+import {
+  type MarketFactRow,
+  marketFactsSql,
+  type ResolutionRow,
+  resolutionsSql,
+  type TokenFactRow,
+  tokenFactsSql,
+} from './facts.sql.js';
+import { createHeldLookup, type Lookup } from './held-lookup.js';
+
+/** Which outcome of which condition a token stands for. */
+export interface TokenFact {
+  readonly conditionId: string;
+  readonly outcomeIndex: number;
+  /** null: known from the chain only, which has no names. */
+  readonly outcome: string | null;
+}
+
+/** What the catalogue says of a market. */
+export interface MarketFact {
+  readonly question: string;
+  readonly slug: string;
+  readonly image: string | null;
+  readonly icon: string | null;
+  readonly eventId: string | null;
+  readonly eventSlug: string | null;
+  readonly eventTitle: string | null;
+  readonly outcomes: readonly string[];
+  /** In outcome order. */
+  readonly tokenIds: readonly string[];
+  readonly negRisk: boolean;
+  readonly closed: boolean;
+  readonly endMs: number | null;
+  readonly tagSlugs: readonly string[];
+}
+
+/** How a condition was settled. */
+export interface Resolution {
+  /** Payout numerators in outcome order. */
+  readonly payouts: readonly bigint[];
+  /** Their sum; a share of outcome i pays payouts[i] / denominator. */
+  readonly denominator: bigint;
+  /** The one outcome that pays; null when several do. */
+  readonly winner: number | null;
+  readonly resolvedAtS: number;
+}
+
+/** What the rows of answers are about. Held until it changes, by all families of endpoints together; null where nothing is known. */
+export interface Facts {
+  /** By token id. */
+  readonly tokensOf: Lookup<TokenFact | null>;
+  /** By condition id. */
+  readonly marketsOf: Lookup<MarketFact | null>;
+  /** By condition id; null while open. */
+  readonly resolutionsOf: Lookup<Resolution | null>;
+}
+
+/** Some 40 MB of tokens. */
+const MAX_TOKENS = 200_000;
+/** Some 90 MB of markets, 10 MB of resolutions. */
+const MAX_CONDITIONS = 100_000;
+
+/** The settlement of a condition by its payout numerators. */
+export function resolutionOf(row: Pick<ResolutionRow, 'payouts' | 'resolved_at'>): Resolution {
+  const payouts = row.payouts.map(BigInt);
+  const paying = payouts.flatMap((payout, index) => (payout > 0n ? [index] : []));
+  return {
+    payouts,
+    denominator: payouts.reduce((sum, payout) => sum + payout, 0n),
+    winner: paying.length === 1 ? (paying[0] as number) : null,
+    resolvedAtS: Number(row.resolved_at),
+  };
+}
+
+const tokenFrom = (row: TokenFactRow): TokenFact => ({
+  conditionId: row.condition_id,
+  outcomeIndex: Number(row.outcome_index),
+  outcome: boolFrom(row.catalogued) ? row.outcome : null,
+});
+
+const marketFrom = (row: MarketFactRow): MarketFact => ({
+  question: row.question,
+  slug: row.slug,
+  image: row.image,
+  // Most often the same picture.
+  icon: row.icon === row.image ? row.image : row.icon,
+  eventId: row.event_id,
+  eventSlug: row.event_slug,
+  eventTitle: row.event_title,
+  outcomes: row.outcomes,
+  tokenIds: row.tokens,
+  negRisk: boolFrom(row.neg_risk),
+  closed: boolFrom(row.closed),
+  endMs: row.end_ms === null ? null : Number(row.end_ms),
+  tagSlugs: row.tag_slugs,
+});
+
+export function createFacts(deps: { tables: Tables; nowMs: () => number; changes: Changes }): Facts {
+  const { tables, nowMs, changes } = deps;
+  return {
+    tokensOf: createHeldLookup<TokenFact | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<TokenFactRow>(tokenFactsSql(ids));
+        return new Map(rows.map((row) => [row.token, tokenFrom(row)]));
+      },
+      unknown: null,
+      nowMs,
+      maxHeld: MAX_TOKENS,
+      follow: { changes, sources: ['tokens', 'condition_tokens'] },
+    }),
+    marketsOf: createHeldLookup<MarketFact | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<MarketFactRow>(marketFactsSql(ids));
+        return new Map(rows.map((row) => [row.condition_id, marketFrom(row)]));
+      },
+      unknown: null,
+      nowMs,
+      maxHeld: MAX_CONDITIONS,
+      follow: { changes, sources: ['markets'] },
+    }),
+    resolutionsOf: createHeldLookup<Resolution | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<ResolutionRow>(resolutionsSql(ids));
+        return new Map(rows.map((row) => [row.condition_id, resolutionOf(row)]));
+      },
+      unknown: null,
+      nowMs,
+      maxHeld: MAX_CONDITIONS,
+      follow: { changes, sources: ['resolutions'] },
+    }),
+  };
+}

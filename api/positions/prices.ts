@@ -1,0 +1,25 @@
+import type { Changes } from '../catalogue/changes.js';
+import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
+import type { Tables } from '../tables/port.js';
+import { type Price, priceFrom, unpriced } from './position.js';
+import { type PriceRow, pricesSql } from './positions.sql.js';
+
+/** Some 30 MB. */
+const MAX_PRICES = 200_000;
+
+/** Prices by token, held until they change; `unpriced` where nobody knows one. A fill changes only a price that comes from fills. */
+export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; changes: Changes }): Lookup<Price> =>
+  createHeldLookup<Price>({
+    read: async (ids) => {
+      const rows = await deps.tables.rows<PriceRow>(pricesSql(ids));
+      return new Map(rows.map((row) => [row.token, priceFrom(row)]));
+    },
+    unknown: unpriced,
+    nowMs: deps.nowMs,
+    maxHeld: MAX_PRICES,
+    follow: {
+      changes: deps.changes,
+      sources: ['token_quotes', 'token_settlements', 'fills'],
+      keeps: (price, source) => source === 'fills' && price.source !== 'last_fill' && price.source !== 'none',
+    },
+  });
