@@ -5,19 +5,19 @@ import type { ChainPosition } from './position.js';
  * newest row, and later pages of the same caller and question count from there. Kept per process: a walk that reaches another process counts
  * from the newest row there; cursors need no memory.
  */
-export interface Walks {
+export interface Walks<Place = ChainPosition> {
   /** Offset 0 of a walk was answered with this newest row; null: with nothing. */
-  begin(walk: string, newest: ChainPosition | null): void;
+  begin(walk: string, newest: Place | null): void;
   /** The newest row of the walk, or null where none is known. */
-  boundOf(walk: string): ChainPosition | null;
+  boundOf(walk: string): Place | null;
 }
 
 const KEPT_MS = 15 * 60_000;
 const MAX_WALKS = 20_000;
 
 /** A walk is forgotten a quarter of an hour after its last page; the one longest unused goes first when there are too many. */
-export function createWalks(options: { nowMs: () => number }): Walks {
-  const walks = new Map<string, { readonly newest: ChainPosition; usedMs: number }>();
+export function createWalks<Place = ChainPosition>(options: { nowMs: () => number }): Walks<Place> {
+  const walks = new Map<string, { readonly newest: Place; usedMs: number }>();
   return {
     begin(walk, newest) {
       walks.delete(walk);

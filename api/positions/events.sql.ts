@@ -51,7 +51,8 @@ export interface PnlRow {
   readonly problem: string;
 }
 
-const columns = `e.wallet AS wallet, toString(e.token_id) AS token, e.id AS id, e.leg AS leg, toUInt64(e.block_number) AS block_number,
+/** Of an event `e`. */
+export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, e.id AS id, e.leg AS leg, toUInt64(e.block_number) AS block_number,
         e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, e.tx_hash AS tx_hash, e.action AS action, e.is_taker AS is_taker,
         toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.usdc) AS usdc, toString(e.cash) AS cash, toString(e.cost) AS cost,
         toString(e.realized_pnl) AS realized_pnl, toString(e.fee) AS fee, toString(e.fee_shares) AS fee_shares, toString(e.size_after) AS size_after,
@@ -96,7 +97,7 @@ export function pnlEventsSql(
   bound('last', '<=', filter.atMost);
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
   return {
-    text: `SELECT ${columns}
+    text: `SELECT ${eventColumns}
       FROM pnl_events AS e FINAL
       WHERE ${parts.join(' AND ')}
       ORDER BY e.timestamp ${by}, e.block_number ${by}, e.log_index ${by}, e.id ${by}, e.leg ${by}
@@ -135,10 +136,11 @@ export const placeOf = (row: PnlRow): PnlPlace => ({
 export const formatPlace = (at: PnlPlace): string => `${formatCursor(at)}-${at.leg}-${at.id}`;
 
 const PLACE = /^(\d{1,15})-(\d{1,9})-(\d{1,5})-([\w-]{1,120})$/;
+const MAX_LEG = 65_535;
 
 /** The place of a text, or null. */
 export function parsePlace(text: string): PnlPlace | null {
   const match = PLACE.exec(text);
-  if (match === null) return null;
+  if (match === null || Number(match[3]) > MAX_LEG) return null;
   return { blockNumber: Number(match[1]), logIndex: Number(match[2]), leg: Number(match[3]), id: match[4] ?? '' };
 }

@@ -66,9 +66,8 @@ export const positionsTables: Migration = {
   ],
 };
 
-const pnlEvents: TableSpec = {
-  name: 'pnl_events',
-  columns: `
+/** Of `pnl_events` and its copies. */
+export const pnlColumns = `
       wallet String,
       token_id UInt256,
       id String,
@@ -94,7 +93,11 @@ const pnlEvents: TableSpec = {
       realized_after Int64,
       problem LowCardinality(String),
       _partition UInt16,
-      _offset UInt64`,
+      _offset UInt64`;
+
+export const pnlEvents: TableSpec = {
+  name: 'pnl_events',
+  columns: pnlColumns,
   engine: 'ReplacingMergeTree',
   engineArgs: ['_offset'],
   orderBy: '(wallet, timestamp, block_number, log_index, id, leg)',

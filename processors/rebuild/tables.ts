@@ -11,6 +11,7 @@ import { fillTotals, resolutionsInOrder } from '../fills/totals.js';
 import { quoteTables } from '../markets/tables.js';
 import { oracleFamily } from '../oracle/family.js';
 import { oracleTables } from '../oracle/tables.js';
+import { comboTables } from '../positions/combo-tables.js';
 import { pnlFamily, positionsFamily } from '../positions/family.js';
 import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { Family } from '../sink/family.js';
@@ -34,7 +35,7 @@ const sources: readonly (readonly [Family, ...Migration[]])[] = [
   [usageFamily, usageTables],
   [walletEventsFamily, walletEventTables],
   [positionsFamily, positionsTables],
-  [pnlFamily, pnlTables],
+  [pnlFamily, pnlTables, comboTables],
 ];
 
 /** The tables a migration makes. */

@@ -2,10 +2,11 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 
-/** 600,000 fills of 1,000 wallets, 2,000 tokens and 20 builders; 300,000 wallet events; 20,000 markets in 4,000 events. */
+/** 600,000 fills of 1,000 wallets, 2,000 tokens and 20 builders; 300,000 wallet events; 20,000 markets in 4,000 events; 10,000 combos. */
 const FILLS = 600_000;
 const EVENTS = 300_000;
 const MARKETS = 20_000;
+const COMBO_EVENTS = 100_000;
 const T = 1_790_000_000;
 
 let api: ApiHarness;
@@ -67,6 +68,13 @@ beforeAll(async () => {
       SELECT 90000 + number, ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, ${T}, number FROM numbers(${MARKETS * 2})`);
   await run(`INSERT INTO leaderboards (board, taken_at, rank, wallet)
     SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
+  // 100,000 changes of 10,000 combos, ten to a block.
+  const combo = `bitShiftLeft(toUInt256(3), 248) + bitShiftLeft(toUInt256(cityHash64(number) % 10000), 120) + number % 2`;
+  await run(`INSERT INTO combo_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, _offset)
+    SELECT ${hex(40, 'number % 1000')}, ${combo}, toString(number), 0, intDiv(number, 10), number % 10, toDateTime(${T} + number * 60, 'UTC'),
+      if(number % 50 = 0, 'REDEEM', 'BUY'), number FROM numbers(${COMBO_EVENTS})`);
+  await run(`INSERT INTO combo_markets (condition_id, events, first_at, last_at)
+    SELECT concat('0x', lower(hex(bitShiftRight(${combo}, 8)))), 1, ${T}, ${T} + number FROM numbers(${COMBO_EVENTS}) GROUP BY ALL`);
   await run(`INSERT INTO largest_positions (taken_at, rank, status, wallet, token_id, size)
     SELECT now64(3) - intDiv(number, 30000), number % 30000 + 1, intDiv(number % 30000, 10000), ${hex(40, 'number')}, 90000 + number % 40000,
       30000 - number % 30000 FROM numbers(120000)`);
@@ -83,6 +91,8 @@ beforeAll(async () => {
     'positions_by_token',
     'pnl_events',
     'wallet_days',
+    'combo_events',
+    'combo_markets',
     'token_quotes',
     'condition_tokens',
     'token_settlements',
@@ -139,6 +149,7 @@ const ABOUT = 8.5 * 2 * MARKETS;
 const MARKS = 100 * 1_024;
 const W = wallet(7);
 const C = condition(3);
+const COMBO = ((3n << 248n) + (17n << 120n)).toString();
 
 it('counts what is read', async () => {
   const before = await selectedRows();
@@ -187,6 +198,13 @@ it.each<[string, number]>([
   ['/v3/leaderboard?market_slug=market-3&limit=10', 2 * RANGE + 20 * 1_024 + HELD],
   ['/v3/tags/tag-3/leaderboard?limit=10', MARKETS + 3 * RANGE + 20 * 1_024 + HELD],
   ['/v3/stats', RANGE],
+  ['/v3/combos/activity', RANGE],
+  ['/v3/combos/activity?cursor=5000-0-0-x', RANGE],
+  [`/v3/combos/activity?after=${T + 3_000_000}&before=${T + 3_086_400}`, RANGE],
+  // Some ten events of it, in as many granules.
+  [`/v3/combos/activity?position_id=${COMBO}`, RANGE],
+  // One of fifty.
+  ['/v3/combos/redemptions', 2 * RANGE],
   [`/v3/markets/condition/${C}/positions`, 4 * RANGE],
   ['/v3/markets/slug/market-3/positions', 4 * RANGE],
   [`/v3/markets/${token(5)}/positions`, 3 * RANGE],
@@ -275,6 +293,9 @@ it.each<[string, number]>([
   ['/v3/tags/tag-3', 2 * MARKETS + TITLES],
   ['/v2/onchain/tags', 2 * MARKETS],
   ['/v3/builders', RANGE],
+  // 10,000 combos, and what is known of those of a page.
+  ['/v3/combos/markets', 10_000 + 100 * 1_024],
+  ['/v3/combos/markets?sort=volume', 2 * 10_000 + 100 * 1_024],
   ['/clobv2/neg-risk/events', 2 * MARKETS],
   ['/v1/events/search?q=event', 2 * MARKETS],
 ])('%s reads the catalogue, not the fills', async (path, most) => {

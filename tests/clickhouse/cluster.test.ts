@@ -91,7 +91,7 @@ describe('both variants of the schema', () => {
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
-    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(15);
+    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(17);
     for (const sql of views) {
       expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time) AS/);
       expect(sql).toMatch(/FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions)\b/);
@@ -129,6 +129,10 @@ describe('the cluster variant on the engine', () => {
       'collateral_by_token_local SummingMergeTree',
       'collateral_flows Distributed',
       'collateral_flows_local ReplacingMergeTree',
+      'combo_events Distributed',
+      'combo_events_local ReplacingMergeTree',
+      'combo_markets Distributed',
+      'combo_markets_local AggregatingMergeTree',
       'condition_events Distributed',
       'condition_events_local ReplacingMergeTree',
       'condition_tokens ReplacingMergeTree',

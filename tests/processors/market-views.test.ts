@@ -3,6 +3,7 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { migrations } from '../../processors/migrations.js';
+import { comboTables } from '../../processors/positions/combo-tables.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 let engine: TestClickHouse;
@@ -112,4 +113,32 @@ describe('what a question reads', () => {
       if (Number(all) > 8) expect(Number(read)).toBeLessThanOrEqual(Math.max(4, Number(all) / 4));
     }
   });
+});
+
+it('combos are picked out of what was there before their tables were', async () => {
+  const older = await engine.connect({ database: 'combos' });
+  const until = migrations.indexOf(comboTables);
+  await migrate({ client: older, migrations: migrations.slice(0, until), logger: silentLogger() });
+  // Of every four rows one is of a combo: Yes and No of the third module; one only looks like one, for its reserved bits.
+  const base = 'bitShiftLeft(toUInt256(3), 248)';
+  await older.command(`INSERT INTO pnl_events (wallet, id, block_number, timestamp, token_id, action)
+    SELECT concat('w', toString(number % 7)), toString(number), 1000 - number, 1790000000 + number,
+      [toUInt256(number), ${base} + intDiv(number, 4) % 2, ${base} + bitShiftLeft(toUInt256(1), 40), bitShiftLeft(toUInt256(4), 248)][number % 4 + 1],
+      if(number % 8 = 1, 'REDEEM', 'BUY') FROM numbers(400)`);
+  await migrate({ client: older, migrations, logger: silentLogger() });
+  const own = `concat('0x03', repeat('0', 60))`;
+  const facts = () =>
+    older.query(`SELECT (SELECT count() FROM combo_events FINAL) AS events, (SELECT min(block_number) FROM combo_events) AS oldest,
+      (SELECT sum(events) FROM combo_markets WHERE condition_id = ${own}) AS counted, (SELECT sum(redemptions) FROM combo_markets) AS redemptions,
+      (SELECT toUnixTimestamp(max(last_at)) FROM combo_markets) AS last`);
+  // The last of them is number 397.
+  expect(await facts()).toEqual([
+    { events: '100', oldest: '603', counted: '100', redemptions: '50', last: 1_790_000_397 },
+  ]);
+  // And from then on as they come.
+  await older.command(`INSERT INTO pnl_events (wallet, id, block_number, timestamp, token_id, action)
+    VALUES ('w', 'a', 1, 1790000500, ${base}, 'SELL'), ('w', 'b', 1, 1790000600, 77, 'SELL')`);
+  expect(await facts()).toEqual([
+    { events: '101', oldest: '1', counted: '101', redemptions: '50', last: 1_790_000_500 },
+  ]);
 });

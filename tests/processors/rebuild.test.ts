@@ -5,13 +5,16 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { fillsFamily } from '../../processors/fills/family.js';
 import { migrations } from '../../processors/migrations.js';
 import { oracleFamily } from '../../processors/oracle/family.js';
+import { pnlFamily } from '../../processors/positions/family.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { unitsFor } from '../../processors/rebuild/tables.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
-import { makeTick, makeTrade } from './events.js';
+import { accountFor, activityOf } from '../support/positions.js';
+import { comboYes } from '../support/world.js';
+import { address, makeTick, makeTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const codec = createCodec();
@@ -36,7 +39,22 @@ const trades = (from: number, to: number) =>
     return { key: 'block', timestampMs: trade.timestamp_ms, value: codec.encode('trade', trade) };
   });
 
-/** 60 fills and 40 ticks in the log, all of them in the live tables, in small chunks. */
+/** Every other one of a combo. */
+const changes = Array.from({ length: 20 }, (_, i) => {
+  const activity = activityOf({
+    wallet: address(i % 3),
+    block_number: 100 + i,
+    action: 'BUY',
+    tokens: [i % 2 === 0 ? comboYes : '77'],
+    amounts: [1_000_000n],
+    usdc: 500_000n,
+  });
+  const [value] = accountFor([activity]).events;
+  if (value === undefined) throw new Error('no event');
+  return { key: value.wallet, partition: 0, timestampMs: value.timestamp_ms, value: codec.encode('pnl_event', value) };
+});
+
+/** 60 fills, 40 ticks and 20 changes of positions in the log, all of them in the live tables, in small chunks. */
 async function liveTables(): Promise<void> {
   const name = `rebuild_${databases++}`;
   live = await clickhouse.connect({ database: name });
@@ -52,7 +70,8 @@ async function liveTables(): Promise<void> {
       return { key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) };
     }),
   );
-  for (const family of [fillsFamily, oracleFamily]) await runToEnd(smallSink(family, log, live).sink);
+  await log.append(topics.pnlEvents.name, changes);
+  for (const family of [fillsFamily, oracleFamily, pnlFamily]) await runToEnd(smallSink(family, log, live).sink);
 }
 
 const run = (name: string, checkOnly = false) =>
@@ -75,7 +94,13 @@ describe('rebuild', { timeout: 120_000 }, () => {
     const reports = await run('all');
     expect(reports.filter((report) => !report.identical)).toEqual([]);
     expect(reports.find((report) => report.table === 'fills_by_wallet')?.rebuilt.rows).toBe(120);
-    expect(reports).toHaveLength(34);
+    for (const [table, rows] of [
+      ['pnl_events', 20],
+      ['combo_events', 10],
+      ['combo_markets', 1],
+    ])
+      expect([table, reports.find((report) => report.table === table)?.rebuilt.rows]).toEqual([table, rows]);
+    expect(reports).toHaveLength(36);
     expect(await stored()).toEqual(before);
     const databasesLeft = await live.query('SELECT name FROM system.databases WHERE name = {name:String}', {
       name: shadow.database,

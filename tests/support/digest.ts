@@ -23,6 +23,8 @@ export const foldedTables: Record<string, string> = {
   positions: 'SELECT * EXCEPT (_offset) FROM positions FINAL ORDER BY wallet, token_id',
   positions_by_token: 'SELECT * EXCEPT (_offset) FROM positions_by_token FINAL ORDER BY token_id, wallet',
   pnl_events: 'SELECT * EXCEPT (_offset) FROM pnl_events ORDER BY wallet, timestamp, block_number, log_index, id, leg',
+  combo_events: 'SELECT * EXCEPT (_offset) FROM combo_events ORDER BY block_number, log_index, id, leg',
+  combo_markets: 'SELECT * FROM combo_markets FINAL ORDER BY condition_id',
   wallet_days: 'SELECT * FROM wallet_days FINAL ORDER BY wallet, day',
   open_interest: 'SELECT * FROM open_interest ORDER BY token_id',
 };

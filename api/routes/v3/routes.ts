@@ -2,9 +2,11 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
 import { createLeaderboardReader } from '../../leaderboards/reader.js';
 import { createTurns } from '../../limits/turns.js';
+import { createComboReader } from '../../positions/combos.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { createBuilderRoutes } from './global/builders.js';
+import { createGlobalComboRoutes } from './global/combos.js';
 import { createLeaderboardRoutes } from './global/leaderboard.js';
 import { createResolutionsRoute } from './global/resolutions.js';
 import { createCandleRoutes } from './markets/candles.js';
@@ -61,6 +63,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     ...createTagRoutes({ ...deps, ...deps.reads, views }),
     ...createCandleRoutes(deps),
     ...createBuilderRoutes({ ...deps, ...deps.reads }),
+    ...createGlobalComboRoutes({ ...deps.reads, combos: createComboReader({ ...deps, ...deps.reads }) }),
     createResolutionsRoute({ ...deps, ...deps.reads }),
   ];
 }

@@ -47,7 +47,8 @@ const placeParam = z
   })
   .meta({ type: 'string', description: '`next_cursor` of the page before: exact whatever arrives meanwhile.' });
 
-const listQuery = {
+/** Parameters of every list of events in combos. */
+export const comboListQuery = {
   ...comboNames,
   after: v3.time('after').optional(),
   before: v3.time('before').optional(),
@@ -55,7 +56,12 @@ const listQuery = {
   offset: v3.offset,
   cursor: placeParam.optional(),
 };
-type ListQuery = z.output<z.ZodObject<typeof listQuery>>;
+export const eventKindParam = choiceParam({
+  description: 'Default all.',
+  invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
+  values: eventKinds,
+});
+type ListQuery = z.output<z.ZodObject<typeof comboListQuery>>;
 
 /** Every event of a record, also of those that touched several positions. */
 const wholeRecord = { id: '~', leg: 65_535 };
@@ -189,12 +195,8 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     description: 'One row per position touched: a split and a merge touch two.',
     params: z.object({ address: v3.address }),
     query: z.object({
-      ...listQuery,
-      event_kind: choiceParam({
-        description: 'Default all.',
-        invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
-        values: eventKinds,
-      }).optional(),
+      ...comboListQuery,
+      event_kind: eventKindParam.optional(),
     }),
     success: {
       description: 'A page of changes',
@@ -233,7 +235,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     path: '/v3/wallets/{address}/combos/redemptions',
     summary: 'Redemptions of a wallet in combos, newest first',
     params: z.object({ address: v3.address }),
-    query: z.object(listQuery),
+    query: z.object(comboListQuery),
     success: {
       description: 'A page of redemptions',
       schema: z.object({

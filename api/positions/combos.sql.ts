@@ -1,0 +1,116 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+import { eventColumns, type PnlFilter, type PnlPlace } from './events.sql.js';
+
+/** Events of all wallets in combos; nulls do not filter. */
+export type ComboFilter = Omit<PnlFilter, 'wallet' | 'combosOnly'>;
+
+const places = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
+
+/** One page of events and one row more, newest first. The newest version of each is picked in the order of the table. */
+export function comboEventsSql(filter: ComboFilter, page: { readonly limit: number; readonly offset: number }): Sql {
+  const parts: string[] = [];
+  const params: Record<string, SqlValue> = { rows: page.limit + 1, offset: page.offset };
+  if (filter.tokenIds !== null) {
+    parts.push('e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
+    params.tokens = filter.tokenIds;
+  }
+  if (filter.actions !== null) {
+    parts.push('e.action IN {actions:Array(String)}');
+    params.actions = filter.actions;
+  }
+  if (filter.afterS !== null) {
+    parts.push(`e.timestamp >= toDateTime({after:UInt32}, 'UTC')`);
+    params.after = filter.afterS;
+  }
+  if (filter.beforeS !== null) {
+    parts.push(`e.timestamp <= toDateTime({before:UInt32}, 'UTC')`);
+    params.before = filter.beforeS;
+  }
+  const bound = (name: string, than: string, at: PnlPlace | null) => {
+    if (at === null) return;
+    // The first condition is the one a key range follows from.
+    parts.push(`e.block_number <= {${name}_block:UInt64}`);
+    parts.push(
+      `(${places.join(', ')}) ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
+    );
+    params[`${name}_block`] = at.blockNumber;
+    params[`${name}_log`] = at.logIndex;
+    params[`${name}_id`] = at.id;
+    params[`${name}_leg`] = at.leg;
+  };
+  bound('beyond', '<', filter.beyond);
+  bound('last', '<=', filter.atMost);
+  return {
+    text: `SELECT ${eventColumns}
+      FROM combo_events AS e
+      ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
+      ORDER BY ${[...places, 'e._offset'].map((column) => `${column} DESC`).join(', ')}
+      LIMIT 1 BY ${places.join(', ')}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}
+
+export const comboSorts = ['recent', 'volume'] as const;
+export type ComboSort = (typeof comboSorts)[number];
+
+/** Only these ids can be combos': those of the modules 1 to 3. */
+const POSSIBLE = 'token_id >= bitShiftLeft(toUInt256(1), 248) AND token_id < bitShiftLeft(toUInt256(4), 248)';
+
+const orders: Readonly<Record<ComboSort, string>> = {
+  recent: `SELECT condition_id AS id
+      FROM combo_markets
+      GROUP BY id
+      ORDER BY max(last_at) DESC, id`,
+  volume: `SELECT condition_id AS id
+      FROM (
+        SELECT condition_id, toUInt128(0) AS usdc FROM combo_markets
+        UNION ALL
+        SELECT concat('0x', lower(hex(bitShiftRight(token_id, 8)))), usdc FROM token_volumes WHERE ${POSSIBLE}
+      )
+      WHERE condition_id IN (SELECT condition_id FROM combo_markets)
+      GROUP BY id
+      ORDER BY sum(usdc) DESC, id`,
+};
+
+/** Combo conditions that something happened to, in an order. */
+export const comboOrderSql = (sort: ComboSort, rows: number): Sql => ({
+  text: `${orders[sort]}
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+  params: { rows },
+});
+
+/** Times Unix seconds. */
+export interface ComboMarketRow {
+  readonly condition_id: string;
+  readonly events: number | string;
+  readonly redemptions: number | string;
+  readonly first_at: number | string;
+  readonly last_at: number | string;
+}
+
+export const comboMarketsSql = (conditionIds: readonly string[]): Sql => ({
+  text: `SELECT condition_id, toUInt64(sum(m.events)) AS events, toUInt64(sum(m.redemptions)) AS redemptions,
+        toUnixTimestamp(min(m.first_at)) AS first_at, toUnixTimestamp(max(m.last_at)) AS last_at
+      FROM combo_markets AS m
+      WHERE condition_id IN {conditions:Array(String)}
+      GROUP BY condition_id`,
+  params: { conditions: conditionIds },
+});
+
+/** Sums of a token's matches, as text; USDC in base units. */
+export interface ComboVolumeRow {
+  readonly token: string;
+  readonly trades: string;
+  readonly usdc: string;
+}
+
+export const comboVolumesSql = (tokenIds: readonly string[]): Sql => ({
+  text: `SELECT toString(token_id) AS token, toString(sum(v.trades)) AS trades, toString(sum(v.usdc)) AS usdc
+      FROM token_volumes AS v
+      WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
+      GROUP BY token_id`,
+  params: { tokens: tokenIds },
+});

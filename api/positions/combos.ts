@@ -1,0 +1,132 @@
+import { comboPositions } from '../../schemas/primitives/combo-ids.js';
+import type { TtlCache } from '../cache/ttl-cache.js';
+import { MAX_RANKED } from '../catalogue/markets.sql.js';
+import { createWalks } from '../fills/walks.js';
+import type { Tables } from '../tables/port.js';
+import {
+  type ComboFilter,
+  type ComboMarketRow,
+  type ComboSort,
+  type ComboVolumeRow,
+  comboEventsSql,
+  comboMarketsSql,
+  comboOrderSql,
+  comboVolumesSql,
+} from './combos.sql.js';
+import { type PnlPlace, type PnlRow, placeOf } from './events.sql.js';
+import type { Price } from './position.js';
+import type { PositionReader } from './reader.js';
+
+/** A combo condition and what happened to it. */
+export interface ComboMarket {
+  readonly conditionId: string;
+  /** Position ids, Yes first. */
+  readonly positionIds: readonly [string, string];
+  readonly prices: readonly (Price | undefined)[];
+  /** Each match once. */
+  readonly trades: number;
+  /** Base units. */
+  readonly usdc: bigint;
+  readonly events: number;
+  readonly redemptions: number;
+  readonly firstAtS: number;
+  readonly lastAtS: number;
+}
+
+/** A part of the list of events. `walk` names who asks for what; `beyond`: the place the page begins after. */
+export interface ComboEventPage {
+  readonly walk: string;
+  readonly limit: number;
+  readonly offset: number;
+  readonly beyond: PnlPlace | null;
+}
+
+export interface ComboReader {
+  /**
+   * What changed positions in combos, newest first. The events of different wallets arrive out of order, so a page by offset that follows
+   * another one of its walk begins where that one ended, whatever came meanwhile, also in between. `walk` is kept per process.
+   */
+  events(
+    filter: Omit<ComboFilter, 'beyond' | 'atMost'>,
+    page: ComboEventPage,
+  ): Promise<{ readonly rows: readonly PnlRow[]; readonly hasMore: boolean; readonly last: PnlPlace | null }>;
+  /** The first MAX_RANKED combo conditions in an order that is up to `ORDER_MS` old. */
+  order(sort: ComboSort): Promise<readonly string[]>;
+  /** Combos in the order of the ids; those nothing happened to are left out. */
+  markets(conditionIds: readonly string[]): Promise<readonly ComboMarket[]>;
+}
+
+/** Oldest order of all combos. */
+export const ORDER_MS = 30_000;
+
+/** Combos of everybody. */
+export function createComboReader(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  positions: Pick<PositionReader, 'prices'>;
+  nowMs: () => number;
+}): ComboReader {
+  const { tables, cache, positions } = deps;
+  /** Ends of pages, by the walk and the offset after them; at offset 0 the newest event of the walk. */
+  const ends = createWalks<PnlPlace>(deps);
+  const at = (page: ComboEventPage, offset: number) => `${page.walk} @${offset}`;
+  return {
+    async events(filter, page) {
+      const counted = page.beyond === null;
+      const end = counted && page.offset > 0 ? ends.boundOf(at(page, page.offset)) : null;
+      const atMost = counted && page.offset > 0 && end === null ? ends.boundOf(at(page, 0)) : null;
+      const found =
+        filter.tokenIds?.length === 0
+          ? []
+          : await tables.rows<PnlRow>(
+              comboEventsSql(
+                { ...filter, beyond: page.beyond ?? end, atMost },
+                { limit: page.limit, offset: end === null ? page.offset : 0 },
+              ),
+            );
+      const rows = found.slice(0, page.limit);
+      const [first, final] = [rows[0], rows.at(-1)];
+      const last = final === undefined ? null : placeOf(final);
+      if (counted) {
+        if (page.offset === 0) ends.begin(at(page, 0), first === undefined ? null : placeOf(first));
+        if (last !== null) ends.begin(at(page, page.offset + rows.length), last);
+      }
+      return { rows, hasMore: found.length > page.limit, last };
+    },
+    async order(sort) {
+      const load = async () =>
+        (await tables.rows<{ id: string }>(comboOrderSql(sort, MAX_RANKED))).map((row) => row.id);
+      return (await cache.get(`combos ${sort}`, ORDER_MS, load)).value;
+    },
+    async markets(conditionIds) {
+      if (conditionIds.length === 0) return [];
+      const tokenIds = conditionIds.flatMap((id) => [...comboPositions(id)]);
+      const [rows, volumes, priceOf] = await Promise.all([
+        tables.rows<ComboMarketRow>(comboMarketsSql(conditionIds)),
+        tables.rows<ComboVolumeRow>(comboVolumesSql(tokenIds)),
+        positions.prices(tokenIds),
+      ]);
+      const marketOf = new Map(rows.map((row) => [row.condition_id, row]));
+      const volumeOf = new Map(volumes.map((row) => [row.token, row]));
+      return conditionIds.flatMap((conditionId): ComboMarket[] => {
+        const row = marketOf.get(conditionId);
+        if (row === undefined) return [];
+        const positionIds = comboPositions(conditionId);
+        const sums = positionIds.flatMap((id) => volumeOf.get(id) ?? []);
+        return [
+          {
+            conditionId,
+            positionIds,
+            prices: positionIds.map((id) => priceOf.get(id)),
+            trades: sums.reduce((sum, one) => sum + Number(one.trades), 0),
+            usdc: sums.reduce((sum, one) => sum + BigInt(one.usdc), 0n),
+            events: Number(row.events),
+            redemptions: Number(row.redemptions),
+            firstAtS: Number(row.first_at),
+            lastAtS: Number(row.last_at),
+          },
+        ];
+      });
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { positionConditionId } from '../../../../schemas/primitives/ids.js';
+import { MAX_RANKED } from '../../../catalogue/markets.sql.js';
+import type { Rankings } from '../../../catalogue/rankings.js';
+import { tableSeconds } from '../../../fills/filter.js';
+import { walkName } from '../../../fills/walks.js';
+import { choiceParam } from '../../../http/params.js';
+import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { type ComboReader, ORDER_MS } from '../../../positions/combos.js';
+import { comboSorts } from '../../../positions/combos.sql.js';
+import { formatPlace, type PnlAction, placeOf } from '../../../positions/events.sql.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { v3 } from '../params.js';
+import { comboListQuery, eventKindParam } from '../positions/combos.js';
+import { actions, exampleComboEvent } from '../positions/combos.serialize.js';
+import { examplePaging } from '../trades/examples.js';
+import { comboNames, comboTokensOf } from '../trades/query.js';
+import {
+  comboMarketFrom,
+  comboMarketSchema,
+  exampleComboMarket,
+  globalEventFrom,
+  globalEventSchema,
+  globalRedemptionFrom,
+  globalRedemptionSchema,
+} from './combos.serialize.js';
+
+const common = { method: 'get', family: 'v3', auth: 'key', gate: 'v3' } as const;
+const eventsQuery = z.object(comboListQuery);
+const examplePlace = { ...examplePaging, next_cursor: formatPlace(placeOf(exampleComboEvent)) };
+
+/** Combos of everybody: which there are, and what happened to them. */
+export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: Rankings }): readonly Route[] {
+  const { combos, rankings } = deps;
+
+  const markets = defineRoute({
+    ...common,
+    tag: 'Markets',
+    path: '/v3/combos/markets',
+    summary: 'Combos that anything happened to',
+    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is up to ${ORDER_MS / 1000} s old when a walk by \`offset\` begins and kept for it; the numbers are as they are now.`,
+    query: z.object({
+      ...comboNames,
+      sort: choiceParam({
+        description: 'Descending. `recent`: by the last change of a position. Default recent.',
+        invalid: `invalid sort: use ${comboSorts.join(' or ')}`,
+        values: comboSorts,
+      }).default('recent'),
+      limit: v3.limit(),
+      offset: v3.offset,
+    }),
+    success: {
+      description: 'A page of combos',
+      schema: z.object({
+        markets: z.array(comboMarketSchema),
+        position_type: z.literal('combo'),
+        source: z.literal('v3.combos.markets'),
+        ...pageFields,
+      }),
+      example: {
+        markets: [comboMarketFrom(exampleComboMarket)],
+        position_type: 'combo',
+        source: 'v3.combos.markets',
+        ...examplePaging,
+        next_cursor: null,
+      },
+    },
+    async handler({ query }, context) {
+      const named = comboTokensOf(query);
+      const page = await rankings.page({
+        walk: walkName(context.caller?.accountId, '/v3/combos/markets', { ...query }),
+        ...query,
+        load: async () =>
+          named === null
+            ? combos.order(query.sort)
+            : [...new Set(named.map((token) => positionConditionId(BigInt(token))))],
+      });
+      const found = await combos.markets(page.ids);
+      return {
+        body: {
+          markets: found.map(comboMarketFrom),
+          position_type: 'combo' as const,
+          source: 'v3.combos.markets' as const,
+          ...pagingOf(query, { rows: found.length, hasMore: page.hasMore, cursor: null, context }),
+        },
+      };
+    },
+  });
+
+  /** A page of events, newest first. */
+  const eventsOf = async (
+    path: string,
+    kinds: readonly PnlAction[] | null,
+    query: z.output<typeof eventsQuery>,
+    context: RequestContext,
+  ) => {
+    const { rows, hasMore, last } = await combos.events(
+      {
+        tokenIds: comboTokensOf(query),
+        actions: kinds,
+        afterS: tableSeconds(query.after),
+        beforeS: tableSeconds(query.before),
+      },
+      { ...query, walk: walkName(context.caller?.accountId, path, { ...query }), beyond: query.cursor ?? null },
+    );
+    const cursor = last === null ? null : formatPlace(last);
+    return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
+  };
+
+  const activity = defineRoute({
+    ...common,
+    tag: 'Trades',
+    path: '/v3/combos/activity',
+    summary: 'What changed positions in combos, newest first',
+    description: 'One row per wallet and position touched: a fill has one for each side, a split and a merge two.',
+    query: eventsQuery.extend({ event_kind: eventKindParam.optional() }),
+    success: {
+      description: 'A page of changes',
+      schema: z.object({
+        activity: z.array(globalEventSchema),
+        position_type: z.literal('combo'),
+        source: z.literal('v3.combos.activity'),
+        ...pageFields,
+      }),
+      example: {
+        activity: [globalEventFrom(exampleComboEvent)],
+        position_type: 'combo',
+        source: 'v3.combos.activity',
+        ...examplePlace,
+      },
+    },
+    async handler({ query }, context) {
+      const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
+      const { rows, paging } = await eventsOf('/v3/combos/activity', kinds, query, context);
+      return {
+        body: {
+          activity: rows.map(globalEventFrom),
+          position_type: 'combo' as const,
+          source: 'v3.combos.activity' as const,
+          ...paging(),
+        },
+      };
+    },
+  });
+
+  const redemptions = defineRoute({
+    ...common,
+    tag: 'Trades',
+    path: '/v3/combos/redemptions',
+    summary: 'Redemptions of combos, newest first',
+    query: eventsQuery,
+    success: {
+      description: 'A page of redemptions',
+      schema: z.object({
+        redemptions: z.array(globalRedemptionSchema),
+        position_type: z.literal('combo'),
+        source: z.literal('v3.combos.redemptions'),
+        ...pageFields,
+      }),
+      example: {
+        redemptions: [globalRedemptionFrom(exampleComboEvent)],
+        position_type: 'combo',
+        source: 'v3.combos.redemptions',
+        ...examplePlace,
+      },
+    },
+    async handler({ query }, context) {
+      const { rows, paging } = await eventsOf('/v3/combos/redemptions', ['REDEEM'], query, context);
+      return {
+        body: {
+          redemptions: rows.map(globalRedemptionFrom),
+          position_type: 'combo' as const,
+          source: 'v3.combos.redemptions' as const,
+          ...paging(),
+        },
+      };
+    },
+  });
+
+  return [markets, activity, redemptions];
+}
