@@ -194,6 +194,29 @@ describe('neg-risk events', () => {
 });
 
 describe('sums', () => {
+  it('what the order book of a token has matched, as text', async () => {
+    expect(await get(`markets/${snowYes}/orderbook`)).toEqual({
+      token_id: snowYes,
+      source: 'onchain-v2',
+      found: true,
+      total_trades: '2',
+      buys: '2',
+      sells: '0',
+      volume_usdc: '44.0000000000000000',
+      buy_volume_usdc: '44.0000000000000000',
+      sell_volume_usdc: '0.0000000000000000',
+      volume_shares: '110.0000000000000000',
+      market: snow.question,
+      slug: snow.slug,
+      outcome: 'Yes',
+      image: snow.image,
+      condition_id: snow.conditionId,
+    });
+    // Of the first generation only, and unknown.
+    for (const token of [rainYes, '12345'])
+      expect(await get(`markets/${token}/orderbook`)).toEqual({ token_id: token, source: 'onchain-v2', found: false });
+  });
+
   it('volume of the second generation only', async () => {
     expect(await get(`markets/${snowYes}/volume`)).toEqual({
       token_id: snowYes,
@@ -289,6 +312,7 @@ describe('strict inputs', () => {
     ],
     [`neg-risk/events/${negRiskMarket}/children?limit=1001`, 'invalid integer limit: expected 1..1000'],
     ['markets/x/volume', 'invalid token_id: expected 1 to 78 digits'],
+    ['markets/x/orderbook', 'invalid token_id: expected 1 to 78 digits'],
     ['candles/4?resolution=2h', 'resolution must be one of [1m, 5m, 15m, 1h, 4h, 1d]'],
   ])('%s', async (path, error) => {
     const { status, body } = await api.get(`/clobv2/${path}`, key);
@@ -302,6 +326,7 @@ describe('strict inputs', () => {
       'neg-risk/events',
       `neg-risk/events/${negRiskMarket}/children`,
       `markets/${snowYes}/volume`,
+      `markets/${snowYes}/orderbook`,
     ]) {
       expect(await api.get(`/clobv2/${path}`, free)).toMatchObject({
         status: 402,

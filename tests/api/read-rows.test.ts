@@ -225,6 +225,7 @@ it.each<[string, number]>([
   [`/clobv2/wallets/${W}/trades`, RANGE + TITLES],
   [`/clobv2/markets/${token(5)}/trades`, RANGE + TITLES],
   [`/clobv2/markets/${token(5)}/volume`, RANGE],
+  [`/clobv2/markets/${token(5)}/orderbook`, RANGE],
   [`/clobv2/candles/${token(5)}`, 2 * RANGE],
   ['/clobv2/volume/hourly', RANGE],
   ['/clobv2/builders', RANGE],

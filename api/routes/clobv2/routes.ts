@@ -4,6 +4,7 @@ import { createLargestReader } from '../../leaderboards/largest.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
 import { createNegRiskRoutes } from './neg-risk.js';
+import { createClobOrderbook } from './orderbook.js';
 import { createClobPositions } from './positions.js';
 import { createClobTrades } from './trades.js';
 import { createClobVolumes } from './volumes.js';
@@ -15,5 +16,6 @@ export function createClobRoutes(deps: { tables: Tables; cache: TtlCache; reads:
     createClobPositions({ ...deps, largest: createLargestReader(deps) }),
     ...createNegRiskRoutes(deps),
     ...createClobVolumes(deps),
+    createClobOrderbook(deps),
   ];
 }

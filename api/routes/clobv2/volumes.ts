@@ -23,14 +23,15 @@ const FEE_PLACES = 24;
 const MAX_HOURS = 8_784;
 const DEFAULT_HOURS = 168;
 
-const titleFields = {
+/** What a token is, beside what was traded of it. */
+export const titleFields = {
   market: z.string().nullable(),
   slug: z.string().nullable(),
   outcome: z.string().nullable(),
   image: z.string().nullable(),
   condition_id: z.string().nullable(),
 };
-const titleOf = (title: TokenTitle) => ({
+export const titleOf = (title: TokenTitle) => ({
   market: title.market,
   slug: title.slug,
   outcome: title.outcome,

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { untitled } from '../../fills/titles.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Reads } from '../../reads.js';
+import type { Tables } from '../../tables/port.js';
+import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
+import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
+import { clob } from './params.js';
+import { amountText, FIRST_VERSION, SOURCE } from './serialize.js';
+import { titleFields, titleOf } from './volumes.js';
+
+const count = z.string().meta({ description: 'Whole number, as text.' });
+const decimal = z.string().meta({ description: 'Decimal text.' });
+const rollupSchema = z.object({
+  total_trades: count,
+  buys: count,
+  sells: count,
+  volume_usdc: decimal,
+  buy_volume_usdc: decimal,
+  sell_volume_usdc: decimal,
+  volume_shares: decimal,
+  ...titleFields,
+});
+
+const sumsFrom = (sums: TokenVolume) => ({
+  total_trades: String(sums.trades),
+  buys: String(sums.buys),
+  sells: String(sums.sells),
+  volume_usdc: amountText(sums.usdc),
+  buy_volume_usdc: amountText(sums.buyUsdc),
+  sell_volume_usdc: amountText(sums.sellUsdc),
+  volume_shares: amountText(sums.shares),
+});
+
+const exampleSums: TokenVolume = {
+  trades: 40,
+  buys: 31,
+  sells: 9,
+  usdc: 5_120_250_000n,
+  buyUsdc: 4_000_125_000n,
+  sellUsdc: 1_120_125_000n,
+  shares: 10_011_500_000n,
+};
+
+/** GET /clobv2/markets/{token_id}/orderbook: what the order book of a token has matched so far. */
+export function createClobOrderbook(deps: { tables: Tables; reads: Reads }): Route {
+  const { tables, reads } = deps;
+  return defineRoute({
+    method: 'get',
+    family: 'clobv2',
+    tag: 'CLOB v2',
+    auth: 'key',
+    gate: 'clobv2',
+    path: '/clobv2/markets/{token_id}/orderbook',
+    summary: 'What the order book of an outcome token has matched',
+    description: 'The sums of its volume, as text: each match counts once, by the side of its maker. No levels.',
+    params: z.object({ token_id: clob.tokenId }),
+    success: {
+      description: 'The sums; only `token_id`, `source` and `found: false` for an unknown token',
+      schema: rollupSchema.partial().extend({
+        token_id: z.string(),
+        source: z.literal(SOURCE),
+        found: z.boolean(),
+      }),
+      example: {
+        token_id: exampleFill.token_id,
+        source: SOURCE,
+        found: true,
+        ...sumsFrom(exampleSums),
+        ...titleOf(exampleTitle),
+      },
+    },
+    async handler({ params: { token_id } }) {
+      const sums = await readTokenVolume(tables, token_id, FIRST_VERSION);
+      const found = sums.trades > 0;
+      const common = { token_id, source: SOURCE, found };
+      if (!found) return { body: common };
+      const titles = await reads.titlesOf([token_id]);
+      return { body: { ...common, ...sumsFrom(sums), ...titleOf(titles.get(token_id) ?? untitled) } };
+    },
+  });
+}
