@@ -30,17 +30,22 @@ function whereOf(range: Range): { text: string; params: Record<string, SqlValue>
   return { text: parts.join(' AND '), params };
 }
 
+const bucketsText = (
+  range: Range,
+  where: string,
+  by: 'ASC' | 'DESC',
+): string => `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s
+      FROM ${sourceOf(range.seconds)} AS c
+      WHERE ${where}
+      ORDER BY c.bucket ${by}
+      LIMIT 1 BY bucket_s
+      LIMIT {rows:UInt32}`;
+
 /** Starts of buckets that hold trades, the newest or oldest `rows` of a range. */
 export function bucketsSql(range: Range, order: 'asc' | 'desc', rows: number): Sql {
   const where = whereOf(range);
-  const by = order === 'asc' ? 'ASC' : 'DESC';
   return {
-    text: `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s
-      FROM ${sourceOf(range.seconds)} AS c
-      WHERE ${where.text}
-      ORDER BY c.bucket ${by}
-      LIMIT 1 BY bucket_s
-      LIMIT {rows:UInt32}
+    text: `${bucketsText(range, where.text, order === 'asc' ? 'ASC' : 'DESC')}
       SETTINGS max_execution_time = 10`,
     params: { ...where.params, seconds: range.seconds, rows },
   };
@@ -63,22 +68,36 @@ export interface CandleRow {
   readonly last_at: number | string;
 }
 
-/** The candles of a range, oldest first. */
-export function candlesSql(range: Range): Sql {
-  const where = whereOf(range);
-  return {
-    text: `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s,
+const candlesText = (
+  range: Range,
+  where: string,
+): string => `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s,
         toString(argMinMerge(c.open)) AS open, toString(max(c.high)) AS high, toString(min(c.low)) AS low, toString(argMaxMerge(c.close)) AS close,
         toString(sum(c.trades)) AS trades, toString(sum(c.usdc)) AS usdc, toString(sum(c.buy_usdc)) AS buy_usdc, toString(sum(c.shares)) AS shares,
         toString(min(c.first_place)) AS first_place, toString(max(c.last_place)) AS last_place,
         toUnixTimestamp(min(c.first_at)) AS first_at, toUnixTimestamp(max(c.last_at)) AS last_at
       FROM ${sourceOf(range.seconds)} AS c
-      WHERE ${where.text}
+      WHERE ${where}
       GROUP BY bucket_s
       ORDER BY bucket_s
-      SETTINGS max_execution_time = 10`,
-    params: { ...where.params, seconds: range.seconds },
-  };
+      SETTINGS max_execution_time = 10`;
+
+/** The candles of a range, oldest first. */
+export function candlesSql(range: Range): Sql {
+  const where = whereOf(range);
+  return { text: candlesText(range, where.text), params: { ...where.params, seconds: range.seconds } };
+}
+
+/** The newest or oldest `rows` candles of a range, oldest first. */
+export function candlePageSql(range: Range, which: 'newest' | 'oldest', rows: number): Sql {
+  const where = whereOf(range);
+  const params = { ...where.params, seconds: range.seconds, rows };
+  // A subquery that gives one value is a constant by the time the key range is chosen.
+  const edge =
+    which === 'newest'
+      ? `c.bucket >= toDateTime((SELECT min(bucket_s) FROM (${bucketsText(range, where.text, 'DESC')})), 'UTC')`
+      : `c.bucket < toDateTime((SELECT max(bucket_s) + {seconds:UInt32} FROM (${bucketsText(range, where.text, 'ASC')})), 'UTC')`;
+  return { text: candlesText(range, `${where.text} AND ${edge}`), params };
 }
 
 /** When a block was, Unix seconds. */

@@ -1,5 +1,5 @@
 import type { Tables } from '../tables/port.js';
-import { bucketsSql, type CandleRow, candlesSql, type Range } from './candles.sql.js';
+import { bucketsSql, type CandleRow, candlePageSql, candlesSql, type Range } from './candles.sql.js';
 
 /** One bucket of fills. Amounts are base units, prices 1e-6 USD, times Unix seconds. */
 export interface Candle {
@@ -96,29 +96,52 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
   const floor = (moment: number | null) => (moment === null ? null : Math.floor(moment / seconds) * seconds);
   const range = (fromS: number | null, toS: number | null): Range => ({ tokenId, seconds, fromS, toS });
   const whole = range(floor(query.fromS), floor(query.toS));
-  const starts = async (of: Range, order: 'asc' | 'desc', rows: number): Promise<number[]> =>
-    (await tables.rows<{ bucket_s: number | string }>(bucketsSql(of, order, rows))).map((row) => Number(row.bucket_s));
   const newest = query.direction === 'before';
-  const found = await starts(whole, newest ? 'desc' : 'asc', query.gapFill ? 1 : limit);
-  if (found.length === 0) return { candles: [], hasOlder: false, hasNewer: false };
-  const span = (limit - 1) * seconds;
-  let first = Math.min(...found);
-  let last = Math.max(...found);
-  if (query.gapFill && newest) first = Math.max(last - span, whole.fromS ?? 0, 0);
-  if (query.gapFill && !newest) last = Math.min(first + span, whole.toS ?? Number.MAX_SAFE_INTEGER);
-  const [rows, older, newer] = await Promise.all([
-    tables.rows<CandleRow>(candlesSql(range(first, last))),
-    first === 0 ? [] : starts(range(null, first - seconds), 'desc', 1),
-    starts(range(last + seconds, null), 'asc', 1),
-  ]);
-  const candles = rows.map(candleOf);
-  const page = { hasOlder: older.length > 0, hasNewer: newer.length > 0 };
-  if (!query.gapFill) return { ...page, candles };
-  // Going forward, quiet buckets after the newest trade are not yet history.
-  if (!newest && !page.hasNewer) last = candles.at(-1)?.startS ?? last;
-  const [olderStart] = older;
-  const closing =
-    olderStart === undefined ? [] : await tables.rows<CandleRow>(candlesSql(range(olderStart, olderStart)));
-  const before = closing[0] === undefined ? null : BigInt(closing[0].close);
-  return { ...page, candles: fillGaps(candles, { fromS: first, toS: last, seconds, before }) };
+  const starts = async (of: Range, order: 'asc' | 'desc'): Promise<number[]> =>
+    (await tables.rows<{ bucket_s: number | string }>(bucketsSql(of, order, 1))).map((row) => Number(row.bucket_s));
+  const older = (startS: number) => (startS === 0 ? [] : starts(range(null, startS - seconds), 'desc'));
+  const newer = (startS: number) => starts(range(startS + seconds, null), 'asc');
+
+  /** Only what traded. Where the range has no bound on a side, its rows tell whether there is more. */
+  const traded = async (): Promise<CandlePage> => {
+    const rows = await tables.rows<CandleRow>(candlePageSql(whole, newest ? 'newest' : 'oldest', limit + 1));
+    const candles = (newest ? rows.slice(-limit) : rows.slice(0, limit)).map(candleOf);
+    const [first, last] = [candles[0], candles.at(-1)];
+    if (first === undefined || last === undefined) return { candles: [], hasOlder: false, hasNewer: false };
+    const more = rows.length > limit;
+    const [before, after] = await Promise.all([
+      (newest && more) || whole.fromS === null ? [] : older(first.startS),
+      (!newest && more) || whole.toS === null ? [] : newer(last.startS),
+    ]);
+    return {
+      candles,
+      hasOlder: (newest && more) || before.length > 0,
+      hasNewer: (!newest && more) || after.length > 0,
+    };
+  };
+
+  const filled = async (): Promise<CandlePage> => {
+    const [found] = await starts(whole, newest ? 'desc' : 'asc');
+    if (found === undefined) return { candles: [], hasOlder: false, hasNewer: false };
+    const span = (limit - 1) * seconds;
+    const first = newest ? Math.max(found - span, whole.fromS ?? 0, 0) : found;
+    let last = newest ? found : Math.min(found + span, whole.toS ?? Number.MAX_SAFE_INTEGER);
+    const [rows, [olderStart], after] = await Promise.all([
+      tables.rows<CandleRow>(candlesSql(range(first, last))),
+      older(first),
+      newer(last),
+    ]);
+    const candles = rows.map(candleOf);
+    // Going forward, quiet buckets after the newest trade are not yet history.
+    if (!newest && after.length === 0) last = candles.at(-1)?.startS ?? last;
+    const closing =
+      olderStart === undefined ? [] : await tables.rows<CandleRow>(candlesSql(range(olderStart, olderStart)));
+    const before = closing[0] === undefined ? null : BigInt(closing[0].close);
+    return {
+      candles: fillGaps(candles, { fromS: first, toS: last, seconds, before }),
+      hasOlder: olderStart !== undefined,
+      hasNewer: after.length > 0,
+    };
+  };
+  return query.gapFill ? filled() : traded();
 }

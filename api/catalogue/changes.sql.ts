@@ -29,17 +29,17 @@ export interface MarkRow {
 }
 
 /** The newest fill has the highest offset; the other tables are small. */
-const marked: Partial<Record<Followed, string>> = {
+const guessed: Partial<Record<Followed, string>> = {
   fills: 'SELECT _offset FROM fills ORDER BY block_number DESC, log_index DESC LIMIT 1',
 };
 
-/** How far each table is. */
-export const marksSql = (): Sql => ({
+/** How far each table is. `exact`: of all its rows, however many there are. */
+export const marksSql = (exact: boolean): Sql => ({
   text: followed
-    .map(
-      (source) =>
-        `SELECT '${source}' AS source, toString(max(_offset)) AS mark FROM (${marked[source] ?? `SELECT _offset FROM ${source}`})`,
-    )
+    .map((source) => {
+      const rows = (exact ? undefined : guessed[source]) ?? `SELECT _offset FROM ${source}`;
+      return `SELECT '${source}' AS source, toString(max(_offset)) AS mark FROM (${rows})`;
+    })
     .join(' UNION ALL '),
   params: {},
 });

@@ -28,15 +28,15 @@ export function createChanges(deps: { tables: Tables; nowMs: () => number }): Ch
   const tell = (source: Followed, ids: readonly string[] | null) => {
     for (const listener of listeners.get(source) ?? []) listener(ids, source);
   };
-  const marksNow = async (): Promise<Record<Followed, bigint>> => {
-    const rows = await deps.tables.rows<MarkRow>(marksSql());
+  const marksNow = async (exact: boolean): Promise<Record<Followed, bigint>> => {
+    const rows = await deps.tables.rows<MarkRow>(marksSql(exact));
     const found = new Map(rows.map((row) => [row.source, BigInt(row.mark)]));
     return Object.fromEntries(followed.map((source) => [source, found.get(source) ?? 0n])) as Record<Followed, bigint>;
   };
   const ask = async (): Promise<void> => {
     // What was held before the marks are known may have changed since it was read.
     if (marks === null) {
-      marks = await marksNow();
+      marks = await marksNow(false);
       for (const source of followed) tell(source, null);
       return;
     }
@@ -53,7 +53,7 @@ export function createChanges(deps: { tables: Tables; nowMs: () => number }): Ch
     }
     const flooded = [...changed].filter(([, ids]) => ids.length >= MOST_CHANGES).map(([source]) => source);
     if (flooded.length > 0) {
-      const newest = await marksNow();
+      const newest = await marksNow(true);
       for (const source of flooded) next[source] = newest[source];
     }
     marks = next;

@@ -8,6 +8,8 @@ export interface Venue {
 }
 
 const T = 1_750_000_000;
+/** Beyond the recorded ones: the newest block has the highest offset. */
+const FIRST_BLOCK = 200_000_000;
 const SPAN_S = 450 * 86_400;
 /** Rows per insert: what the engine holds in memory at once. */
 const STEP = 100_000;
@@ -43,7 +45,7 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
       rows,
     ) => `INSERT INTO fills (id, block_number, log_index, timestamp, tx_hash, exchange_version, order_hash, maker, taker, is_taker_order, side,
       token_id, usdc, shares, fee, builder, _offset)
-    SELECT toString(number), 1000 + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills}), 'UTC'), ${hex(64, 'intDiv(number, 3)')},
+    SELECT toString(number), ${FIRST_BLOCK} + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills}), 'UTC'), ${hex(64, 'intDiv(number, 3)')},
       2, ${hex(64, '7000000000 + number')}, ${w(1)}, ${w(2)}, number % 3 = 2, if(cityHash64(number, 5) % 2 = 0, 'SELL', 'BUY'),
       toUInt256(9000000 + ${skewed(tokens, 3)}), (1 + cityHash64(number, 6) % 99) * 10000, 1000000, 0, '', 1000000000 + number
     FROM numbers(${from}, ${rows})`,
@@ -67,7 +69,7 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
       from,
       rows,
     ) => `INSERT INTO pnl_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, shares, usdc, cash, cost, realized_pnl, size_after, _offset)
-    SELECT ${w(1)}, toUInt256(9000000 + ${skewed(tokens, 3)}), toString(number), 0, 1000 + intDiv(number, 10), number % 10,
+    SELECT ${w(1)}, toUInt256(9000000 + ${skewed(tokens, 3)}), toString(number), 0, ${FIRST_BLOCK} + intDiv(number, 10), number % 10,
       toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills}), 'UTC'), if(number % 2 = 0, 'BUY', 'SELL'), if(number % 2 = 0, 1000000, -1000000), 500000,
       if(number % 2 = 0, -500000, 500000), if(number % 2 = 0, 500000, -500000), if(number % 2 = 0, 0, toInt64(cityHash64(number, 8) % 200000) - 100000), 1000000, 1000000000 + number
     FROM numbers(${from}, ${rows})`,

@@ -61,7 +61,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     }),
     ...createMarketRoutes({ ...deps, conditionsOf, views }),
     ...createTagRoutes({ ...deps, ...deps.reads, views }),
-    ...createCandleRoutes(deps),
+    ...createCandleRoutes({ ...deps, ...deps.reads }),
     ...createBuilderRoutes({ ...deps, ...deps.reads }),
     ...createGlobalComboRoutes({ ...deps.reads, combos: createComboReader({ ...deps, ...deps.reads }) }),
     createResolutionsRoute({ ...deps, ...deps.reads }),

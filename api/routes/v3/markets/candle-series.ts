@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { moneyToNumber, ratio } from '../../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../../candles/candles.sql.js';
 import type { Candle, CandlePage } from '../../../candles/reader.js';
-import type { MarketRow } from '../../../catalogue/markets.sql.js';
+import type { MarketFact } from '../../../catalogue/facts.js';
 import { tokenIdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerFrom, integerParam } from '../../../http/params.js';
 import { v3 } from '../params.js';
@@ -166,8 +166,13 @@ function candleFrom(candle: Candle): z.input<typeof candleSchema> {
   };
 }
 
+/** The market a series is of. */
+export interface SeriesMarket extends Pick<MarketFact, 'question' | 'slug' | 'image' | 'outcomes' | 'tokenIds'> {
+  readonly conditionId: string;
+}
+
 /** One token's candles with everything about their page. */
-export function seriesFrom(query: CandlesQuery, tokenId: string, market: MarketRow | null, page: CandlePage) {
+export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesMarket | null, page: CandlePage) {
   const resolutionS = resolutions[query.resolution];
   const maxLimit = maxLimits[query.resolution];
   const first = page.candles[0]?.startS ?? null;
@@ -176,7 +181,7 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: MarketR
   const olderEnd = page.hasOlder && first !== null ? first - 1 : null;
   const newerStart = page.hasNewer ? endTs : null;
   const found = page.candles.map(candleFrom);
-  const index = market?.tokens.indexOf(tokenId) ?? -1;
+  const index = market?.tokenIds.indexOf(tokenId) ?? -1;
   return {
     token_id: tokenId,
     resolution: query.resolution,
@@ -186,7 +191,7 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: MarketR
     slug: market?.slug ?? null,
     outcome: market?.outcomes[index] ?? null,
     image: market?.image ?? null,
-    condition_id: market?.condition_id ?? null,
+    condition_id: market?.conditionId ?? null,
     outcome_index: index < 0 ? null : index,
     window: {
       start_ts: first,

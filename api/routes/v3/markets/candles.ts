@@ -2,13 +2,22 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
-import { type MarketRow, marketBySlugSql, marketByTokenSql, marketsSql } from '../../../catalogue/markets.sql.js';
+import type { Facts } from '../../../catalogue/facts.js';
+import { type MarketRow, marketBySlugSql } from '../../../catalogue/markets.sql.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
 import { v3 } from '../params.js';
-import { type CandlesQuery, candlesQuery, maxLimits, seriesFrom, seriesQuery, tokenSeries } from './candle-series.js';
+import {
+  type CandlesQuery,
+  candlesQuery,
+  maxLimits,
+  type SeriesMarket,
+  seriesFrom,
+  seriesQuery,
+  tokenSeries,
+} from './candle-series.js';
 
 const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
 /** The range a query asks for. Throws ApiError where it contradicts itself or is too large. */
@@ -38,8 +47,16 @@ function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | nul
 const exampleQuery = candlesQuery.parse({});
 
 /** Candles of an outcome token, and of all outcomes of a market. */
-export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
-  const { tables } = deps;
+export function createCandleRoutes(deps: { tables: Tables; facts: Facts }): readonly Route[] {
+  const { tables, facts } = deps;
+  const marketOf = async (conditionId: string): Promise<SeriesMarket | null> => {
+    const market = (await facts.marketsOf([conditionId])).get(conditionId) ?? null;
+    return market === null ? null : { ...market, conditionId };
+  };
+  const tokensMarket = async (tokenId: string): Promise<SeriesMarket | null> => {
+    const token = (await facts.tokensOf([tokenId])).get(tokenId) ?? null;
+    return token === null || token.outcome === null ? null : marketOf(token.conditionId);
+  };
   const read = async (query: CandlesQuery, tokenId: string) =>
     readCandles(tables, {
       tokenId,
@@ -69,11 +86,8 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
       },
     },
     async handler({ params: { token_id }, query }, context) {
-      const [[market], page] = await Promise.all([
-        tables.rows<MarketRow>(marketByTokenSql(token_id)),
-        read(query, token_id),
-      ]);
-      if (market === undefined && page.candles.length === 0) {
+      const [market, page] = await Promise.all([tokensMarket(token_id), read(query, token_id)]);
+      if (market === null && page.candles.length === 0) {
         throw new ApiError({
           kind: 'not_found',
           message: 'market token not found',
@@ -81,7 +95,7 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
           hint: 'use an outcome token id, or /v3/markets/condition/{condition_id}/candles',
         });
       }
-      return { body: { ...seriesFrom(query, token_id, market ?? null, page), elapsed_ms: context.elapsedMs() } };
+      return { body: { ...seriesFrom(query, token_id, market, page), elapsed_ms: context.elapsedMs() } };
     },
   });
 
@@ -89,7 +103,7 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
     path: string,
     summary: string,
     params: z.ZodObject,
-    find: (id: string) => Promise<MarketRow[]>,
+    find: (id: string) => Promise<SeriesMarket | null>,
   ): Route =>
     defineRoute({
       ...common,
@@ -118,13 +132,13 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
         404: { description: 'Unknown market.', schema: errorSchema, example: { error: 'market not found' } },
       },
       async handler({ params: given, query }, context) {
-        const [market] = await find(String(Object.values(given)[0]));
-        if (market === undefined) throw new ApiError({ kind: 'not_found', message: 'market not found' });
-        const wanted = market.tokens.filter((id) => query.token_id === undefined || id === query.token_id);
+        const market = await find(String(Object.values(given)[0]));
+        if (market === null) throw new ApiError({ kind: 'not_found', message: 'market not found' });
+        const wanted = market.tokenIds.filter((id) => query.token_id === undefined || id === query.token_id);
         const found = await Promise.all(wanted.map(async (id) => seriesFrom(query, id, market, await read(query, id))));
         return {
           body: {
-            condition_id: market.condition_id,
+            condition_id: market.conditionId,
             slug: market.slug,
             series_count: found.length,
             series: found,
@@ -140,10 +154,16 @@ export function createCandleRoutes(deps: { tables: Tables }): readonly Route[] {
       '/v3/markets/condition/{condition_id}/candles',
       'Candles of a market by condition id',
       z.object({ condition_id: v3.conditionId }),
-      (id) => tables.rows<MarketRow>(marketsSql([id])),
+      marketOf,
     ),
-    series('/v3/markets/slug/{slug}/candles', 'Candles of a market by slug', z.object({ slug: v3.slug }), (slug) =>
-      tables.rows<MarketRow>(marketBySlugSql(slug)),
+    series(
+      '/v3/markets/slug/{slug}/candles',
+      'Candles of a market by slug',
+      z.object({ slug: v3.slug }),
+      async (slug) => {
+        const [row] = await tables.rows<MarketRow>(marketBySlugSql(slug));
+        return row === undefined ? null : marketOf(row.condition_id);
+      },
     ),
   ];
 }
