@@ -87,7 +87,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createV1TradesRoutes({ reads }),
     ...createV1PositionsRoutes({ reads }),
     createTopTradersRoute({ reads, cache, window: deps.window }),
-    createV1PnlRoute({ tables, cache, nowMs }),
+    createV1PnlRoute({ tables, cache, nowMs, facts: reads.facts, prices: reads.positions.prices }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
     ...createV2WalletRoutes({ reads, cache, window: deps.window }),
     ...createOnchainRoutes({ tables, cache, reads }),

@@ -72,14 +72,6 @@ export const pricesSql = (tokenIds: readonly string[]): Sql => ({
   params: { tokens: tokenIds },
 });
 
-/** Prices of what a wallet has or had. */
-export const walletPricesSql = (wallet: string): Sql => ({
-  text: `SELECT ${priceColumns} FROM token_prices
-      WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String})
-      SETTINGS max_execution_time = 10`,
-  params: { wallet },
-});
-
 /** What holders are ranked by. */
 export type HolderSort =
   | 'total_pnl'
@@ -123,14 +115,16 @@ export interface HolderFilter {
   readonly wallets: readonly string[] | null;
 }
 
-/** `<wallet>-<token>` of the holders, in the order asked for, ties by that id. `prices`: of the filter's tokens, 1e-6 USD. */
+/** The holders, in the order asked for, ties by wallet, then token. `prices`: of the filter's tokens, 1e-6 USD. */
 export function holderOrderSql(
   filter: HolderFilter,
   by: {
     readonly sort: HolderSort;
     readonly order: 'asc' | 'desc';
     readonly prices: readonly bigint[];
+    /** Of each token, or of all together. */
     readonly rows: number;
+    readonly perToken: boolean;
   },
 ): Sql {
   const parts = ['p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', statuses[filter.status]];
@@ -144,11 +138,11 @@ export function holderOrderSql(
     params.wallets = filter.wallets;
   }
   return {
-    text: `SELECT concat(p.wallet, '-', toString(p.token_id)) AS id
+    text: `SELECT p.wallet AS wallet, toString(p.token_id) AS token
       FROM positions_by_token AS p FINAL
       WHERE ${parts.join(' AND ')}
       ORDER BY ${sorts[by.sort]} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.wallet, p.token_id
-      LIMIT {rows:UInt32}
+      LIMIT {rows:UInt32}${by.perToken ? ' BY p.token_id' : ''}
       SETTINGS max_execution_time = 10`,
     params,
   };

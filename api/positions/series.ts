@@ -1,16 +1,20 @@
+import { divide } from '../../schemas/primitives/money.js';
+import type { Facts } from '../catalogue/facts.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
-import { marked, priceFrom } from './position.js';
-import { type PriceRow, walletPricesSql } from './positions.sql.js';
+import { boolFrom } from '../tables/values.js';
+import { marked, type Price } from './position.js';
 import {
   type ChangeRow,
+  type CloseRow,
   changesSql,
+  closesSql,
+  endOf,
   firstMomentSql,
   type GiftRow,
   type Grid,
   giftsSql,
-  type MarkRow,
-  marksSql,
-  settledMarksSql,
+  momentOf,
 } from './series.sql.js';
 
 /** A wallet's total profit at a moment: base units, Unix seconds. */
@@ -86,31 +90,36 @@ const byToken = <Row extends { readonly token: string }>(rows: readonly Row[]): 
   return found;
 };
 
-export interface SeriesRows {
+/** A price from a moment of the grid on, 1e-6 USD. */
+export interface Mark {
+  readonly i: number;
+  readonly price: bigint;
+}
+
+export interface SeriesFacts {
   readonly changes: readonly ChangeRow[];
   readonly gifts: readonly GiftRow[];
-  readonly marks: readonly MarkRow[];
-  readonly settled: readonly MarkRow[];
+  /** By token, in the order of the moments. */
+  readonly marks: ReadonlyMap<string, readonly Mark[]>;
+  /** What settled tokens pay, from the moment they were settled. */
+  readonly settled: ReadonlyMap<string, Mark>;
   /** Prices now: of the last moment. */
-  readonly now: readonly PriceRow[];
+  readonly now: ReadonlyMap<string, Price>;
 }
 
 /**
  * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
  * nothing, and what was given away counts as sold at its cost.
  */
-export function profitSeries(grid: Grid, rows: SeriesRows): ProfitPoint[] {
+export function profitSeries(grid: Grid, facts: SeriesFacts): ProfitPoint[] {
   // What is added at each moment and stays.
   const added: bigint[] = Array.from({ length: grid.points }, () => 0n);
   const add = (i: number, value: bigint) => {
     if (i < grid.points) added[i] = (added[i] ?? 0n) + value;
   };
   const last = grid.points - 1;
-  const marks = byToken(rows.marks);
-  const settled = byToken(rows.settled);
-  const gifts = giftsOf(rows.gifts);
-  const prices = new Map(rows.now.map((row) => [row.token, priceFrom(row).usd]));
-  for (const [token, changes] of byToken(rows.changes)) {
+  const gifts = giftsOf(facts.gifts);
+  for (const [token, changes] of byToken(facts.changes)) {
     for (const change of changes) add(Number(change.i), BigInt(change.cash));
     const moments = new Map<number, { size?: bigint; cost?: bigint; gift?: bigint; price?: bigint | null }>();
     const at = (i: number) => {
@@ -121,11 +130,11 @@ export function profitSeries(grid: Grid, rows: SeriesRows): ProfitPoint[] {
     for (const change of changes)
       Object.assign(at(Number(change.i)), { size: BigInt(change.size), cost: BigInt(change.cost) });
     for (const { i, value } of gifts.get(token) ?? []) at(i).gift = value;
-    const settledFrom = Number(settled.get(token)?.[0]?.i ?? grid.points);
-    for (const mark of marks.get(token) ?? [])
-      if (Number(mark.i) < settledFrom) at(Number(mark.i)).price = BigInt(mark.price);
-    for (const mark of settled.get(token) ?? []) at(Number(mark.i)).price = BigInt(mark.price);
-    at(last).price = prices.get(token) ?? null;
+    const settled = facts.settled.get(token);
+    for (const mark of facts.marks.get(token) ?? [])
+      if (settled === undefined || mark.i < settled.i) at(mark.i).price = mark.price;
+    if (settled !== undefined) at(settled.i).price = settled.price;
+    at(last).price = facts.now.get(token)?.usd ?? null;
     let state: { size: bigint; cost: bigint; gift: bigint; price: bigint | null } = {
       size: 0n,
       cost: 0n,
@@ -147,21 +156,88 @@ export function profitSeries(grid: Grid, rows: SeriesRows): ProfitPoint[] {
   });
 }
 
+const ONE_USD = 1_000_000n;
+/** Token ids have up to 78 digits, and the parameters of a statement their limit. */
+const TOKENS_AT_ONCE = 4_000;
+
+/**
+ * Last traded prices before each moment: of the token itself or, where that was later, of the other outcome of a market of two, whose complement it
+ * is.
+ */
+export function marksOf(
+  tokenIds: readonly string[],
+  otherOf: ReadonlyMap<string, string>,
+  closes: readonly CloseRow[],
+): ReadonlyMap<string, readonly Mark[]> {
+  const rowsOf = byToken(closes);
+  return new Map(
+    tokenIds.map((token) => {
+      const newest = new Map<number, { readonly price: bigint; readonly place: bigint }>();
+      const put = (row: CloseRow, price: bigint) => {
+        const [i, place] = [Number(row.i), BigInt(row.place)];
+        const known = newest.get(i);
+        if (known === undefined || place > known.place) newest.set(i, { price, place });
+      };
+      for (const row of rowsOf.get(token) ?? []) put(row, BigInt(row.price));
+      for (const row of rowsOf.get(otherOf.get(token) ?? '') ?? []) {
+        const price = BigInt(row.price);
+        put(row, price < ONE_USD ? ONE_USD - price : 0n);
+      }
+      const marks = [...newest].map(([i, { price }]) => ({ i, price }));
+      return [token, marks.sort((a, b) => a.i - b.i)] as const;
+    }),
+  );
+}
+
+export interface ProfitSeriesDeps {
+  readonly tables: Tables;
+  readonly facts: Facts;
+  readonly prices: Lookup<Price>;
+}
+
 /** The profit of a wallet over its whole life at the moments of a grid; null for a wallet that never did anything. */
 export async function readProfitSeries(
-  tables: Tables,
+  deps: ProfitSeriesDeps,
   wallet: string,
   gridFrom: (firstS: number) => Grid,
 ): Promise<readonly ProfitPoint[] | null> {
+  const { tables, facts } = deps;
   const [begun] = await tables.rows<{ first: number | string }>(firstMomentSql(wallet));
   if (begun === undefined) return null;
   const grid = gridFrom(Number(begun.first));
-  const [changes, gifts, marks, settled, now] = await Promise.all([
-    tables.rows<ChangeRow>(changesSql(wallet, grid)),
-    tables.rows<GiftRow>(giftsSql(wallet, grid)),
-    tables.rows<MarkRow>(marksSql(wallet, grid)),
-    tables.rows<MarkRow>(settledMarksSql(wallet, grid)),
-    tables.rows<PriceRow>(walletPricesSql(wallet)),
+  const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid));
+  const touched = [...new Set(changes.map((change) => change.token))];
+  const held = [...new Set(changes.flatMap(({ token, held_then }) => (boolFrom(held_then) ? [token] : [])))];
+  const abouts = await facts.tokensOf(held);
+  const conditions = [...abouts.values()].flatMap((about) => (about === null ? [] : [about.conditionId]));
+  const [markets, resolutions] = await Promise.all([facts.marketsOf(conditions), facts.resolutionsOf(conditions)]);
+  const otherOf = new Map<string, string>();
+  const settled = new Map<string, Mark>();
+  for (const [token, about] of abouts) {
+    if (about === null) continue;
+    const tokenIds = markets.get(about.conditionId)?.tokenIds ?? [];
+    const other = tokenIds.length === 2 ? tokenIds.find((id) => id !== token) : undefined;
+    if (other !== undefined && tokenIds.includes(token)) otherOf.set(token, other);
+    const resolution = resolutions.get(about.conditionId) ?? null;
+    const payout = resolution?.payouts[about.outcomeIndex];
+    if (resolution === null || payout === undefined || resolution.denominator === 0n) continue;
+    if (resolution.resolvedAtS <= endOf(grid))
+      settled.set(token, {
+        i: momentOf(grid, resolution.resolvedAtS),
+        price: divide(payout * ONE_USD, resolution.denominator, 'half_up'),
+      });
+  }
+  const sources = [...new Set([...held, ...otherOf.values()])];
+  const closesOf = async (): Promise<CloseRow[]> => {
+    const found: CloseRow[] = [];
+    for (let at = 0; at < sources.length; at += TOKENS_AT_ONCE)
+      found.push(...(await tables.rows<CloseRow>(closesSql(sources.slice(at, at + TOKENS_AT_ONCE), grid))));
+    return found;
+  };
+  const [gifts, closes, now] = await Promise.all([
+    changes.some((change) => boolFrom(change.gifts)) ? tables.rows<GiftRow>(giftsSql(wallet, grid)) : [],
+    closesOf(),
+    deps.prices(touched),
   ]);
-  return profitSeries(grid, { changes, gifts, marks, settled, now });
+  return profitSeries(grid, { changes, gifts, marks: marksOf(held, otherOf, closes), settled, now });
 }

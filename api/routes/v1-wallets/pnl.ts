@@ -5,9 +5,8 @@ import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { readProfitSeries } from '../../positions/series.js';
+import { type ProfitSeriesDeps, readProfitSeries } from '../../positions/series.js';
 import type { Grid } from '../../positions/series.sql.js';
-import type { Tables } from '../../tables/port.js';
 import { common } from './params.js';
 
 const CACHE_S = 60;
@@ -30,7 +29,7 @@ function gridOf(period: keyof typeof periods, firstS: number, nowMs: number): Gr
 }
 
 /** GET /v1/trader/{wallet}/pnl. */
-export function createV1PnlRoute(deps: { tables: Tables; cache: TtlCache; nowMs: () => number }): Route {
+export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; nowMs: () => number }): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -66,7 +65,7 @@ export function createV1PnlRoute(deps: { tables: Tables; cache: TtlCache; nowMs:
     },
     async handler({ params: { wallet }, query: { period } }) {
       const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, CACHE_S * 1000, () =>
-        readProfitSeries(deps.tables, wallet, (firstS) => gridOf(period, firstS, deps.nowMs())),
+        readProfitSeries(deps, wallet, (firstS) => gridOf(period, firstS, deps.nowMs())),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cacheOf(cached, CACHE_S) };

@@ -11,7 +11,6 @@ import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
 import type { RateWindow } from '../../limits/port.js';
 import { exampleHeld } from '../../positions/examples.js';
-import type { Outcome } from '../../positions/outcomes.js';
 import { type Position, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
 import type { Reads } from '../../reads.js';
@@ -73,7 +72,7 @@ type Trades = { readonly firstS: number; readonly lastS: number };
 /** Profiles are no part of the chain: their fields are empty. `trades`: undefined where they were not asked for. */
 const rowFrom = (
   position: Position,
-  market: Outcome,
+  market: { readonly conditionId: string | null; readonly outcomes: readonly string[] },
   outcomeIndex: number,
   trades: Trades | null | undefined,
 ): z.input<typeof rowSchema> => ({
@@ -100,6 +99,16 @@ const rowFrom = (
 export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; window: RateWindow }): Route {
   const { reads, cache, window } = deps;
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
+
+  /** By condition id or slug; null where the catalogue knows neither. */
+  const marketOf = async (id: string) => {
+    const condition = conditionId.safeParse(id);
+    const [first] = condition.success ? [] : ((await reads.fills.tokens({ marketSlug: id })) ?? []);
+    const named = first === undefined ? null : (await reads.facts.tokensOf([first])).get(first);
+    const found = condition.success ? condition.data : (named?.conditionId ?? null);
+    const market = found === null ? null : ((await reads.facts.marketsOf([found])).get(found) ?? null);
+    return market === null || found === null ? null : { ...market, conditionId: found };
+  };
 
   return defineRoute({
     ...common,
@@ -183,46 +192,49 @@ export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; win
       const { limit, offset, includeTrades, ...filter } = query;
       const users = query.user === undefined ? null : walletsOf(query.user, 'user', commonLimits.topTradersMaxUsers);
       if (includeTrades) await takeOwn(window, tradesLimit, context);
-      const condition = conditionId.safeParse(id);
-      const named = await reads.fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });
-      const [first] = named ?? [];
-      const market = first === undefined ? undefined : (await reads.outcomesOf([first])).get(first);
-      if (market === undefined || market.market === null) throw notFound(`Market ${id} not found`);
+      const market = await marketOf(id);
+      if (market === null) throw notFound(`Market ${id} not found`);
 
       let ageMs = 0;
-      const outcomes = await Promise.all(
-        market.tokenIds.map(async (token) => {
-          const wallets = users === null ? null : [...users].sort();
-          const asked = {
-            tokenIds: [token],
-            status: statuses[filter.status],
-            minSize: filter.min_size ?? null,
-            wallets,
-          } as const;
-          const name = walkName(undefined, `v1 traders ${token}`, { ...filter, user: wallets });
-          const page = await reads.rankings.page({
-            walk: walkName(context.caller?.accountId, name, {}),
+      const wallets = users === null ? null : [...users].sort();
+      const name = walkName(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
+      const walk = walkName(context.caller?.accountId, name, {});
+      const orders = async () => {
+        const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+        const asked = {
+          tokenIds: market.tokenIds,
+          status: statuses[filter.status],
+          minSize: filter.min_size ?? null,
+          wallets,
+        } as const;
+        const cached = await cache.get(name, CACHE_S * 1000, () =>
+          reads.positions.holderOrders(asked, sorts[filter.sortBy], order),
+        );
+        ageMs = Math.max(ageMs, cached.ageMs);
+        return cached.value;
+      };
+      const pages = await Promise.all(
+        market.tokenIds.map((token) =>
+          reads.rankings.page({
+            walk: `${walk} ${token}`,
             offset,
             limit,
-            async load() {
-              const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-              const cached = await cache.get(name, CACHE_S * 1000, () =>
-                reads.positions.holderOrder(asked, sorts[filter.sortBy], order),
-              );
-              ageMs = Math.max(ageMs, cached.ageMs);
-              return cached.value;
-            },
-          });
-          return { token, positions: await reads.positions.byId(page.ids) };
-        }),
+            load: async () => (await orders()).get(token) ?? [],
+          }),
+        ),
       );
+      const found = await reads.positions.byId(pages.flatMap((page) => page.ids));
+      const outcomes = market.tokenIds.map((token) => ({
+        token,
+        positions: found.filter((position) => position.tokenId === token),
+      }));
       const shown = outcomes.flatMap(({ positions }) => positions);
       const trades = includeTrades ? await reads.positions.tradeSpans(shown) : null;
       return {
         body: {
-          condition_id: market.conditionId ?? '',
-          market_title: market.market,
-          slug: market.slug ?? '',
+          condition_id: market.conditionId,
+          market_title: market.question,
+          slug: market.slug,
           image: market.image,
           outcome_names: [...market.outcomes],
           outcomes: outcomes.map(({ token, positions }, outcomeIndex) => ({
