@@ -1,0 +1,32 @@
+import { type ApiHarness, startApi } from './api.js';
+import { fillAccounts } from './positions.js';
+import { fillWorld, T } from './world.js';
+
+/** When the questions are asked, unless a test moves the clock. */
+export const NOW_S = T + 100;
+
+export interface PositionsApi {
+  readonly api: ApiHarness;
+  /** A key of the free plan. */
+  readonly key: string;
+  /** A key of a paid plan. */
+  readonly paid: string;
+  /** Moves the API's clock. */
+  later(seconds: number): void;
+}
+
+/** The API over the made-up venue and what its wallets hold. */
+export async function startPositionsApi(): Promise<PositionsApi> {
+  const api = await startApi({ nowMs: NOW_S * 1000 });
+  const [key, paid] = [await api.key('free'), await api.key('starter')];
+  await fillWorld(api.clickhouse);
+  await fillAccounts(api.clickhouse);
+  return {
+    api,
+    key,
+    paid,
+    later(seconds) {
+      api.clock.nowMs += seconds * 1000;
+    },
+  };
+}
