@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../../ingest/shared/recorded/index.js';
-import { loaded } from '../support/digest.js';
-import { type Product, startProduct, untilUp } from '../support/product.js';
+import type { Product } from '../support/product.js';
+import { startLoaded } from '../support/undisturbed.js';
 
 let product: Product;
 beforeAll(async () => {
-  product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
-  await untilUp(product);
-  await loaded(product);
+  product = await startLoaded();
 }, 300_000);
 afterAll(async () => {
   await product.dispose();

@@ -1,15 +1,20 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digest, loaded } from '../support/digest.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, startProduct } from '../support/product.js';
+import { loadedDataDir, undisturbed } from '../support/undisturbed.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-rebuild-'));
+let before: Record<string, string>;
+let dataDir: string;
+beforeAll(async () => {
+  before = await undisturbed();
+  dataDir = await loadedDataDir();
+}, 240_000);
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Starts a process of ours from dist/; `ended` resolves with its exit code and its output. */
@@ -30,11 +35,6 @@ function start(script: string, args: readonly string[], env: Record<string, stri
 
 it('the recorded history, rebuilt from offset 0, is row-identical to what was built live', async () => {
   const env = { RECORDED_HISTORY_ONLY: '1' };
-  const product = await startProduct({ env, dataDir });
-  await loaded(product);
-  const before = await digest(product);
-  await product.stop();
-
   const [clickhouse, admin] = await freePorts(2);
   const alone = {
     ...env,

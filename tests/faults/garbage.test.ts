@@ -6,6 +6,7 @@ import { allTopics, type Topic, topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import { loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { startLoaded } from '../support/undisturbed.js';
 
 const running: Product[] = [];
 afterEach(async () => {
@@ -28,10 +29,8 @@ const garbageFor = (topic: Topic): Buffer[] => {
 
 describe('garbage in every topic', () => {
   it('ends no process, is counted and kept, and a restart goes on behind it', async () => {
-    const first = await startProduct({ env });
+    const first = await startLoaded({ LOG_LEVEL: 'info' });
     running.push(first);
-    await untilUp(first);
-    await loaded(first);
     const [before] = await first.sql<{ n: string }>('SELECT count() AS n FROM fills');
 
     const log = await openLog(`lmdb:${first.dataDir}/log`, { logger: silentLogger(), maintenance: false });

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { loaded } from '../support/digest.js';
-import { type Product, startProduct, untilUp } from '../support/product.js';
+import type { Product } from '../support/product.js';
 import { ensureSchemathesis, whyNoSchemathesis } from '../support/schemathesis.js';
+import { startLoaded } from '../support/undisturbed.js';
 
 const missing = await whyNoSchemathesis();
 /** Longer by hand; the seed too can be set, to look elsewhere or to repeat a run. */
@@ -37,13 +37,8 @@ async function answers(product: Product): Promise<Map<number, number>> {
 
 describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? '' : ` (not run: ${missing})`}`, () => {
   it('answers whatever its OpenAPI document allows, and much it does not, as the document says and never with 500', async () => {
-    const [program, product] = await Promise.all([
-      ensureSchemathesis(resolve('data')),
-      startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } }),
-    ]);
+    const [program, product] = await Promise.all([ensureSchemathesis(resolve('data')), startLoaded()]);
     cleanups.push(() => product.dispose());
-    await untilUp(product);
-    await loaded(product);
     const dir = mkdtempSync(join(tmpdir(), 'oddstream-fuzz-'));
     cleanups.push(() => rmSync(dir, { recursive: true, force: true }));
     const args = [

@@ -1,33 +1,72 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
 import { digest, loaded } from './digest.js';
-import { eventually, startProduct } from './product.js';
+import { eventually, type Product, startProduct, untilUp } from './product.js';
 
 const WAIT_MS = 120_000;
+const HISTORY_ONLY = { RECORDED_HISTORY_ONLY: '1' };
 
-/**
- * Digest of the tables an undisturbed product makes of the recorded history, on the embedded engines. Measured once in a run of the tests and
- * day (the recording is shifted by whole days), by whoever asks first.
- */
-export async function undisturbed(): Promise<Record<string, string>> {
+interface Undisturbed {
+  readonly truth: Record<string, string>;
+  /** Of the product that was undisturbed, which has been stopped. */
+  readonly dataDir: string;
+}
+
+/** Done once in a run of the tests and day (the recording is shifted by whole days), by whoever asks first. */
+async function run(): Promise<Undisturbed> {
   const place = join(inject('runDir'), `undisturbed-${Math.floor(Date.now() / 86_400_000)}`);
-  const read = () => JSON.parse(readFileSync(`${place}.json`, 'utf8')) as Record<string, string>;
+  const read = () => JSON.parse(readFileSync(`${place}.json`, 'utf8')) as Undisturbed;
   try {
     mkdirSync(place);
   } catch {
     const theirs = await eventually('the undisturbed run', async () => read(), WAIT_MS).catch(() => null);
     if (theirs !== null) return theirs;
   }
-  const calm = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
+  const dataDir = mkdtempSync(join(place, 'data-'));
+  const calm = await startProduct({ env: HISTORY_ONLY, dataDir });
   try {
     await loaded(calm);
     const truth = await digest(calm);
     expect(Number.parseInt(truth.fills ?? '0', 10)).toBeGreaterThan(10_000);
-    writeFileSync(`${place}.tmp`, JSON.stringify(truth));
-    renameSync(`${place}.tmp`, `${place}.json`);
-    return truth;
+    expect((await calm.stop()).code).toBe(0);
+    const done: Undisturbed = { truth, dataDir };
+    writeFileSync(`${dataDir}.json`, JSON.stringify(done));
+    renameSync(`${dataDir}.json`, `${place}.json`);
+    return done;
   } finally {
     await calm.dispose();
   }
+}
+
+/** Digest of the tables an undisturbed product makes of the recorded history, on the embedded engines. */
+export async function undisturbed(): Promise<Record<string, string>> {
+  return (await run()).truth;
+}
+
+/** A copy of what an undisturbed product leaves behind, for a test that begins where the history is loaded; its caller removes it. */
+export async function loadedDataDir(): Promise<string> {
+  const { dataDir } = await run();
+  const copy = mkdtempSync(join(tmpdir(), 'oddstream-e2e-'));
+  cpSync(dataDir, copy, { recursive: true });
+  return copy;
+}
+
+/** A product with the recorded history in its tables, started on such a copy and removed with it. */
+export async function startLoaded(env: Record<string, string> = {}): Promise<Product> {
+  const dataDir = await loadedDataDir();
+  const product = await startProduct({ env: { ...HISTORY_ONLY, ...env }, dataDir });
+  const dispose = async () => {
+    await product.dispose();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await untilUp(product);
+    await loaded(product);
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return { ...product, dispose };
 }
