@@ -8,7 +8,7 @@ const SHARED = ['main.js', 'api.js', 'dom.js', 'format.js', 'search.js', 'table.
 const OF_VIEW: Readonly<Record<AppView, readonly string[]>> = {
   home: ['home.js'],
   market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js'],
-  wallet: ['wallet.js', 'charts.js', 'equity.js', 'positions.js'],
+  wallet: ['wallet.js', 'charts.js', 'equity.js', 'free.js', 'positions.js'],
 };
 const ASSETS = '/app/assets';
 export const appScript = `${ASSETS}/main.js`;

@@ -14,6 +14,7 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app kbd { font: 12px/1.4 ui-monospace, monospace; padding: 1px 6px; border: 1px solid var(--line); border-radius: 4px; color: var(--muted); }
 .app section { margin: 0 0 28px; }
 .app .bar { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; margin-bottom: 8px; min-height: 34px; }
+.app .bar p { margin: 0; }
 .app .bar [role=status] { font-size: 13px; color: var(--muted); }
 .app :is(input, button, select) { font: inherit; font-size: 15px; color: var(--text); background: var(--bg); border: 1px solid var(--line); border-radius: 6px; padding: 6px 12px; }
 .app button { background: var(--panel); cursor: pointer; }

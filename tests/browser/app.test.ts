@@ -296,6 +296,58 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
+  it('shows a key of the free plan what /v1 has of a wallet, and says in a sentence what is for paid plans', async () => {
+    const made = await fetch(`${product.api}/v1/keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'free' }),
+    });
+    const { api_key: key } = (await made.json()) as { api_key: string };
+    const [held] = await product.sql<{ wallet: string }>(
+      `SELECT maker AS wallet FROM fills WHERE maker IN (SELECT wallet FROM positions FINAL WHERE size > 0)
+        GROUP BY maker ORDER BY count() DESC, maker LIMIT 1`,
+    );
+    const path = `/app/wallet/${held?.wallet}`;
+    for (const dark of [false, true]) {
+      const answers: { book?: Promise<{ positions: Record<string, unknown>[] }>; trades?: Promise<{ count: number }> } =
+        {};
+      const { page, complaints } = await open(path, {
+        key,
+        dark,
+        before: async (page) => {
+          answers.book = answerOf(page, `/v1/wallets/${held?.wallet}/positions?`);
+          answers.trades = answerOf(page, `/v1/wallets/${held?.wallet}/trades?`);
+        },
+      });
+      const positions = (await answers.book)?.positions ?? [];
+      expect(positions.length).toBeGreaterThan(0);
+      await soon(() => rows(page, 'positions').count()).toBe(positions.length);
+      const told = (await page.evaluate(cellsOf('positions'))) as string[][];
+      expect(told.map(([title, outcome, state]) => [title, outcome, state])).toEqual(
+        positions.map((row) => [row.title, row.outcome, row.redeemable ? 'resolved' : 'open']),
+      );
+      expect(await page.locator('#status, #position-sort').count()).toBe(0);
+      await page.getByText('Open positions, the largest first. The others are part of the paid plans.').waitFor();
+      await page.getByText('The sums of a wallet are part of the paid plans.').waitFor();
+      const first = (await answers.trades)?.count ?? 0;
+      expect(first).toBe(50);
+      await soon(() => rows(page, 'trades').count()).toBe(first);
+      await page.getByRole('button', { name: 'Load more: Trades' }).click();
+      await soon(() => rows(page, 'trades').count()).toBe(2 * first);
+      await page.locator('#equity-canvas canvas').first().waitFor();
+      await page.getByRole('radio', { name: 'Realized, by position' }).check();
+      await page.getByText('This curve is part of the paid plans.').waitFor();
+      expect((await page.locator('#equity-legend').textContent())?.trim()).toBe('');
+      expect(await page.getByRole('alert').count()).toBe(0);
+      expect(complaints.filter((text) => !/status of 40[23]/.test(text))).toEqual([]);
+      expect(await page.evaluate(CONTRASTS)).toEqual([]);
+      await page.close();
+    }
+    const { page } = await open('/app/wallet/0x12', { key });
+    await page.getByRole('alert').getByText('400Invalid wallet').waitFor();
+    await page.close();
+  });
+
   it('puts trades of the event socket on top, once', async () => {
     const frame = {
       type: 'trade',

@@ -4,6 +4,8 @@ import { keepKey, readKey } from '/console/key.js';
 import { el } from './dom.js';
 
 let key = readKey();
+/** The API has refused this key something for its plan. */
+let limited = false;
 
 export const hasKey = () => key !== '';
 export const currentKey = () => key;
@@ -37,6 +39,7 @@ export async function get(path, query = {}, signal = undefined) {
   }
   const body = await answer.json().catch(() => null);
   if (answer.ok && body !== null) return body;
+  limited ||= answer.status === 402;
   const waitS = Number(answer.headers.get('retry-after'));
   throw new Refusal({
     status: answer.status,
@@ -45,6 +48,10 @@ export async function get(path, query = {}, signal = undefined) {
     requestId: answer.headers.get('x-request-id'),
   });
 }
+
+/** It is there, but not for the plan of this key. /v2 says so with 403, as it says that a key is unknown, which gets no 402 anywhere. */
+export const isPaidOnly = (error) =>
+  error instanceof Refusal && (error.status === 402 || (error.status === 403 && limited));
 
 /** Asks for another key; main.js shows the form. */
 const askForKey = (words) => document.dispatchEvent(new CustomEvent('key-wanted', { detail: words }));

@@ -1,10 +1,11 @@
 // The profit of a wallet over time, as one line.
 
 import { colour, dark, loadCharts } from '/console/library.js';
-import { get, problem } from './api.js';
+import { get, isPaidOnly, problem } from './api.js';
 import { look, numbers, panel, say } from './charts.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { count, profit, utc } from './format.js';
+import { paidOnly } from './free.js';
 
 /** What a line is made from. `read(answer)`: `[unix seconds, USD]`, oldest first. */
 const CURVES = {
@@ -77,6 +78,13 @@ export function createEquity(address) {
     chart.timeScale().fitContent();
   };
 
+  const clear = () => {
+    shown = [];
+    line?.setData([]);
+    tell();
+    list();
+  };
+
   const list = () => {
     if (!details.open) return;
     numbers(rows, {
@@ -104,7 +112,10 @@ export function createEquity(address) {
       list();
     } catch (error) {
       if (mine !== turn) return;
-      state.replaceChildren(problem(error, () => void show()));
+      if (isPaidOnly(error)) {
+        clear();
+        state.replaceChildren(paidOnly('This curve is part of the paid plans.', error));
+      } else state.replaceChildren(problem(error, () => void show()));
     }
     box.removeAttribute('aria-busy');
   };

@@ -1,8 +1,9 @@
 // What a wallet holds and held.
 
-import { get } from './api.js';
+import { get, isPaidOnly } from './api.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { marketPath, price, shares, short, sourceOf } from './format.js';
+import { createFreePositions, paidOnly } from './free.js';
 import { createTable } from './table.js';
 
 const PAGE = 50;
@@ -33,6 +34,15 @@ const columns = [
   { title: 'Last activity, UTC', kind: 'when', wide: true, cell: (row) => time(Number(row.last_activity_at)) },
 ];
 
+/** /v1 has the open ones in one order; those that choose among more make way for a sentence. */
+function openOnly(address, refusal) {
+  $('position-sort').remove();
+  $('status').replaceWith(
+    paidOnly('Open positions, the largest first. The others are part of the paid plans.', refusal),
+  );
+  return createFreePositions(address);
+}
+
 export function createPositions(address) {
   const table = createTable({
     id: 'positions',
@@ -47,6 +57,7 @@ export function createPositions(address) {
       return { rows: page.positions, next: page.next_offset };
     },
     keyOf: (row) => row.token_id,
+    instead: (error) => (isPaidOnly(error) ? openOnly(address, error) : null),
     empty: () =>
       el(
         'p',

@@ -10,8 +10,9 @@ const BONES = 6;
  * `id`: of its box, whose heading is `<id>-title`. `columns`: `{ title, cell(row), kind: 'num' | 'text' | undefined, wide }`, wide ones are left
  * out on narrow screens. `load(place)`: resolves to `{ rows, next }`, place null for the first page, next null after the last.
  * `keyOf(row)`: a row with a key that is shown already is passed over. `empty`: what an empty list says.
+ * `instead(error)`: makes another table of the box where that is the answer to a refusal, else null.
  */
-export function createTable({ id, columns, load, keyOf, empty, onError = null }) {
+export function createTable({ id, columns, load, keyOf, empty, onError = null, instead = () => null }) {
   const box = $(id);
   const head = el(
     'tr',
@@ -83,6 +84,8 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null })
       footer(first);
     } catch (error) {
       if (mine !== turn) return;
+      const other = instead(error);
+      if (other !== null) return other.reload();
       for (const row of waiting) row.remove();
       const again = () => {
         next = place;

@@ -75,4 +75,9 @@ const columns = {
 const pick = (...names) => names.map((name) => columns[name]);
 export const marketColumns = pick('time', 'side', 'outcome', 'price', 'shares', 'usd', 'rowWallet', 'fee', 'tx');
 export const walletColumns = pick('time', 'market', 'side', 'outcome', 'price', 'shares', 'usd', 'fee', 'tx');
+export const freeWalletColumns = [
+  ...pick('time', 'market', 'side', 'outcome', 'price'),
+  { ...columns.shares, wide: false },
+  ...pick('tx'),
+];
 export const newestColumns = pick('time', 'market', 'wallet', 'side', 'outcome', 'price', 'usd');

@@ -1,9 +1,10 @@
 // /app/wallet/{address}
 
-import { get, problem } from './api.js';
+import { get, isPaidOnly, problem } from './api.js';
 import { $, el, gain, tile, title } from './dom.js';
 import { createEquity } from './equity.js';
 import { count, kindOf, short, usd } from './format.js';
+import { createFreeTrades, paidOnly } from './free.js';
 import { createPositions } from './positions.js';
 import { createTable } from './table.js';
 import { tradeKey, tradesPage, walletColumns } from './trades.js';
@@ -30,21 +31,35 @@ const tilesOf = (summary) => [
   tile('Positions', count(summary.position_count), `${count(summary.wins)} won, ${count(summary.losses)} lost`),
 ];
 
+const withoutSums = (refusal) =>
+  el(
+    'div',
+    { class: 'notice' },
+    paidOnly(
+      'The sums of a wallet are part of the paid plans. Its profit over time, open positions and trades are in yours.',
+      refusal,
+    ),
+  );
+
 async function showSummary(address) {
   const box = $('tiles');
   box.setAttribute('aria-busy', 'true');
   try {
     box.replaceChildren(...tilesOf(await get(`/v3/wallets/${encodeURIComponent(address)}`)));
   } catch (error) {
-    box.replaceChildren(problem(error, () => void showSummary(address)));
+    box.replaceChildren(isPaidOnly(error) ? withoutSums(error) : problem(error, () => void showSummary(address)));
   }
   box.removeAttribute('aria-busy');
 }
 
 /** What is no address is asked about once, for the API's words. */
 async function showRefusal(text) {
+  const asked = encodeURIComponent(text);
   try {
-    await get(`/v3/wallets/${encodeURIComponent(text)}`);
+    await get(`/v3/wallets/${asked}`).catch((error) => {
+      if (isPaidOnly(error)) return get(`/v1/wallets/${asked}/positions`);
+      throw error;
+    });
   } catch (error) {
     $('view').replaceChildren($('title'), problem(error, null));
   }
@@ -63,6 +78,7 @@ export function showWallet(address) {
     columns: walletColumns,
     load: (place) => tradesPage(get, `/v3/wallets/${address}/trades`, { side: 'maker' }, place),
     keyOf: tradeKey,
+    instead: (error) => (isPaidOnly(error) ? createFreeTrades(address) : null),
     empty: 'This wallet has not traded.',
   });
   return trades.reload();
