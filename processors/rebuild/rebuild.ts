@@ -55,8 +55,7 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
     live.command(`DROP DATABASE IF EXISTS {name:Identifier}${ddl.onCluster} SYNC`, { name: shadow.database });
 
   await migrate({ client: live, migrations, logger });
-  for (const sql of units.flatMap((unit) => unit.migrations.flatMap((migration) => migration.statements(ddl))))
-    await live.command(sql);
+  for (const sql of units.flatMap((unit) => unit.create(ddl))) await live.command(sql);
   const ends = await landedEnds(units, live);
   const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`) ?? 0;
   const sinksOn = (store: ClickHouse, decisions: Parameters<typeof boundedLog>[0]['decisions']) =>

@@ -1,4 +1,4 @@
-import { type Ddl, type Migration, singleServerDdl, type TableSpec } from '../../infra/clickhouse/ddl.js';
+import type { Ddl, MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import { FatalError } from '../../infra/errors.js';
 import { activityTables } from '../activity/tables.js';
 import { catalogFamily } from '../catalog/family.js';
@@ -6,6 +6,7 @@ import { catalogTables } from '../catalog/tables.js';
 import { chainFamily } from '../chain/family.js';
 import { chainTables } from '../chain/tables.js';
 import { fillsFamily } from '../fills/family.js';
+import { finerFills } from '../fills/finer.js';
 import { fillsTables } from '../fills/tables.js';
 import { fillTotals, resolutionsInOrder } from '../fills/totals.js';
 import { quoteTables } from '../markets/tables.js';
@@ -23,12 +24,13 @@ import { walletEventTables } from '../wallet-events/tables.js';
 /** Tables that are rebuilt together: those one sink writes, and those materialized views fill from them. */
 export interface Unit {
   readonly family: Family;
-  readonly migrations: readonly Migration[];
   readonly tables: readonly TableSpec[];
+  /** Makes what is missing of the tables and their views, as the newest migration has them. */
+  readonly create: (ddl: Ddl) => readonly string[];
 }
 
 const sources: readonly (readonly [Family, ...Migration[]])[] = [
-  [fillsFamily, fillsTables, fillTotals],
+  [fillsFamily, fillsTables, fillTotals, finerFills],
   [chainFamily, chainTables, resolutionsInOrder, activityTables],
   [oracleFamily, oracleTables],
   [catalogFamily, catalogTables, quoteTables],
@@ -38,25 +40,38 @@ const sources: readonly (readonly [Family, ...Migration[]])[] = [
   [pnlFamily, pnlTables, comboTables],
 ];
 
-/** The tables a migration makes. */
-function tablesOf(migration: Migration): readonly TableSpec[] {
-  const found: TableSpec[] = [];
+/** Tables and views that migrations make; of one that a later migration makes anew, the later form. */
+function unitOf(family: Family, migrations: readonly Migration[]): Unit {
+  const tables = new Map<string, TableSpec>();
+  const views = new Map<string, MaterializedViewSpec>();
   const collecting: Ddl = {
-    ...singleServerDdl,
+    onCluster: '',
     table: (spec) => {
-      found.push(spec);
+      tables.set(spec.name, spec);
       return [];
     },
+    materializedView: (spec) => {
+      views.set(spec.name, spec);
+      return [];
+    },
+    drop: () => [],
+    backfill: () => [],
+    view: () => [],
+    replaceView: () => [],
+    index: () => [],
   };
-  migration.statements(collecting);
-  return found;
+  for (const migration of migrations) migration.statements(collecting);
+  return {
+    family,
+    tables: [...tables.values()],
+    create: (ddl) => [
+      ...[...tables.values()].flatMap((spec) => ddl.table(spec)),
+      ...[...views.values()].flatMap((spec) => ddl.materializedView(spec)),
+    ],
+  };
 }
 
-const units: readonly Unit[] = sources.map(([family, ...migrations]) => ({
-  family,
-  migrations,
-  tables: migrations.flatMap(tablesOf),
-}));
+const units: readonly Unit[] = sources.map(([family, ...migrations]) => unitOf(family, migrations));
 
 /** `all`, or the unit a table belongs to. Throws FatalError that lists the tables for any other name. */
 export function unitsFor(name: string | undefined): readonly Unit[] {
