@@ -11,7 +11,7 @@ import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/tota
 import { largestPositionTables, leaderboardTables } from './leaderboards/tables.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
-import { comboBackfill, comboTables } from './positions/combo-tables.js';
+import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkTables } from './sink/tables.js';
@@ -43,6 +43,7 @@ export const migrations: readonly Migration[] = [
   largestPositionTables,
   comboTables,
   comboBackfill,
+  comboIndex,
   changeIndexes,
   finerFills,
 ];

@@ -1,5 +1,5 @@
 import type { Sql, SqlValue } from '../tables/port.js';
-import { eventColumns, type PnlFilter, type PnlPlace } from './events.sql.js';
+import { eventColumns, eventConditions, type PnlFilter, type PnlPlace } from './events.sql.js';
 
 /** Events of all wallets in combos; nulls do not filter. */
 export type ComboFilter = Omit<PnlFilter, 'wallet' | 'combosOnly'>;
@@ -8,24 +8,9 @@ const places = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
 
 /** One page of events and one row more, newest first. The newest version of each is picked in the order of the table. */
 export function comboEventsSql(filter: ComboFilter, page: { readonly limit: number; readonly offset: number }): Sql {
-  const parts: string[] = [];
-  const params: Record<string, SqlValue> = { rows: page.limit + 1, offset: page.offset };
-  if (filter.tokenIds !== null) {
-    parts.push('e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
-    params.tokens = filter.tokenIds;
-  }
-  if (filter.actions !== null) {
-    parts.push('e.action IN {actions:Array(String)}');
-    params.actions = filter.actions;
-  }
-  if (filter.afterS !== null) {
-    parts.push(`e.timestamp >= toDateTime({after:UInt32}, 'UTC')`);
-    params.after = filter.afterS;
-  }
-  if (filter.beforeS !== null) {
-    parts.push(`e.timestamp <= toDateTime({before:UInt32}, 'UTC')`);
-    params.before = filter.beforeS;
-  }
+  const conditions = eventConditions(filter);
+  const parts = [...conditions.parts];
+  const params: Record<string, SqlValue> = { ...conditions.params, rows: page.limit + 1, offset: page.offset };
   const bound = (name: string, than: string, at: PnlPlace | null) => {
     if (at === null) return;
     // The first condition is the one a key range follows from.

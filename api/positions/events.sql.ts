@@ -19,6 +19,10 @@ export interface PnlFilter {
   readonly combosOnly?: boolean;
   readonly afterS: number | null;
   readonly beforeS: number | null;
+  /** Only what one transaction did. */
+  readonly txHash?: string | null;
+  /** Only what left nothing of the position (true), or something (false). */
+  readonly emptied?: boolean | null;
   /** Only what comes after this place, in the order of the page. */
   readonly beyond: PnlPlace | null;
   /** Only what stands at this place of the chain or before it. */
@@ -59,18 +63,17 @@ export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, 
         toString(e.cost_after) AS cost_after, toString(e.realized_after) AS realized_after, e.problem AS problem`;
 const place = '(e.block_number, e.log_index, e.id, e.leg)';
 
-/** One page of events and one row more, in chain order. */
-export function pnlEventsSql(
-  filter: PnlFilter,
-  page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
-): Sql {
-  const parts = ['e.wallet = {wallet:String}'];
-  const params: Record<string, SqlValue> = { wallet: filter.wallet, rows: page.limit + 1, offset: page.offset };
+/** What a filter says of an event `e`, its wallet and place left out. Every value is a bound parameter. */
+export function eventConditions(filter: Omit<PnlFilter, 'wallet' | 'combosOnly' | 'beyond' | 'atMost'>): {
+  readonly parts: string[];
+  readonly params: Record<string, SqlValue>;
+} {
+  const parts: string[] = [];
+  const params: Record<string, SqlValue> = {};
   if (filter.tokenIds !== null) {
     parts.push('e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
     params.tokens = filter.tokenIds;
   }
-  if (filter.combosOnly === true) parts.push(isCombo('e.token_id'));
   if (filter.actions !== null) {
     parts.push('e.action IN {actions:Array(String)}');
     params.actions = filter.actions;
@@ -83,6 +86,30 @@ export function pnlEventsSql(
     parts.push(`e.timestamp <= toDateTime({before:UInt32}, 'UTC')`);
     params.before = filter.beforeS;
   }
+  if (filter.txHash !== undefined && filter.txHash !== null) {
+    parts.push('e.tx_hash = {tx_hash:String}');
+    params.tx_hash = filter.txHash;
+  }
+  if (filter.emptied !== undefined && filter.emptied !== null) {
+    parts.push(filter.emptied ? 'e.size_after = 0' : 'e.size_after > 0');
+  }
+  return { parts, params };
+}
+
+/** One page of events and one row more, in chain order. */
+export function pnlEventsSql(
+  filter: PnlFilter,
+  page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
+): Sql {
+  const conditions = eventConditions(filter);
+  const parts = ['e.wallet = {wallet:String}', ...conditions.parts];
+  const params: Record<string, SqlValue> = {
+    ...conditions.params,
+    wallet: filter.wallet,
+    rows: page.limit + 1,
+    offset: page.offset,
+  };
+  if (filter.combosOnly === true) parts.push(isCombo('e.token_id'));
   const bound = (name: string, than: string, at: PnlPlace | null) => {
     if (at === null) return;
     parts.push(

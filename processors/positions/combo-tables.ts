@@ -59,3 +59,15 @@ export const comboBackfill: Migration = {
   id: '0038_combos_backfill',
   statements: (ddl) => views.flatMap((view) => ddl.backfill(view)),
 };
+
+/** Without a wallet the whole table is asked for a transaction. */
+export const comboIndex: Migration = {
+  id: '0039_combos_index',
+  statements: (ddl) =>
+    ddl.index({
+      name: 'combo_events_tx',
+      on: comboEvents,
+      expression: 'tx_hash',
+      type: 'bloom_filter(0.01) GRANULARITY 1',
+    }),
+};

@@ -70,8 +70,8 @@ beforeAll(async () => {
     SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
   // 100,000 changes of 10,000 combos, ten to a block.
   const combo = `bitShiftLeft(toUInt256(3), 248) + bitShiftLeft(toUInt256(cityHash64(number) % 10000), 120) + number % 2`;
-  await run(`INSERT INTO combo_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, _offset)
-    SELECT ${hex(40, 'number % 1000')}, ${combo}, toString(number), 0, intDiv(number, 10), number % 10, toDateTime(${T} + number * 60, 'UTC'),
+  await run(`INSERT INTO combo_events (wallet, token_id, id, tx_hash, leg, block_number, log_index, timestamp, action, _offset)
+    SELECT ${hex(40, 'number % 1000')}, ${combo}, toString(number), ${hex(64, 'number')}, 0, intDiv(number, 10), number % 10, toDateTime(${T} + number * 60, 'UTC'),
       if(number % 50 = 0, 'REDEEM', 'BUY'), number FROM numbers(${COMBO_EVENTS})`);
   await run(`INSERT INTO combo_markets (condition_id, events, first_at, last_at)
     SELECT concat('0x', lower(hex(bitShiftRight(${combo}, 8)))), 1, ${T}, ${T} + number FROM numbers(${COMBO_EVENTS}) GROUP BY ALL`);
@@ -205,6 +205,7 @@ it.each<[string, number]>([
   [`/v3/combos/activity?position_id=${COMBO}`, RANGE],
   // One of fifty.
   ['/v3/combos/redemptions', 2 * RANGE],
+  [`/v3/combos/redemptions?tx_hash=${id(64, 5_000)}`, RANGE],
   [`/v3/markets/condition/${C}/positions`, 4 * RANGE],
   ['/v3/markets/slug/market-3/positions', 4 * RANGE],
   [`/v3/markets/${token(5)}/positions`, 3 * RANGE],

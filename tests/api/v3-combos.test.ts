@@ -110,7 +110,18 @@ describe('combos of everybody', () => {
         timestamp: T + 50,
       },
     ]);
-    expect((await get(`redemptions?condition_id=${comboCondition}`)).redemptions).toEqual([]);
+    for (const path of ['combos', `wallets/${gina}/combos`])
+      for (const [query, count] of [
+        [`condition_id=${comboCondition}`, 0],
+        [`tx_hash=${tx(125)}&redemption_scope=full`, 1],
+        ['redemption_scope=all', 1],
+        ['redemption_scope=partial', 0],
+        ['redemption_scope=transformation', 0],
+        [`tx_hash=${tx(121)}`, 0],
+      ] as const) {
+        const { redemptions } = await api.ok<Page>(`/v3/${path}/redemptions?${query}`, key);
+        expect([path, query, redemptions.length]).toEqual([path, query, count]);
+      }
   });
 
   it('which there are', async () => {
@@ -155,6 +166,8 @@ describe('combos of everybody', () => {
       ['activity?event_kind=gift', 'invalid event_kind: use buy, sell, split, merge, redeem, convert, send, receive'],
       ['activity?cursor=134-0', 'invalid cursor: use next_cursor of an earlier page'],
       ['activity?cursor=134-0-70000-x', 'invalid cursor: use next_cursor of an earlier page'],
+      ['redemptions?redemption_scope=some', 'invalid redemption_scope: use full, partial, transformation or all'],
+      ['redemptions?tx_hash=0x1', 'invalid tx_hash: use 0x and 64 hex digits'],
       ['redemptions?condition_id=0x1', 'invalid condition_id: use 0x and 62 hex digits'],
       ['markets?sort=luck', 'invalid sort: use recent or volume'],
     ])

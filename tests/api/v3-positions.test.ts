@@ -412,6 +412,7 @@ describe('combos of a wallet', () => {
       ['full', '25', '25'],
       ['partial', '25', '25'],
     ]);
+    expect((await combos('redemptions?redemption_scope=partial')).redemptions).toEqual(redemptions.slice(1));
     const kinds = async (query: string) => (await combos(`activity?${query}`)).activity.map((row) => row.event_kind);
     expect(await kinds('event_kind=sell')).toEqual(['sell']);
     expect(await kinds(`after=${T + 62}&before=${T + 64}`)).toEqual(['sell', 'buy']);

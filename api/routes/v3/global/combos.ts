@@ -8,10 +8,16 @@ import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { type ComboReader, ORDER_MS } from '../../../positions/combos.js';
 import { comboSorts } from '../../../positions/combos.sql.js';
-import { formatPlace, type PnlAction, placeOf } from '../../../positions/events.sql.js';
+import { formatPlace, placeOf } from '../../../positions/events.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
-import { comboListQuery, eventKindParam } from '../positions/combos.js';
+import {
+  comboListQuery,
+  comboRedemptionsQuery,
+  type EventChoice,
+  eventKindParam,
+  redemptionsOf,
+} from '../positions/combos.js';
 import { actions, exampleComboEvent } from '../positions/combos.serialize.js';
 import { examplePaging } from '../trades/examples.js';
 import { comboNames, comboTokensOf } from '../trades/query.js';
@@ -90,14 +96,14 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
   /** A page of events, newest first. */
   const eventsOf = async (
     path: string,
-    kinds: readonly PnlAction[] | null,
+    choice: EventChoice | null,
     query: z.output<typeof eventsQuery>,
     context: RequestContext,
   ) => {
     const { rows, hasMore, last } = await combos.events(
       {
-        tokenIds: comboTokensOf(query),
-        actions: kinds,
+        ...(choice ?? { actions: [] }),
+        tokenIds: choice === null ? [] : comboTokensOf(query),
         afterS: tableSeconds(query.after),
         beforeS: tableSeconds(query.before),
       },
@@ -131,7 +137,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     },
     async handler({ query }, context) {
       const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await eventsOf('/v3/combos/activity', kinds, query, context);
+      const { rows, paging } = await eventsOf('/v3/combos/activity', { actions: kinds }, query, context);
       return {
         body: {
           activity: rows.map(globalEventFrom),
@@ -148,7 +154,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     tag: 'Trades',
     path: '/v3/combos/redemptions',
     summary: 'Redemptions of combos, newest first',
-    query: eventsQuery,
+    query: z.object(comboRedemptionsQuery),
     success: {
       description: 'A page of redemptions',
       schema: z.object({
@@ -165,7 +171,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
       },
     },
     async handler({ query }, context) {
-      const { rows, paging } = await eventsOf('/v3/combos/redemptions', ['REDEEM'], query, context);
+      const { rows, paging } = await eventsOf('/v3/combos/redemptions', redemptionsOf(query), query, context);
       return {
         body: {
           redemptions: rows.map(globalRedemptionFrom),

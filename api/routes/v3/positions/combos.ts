@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { tableSeconds } from '../../../fills/filter.js';
 import { type Walks, walkName } from '../../../fills/walks.js';
-import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { EXAMPLE_WALLET, hashParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { nothingMade, type PnlReader } from '../../../pnl/reader.js';
 import {
   formatPlace,
-  type PnlAction,
+  type PnlFilter,
   type PnlPlace,
   type PnlRow,
   parsePlace,
@@ -61,6 +61,30 @@ export const eventKindParam = choiceParam({
   invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
   values: eventKinds,
 });
+/** Parameters of the lists of redemptions. */
+export const comboRedemptionsQuery = {
+  ...comboListQuery,
+  redemption_scope: choiceParam({
+    description:
+      'full: nothing of the position was left; partial: something. transformation: none are told. Default all.',
+    invalid: 'invalid redemption_scope: use full, partial, transformation or all',
+    values: ['full', 'partial', 'transformation', 'all'],
+  }).default('all'),
+  tx_hash: hashParam({
+    description: 'Redemptions of one transaction.',
+    invalid: 'invalid tx_hash: use 0x and 64 hex digits',
+  }).optional(),
+};
+
+/** Which events a list is of. */
+export type EventChoice = Pick<PnlFilter, 'actions' | 'emptied' | 'txHash'>;
+
+/** The redemptions a query chooses; null: there are none such. */
+export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemptionsQuery>>): EventChoice | null {
+  const { redemption_scope: scope, tx_hash: txHash = null } = query;
+  if (scope === 'transformation') return null;
+  return { actions: ['REDEEM'], emptied: scope === 'all' ? null : scope === 'full', txHash };
+}
 type ListQuery = z.output<z.ZodObject<typeof comboListQuery>>;
 
 /** Every event of a record, also of those that touched several positions. */
@@ -148,7 +172,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   /** A page of what changed the wallet's positions in combos, newest first. */
   const eventsOf = async (
     address: string,
-    kinds: readonly PnlAction[] | null,
+    choice: EventChoice | null,
     path: string,
     query: ListQuery,
     context: RequestContext,
@@ -157,14 +181,14 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, { ...query });
     const begun = query.cursor === undefined && query.offset > 0 ? walks.boundOf(walk) : null;
     const rows =
-      tokenIds?.length === 0
+      tokenIds?.length === 0 || choice === null
         ? []
         : await positions.pnlEvents(
             {
               wallet: address,
               tokenIds,
               combosOnly: true,
-              actions: kinds,
+              ...choice,
               afterS: tableSeconds(query.after),
               beforeS: tableSeconds(query.before),
               beyond: query.cursor ?? null,
@@ -217,7 +241,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     },
     async handler({ params: { address }, query }, context) {
       const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await eventsOf(address, kinds, 'activity', query, context);
+      const { rows, paging } = await eventsOf(address, { actions: kinds }, 'activity', query, context);
       return {
         body: {
           address,
@@ -235,7 +259,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     path: '/v3/wallets/{address}/combos/redemptions',
     summary: 'Redemptions of a wallet in combos, newest first',
     params: z.object({ address: v3.address }),
-    query: z.object(comboListQuery),
+    query: z.object(comboRedemptionsQuery),
     success: {
       description: 'A page of redemptions',
       schema: z.object({
@@ -254,7 +278,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       },
     },
     async handler({ params: { address }, query }, context) {
-      const { rows, paging } = await eventsOf(address, ['REDEEM'], 'redemptions', query, context);
+      const { rows, paging } = await eventsOf(address, redemptionsOf(query), 'redemptions', query, context);
       return {
         body: {
           address,
