@@ -1,14 +1,20 @@
 import { inflateRawSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { type ByteCounter, countBytes, type Received, sumOf } from '../support/usage-client.js';
 
-const running: Product[] = [];
+/** One for all tests: what each adds to the usage is counted from where it begins. */
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct({ env: { LOG_LEVEL: 'info' } });
+  await untilUp(product);
+}, 120_000);
+afterAll(() => product?.dispose(), 60_000);
+
 const sockets: ByteCounter[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const { socket } of sockets.splice(0)) socket.terminate();
-  for (const product of running.splice(0).reverse()) await product.dispose();
-}, 60_000);
+});
 
 const everything = [
   { type: 'global', filters: { snapshot_count: 50 } },
@@ -18,14 +24,7 @@ const everything = [
 const meters = ['onchain_event_bytes', 'orderbook_chainlink_bytes'] as const;
 type Sums = Record<Received['meter'], number>;
 
-async function start(): Promise<Product> {
-  const product = await startProduct({ env: { LOG_LEVEL: 'info' } });
-  running.push(product);
-  await untilUp(product);
-  return product;
-}
-
-async function recorded(product: Product): Promise<Sums> {
+async function recorded(): Promise<Sums> {
   const rows = await product.sql<{ meter: Received['meter']; used: string }>(
     `SELECT meter, toString(sum(used)) AS used FROM usage_monthly WHERE account_id = 'local' GROUP BY meter`,
   );
@@ -34,7 +33,7 @@ async function recorded(product: Product): Promise<Sums> {
   return sums;
 }
 
-async function connect(product: Product, query = ''): Promise<ByteCounter> {
+async function connect(query = ''): Promise<ByteCounter> {
   return eventually('a connection', async () => {
     const counter = await countBytes(`${product.socket}?key=${product.key()}${query}`, everything, (message) =>
       inflateRawSync(message),
@@ -51,9 +50,8 @@ const frames = (counter: ByteCounter, count: number) =>
 
 describe('usage of the event socket', () => {
   it('is exactly what the clients received, text and compressed, when nothing disturbs', async () => {
-    const product = await start();
-    const text = await connect(product);
-    const zipped = await connect(product, '&compress=zlib');
+    const text = await connect();
+    const zipped = await connect('&compress=zlib');
     await Promise.all([frames(text, 40), frames(zipped, 40)]);
     // While the history loads, ticks or trades may come first; trades are up to 136 s apart.
     const both = async () => meters.every((meter) => sumOf(text.received)[meter] > 0);
@@ -73,7 +71,7 @@ describe('usage of the event socket', () => {
       orderbook_chainlink_bytes: (sums[0]?.orderbook_chainlink_bytes ?? 0) + (sums[1]?.orderbook_chainlink_bytes ?? 0),
     };
     for (const meter of meters) expect(expected[meter]).toBeGreaterThan(0);
-    await expect.poll(() => recorded(product), { timeout: 20_000 }).toEqual(expected);
+    await expect.poll(recorded, { timeout: 20_000 }).toEqual(expected);
     const usage = await product.get('/v1/account/usage');
     expect(usage).toMatchObject({
       status: 200,
@@ -94,10 +92,10 @@ describe('usage of the event socket', () => {
   }, 300_000);
 
   it('survives kill -9 with at most the last second of each life lost and nothing counted twice', async () => {
-    const product = await start();
+    const before = await recorded();
     const lives: { counter: ByteCounter; killedMs: number }[] = [];
     for (let life = 0; life < 4; life++) {
-      const counter = await connect(product);
+      const counter = await connect();
       await frames(counter, 12 + 6 * (life % 3));
       await pause(1_500 + ((life * 379) % 900));
       const pid = product.pid('stream-gateway');
@@ -107,28 +105,28 @@ describe('usage of the event socket', () => {
       await counter.closed;
       lives.push({ counter, killedMs });
     }
-    const last = await connect(product);
+    const last = await connect();
     await frames(last, 12);
     last.socket.close();
     await last.closed;
     lives.push({ counter: last, killedMs: Number.POSITIVE_INFINITY });
 
-    const most: Sums = { onchain_event_bytes: 0, orderbook_chainlink_bytes: 0 };
-    const least: Sums = { onchain_event_bytes: 0, orderbook_chainlink_bytes: 0 };
+    const most = { ...before };
+    const least = { ...before };
     for (const { counter, killedMs } of lives)
       for (const meter of meters) {
         most[meter] += sumOf(counter.received)[meter];
         least[meter] += sumOf(counter.received, killedMs - 1_000)[meter];
       }
     await eventually('the last life in the table', async () => {
-      const now = await recorded(product);
+      const now = await recorded();
       return meters.every((meter) => now[meter] >= least[meter]);
     });
     // No more comes: the last life is over, and what it sent is in the log within a second.
     await pause(3_000);
-    const used = await recorded(product);
+    const used = await recorded();
     for (const meter of meters) {
-      expect(least[meter]).toBeGreaterThan(0);
+      expect(least[meter]).toBeGreaterThan(before[meter]);
       expect(used[meter]).toBeGreaterThanOrEqual(least[meter]);
       expect(used[meter]).toBeLessThanOrEqual(most[meter]);
     }

@@ -14,8 +14,8 @@ const root = projectRoot(dirname(fileURLToPath(import.meta.url)));
 export const processNames = ['clickhouse', 'ingest', 'processors', 'api', 'stream-gateway'] as const;
 export type ProcessName = (typeof processNames)[number];
 
-/** What the products of the test under way have said, by their data directories. */
-export const outputs = new Map<string, () => string>();
+/** What the products of the test under way have said, by their data directories, and whether they have ended. */
+export const outputs = new Map<string, { said(): string; over(): boolean }>();
 
 /** Repeats until the answer is not null, undefined or false; fails with what was last seen. */
 export async function eventually<T>(
@@ -113,7 +113,7 @@ export async function startProduct(
   child.stderr?.on('data', (chunk) => {
     output += chunk;
   });
-  outputs.set(dataDir, () => output);
+  outputs.set(dataDir, { said: () => output, over: () => child.exitCode !== null || child.signalCode !== null });
   const apiUrl = `http://127.0.0.1:${api}`;
   const clickhouseUrl = outside?.url ?? `http://127.0.0.1:${clickhouse}`;
   const product: Product = {

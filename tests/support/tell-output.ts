@@ -7,7 +7,7 @@ const TOLD_CHARACTERS = 20_000;
 // A failed test of real processes says what they said last: a failure that shows once in many runs is to be found from one report.
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') {
-    for (const [dataDir, output] of outputs) console.error(`--- ${dataDir}:\n${output().slice(-TOLD_CHARACTERS)}`);
+    for (const [dataDir, { said }] of outputs) console.error(`--- ${dataDir}:\n${said().slice(-TOLD_CHARACTERS)}`);
   }
-  outputs.clear();
+  for (const [dataDir, { over }] of outputs) if (over()) outputs.delete(dataDir);
 });
