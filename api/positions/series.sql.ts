@@ -39,8 +39,6 @@ export interface ChangeRow {
   readonly cost: string;
   /** Whether shares came in without a cost. */
   readonly gifts: SqlBool;
-  /** Whether there were any shares in between. */
-  readonly held_then: SqlBool;
 }
 
 /** Changes of a wallet's positions between the moments of a grid; what was before it is one change at its first moment. */
@@ -48,7 +46,7 @@ export const changesSql = (wallet: string, grid: Grid): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${indexOf(eventTime)} AS i,
         toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
         toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
-        toString(argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg))) AS cost, max(${gift('e.')}) AS gifts, max(e.size_after > 0) AS held_then
+        toString(argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg))) AS cost, max(${gift('e.')}) AS gifts
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND ${eventTime} <= {end:Int64}
       GROUP BY e.token_id, i

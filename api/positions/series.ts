@@ -1,5 +1,5 @@
 import { divide } from '../../schemas/primitives/money.js';
-import type { Facts } from '../catalogue/facts.js';
+import type { Facts, Resolution, TokenFact } from '../catalogue/facts.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
@@ -189,6 +189,17 @@ export function marksOf(
   );
 }
 
+/** What a token pays once its condition is settled; null while it is open at the end of the grid. */
+function settlementOf(token: TokenFact | null, resolution: Resolution | null, grid: Grid): Mark | null {
+  const payout = token === null ? undefined : resolution?.payouts[token.outcomeIndex];
+  if (resolution === null || payout === undefined || resolution.denominator === 0n) return null;
+  if (resolution.resolvedAtS > endOf(grid)) return null;
+  return {
+    i: momentOf(grid, resolution.resolvedAtS),
+    price: divide(payout * ONE_USD, resolution.denominator, 'half_up'),
+  };
+}
+
 export interface ProfitSeriesDeps {
   readonly tables: Tables;
   readonly facts: Facts;
@@ -207,27 +218,27 @@ export async function readProfitSeries(
   const grid = gridFrom(Number(begun.first));
   const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid));
   const touched = [...new Set(changes.map((change) => change.token))];
-  const held = [...new Set(changes.flatMap(({ token, held_then }) => (boolFrom(held_then) ? [token] : [])))];
-  const abouts = await facts.tokensOf(held);
+  /** Tokens held at a moment of the grid, and the first such moment. */
+  const heldFrom = new Map<string, number>();
+  for (const { token, i, size } of changes)
+    if (size !== '0') heldFrom.set(token, Math.min(Number(i), heldFrom.get(token) ?? Number(i)));
+  const abouts = await facts.tokensOf([...heldFrom.keys()]);
   const conditions = [...abouts.values()].flatMap((about) => (about === null ? [] : [about.conditionId]));
   const [markets, resolutions] = await Promise.all([facts.marketsOf(conditions), facts.resolutionsOf(conditions)]);
-  const otherOf = new Map<string, string>();
   const settled = new Map<string, Mark>();
+  const priced: string[] = [];
+  const otherOf = new Map<string, string>();
   for (const [token, about] of abouts) {
-    if (about === null) continue;
-    const tokenIds = markets.get(about.conditionId)?.tokenIds ?? [];
-    const other = tokenIds.length === 2 ? tokenIds.find((id) => id !== token) : undefined;
-    if (other !== undefined && tokenIds.includes(token)) otherOf.set(token, other);
-    const resolution = resolutions.get(about.conditionId) ?? null;
-    const payout = resolution?.payouts[about.outcomeIndex];
-    if (resolution === null || payout === undefined || resolution.denominator === 0n) continue;
-    if (resolution.resolvedAtS <= endOf(grid))
-      settled.set(token, {
-        i: momentOf(grid, resolution.resolvedAtS),
-        price: divide(payout * ONE_USD, resolution.denominator, 'half_up'),
-      });
+    const settlement = settlementOf(about, about === null ? null : (resolutions.get(about.conditionId) ?? null), grid);
+    if (settlement !== null) settled.set(token, settlement);
+    // What was settled before it is first seen held needs no other price.
+    if (settlement !== null && settlement.i <= (heldFrom.get(token) ?? 0)) continue;
+    priced.push(token);
+    const tokenIds = about === null ? [] : (markets.get(about.conditionId)?.tokenIds ?? []);
+    const other = tokenIds.length === 2 && tokenIds.includes(token) ? tokenIds.find((id) => id !== token) : undefined;
+    if (other !== undefined) otherOf.set(token, other);
   }
-  const sources = [...new Set([...held, ...otherOf.values()])];
+  const sources = [...new Set([...priced, ...otherOf.values()])];
   const closesOf = async (): Promise<CloseRow[]> => {
     const found: CloseRow[] = [];
     for (let at = 0; at < sources.length; at += TOKENS_AT_ONCE)
@@ -239,5 +250,5 @@ export async function readProfitSeries(
     closesOf(),
     deps.prices(touched),
   ]);
-  return profitSeries(grid, { changes, gifts, marks: marksOf(held, otherOf, closes), settled, now });
+  return profitSeries(grid, { changes, gifts, marks: marksOf(priced, otherOf, closes), settled, now });
 }

@@ -2,17 +2,18 @@ import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/cli
 import { tokenPricesSelect } from '../markets/token-prices.js';
 import { walletVersions } from './order-index.js';
 import { byBuilder, byToken, byWallet, fills } from './tables.js';
+import { candleViews } from './totals.js';
 
 /** A page reads a hundred rows of every part: granules and compressed blocks no larger than a few pages. */
-const finer = (spec: TableSpec): TableSpec => ({
+const finer = (spec: TableSpec, rows: number): TableSpec => ({
   ...spec,
-  settings: ['index_granularity = 512', 'min_compress_block_size = 16384'],
+  settings: [`index_granularity = ${rows}`, 'min_compress_block_size = 16384'],
 });
 
-const copies: readonly MaterializedViewSpec[] = [byWallet, byToken, byBuilder].map((view) => ({
-  ...view,
-  to: finer(view.to),
-}));
+const copies: readonly MaterializedViewSpec[] = [
+  ...[byWallet, byToken, byBuilder].map((view) => ({ ...view, to: finer(view.to, 512) })),
+  ...candleViews.map((view) => ({ ...view, to: finer(view.to, 256) })),
+];
 
 const lastPrices: MaterializedViewSpec = {
   name: 'last_prices_mv',
@@ -39,7 +40,7 @@ const lastPrices: MaterializedViewSpec = {
 };
 
 /**
- * The copies of `fills` in finer granules, and `last_prices` with plain columns: the newest maker fill per token by place, block x 2^20 + log
+ * The copies of `fills` and the candles in finer granules, and `last_prices` with plain columns: the newest maker fill per token by place, block x 2^20 + log
  * index. A cluster fills them from the log: `npm run rebuild -- fills`.
  */
 export const finerFills: Migration = {

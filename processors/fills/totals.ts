@@ -1,4 +1,4 @@
-import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import { resolutions } from '../chain/tables.js';
 import { fills } from './tables.js';
 
@@ -106,7 +106,12 @@ const candleSelect = (start: string) => (from: string) =>
       ${summed}, min(${place}) AS first_place, max(${place}) AS last_place, min(timestamp) AS first_at, max(timestamp) AS last_at
     FROM ${from} AS fills WHERE ${matches} AND fills.shares > 0 GROUP BY token_id, bucket`;
 
-const views = [
+export const candleViews: readonly MaterializedViewSpec[] = [
+  { name: 'token_candles_1m_mv', from: fills, to: minuteCandles, select: candleSelect('toStartOfMinute') },
+  { name: 'token_candles_1h_mv', from: fills, to: hourCandles, select: candleSelect('toStartOfHour') },
+];
+
+const views: readonly MaterializedViewSpec[] = [
   {
     name: 'token_volumes_mv',
     from: fills,
@@ -114,8 +119,7 @@ const views = [
     select: (from: string) =>
       `SELECT token_id, exchange_version, ${summed} FROM ${from} AS fills WHERE ${matches} GROUP BY token_id, exchange_version`,
   },
-  { name: 'token_candles_1m_mv', from: fills, to: minuteCandles, select: candleSelect('toStartOfMinute') },
-  { name: 'token_candles_1h_mv', from: fills, to: hourCandles, select: candleSelect('toStartOfHour') },
+  ...candleViews,
   {
     name: 'builder_volumes_mv',
     from: fills,
@@ -134,7 +138,7 @@ const views = [
       sumIf(toUInt128(fills.usdc), ${matches}) AS usdc, sum(toUInt128(fills.fee)) AS fee
     FROM ${from} AS fills GROUP BY hour, exchange_version`,
   },
-] as const;
+];
 
 const resolutionsView = {
   name: 'resolutions_by_time_mv',
