@@ -8,6 +8,8 @@ const NOT_THERE_YET: ReadonlySet<string> = new Set(['60', '81']);
 const PING_TIMEOUT_MS = 2_000;
 /** Above the longest statement's own limit: only a database that hangs gets here. */
 const QUERY_TIMEOUT_MS = 15_000;
+/** Answers read a small key range each, and many are asked for at once: handing parts of one to other threads costs more than it gains. */
+const SETTINGS = { max_threads: '1' } as const;
 
 /** The tables behind the shared client. Tables that are not made yet, and a database that hangs, count as trouble that passes. */
 export function createClickHouseTables(
@@ -19,7 +21,7 @@ export function createClickHouseTables(
     async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
       const signal = AbortSignal.timeout(queryTimeoutMs);
       try {
-        return await client.query<T>(sql.text, sql.params, { signal });
+        return await client.query<T>(sql.text, sql.params, { signal, settings: SETTINGS });
       } catch (error) {
         if (signal.aborted) throw new RetryableError(`No answer within ${queryTimeoutMs} ms`, { cause: error });
         if (error instanceof ClickHouseError && NOT_THERE_YET.has(error.code)) {
