@@ -78,6 +78,8 @@ runProcess({
     const clickhouseCheck = createClickHouseCheck({ client, metrics });
     board.started('own', async () => ({ chain: chainCheck(sources, Date.now()), tables: await clickhouseCheck() }));
     logger.info({ host: server.host, port: server.port }, 'listening');
+    // Never rejects; a statement under way ends with the client.
+    void service.keepWarm(signal);
     try {
       await sources.done;
     } finally {

@@ -5,6 +5,7 @@ import type { Metrics } from '../infra/telemetry/metrics.js';
 import { asyncApiDocument } from './asyncapi/document.js';
 import type { KeyDirectory } from './auth/caller.js';
 import { createTtlCache } from './cache/ttl-cache.js';
+import { keepWarm } from './catalogue/warm-up.js';
 import { mountPages, type SocketAddress } from './docs/pages.js';
 import { createApp } from './http/app.js';
 import type { Route } from './http/route.js';
@@ -67,6 +68,8 @@ export interface Service {
   readonly app: Express;
   readonly routes: readonly Route[];
   readonly openApi: Readonly<Record<string, unknown>>;
+  /** Holds in memory what most answers are about, until `signal` fires. */
+  keepWarm(signal: AbortSignal): Promise<void>;
 }
 
 /** The whole API over its ports: routes, pages, errors, limits. */
@@ -114,5 +117,11 @@ export function createService(deps: ServiceDeps): Service {
     upgradeUrl,
     pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
   });
-  return { app, routes, openApi };
+  return {
+    app,
+    routes,
+    openApi,
+    keepWarm: (signal) =>
+      keepWarm({ tables, logger, metrics: deps.metrics, ...reads, prices: reads.positions.prices }, signal),
+  };
 }

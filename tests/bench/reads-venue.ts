@@ -79,7 +79,7 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
       neg_risk_market_id, volume, tag_slugs, _offset)
     SELECT ${hex(64, '5000000000 + number')}, toString(900000000 + number), concat('made-up-market-', toString(number)), concat('Question ', toString(number)),
       toString(900000000 + intDiv(number, 5)), concat('made-up-event-', toString(intDiv(number, 5))), concat('Event ', toString(intDiv(number, 5))), ['Yes', 'No'],
-      [toUInt256(9000000 + number * 2), toUInt256(9000001 + number * 2)], ['0.5', '0.5'], true, '', number,
+      [toUInt256(9000000 + number * 2), toUInt256(9000001 + number * 2)], ['0.5', '0.5'], true, '', ${markets} - number,
       [concat('tag-', toString(number % 1000))], 1000000000 + number FROM numbers(${markets})`);
   await run(`INSERT INTO tokens (token_id, condition_id, outcome_index, outcome, market_slug, event_id, event_slug, _offset)
     SELECT toUInt256(9000000 + number), ${hex(64, '5000000000 + intDiv(number, 2)')}, number % 2, if(number % 2 = 0, 'Yes', 'No'),

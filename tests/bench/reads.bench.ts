@@ -146,6 +146,12 @@ export async function run(): Promise<void> {
     const began = performance.now();
     await fillVenue(product, VENUE, (step) => process.stderr.write(`\r  ${step}          `));
     await untilMerged(product, 300_000);
+    process.stderr.write('\r  warming up             ');
+    await eventually(
+      'the api to hold the markets',
+      async () => (await product.metric('api', 'api_markets_warm')) >= Math.min(100_000, VENUE.tokens / 2),
+      600_000,
+    );
     const tookS = (performance.now() - began) / 1000;
     process.stderr.write('\r');
     console.log(

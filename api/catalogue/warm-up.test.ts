@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import type { Sql, Tables } from '../tables/port.js';
+import { warmUp } from './warm-up.js';
+
+it('takes in every market of the catalogue once, largest first, and rests in between', async () => {
+  const markets = Array.from({ length: 2_300 }, (_, n) => ({ condition_id: `c${n}`, tokens: [`${n}y`, `${n}n`] }));
+  const tables: Tables = {
+    reachable: async () => true,
+    rows: async <T>({ params }: Sql) =>
+      markets.slice(Number(params.offset), Number(params.offset) + Number(params.rows)) as T[],
+  };
+  const asked = { conditions: [] as string[], outcomes: [] as string[], prices: [] as string[] };
+  const lookup = (into: string[]) => async (ids: readonly string[]) => {
+    into.push(...ids);
+    return new Map<string, unknown>();
+  };
+  const pauses: number[] = [];
+  const known = await warmUp({
+    tables,
+    conditionsOf: lookup(asked.conditions),
+    outcomesOf: lookup(asked.outcomes),
+    prices: lookup(asked.prices),
+    pause: async (ms) => {
+      pauses.push(ms);
+    },
+  });
+  const tokens = markets.flatMap((market) => market.tokens);
+  expect(known).toBe(2_300);
+  expect(asked).toEqual({
+    conditions: markets.map((market) => market.condition_id),
+    outcomes: tokens,
+    prices: tokens,
+  });
+  expect(pauses).toHaveLength(2);
+});

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { Sql, Tables } from '../tables/port.js';
+import type { Lookup } from './held-lookup.js';
+
+interface Market {
+  readonly condition_id: string;
+  readonly tokens: readonly string[];
+}
+
+/** Markets in the order of their volume, from a place of that order on. */
+const marketsSql = (rows: number, offset: number): Sql => ({
+  text: `SELECT condition_id, arrayMap(token -> toString(token), token_ids) AS tokens
+      FROM markets FINAL
+      ORDER BY volume DESC, condition_id
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
+  params: { rows, offset },
+});
+
+const MARKETS_AT_ONCE = 1_000;
+/** As many as are held. */
+const MOST_MARKETS = 100_000;
+const AGAIN_AFTER_MS = 60_000;
+
+/** Takes everything about the largest markets into memory; what is there already costs nothing. Resolves with how many there are. */
+export async function warmUp(deps: {
+  readonly tables: Tables;
+  readonly conditionsOf: Lookup<unknown>;
+  readonly outcomesOf: Lookup<unknown>;
+  readonly prices: Lookup<unknown>;
+  /** Waited for after each thousand markets: for as long as they took, twice over. */
+  readonly pause: (ms: number) => Promise<void>;
+}): Promise<number> {
+  let known = 0;
+  while (known < MOST_MARKETS) {
+    const began = performance.now();
+    const markets = await deps.tables.rows<Market>(marketsSql(MARKETS_AT_ONCE, known));
+    const tokens = markets.flatMap((market) => market.tokens);
+    await deps.conditionsOf(markets.map((market) => market.condition_id));
+    await deps.outcomesOf(tokens);
+    await deps.prices(tokens);
+    known += markets.length;
+    if (markets.length < MARKETS_AT_ONCE) break;
+    await deps.pause(2 * (performance.now() - began));
+  }
+  return known;
+}
+
+/** Warms up once a minute until `signal` fires, so that nobody's page waits for what all pages are about. Resolves then. */
+export async function keepWarm(
+  deps: Omit<Parameters<typeof warmUp>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
+  signal: AbortSignal,
+): Promise<void> {
+  const held = deps.metrics.gauge(
+    'api_markets_warm',
+    'Markets of the catalogue that were last taken into memory ahead of questions',
+  );
+  const pause = (ms: number) => sleep(ms, undefined, { signal });
+  while (!signal.aborted) {
+    try {
+      held.set(await warmUp({ ...deps, pause }));
+    } catch (error) {
+      // The tables are made, or come back, in their own time; whoever asks meanwhile is told.
+      if (!signal.aborted) deps.logger.debug({ err: error }, 'could not take the markets into memory');
+    }
+    await pause(AGAIN_AFTER_MS).catch(() => undefined);
+  }
+}
