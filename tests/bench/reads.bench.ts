@@ -149,7 +149,7 @@ export async function run(): Promise<void> {
     process.stderr.write('\r  warming up             ');
     await eventually(
       'the api to hold the markets',
-      async () => (await product.metric('api', 'api_markets_warm')) >= Math.min(100_000, VENUE.tokens / 2),
+      async () => (await product.metric('api', 'oddstream_api_markets_warm')) >= Math.min(100_000, VENUE.tokens / 2),
       600_000,
     );
     const tookS = (performance.now() - began) / 1000;
