@@ -3,7 +3,7 @@ import type { Sql, Tables } from '../tables/port.js';
 import { warmUp } from './warm-up.js';
 
 it('takes in every market of the catalogue once, largest first, and rests in between', async () => {
-  const markets = Array.from({ length: 2_300 }, (_, n) => ({ condition_id: `c${n}`, tokens: [`${n}y`, `${n}n`] }));
+  const markets = Array.from({ length: 12_300 }, (_, n) => ({ condition_id: `c${n}`, tokens: [`${n}y`, `${n}n`] }));
   const tables: Tables = {
     reachable: async () => true,
     rows: async <T>({ params }: Sql) =>
@@ -25,11 +25,11 @@ it('takes in every market of the catalogue once, largest first, and rests in bet
     },
   });
   const tokens = markets.flatMap((market) => market.tokens);
-  expect(known).toBe(2_300);
+  expect(known).toBe(12_300);
   expect(asked).toEqual({
     conditions: markets.map((market) => market.condition_id),
     outcomes: tokens,
     prices: tokens,
   });
-  expect(pauses).toHaveLength(2);
+  expect(pauses).toHaveLength(13);
 });

@@ -18,10 +18,14 @@ const marketsSql = (rows: number, offset: number): Sql => ({
   params: { rows, offset },
 });
 
+/** Each page sorts the whole catalogue. */
+const MARKETS_PER_PAGE = 10_000;
 const MARKETS_AT_ONCE = 1_000;
 /** As many as are held. */
 const MOST_MARKETS = 100_000;
 const AGAIN_AFTER_MS = 60_000;
+/** A pass takes less than a hundredth of a core. */
+const REST = 30;
 
 /** Takes everything about the largest markets into memory; what is there already costs nothing. Resolves with how many there are. */
 export async function warmUp(deps: {
@@ -32,22 +36,23 @@ export async function warmUp(deps: {
   /** Waited for after each thousand markets: for as long as they took, twice over. */
   readonly pause: (ms: number) => Promise<void>;
 }): Promise<number> {
-  let known = 0;
-  while (known < MOST_MARKETS) {
-    const began = performance.now();
-    const markets = await deps.tables.rows<Market>(marketsSql(MARKETS_AT_ONCE, known));
-    const tokens = markets.flatMap((market) => market.tokens);
-    await deps.conditionsOf(markets.map((market) => market.condition_id));
-    await deps.outcomesOf(tokens);
-    await deps.prices(tokens);
-    known += markets.length;
-    if (markets.length < MARKETS_AT_ONCE) break;
-    await deps.pause(2 * (performance.now() - began));
+  for (let offset = 0; offset < MOST_MARKETS; offset += MARKETS_PER_PAGE) {
+    const page = await deps.tables.rows<Market>(marketsSql(MARKETS_PER_PAGE, offset));
+    for (let at = 0; at < page.length; at += MARKETS_AT_ONCE) {
+      const began = performance.now();
+      const markets = page.slice(at, at + MARKETS_AT_ONCE);
+      const tokens = markets.flatMap((market) => market.tokens);
+      await deps.conditionsOf(markets.map((market) => market.condition_id));
+      await deps.outcomesOf(tokens);
+      await deps.prices(tokens);
+      await deps.pause(2 * (performance.now() - began));
+    }
+    if (page.length < MARKETS_PER_PAGE) return offset + page.length;
   }
-  return known;
+  return MOST_MARKETS;
 }
 
-/** Warms up once a minute until `signal` fires, so that nobody's page waits for what all pages are about. Resolves then. */
+/** Warms up once a minute, less often where that takes long, until `signal` fires, so that nobody's page waits for what all pages are about. Resolves then. */
 export async function keepWarm(
   deps: Omit<Parameters<typeof warmUp>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
   signal: AbortSignal,
@@ -58,12 +63,13 @@ export async function keepWarm(
   );
   const pause = (ms: number) => sleep(ms, undefined, { signal });
   while (!signal.aborted) {
+    const began = performance.now();
     try {
       held.set(await warmUp({ ...deps, pause }));
     } catch (error) {
       // The tables are made, or come back, in their own time; whoever asks meanwhile is told.
       if (!signal.aborted) deps.logger.debug({ err: error }, 'could not take the markets into memory');
     }
-    await pause(AGAIN_AFTER_MS).catch(() => undefined);
+    await pause(Math.max(AGAIN_AFTER_MS, REST * (performance.now() - began))).catch(() => undefined);
   }
 }
