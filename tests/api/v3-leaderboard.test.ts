@@ -284,6 +284,18 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
   }
   expect(byCursor).toEqual([...above, ...all]);
   expect(await byOffset('market=rain')).toEqual([alice, bob]);
+
+  // A walk whose picture goes is told so, one beyond its end is not.
+  await get('limit=1');
+  expect(await get('limit=1&offset=9000')).toMatchObject({ leaderboard: [], has_more: false });
+  await api.clickhouse.command('TRUNCATE TABLE leaderboards');
+  api.clock.nowMs += 61_000;
+  await painter.paint();
+  expect(await api.get('/v3/leaderboard?limit=1&offset=1', key)).toMatchObject({
+    status: 400,
+    body: { error: 'this walk took too long and its picture is gone: begin again' },
+  });
+  expect((await get('limit=1')).leaderboard).toHaveLength(1);
 }, 60_000);
 
 it('walks of the largest positions stay with their picture too, whose age is told', async () => {

@@ -145,6 +145,9 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       if (cursor !== undefined && found.length === 0) {
         throw badParameter('invalid cursor: its picture is gone, begin again');
       }
+      if (found.length === 0 && begun !== undefined && (await leaderboards.ranks(board, begun, 0, 0)).length === 0) {
+        throw badParameter('this walk took too long and its picture is gone: begin again');
+      }
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
       return {
