@@ -24,8 +24,8 @@ const idOf: Readonly<Record<Followed, string>> = {
 
 export interface MarkRow {
   readonly source: Followed;
-  /** Highest offset, as text. */
-  readonly mark: string;
+  /** The offset behind the newest row, as text; 0 of an empty table. */
+  readonly next: string;
 }
 
 /** The newest fill has the highest offset; the other tables are small. */
@@ -38,7 +38,7 @@ export const marksSql = (exact: boolean): Sql => ({
   text: followed
     .map((source) => {
       const rows = (exact ? undefined : guessed[source]) ?? `SELECT _offset FROM ${source}`;
-      return `SELECT '${source}' AS source, toString(max(_offset)) AS mark FROM (${rows})`;
+      return `SELECT '${source}' AS source, toString(if(count() = 0, 0, max(_offset) + 1)) AS next FROM (${rows})`;
     })
     .join(' UNION ALL '),
   params: {},
@@ -49,13 +49,13 @@ export interface ChangedRow extends MarkRow {
   readonly id: string;
 }
 
-/** What was written beyond the marks; no more than `rows` of each table. */
-export const changesSql = (marks: Readonly<Record<Followed, bigint>>, rows: number): Sql => ({
+/** What was written from these offsets on; no more than `rows` of each table. */
+export const changesSql = (next: Readonly<Record<Followed, bigint>>, rows: number): Sql => ({
   text: followed
     .map(
-      (source) => `SELECT '${source}' AS source, ${idOf[source]} AS id, toString(max(_offset)) AS mark
-      FROM ${source} WHERE _offset > {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
+      (source) => `SELECT '${source}' AS source, ${idOf[source]} AS id, toString(max(_offset) + 1) AS next
+      FROM ${source} WHERE _offset >= {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
     )
     .join(' UNION ALL '),
-  params: { ...marks, rows },
+  params: { ...next, rows },
 });

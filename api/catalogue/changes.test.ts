@@ -19,14 +19,14 @@ function setUp() {
       if (params.rows === undefined) {
         return followed.map((source) => {
           const offsets = written.filter((row) => row.source === source).map((row) => row.offset);
-          return { source, mark: String(offsets.sort((a, b) => Number(a - b)).at(-1) ?? 0n) } as T;
+          return { source, next: String((offsets.sort((a, b) => Number(a - b)).at(-1) ?? -1n) + 1n) } as T;
         });
       }
       return followed.flatMap((source) =>
         written
-          .filter((row) => row.source === source && row.offset > params[source])
+          .filter((row) => row.source === source && row.offset >= params[source])
           .slice(0, params.rows)
-          .map((row) => ({ source, id: row.id, mark: String(row.offset) }) as T),
+          .map((row) => ({ source, id: row.id, next: String(row.offset + 1n) }) as T),
       );
     },
   };
@@ -56,10 +56,19 @@ it('begins where the tables are, and tells each change once', async () => {
   expect(asked).toEqual(['marks', 'changes', 'changes']);
 });
 
+it('tells the very first row of an empty table', async () => {
+  const { clock, written, told, settled } = setUp();
+  await settled();
+  written.push({ source: 'markets', id: '0xa', offset: 0n });
+  clock.nowMs = 1_000;
+  await settled();
+  expect(told.slice(2)).toEqual(['markets: 0xa']);
+});
+
 it('takes a table with very many changes as changed throughout, and goes on behind them', async () => {
   const { clock, written, told, settled } = setUp();
   await settled();
-  for (let n = 1n; n <= 6_000n; n++) written.push({ source: 'fills', id: String(n), offset: n });
+  for (let n = 0n; n <= 6_000n; n++) written.push({ source: 'fills', id: String(n), offset: n });
   clock.nowMs = 1_000;
   await settled();
   written.push({ source: 'fills', id: 'x', offset: 6_001n });

@@ -30,7 +30,7 @@ export function createChanges(deps: { tables: Tables; nowMs: () => number }): Ch
   };
   const marksNow = async (exact: boolean): Promise<Record<Followed, bigint>> => {
     const rows = await deps.tables.rows<MarkRow>(marksSql(exact));
-    const found = new Map(rows.map((row) => [row.source, BigInt(row.mark)]));
+    const found = new Map(rows.map((row) => [row.source, BigInt(row.next)]));
     return Object.fromEntries(followed.map((source) => [source, found.get(source) ?? 0n])) as Record<Followed, bigint>;
   };
   const ask = async (): Promise<void> => {
@@ -48,8 +48,8 @@ export function createChanges(deps: { tables: Tables; nowMs: () => number }): Ch
       const ids = changed.get(row.source);
       if (ids === undefined) changed.set(row.source, [row.id]);
       else ids.push(row.id);
-      const mark = BigInt(row.mark);
-      if (mark > next[row.source]) next[row.source] = mark;
+      const behind = BigInt(row.next);
+      if (behind > next[row.source]) next[row.source] = behind;
     }
     const flooded = [...changed].filter(([, ids]) => ids.length >= MOST_CHANGES).map(([source]) => source);
     if (flooded.length > 0) {

@@ -8,7 +8,7 @@ const KNOWN_MS = 30_000;
 /** What the catalogue does not know yet is asked for again soon. */
 const UNKNOWN_MS = 1_000;
 /** What is dropped when it changes is read anew now and then all the same: a table may have been rebuilt. */
-const FOLLOWED_MS = 300_000;
+const FOLLOWED_MS = 1_800_000;
 /** Some 10 MB of each kind of thing. */
 const MAX_HELD = 10_000;
 /** Ids per question. */
