@@ -9,6 +9,7 @@ import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createWalks, type Walks } from './fills/walks.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
+import { type ClosesReader, createClosesReader } from './positions/closes.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
@@ -30,6 +31,7 @@ export interface Reads {
   readonly rankings: Rankings;
   readonly pnl: PnlReader;
   readonly positions: PositionReader;
+  readonly closesOf: ClosesReader;
   /** What positions are about, by token. */
   readonly outcomesOf: Lookup<Outcome>;
   /** Copies of pages of rows. */
@@ -59,6 +61,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     rankings: createRankings(deps),
     pnl: createPnlReader(deps),
     positions: createPositionReader({ tables: deps.tables, books, prices, outcomesOf }),
+    closesOf: createClosesReader({ ...deps, changes }),
     outcomesOf,
     pages: createTtlCache({
       maxEntries: 5_000,

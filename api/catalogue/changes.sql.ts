@@ -47,13 +47,16 @@ export const marksSql = (exact: boolean): Sql => ({
 export interface ChangedRow extends MarkRow {
   /** Condition or token id. */
   readonly id: string;
+  /** Of the oldest of these rows, Unix seconds; 0 where they have no time. */
+  readonly since: number | string;
 }
 
 /** What was written from these offsets on; no more than `rows` of each table. */
 export const changesSql = (next: Readonly<Record<Followed, bigint>>, rows: number): Sql => ({
   text: followed
     .map(
-      (source) => `SELECT '${source}' AS source, ${idOf[source]} AS id, toString(max(_offset) + 1) AS next
+      (source) => `SELECT '${source}' AS source, ${idOf[source]} AS id, toString(max(_offset) + 1) AS next,
+        ${source === 'fills' ? 'toUnixTimestamp(min(timestamp))' : '0'} AS since
       FROM ${source} WHERE _offset >= {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
     )
     .join(' UNION ALL '),

@@ -7,7 +7,7 @@ import { createHeldLookup } from './held-lookup.js';
 /** Rows of followed tables as they are written, and a clock. */
 function setUp() {
   const clock = { nowMs: 0 };
-  const written: { source: Followed; id: string; offset: bigint }[] = [];
+  const written: { source: Followed; id: string; offset: bigint; atS?: number }[] = [];
   const asked: ('marks' | 'changes')[] = [];
   const trouble: { error: Error | null } = { error: null };
   const tables: Tables = {
@@ -26,7 +26,7 @@ function setUp() {
         written
           .filter((row) => row.source === source && row.offset >= params[source])
           .slice(0, params.rows)
-          .map((row) => ({ source, id: row.id, next: String(row.offset + 1n) }) as T),
+          .map((row) => ({ source, id: row.id, next: String(row.offset + 1n), since: row.atS ?? 0 }) as T),
       );
     },
   };

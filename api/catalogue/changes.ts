@@ -1,8 +1,10 @@
 import type { Tables } from '../tables/port.js';
 import { type ChangedRow, changesSql, type Followed, followed, type MarkRow, marksSql } from './changes.sql.js';
 
-/** Ids whose rows changed; null: any may have. */
-export type ChangeListener = (ids: readonly string[] | null, source: Followed) => void;
+/**
+ * Ids whose rows changed; null: any may have. `sinceS`: nothing older than this changed, Unix seconds; 0 where rows have no time of their own.
+ */
+export type ChangeListener = (ids: readonly string[] | null, source: Followed, sinceS: number) => void;
 
 /** Tells what changed in the tables, so that what was read of them may be held until it does. */
 export interface Changes {
@@ -25,8 +27,8 @@ export function createChanges(deps: { tables: Tables; nowMs: () => number }): Ch
   let asking: Promise<void> | null = null;
   let failure: unknown;
 
-  const tell = (source: Followed, ids: readonly string[] | null) => {
-    for (const listener of listeners.get(source) ?? []) listener(ids, source);
+  const tell = (source: Followed, ids: readonly string[] | null, sinceS = 0) => {
+    for (const listener of listeners.get(source) ?? []) listener(ids, source, sinceS);
   };
   const marksNow = async (exact: boolean): Promise<Record<Followed, bigint>> => {
     const rows = await deps.tables.rows<MarkRow>(marksSql(exact));
@@ -42,22 +44,28 @@ export function createChanges(deps: { tables: Tables; nowMs: () => number }): Ch
     }
     const known = marks;
     const rows = await deps.tables.rows<ChangedRow>(changesSql(known, MOST_CHANGES));
-    const changed = new Map<Followed, string[]>();
+    const changed = new Map<Followed, { readonly ids: string[]; sinceS: number }>();
     const next = { ...known };
     for (const row of rows) {
-      const ids = changed.get(row.source);
-      if (ids === undefined) changed.set(row.source, [row.id]);
-      else ids.push(row.id);
+      const [found, sinceS] = [changed.get(row.source), Number(row.since)];
+      if (found === undefined) changed.set(row.source, { ids: [row.id], sinceS });
+      else {
+        found.ids.push(row.id);
+        found.sinceS = Math.min(found.sinceS, sinceS);
+      }
       const behind = BigInt(row.next);
       if (behind > next[row.source]) next[row.source] = behind;
     }
-    const flooded = [...changed].filter(([, ids]) => ids.length >= MOST_CHANGES).map(([source]) => source);
+    const flooded = [...changed].filter(([, { ids }]) => ids.length >= MOST_CHANGES).map(([source]) => source);
     if (flooded.length > 0) {
       const newest = await marksNow(true);
       for (const source of flooded) next[source] = newest[source];
     }
     marks = next;
-    for (const [source, ids] of changed) tell(source, ids.length >= MOST_CHANGES ? null : ids);
+    for (const [source, { ids, sinceS }] of changed) {
+      if (ids.length >= MOST_CHANGES) tell(source, null);
+      else tell(source, ids, sinceS);
+    }
   };
 
   return {

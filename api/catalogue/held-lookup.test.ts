@@ -44,3 +44,28 @@ it('holds no more than it may, and lets go of what was read first', async () => 
   await lookup(['3', '4', '5']);
   expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['d'], ['c'], ['1', '2', '3', '4', '5']]);
 });
+
+it('holds by weight where things differ in size, and reads anew what says it is old', async () => {
+  const asked: string[][] = [];
+  const old = new Set<string>();
+  const lookup = createHeldLookup({
+    read: async (ids) => {
+      asked.push([...ids]);
+      return new Map(ids.map((id) => [id, id]));
+    },
+    unknown: '',
+    nowMs: () => 0,
+    maxHeld: 6,
+    weigh: (value) => value.length,
+    current: (value) => !old.has(value),
+  });
+  await lookup(['aaa', 'bb']);
+  await lookup(['c']);
+  old.add('bb');
+  await lookup(['bb', 'c']);
+  // 'aaa' was asked for longest ago.
+  await lookup(['dd']);
+  await lookup(['c', 'dd']);
+  await lookup(['aaa']);
+  expect(asked).toEqual([['aaa', 'bb'], ['c'], ['bb'], ['dd'], ['aaa']]);
+});

@@ -19,13 +19,17 @@ export interface HeldLookupOptions<T> {
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly unknown: T;
   readonly nowMs: () => number;
+  /** Sum of the weights; each thing weighs 1 unless told. */
   readonly maxHeld?: number;
+  readonly weigh?: (value: T) => number;
+  /** False for what is to be read anew although it was not dropped. */
+  readonly current?: (value: T) => boolean;
   /** Where the changes of these things are told; without it they are held for 30 s, unknown ones for a second. */
   readonly follow?: {
     readonly changes: Changes;
     readonly sources: readonly Followed[];
-    /** True where such a change does not matter to the thing. */
-    readonly keeps?: (value: T, source: Followed) => boolean;
+    /** True where such a change does not matter to the thing. `sinceS`: see ChangeListener. */
+    readonly keeps?: (value: T, source: Followed, sinceS: number) => boolean;
   };
 }
 
@@ -35,20 +39,29 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const maxHeld = options.maxHeld ?? MAX_HELD;
   const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
   const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
+  const weigh = options.weigh ?? (() => 1);
   const held = new Map<string, { readonly value: T; readonly untilMs: number }>();
+  let weight = 0;
   /** What changed while it was being read, per reading under way; 'all' for everything. */
   const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
 
-  follow?.changes.on(follow.sources, (ids, source) => {
+  const drop = (id: string, known: { readonly value: T }) => {
+    held.delete(id);
+    weight -= weigh(known.value);
+  };
+
+  follow?.changes.on(follow.sources, (ids, source, sinceS) => {
     for (const reading of readings) {
       if (ids === null) reading.all = true;
       else for (const id of ids) reading.ids.add(id);
     }
-    if (ids === null) held.clear();
-    else {
+    if (ids === null) {
+      held.clear();
+      weight = 0;
+    } else {
       for (const id of ids) {
         const known = held.get(id);
-        if (known !== undefined && follow.keeps?.(known.value, source) !== true) held.delete(id);
+        if (known !== undefined && follow.keeps?.(known.value, source, sinceS) !== true) drop(id, known);
       }
     }
   });
@@ -60,11 +73,14 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     try {
       const read = await options.read(ids);
       for (const id of ids) {
-        const value = read.get(id);
-        found.set(id, value ?? options.unknown);
+        const known = read.get(id);
+        const value = known ?? options.unknown;
+        found.set(id, value);
         if (changed.all || changed.ids.has(id)) continue;
-        held.delete(id);
-        held.set(id, { value: value ?? options.unknown, untilMs: nowMs + (value === undefined ? unknownMs : knownMs) });
+        const before = held.get(id);
+        if (before !== undefined) drop(id, before);
+        held.set(id, { value, untilMs: nowMs + (known === undefined ? unknownMs : knownMs) });
+        weight += weigh(value);
       }
     } finally {
       readings.delete(changed);
@@ -79,7 +95,7 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     const missing: string[] = [];
     for (const id of new Set(ids)) {
       const known = held.get(id);
-      if (known === undefined || nowMs >= known.untilMs) {
+      if (known === undefined || nowMs >= known.untilMs || options.current?.(known.value) === false) {
         missing.push(id);
         // Keeps its place among the answers.
         found.set(id, options.unknown);
@@ -91,9 +107,9 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
       held.set(id, known);
     }
     for (let at = 0; at < missing.length; at += AT_ONCE) await readSome(missing.slice(at, at + AT_ONCE), found);
-    for (const id of held.keys()) {
-      if (held.size <= maxHeld) break;
-      held.delete(id);
+    for (const [id, known] of held) {
+      if (weight <= maxHeld) break;
+      drop(id, known);
     }
     return found;
   };

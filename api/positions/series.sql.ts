@@ -77,27 +77,3 @@ export const giftsSql = (wallet: string, grid: Grid): Sql => ({
       SETTINGS max_execution_time = 10`,
   params: { wallet, ...gridParams(grid) },
 });
-
-/** The newest close of a token's full hours before a moment of the grid. */
-export interface CloseRow {
-  readonly token: string;
-  readonly i: number | string;
-  /** 1e-6 USD, as text. */
-  readonly price: string;
-  /** Of the trade that made it: block x 2^20 + log index, as text. */
-  readonly place: string;
-}
-
-const bucketEnd = 'toInt64(toUnixTimestamp(candle.bucket)) + 3600';
-
-/** Closes of tokens, of the moments of a grid before which they traded. */
-export const closesSql = (tokenIds: readonly string[], grid: Grid): Sql => ({
-  text: `SELECT toString(candle.token_id) AS token, ${indexOf(`(${bucketEnd})`)} AS i,
-        toString(argMaxMerge(candle.close)) AS price, toString(max(candle.last_place)) AS place
-      FROM token_candles_1h AS candle
-      WHERE candle.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND ${bucketEnd} <= {end:Int64}
-      GROUP BY candle.token_id, i
-      ORDER BY candle.token_id, i
-      SETTINGS max_execution_time = 10`,
-  params: { tokens: tokenIds, ...gridParams(grid) },
-});

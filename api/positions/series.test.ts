@@ -3,22 +3,22 @@ import { marksOf } from './series.js';
 import { momentOf } from './series.sql.js';
 
 it('prices a token by whichever outcome of its market traded last', () => {
-  const close = (token: string, i: number, price: string, place: string) => ({ token, i: String(i), price, place });
+  const grid = { startS: 7_200, stepS: 3_600, points: 6 };
+  const close = (i: number, price: bigint, place: bigint) => ({ endS: 7_200 + i * 3_600, price, place });
   const marks = marksOf(
+    grid,
     ['yes', 'no', 'alone', 'quiet'],
     new Map([
       ['yes', 'no'],
       ['no', 'yes'],
     ]),
-    [
-      close('yes', 0, '600000', '10'),
-      close('yes', 2, '700000', '30'),
-      close('no', 1, '350000', '20'),
-      close('no', 2, '310000', '31'),
+    new Map([
+      // The hour behind the end of the grid is not over.
+      ['yes', [close(-1, 500_000n, 9n), close(0, 600_000n, 10n), close(2, 700_000n, 30n), close(6, 1n, 90n)]],
       // Above a dollar, as odd fills are: the other outcome is worth nothing.
-      close('no', 3, '1200000', '40'),
-      close('alone', 5, '10000', '50'),
-    ],
+      ['no', [close(1, 350_000n, 20n), close(2, 310_000n, 31n), close(3, 1_200_000n, 40n)]],
+      ['alone', [close(5, 10_000n, 50n)]],
+    ]),
   );
   expect(Object.fromEntries(marks)).toEqual({
     yes: [

@@ -3,12 +3,11 @@ import type { Facts, Resolution, TokenFact } from '../catalogue/facts.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
+import type { Close, ClosesReader } from './closes.js';
 import { marked, type Price } from './position.js';
 import {
   type ChangeRow,
-  type CloseRow,
   changesSql,
-  closesSql,
   endOf,
   firstMomentSql,
   type GiftRow,
@@ -157,32 +156,29 @@ export function profitSeries(grid: Grid, facts: SeriesFacts): ProfitPoint[] {
 }
 
 const ONE_USD = 1_000_000n;
-/** Token ids have up to 78 digits, and the parameters of a statement their limit. */
-const TOKENS_AT_ONCE = 4_000;
 
 /**
  * Last traded prices before each moment: of the token itself or, where that was later, of the other outcome of a market of two, whose complement it
- * is.
+ * is. An hour that is not over at the end of the grid tells nothing yet.
  */
 export function marksOf(
+  grid: Grid,
   tokenIds: readonly string[],
   otherOf: ReadonlyMap<string, string>,
-  closes: readonly CloseRow[],
+  closesOf: ReadonlyMap<string, readonly Close[]>,
 ): ReadonlyMap<string, readonly Mark[]> {
-  const rowsOf = byToken(closes);
+  const endS = endOf(grid);
   return new Map(
     tokenIds.map((token) => {
-      const newest = new Map<number, { readonly price: bigint; readonly place: bigint }>();
-      const put = (row: CloseRow, price: bigint) => {
-        const [i, place] = [Number(row.i), BigInt(row.place)];
+      const newest = new Map<number, Close>();
+      const put = (close: Close) => {
+        const i = momentOf(grid, close.endS);
         const known = newest.get(i);
-        if (known === undefined || place > known.place) newest.set(i, { price, place });
+        if (close.endS <= endS && (known === undefined || close.place > known.place)) newest.set(i, close);
       };
-      for (const row of rowsOf.get(token) ?? []) put(row, BigInt(row.price));
-      for (const row of rowsOf.get(otherOf.get(token) ?? '') ?? []) {
-        const price = BigInt(row.price);
-        put(row, price < ONE_USD ? ONE_USD - price : 0n);
-      }
+      for (const close of closesOf.get(token) ?? []) put(close);
+      for (const close of closesOf.get(otherOf.get(token) ?? '') ?? [])
+        put({ ...close, price: close.price < ONE_USD ? ONE_USD - close.price : 0n });
       const marks = [...newest].map(([i, { price }]) => ({ i, price }));
       return [token, marks.sort((a, b) => a.i - b.i)] as const;
     }),
@@ -204,20 +200,24 @@ export interface ProfitSeriesDeps {
   readonly tables: Tables;
   readonly facts: Facts;
   readonly prices: Lookup<Price>;
+  readonly closesOf: ClosesReader;
 }
 
-/** The profit of a wallet over its whole life at the moments of a grid; null for a wallet that never did anything. */
+/** When a wallet did something for the first time, Unix seconds; null for one that never did anything. */
+export async function firstMoment(tables: Tables, wallet: string): Promise<number | null> {
+  const [row] = await tables.rows<{ first: number | string }>(firstMomentSql(wallet));
+  return row === undefined ? null : Number(row.first);
+}
+
+/** The profit of a wallet over its whole life at the moments of a grid; null for a wallet that did nothing up to its end. */
 export async function readProfitSeries(
   deps: ProfitSeriesDeps,
   wallet: string,
-  gridFrom: (firstS: number) => Grid,
+  grid: Grid,
 ): Promise<readonly ProfitPoint[] | null> {
   const { tables, facts } = deps;
-  const [begun] = await tables.rows<{ first: number | string }>(firstMomentSql(wallet));
-  if (begun === undefined) return null;
-  const grid = gridFrom(Number(begun.first));
   const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid));
-  const touched = [...new Set(changes.map((change) => change.token))];
+  if (changes.length === 0) return null;
   /** Tokens held at a moment of the grid, and the first such moment. */
   const heldFrom = new Map<string, number>();
   for (const { token, i, size } of changes)
@@ -238,17 +238,10 @@ export async function readProfitSeries(
     const other = tokenIds.length === 2 && tokenIds.includes(token) ? tokenIds.find((id) => id !== token) : undefined;
     if (other !== undefined) otherOf.set(token, other);
   }
-  const sources = [...new Set([...priced, ...otherOf.values()])];
-  const closesOf = async (): Promise<CloseRow[]> => {
-    const found: CloseRow[] = [];
-    for (let at = 0; at < sources.length; at += TOKENS_AT_ONCE)
-      found.push(...(await tables.rows<CloseRow>(closesSql(sources.slice(at, at + TOKENS_AT_ONCE), grid))));
-    return found;
-  };
   const [gifts, closes, now] = await Promise.all([
     changes.some((change) => boolFrom(change.gifts)) ? tables.rows<GiftRow>(giftsSql(wallet, grid)) : [],
-    closesOf(),
-    deps.prices(touched),
+    deps.closesOf([...new Set([...priced, ...otherOf.values()])], grid.startS),
+    deps.prices([...heldFrom.keys()]),
   ]);
-  return profitSeries(grid, { changes, gifts, marks: marksOf(priced, otherOf, closes), settled, now });
+  return profitSeries(grid, { changes, gifts, marks: marksOf(grid, priced, otherOf, closes), settled, now });
 }

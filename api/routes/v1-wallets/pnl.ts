@@ -5,7 +5,7 @@ import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { type ProfitSeriesDeps, readProfitSeries } from '../../positions/series.js';
+import { firstMoment, type ProfitSeriesDeps, readProfitSeries } from '../../positions/series.js';
 import type { Grid } from '../../positions/series.sql.js';
 import { common } from './params.js';
 
@@ -20,11 +20,10 @@ const periods = {
   ALL: { stepS: 12 * HOUR_S, points: null },
 } as const;
 
-/** The moments of a period, counted back from the minute of now. */
-function gridOf(period: keyof typeof periods, firstS: number, nowMs: number): Grid {
-  const { stepS, points } = periods[period];
+/** `points` moments `stepS` apart, counted back from the minute of now; or as many as there are since a time. */
+function gridOf(stepS: number, points: number | { readonly sinceS: number }, nowMs: number): Grid {
   const endS = Math.floor(nowMs / 1000 / MINUTE_S) * MINUTE_S;
-  const count = points ?? Math.max(0, Math.floor((endS - firstS) / stepS)) + 1;
+  const count = typeof points === 'number' ? points : Math.max(0, Math.floor((endS - points.sinceS) / stepS)) + 1;
   return { startS: endS - (count - 1) * stepS, stepS, points: count };
 }
 
@@ -64,9 +63,12 @@ export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; now
       },
     },
     async handler({ params: { wallet }, query: { period } }) {
-      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, CACHE_S * 1000, () =>
-        readProfitSeries(deps, wallet, (firstS) => gridOf(period, firstS, deps.nowMs())),
-      );
+      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, CACHE_S * 1000, async () => {
+        const { stepS, points } = periods[period];
+        const sinceS = points === null ? await firstMoment(deps.tables, wallet) : null;
+        if (points === null && sinceS === null) return null;
+        return readProfitSeries(deps, wallet, gridOf(stepS, points ?? { sinceS: sinceS ?? 0 }, deps.nowMs()));
+      });
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cacheOf(cached, CACHE_S) };
     },
