@@ -10,6 +10,7 @@ import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createWalks, type Walks } from './fills/walks.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
 import { type ClosesReader, createClosesReader } from './positions/closes.js';
+import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
@@ -32,6 +33,8 @@ export interface Reads {
   readonly pnl: PnlReader;
   readonly positions: PositionReader;
   readonly closesOf: ClosesReader;
+  /** The equity curve of a wallet. */
+  readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
   /** What positions are about, by token. */
   readonly outcomesOf: Lookup<Outcome>;
   /** Copies of pages of rows. */
@@ -62,6 +65,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     pnl: createPnlReader(deps),
     positions: createPositionReader({ tables: deps.tables, books, prices, outcomesOf }),
     closesOf: createClosesReader({ ...deps, changes }),
+    equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),
     outcomesOf,
     pages: createTtlCache({
       maxEntries: 5_000,

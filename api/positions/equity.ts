@@ -1,6 +1,11 @@
 import { divide } from '../../schemas/primitives/money.js';
+import type { Facts } from '../catalogue/facts.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Tables } from '../tables/port.js';
+import { type EquityRow, equitySql } from './equity.sql.js';
 import { ordered } from './order.js';
-import { type HeldPosition, positionId } from './position.js';
+import { type Price, totalPnlOf, unpriced } from './position.js';
+import { MAX_POSITIONS } from './reader.js';
 
 /** Which positions a curve is made of; nulls do not filter. Unix seconds, both included. */
 export interface EquityFilter {
@@ -26,6 +31,21 @@ export interface Equity {
   readonly raw: readonly EquityPoint[];
   /** Profit per share ever bought, 18 decimals. */
   readonly normalized: readonly EquityPoint[];
+  /** There may be more positions. */
+  readonly partial: boolean;
+}
+
+/** What a curve is made of. */
+interface Step {
+  readonly tokenId: string;
+  /** Positions whose market nobody knows are markets of their own. */
+  readonly market: string;
+  readonly held: boolean;
+  /** Shares, base units. */
+  readonly totalBought: bigint;
+  readonly profit: bigint;
+  readonly firstAtS: number;
+  readonly lastAtS: number;
 }
 
 const SHARE_SCALE = 10n ** 18n;
@@ -39,38 +59,57 @@ export function thinned<Point>(points: readonly Point[], most: number): readonly
   });
 }
 
-/** Positions whose market nobody knows are markets of their own. */
-const marketOf = (position: HeldPosition): string => position.about.conditionId ?? position.tokenId;
-
-/** The curve of a wallet: its positions in the order of their first activity, their profits cumulated. */
-export function equityOf(positions: readonly HeldPosition[], filter: EquityFilter): Equity {
-  const within = positions.filter(
-    (one) =>
-      (filter.fromS === null || one.firstAtS >= filter.fromS) && (filter.toS === null || one.firstAtS <= filter.toS),
-  );
-  const newestFirst = ordered(within, { key: (one) => BigInt(one.lastAtS), order: 'desc', id: positionId });
-  const markets = [...new Set(newestFirst.map(marketOf))].slice(0, filter.maxMarkets ?? undefined);
+/** The curve: positions in the order of their first activity, their profits cumulated. */
+function equityOf(steps: readonly Step[], maxMarkets: number | null): Omit<Equity, 'partial'> {
+  const id = (step: Step) => step.tokenId;
+  const newestFirst = ordered(steps, { key: (step) => BigInt(step.lastAtS), order: 'desc', id });
+  const markets = [...new Set(newestFirst.map((step) => step.market))].slice(0, maxMarkets ?? undefined);
   const chosen = new Set(markets);
   const listed = ordered(
-    within.filter((one) => chosen.has(marketOf(one))),
-    { key: (one) => BigInt(one.firstAtS), order: 'asc', id: positionId },
+    steps.filter((step) => chosen.has(step.market)),
+    { key: (step) => BigInt(step.firstAtS), order: 'asc', id },
   );
   let pnl = 0n;
   let perShare = 0n;
   const raw: EquityPoint[] = [];
   const normalized: EquityPoint[] = [];
-  for (const one of listed) {
-    const profit = filter.includeUnrealized ? one.totalPnl : one.realizedPnl;
+  for (const { profit, totalBought, firstAtS } of listed) {
     pnl += profit;
-    if (one.totalBought > 0n) perShare += divide(profit * SHARE_SCALE, one.totalBought, 'half_up');
-    raw.push({ atS: one.firstAtS, pnl });
-    normalized.push({ atS: one.firstAtS, pnl: perShare });
+    if (totalBought > 0n) perShare += divide(profit * SHARE_SCALE, totalBought, 'half_up');
+    raw.push({ atS: firstAtS, pnl });
+    normalized.push({ atS: firstAtS, pnl: perShare });
   }
   return {
     positions: listed.length,
     markets: markets.length,
-    open: listed.filter((one) => one.size > 0n).length,
+    open: listed.filter((step) => step.held).length,
     raw,
     normalized,
   };
+}
+
+/** The curve of a wallet, of at most MAX_POSITIONS positions: what it holds before what it held, the ones touched last first. */
+export async function readEquity(
+  deps: { readonly tables: Tables; readonly facts: Facts; readonly prices: Lookup<Price> },
+  wallet: string,
+  filter: EquityFilter,
+): Promise<Equity> {
+  const found = await deps.tables.rows<EquityRow>(equitySql(wallet, filter, MAX_POSITIONS));
+  const tokenIds = found.map((row) => row.token);
+  const [abouts, prices] = await Promise.all([
+    deps.facts.tokensOf(tokenIds),
+    filter.includeUnrealized ? deps.prices(tokenIds) : undefined,
+  ]);
+  const steps = found.map(
+    (row): Step => ({
+      tokenId: row.token,
+      market: abouts.get(row.token)?.conditionId ?? row.token,
+      held: row.size !== '0',
+      totalBought: BigInt(row.total_bought),
+      profit: prices === undefined ? BigInt(row.realized_pnl) : totalPnlOf(row, prices.get(row.token) ?? unpriced),
+      firstAtS: Number(row.first_at),
+      lastAtS: Number(row.last_at),
+    }),
+  );
+  return { ...equityOf(steps, filter.maxMarkets), partial: found.length === MAX_POSITIONS };
 }

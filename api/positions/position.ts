@@ -57,8 +57,11 @@ const ONE_PRICE = 1_000_000n;
 export const marked = (shares: bigint, price: bigint): bigint => divide(shares * price, ONE_PRICE, 'half_up');
 const secondsOf = (at: number | string | null): number | null => (at === null ? null : Number(at));
 
-/** The position of a row at a price. */
-export function positionFrom(row: PositionRow, price: Price): Position {
+/** What a position makes, in base units, and how that comes about. */
+function profitOf(
+  row: Pick<PositionRow, 'size' | 'received' | 'avg_price' | 'realized_pnl'>,
+  price: Price,
+): Pick<Position, 'size' | 'received' | 'avgPrice' | 'realizedPnl' | 'initialValue' | 'unrealizedPnl' | 'totalPnl'> {
   const size = BigInt(row.size);
   const received = BigInt(row.received);
   const tracked = size - received;
@@ -66,14 +69,20 @@ export function positionFrom(row: PositionRow, price: Price): Position {
   const realizedPnl = BigInt(row.realized_pnl);
   const initialValue = divide(tracked * avgPrice, ONE_18, 'half_up');
   const unrealizedPnl = price.usd === null ? 0n : marked(tracked, price.usd) - initialValue;
+  return { size, received, avgPrice, realizedPnl, initialValue, unrealizedPnl, totalPnl: realizedPnl + unrealizedPnl };
+}
+
+/** Realized and unrealized profit of a position at a price, before fees. */
+export const totalPnlOf = (row: Parameters<typeof profitOf>[0], price: Price): bigint => profitOf(row, price).totalPnl;
+
+/** The position of a row at a price. */
+export function positionFrom(row: PositionRow, price: Price): Position {
+  const profit = profitOf(row, price);
   return {
+    ...profit,
     wallet: row.wallet,
     tokenId: row.token,
-    size,
-    received,
-    avgPrice,
     cost: BigInt(row.cost),
-    realizedPnl,
     totalBought: BigInt(row.total_bought),
     boughtUsdc: BigInt(row.bought_usdc),
     soldUsdc: BigInt(row.sold_usdc),
@@ -86,10 +95,7 @@ export function positionFrom(row: PositionRow, price: Price): Position {
     lastTradeAtS: secondsOf(row.last_trade_at),
     lastRedeemedAtS: secondsOf(row.last_redeemed_at),
     price,
-    initialValue,
-    currentValue: price.usd === null ? 0n : marked(size, price.usd),
-    unrealizedPnl,
-    totalPnl: realizedPnl + unrealizedPnl,
+    currentValue: price.usd === null ? 0n : marked(profit.size, price.usd),
   };
 }
 

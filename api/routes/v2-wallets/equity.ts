@@ -8,7 +8,7 @@ import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
 import type { RateWindow } from '../../limits/port.js';
-import { type EquityPoint, equityOf, thinned } from '../../positions/equity.js';
+import { type EquityPoint, thinned } from '../../positions/equity.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
 import type { Reads } from '../../reads.js';
 import { v2 } from '../v2-onchain/params.js';
@@ -127,14 +127,14 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
       const includeUnrealized = query.include_unrealized;
       const name = [wallet, period, from, to, maxMarkets, includeUnrealized].join(' ');
       const cached = await cache.get(`v2 equity ${name}`, POSITIONS_CACHE_S * 1000, async () => {
-        const positions = (await reads.positions.ofWallet(wallet, 0)).value;
         const days = periods[period];
         const begun = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
         const fromS = begun === null || from === null ? (begun ?? from) : Math.max(begun, from);
-        const equity = equityOf(positions, { fromS, toS: to, maxMarkets, includeUnrealized });
+        const filter = { fromS, toS: to, maxMarkets, includeUnrealized };
+        const equity = await reads.equity(wallet, filter);
         return {
           counts: [equity.positions, equity.markets, equity.open] as const,
-          partial: positions.length === MAX_POSITIONS,
+          partial: equity.partial,
           raw: { curve: curveOf(equity.raw, 6, 2), final_pnl: finalOf(equity.raw, 6, 2) },
           normalized: { curve: curveOf(equity.normalized, 18, 4), final_pnl: finalOf(equity.normalized, 18, 4) },
         };

@@ -1,0 +1,40 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+import type { PositionRow } from './positions.sql.js';
+
+/** What a curve needs of a position. */
+export type EquityRow = Pick<
+  PositionRow,
+  'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'total_bought' | 'first_at' | 'last_at'
+>;
+
+/** The clock of the tables ends in 2106. */
+const LAST_S = 2 ** 32 - 1;
+
+/** Positions of a wallet by their first activity: what it holds before what it held, the ones touched last first. Unix seconds, both ends included. */
+export function equitySql(
+  wallet: string,
+  first: { readonly fromS: number | null; readonly toS: number | null },
+  rows: number,
+): Sql {
+  const parts = ['p.wallet = {wallet:String}'];
+  const params: Record<string, SqlValue> = { wallet, rows };
+  if (first.fromS !== null) {
+    parts.push(`p.first_at >= toDateTime({from:UInt32}, 'UTC')`);
+    params.from = Math.min(first.fromS, LAST_S);
+  }
+  if (first.toS !== null) {
+    parts.push(`p.first_at <= toDateTime({to:UInt32}, 'UTC')`);
+    params.to = Math.min(first.toS, LAST_S);
+  }
+  return {
+    text: `SELECT toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received, toString(p.avg_price) AS avg_price,
+        toString(p.realized_pnl) AS realized_pnl, toString(p.total_bought) AS total_bought, toUnixTimestamp(p.first_at) AS first_at,
+        toUnixTimestamp(p.last_at) AS last_at
+      FROM positions AS p FINAL
+      WHERE ${parts.join(' AND ')}
+      ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}
