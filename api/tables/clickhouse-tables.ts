@@ -8,8 +8,11 @@ const NOT_THERE_YET: ReadonlySet<string> = new Set(['60', '81']);
 const PING_TIMEOUT_MS = 2_000;
 /** Above the longest statement's own limit: only a database that hangs gets here. */
 const QUERY_TIMEOUT_MS = 15_000;
-/** Answers read a small key range each, and many are asked for at once: handing parts of one to other threads costs more than it gains. */
-const SETTINGS = { max_threads: 1 } as const;
+/**
+ * Answers read a small key range each, and many are asked for at once: handing parts of one to other threads costs more than it gains. They go before
+ * what works in the background (pictures of all wallets have priority 10).
+ */
+const SETTINGS = { max_threads: 1, priority: '1' } as const;
 
 /** The tables behind the shared client. Tables that are not made yet, and a database that hangs, count as trouble that passes. */
 export function createClickHouseTables(

@@ -71,8 +71,14 @@ export const largestPicture = `INSERT INTO largest_positions
     )
     ARRAY JOIN list AS found, arrayEnumerate(list) AS place`;
 
-/** Whole pictures, in little memory and without hurry: they share the engine with everybody's questions. */
+/**
+ * Whole pictures, in little memory and without hurry: they share the engine with everybody's questions, and before each small block they let those of
+ * a higher priority (a lower number) go first, up to 50 ms.
+ */
 export const pictureSettings = {
+  priority: '10',
+  low_priority_query_wait_time_ms: '50',
+  max_block_size: '16384',
   max_threads: 1,
   max_insert_threads: '1',
   min_insert_block_size_rows: '1000000',
