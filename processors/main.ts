@@ -17,6 +17,7 @@ import { createAccountsProcessor } from './accounts/processor.js';
 import { createActivityProcessor } from './activity/processor.js';
 import { catalogFamily } from './catalog/family.js';
 import { chainFamily } from './chain/family.js';
+import { createCompactor } from './compaction/compactor.js';
 import { fillsFamily } from './fills/family.js';
 import type { Fold } from './fold/fold.js';
 import { openFoldStores } from './fold/fold-store.js';
@@ -48,6 +49,9 @@ const families = [
 ];
 /** Lag gauges are set when readiness is asked for, and this often. */
 const LAG_EVERY_MS = 5_000;
+
+/** A table of any size is put together within this. */
+const COMPACTION_PATIENCE_MS = 12 * 3_600_000;
 
 type FoldParts = Parameters<typeof createActivityProcessor>[0];
 
@@ -121,6 +125,23 @@ runProcess({
             check: async () => ({ ok: true }),
           };
         },
+      },
+      {
+        name: 'compaction',
+        create: () => ({
+          async run(own) {
+            const { compactionEveryMs: everyMs } = config.clickhouse;
+            await Promise.race([tables, aborted(own)]);
+            if (own.aborted || everyMs === null) return aborted(own);
+            const patient = createClickHouse({ ...config.clickhouse, patienceMs: COMPACTION_PATIENCE_MS }, { logger });
+            try {
+              await createCompactor({ clickhouse: patient, everyMs, logger, metrics }).run(own);
+            } finally {
+              await patient.close();
+            }
+          },
+          check: async () => ({ ok: true }),
+        }),
       },
       ...families.flatMap((family) =>
         Array.from(

@@ -53,6 +53,8 @@ export interface ClickHouseConfig {
   readonly password: string;
   readonly database: string;
   readonly cluster?: string;
+  /** How long a statement may be silent before it counts as lost; five minutes unless told. */
+  readonly patienceMs?: number;
 }
 
 /** One insert = one block, so that one token covers all of its rows and their rows in the views. */
@@ -102,7 +104,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
   const client = createClient({
     ...common,
     database: config.database,
-    request_timeout: 300_000,
+    request_timeout: config.patienceMs ?? 300_000,
     max_open_connections: 16,
     // Below the server's keep-alive, so that it never closes a socket a request is being written to.
     keep_alive: { enabled: true, idle_socket_ttl: 2500 },

@@ -85,6 +85,15 @@ describe('where the tables are', () => {
     },
   );
 
+  it('has its tables put together every ten minutes, never in a cluster', () => {
+    const every = (env: Record<string, string>) => loadConfig(env).clickhouse.compactionEveryMs;
+    expect(every({})).toBe(600_000);
+    expect(every({ COMPACTION_EVERY_S: '30' })).toBe(30_000);
+    expect(every({ COMPACTION_EVERY_S: '0' })).toBeNull();
+    expect(every({ CLICKHOUSE_CLUSTER: 'main' })).toBeNull();
+    expect(() => loadConfig({ COMPACTION_EVERY_S: 'often' })).toThrow('COMPACTION_EVERY_S');
+  });
+
   it('takes credentials from the URL, unless they are given on their own', () => {
     const CLICKHOUSE_URL = 'http://writer:p%40ss@tables.example:8123/';
     const base = { url: 'http://tables.example:8123', embedded: null };

@@ -35,6 +35,8 @@ const schema = z.object({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only')
     .optional(),
+  /** How often the parts of the tables are looked at, to put together what has too many; 0: never. */
+  COMPACTION_EVERY_S: z.coerce.number().int().min(0).max(86_400).default(600),
   /** libuv reads it itself, before any code of ours runs; here only to know how many queries the embedded engine may run at once. */
   UV_THREADPOOL_SIZE: z.coerce.number().int().min(1).max(1024).default(4),
   /** How users reach the API, where that is not this host and port: behind a proxy. */
@@ -105,6 +107,8 @@ export interface Config {
     readonly password: string;
     readonly database: string;
     readonly cluster: string | undefined;
+    /** null: tables are left as the server keeps them, as always in a cluster. */
+    readonly compactionEveryMs: number | null;
     /** Threads of this process's libuv pool. */
     readonly threads: number;
   };
@@ -201,6 +205,8 @@ export function loadConfig(env: Environment = process.env): Config {
       ...clickhouseOf(e),
       database: e.CLICKHOUSE_DATABASE,
       cluster: e.CLICKHOUSE_CLUSTER,
+      compactionEveryMs:
+        e.COMPACTION_EVERY_S === 0 || e.CLICKHOUSE_CLUSTER !== undefined ? null : e.COMPACTION_EVERY_S * 1000,
       threads: e.UV_THREADPOOL_SIZE,
     },
     ports: {

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClickHouseError } from '@clickhouse/client';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { RetryableError } from '../../infra/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+
+/** A partition of a table, as the engine keeps it. */
+export interface Kept {
+  readonly table: string;
+  readonly partition: string;
+  readonly parts: number;
+  readonly rows: number;
+  /** Rows of the largest part. */
+  readonly largest: number;
+}
+
+export interface Compactor {
+  /** Looks once, and puts together what is due. */
+  look(signal?: AbortSignal): Promise<void>;
+  /** Looks again and again until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Smaller tables are read fast in any number of parts. */
+const FEWEST_ROWS = 100_000;
+const FEWEST_PARTS = 3;
+/** Rows outside the largest part, of those in it: each row is written again so many times that the whole work is 5 x the rows. */
+const LOOSE_SHARE = 0.25;
+/** A partition that grew by more than this since the last look is still being loaded. */
+const GROWTH = 1.02;
+
+/** Whether putting a partition into one part is worth it. `rowsBefore`: at the last look; undefined: not seen then. */
+export const isDue = (kept: Kept, rowsBefore: number | undefined): boolean =>
+  kept.rows >= FEWEST_ROWS &&
+  kept.parts >= FEWEST_PARTS &&
+  kept.rows - kept.largest > kept.largest * LOOSE_SHARE &&
+  rowsBefore !== undefined &&
+  kept.rows <= rowsBefore * GROWTH;
+
+const IDENTIFIER = /^[A-Za-z0-9_]+$/;
+const partsSql = `SELECT table, partition_id AS partition, count() AS parts, sum(rows) AS rows, max(p.rows) AS largest
+  FROM system.parts AS p WHERE active AND database = currentDatabase() GROUP BY table, partition_id ORDER BY rows`;
+
+/**
+ * Puts tables into one part once they have stopped growing fast: every question reads each column of each part, and the engine by itself merges only
+ * parts of a like size, so that some ten remain. One table at a time.
+ */
+export function createCompactor(options: {
+  /** `command` must have hours of patience: a large table takes minutes. */
+  clickhouse: Pick<ClickHouse, 'query' | 'command'>;
+  everyMs: number;
+  logger: Logger;
+  metrics: Metrics;
+  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}): Compactor {
+  const { clickhouse, logger } = options;
+  const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
+  const looks = options.metrics.counter('compaction_looks_total', 'How often the parts of all tables were looked at');
+  const done = options.metrics.counter('compactions_total', 'Partitions of tables that were put into one part', [
+    'table',
+  ]);
+  const waiting = options.metrics.gauge('compaction_due', 'Partitions of tables that wait to be put into one part');
+  let before = new Map<string, number>();
+
+  const look: Compactor['look'] = async (signal) => {
+    const found = await clickhouse.query<Record<keyof Kept, string>>(partsSql, {}, { signal });
+    const kept = found.map(
+      (row): Kept => ({
+        table: row.table,
+        partition: row.partition,
+        parts: Number(row.parts),
+        rows: Number(row.rows),
+        largest: Number(row.largest),
+      }),
+    );
+    const named = ({ table, partition }: Kept) => `${table} ${partition}`;
+    const due = kept.filter((one) => isDue(one, before.get(named(one))));
+    before = new Map(kept.map((one) => [named(one), one.rows]));
+    for (const [n, { table, partition, parts, rows }] of due.entries()) {
+      waiting.set(due.length - n);
+      if (signal?.aborted || !IDENTIFIER.test(table) || !IDENTIFIER.test(partition)) continue;
+      const beganMs = performance.now();
+      try {
+        await clickhouse.command(`OPTIMIZE TABLE ${table} PARTITION ID '${partition}' FINAL`, {}, { signal });
+      } catch (error) {
+        // Dropped meanwhile, or no room for another copy of it: the others may have more luck.
+        if (!(error instanceof ClickHouseError)) throw error;
+        logger.warn({ err: error, table, partition }, 'cannot put a table into one part');
+        continue;
+      }
+      done.inc({ table });
+      logger.info(
+        { table, partition, parts, rows, tookMs: Math.round(performance.now() - beganMs) },
+        'put into one part',
+      );
+    }
+    waiting.set(0);
+    looks.inc();
+  };
+  return {
+    look,
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          await look(signal);
+        } catch (error) {
+          if (signal.aborted) return;
+          if (!(error instanceof RetryableError)) throw error;
+          logger.warn({ err: error }, 'tables not put together, trying again later');
+        }
+        await pause(options.everyMs, signal);
+      }
+    },
+  };
+}
