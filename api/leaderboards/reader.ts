@@ -18,7 +18,7 @@ export interface RankedWallet {
 }
 
 export interface LeaderboardReader {
-  /** When the newest picture of a board was taken; null before the first. */
+  /** When the newest picture of a board was taken, as of a second ago at most; null before the first. */
   newestPicture(board: Board): Promise<number | null>;
   /** Ranks after `afterRank` of a picture, one more than `rows` where there are more; none of a picture that is gone. */
   ranks(board: Board, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
@@ -29,6 +29,10 @@ export interface LeaderboardReader {
   totals(): Promise<VenueTotalsRow | null>;
 }
 
+const NEWEST_MS = 1_000;
+/** A picture never changes; that it is gone is noticed within this. */
+const PICTURE_MS = 60_000;
+
 /** Oldest order of the wallets of a market. */
 export const ORDER_MS = 60_000;
 
@@ -37,16 +41,21 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
   const { tables, cache, pnl } = deps;
   return {
     async newestPicture(board) {
-      const [row] = await tables.rows<{ at: number | string }>(newestPictureSql(board));
+      const load = async () => (await tables.rows<{ at: number | string }>(newestPictureSql(board)))[0];
+      const row = (await cache.get(`leaderboard ${board} newest`, NEWEST_MS, load)).value;
       return row === undefined ? null : Number(row.at);
     },
     async ranks(board, takenAtMs, afterRank, rows) {
-      const found = await tables.rows<BoardRow>(boardSql(board, takenAtMs, afterRank, rows));
-      return found.map((row) => ({
-        rank: Number(row.rank),
-        wallet: row.wallet,
-        summary: { ...summaryOf({ ...row, combo: false, last_at: 0 }), lastAtS: null },
-      }));
+      const load = async (): Promise<readonly RankedWallet[]> => {
+        const found = await tables.rows<BoardRow>(boardSql(board, takenAtMs, afterRank, rows));
+        return found.map((row) => ({
+          rank: Number(row.rank),
+          wallet: row.wallet,
+          summary: { ...summaryOf({ ...row, combo: false, last_at: 0 }), lastAtS: null },
+        }));
+      };
+      const name = `leaderboard ${board} ${takenAtMs} ${afterRank} ${rows}`;
+      return (await cache.get(name, (found) => (found.length === 0 ? 0 : PICTURE_MS), load)).value;
     },
     async order(tokenIds, board, name) {
       const load = async () => {
