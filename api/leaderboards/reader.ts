@@ -42,7 +42,9 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
   return {
     async newestPicture(board) {
       const load = async () => (await tables.rows<{ at: number | string }>(newestPictureSql(board)))[0];
-      const row = (await cache.get(`leaderboard ${board} newest`, NEWEST_MS, load)).value;
+      const row = (
+        await cache.get(`leaderboard ${board} newest`, (found) => (found === undefined ? 0 : NEWEST_MS), load)
+      ).value;
       return row === undefined ? null : Number(row.at);
     },
     async ranks(board, takenAtMs, afterRank, rows) {
