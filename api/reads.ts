@@ -14,6 +14,7 @@ import { type Equity, type EquityFilter, readEquity } from './positions/equity.j
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
+import { createWalletPages, type WalletPages } from './positions/wallet-pages.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
@@ -32,6 +33,7 @@ export interface Reads {
   readonly rankings: Rankings;
   readonly pnl: PnlReader;
   readonly positions: PositionReader;
+  readonly walletPages: WalletPages;
   readonly closesOf: ClosesReader;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
@@ -48,6 +50,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
   const facts = createFacts({ ...deps, changes });
   const outcomesOf = createOutcomeLookup(facts);
   const prices = createPriceLookup({ ...deps, changes });
+  const rankings = createRankings(deps);
   const books = createTtlCache({
     maxEntries: 2_000,
     nowMs: deps.nowMs,
@@ -61,9 +64,10 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     walks,
     walletEvents: createWalletEventReader({ ...deps, walks }),
     conditionsOf: createConditionLookup(facts),
-    rankings: createRankings(deps),
+    rankings,
     pnl: createPnlReader(deps),
     positions: createPositionReader({ tables: deps.tables, books, prices, outcomesOf }),
+    walletPages: createWalletPages({ ...deps, rankings, prices, outcomesOf }),
     closesOf: createClosesReader({ ...deps, changes }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),
     outcomesOf,

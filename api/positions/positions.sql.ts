@@ -27,7 +27,8 @@ export interface PositionRow {
   readonly last_redeemed_at: number | string | null;
 }
 
-const columns = `p.wallet AS wallet, toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received,
+/** Of a PositionRow, from the alias `p`. */
+export const positionColumns = `p.wallet AS wallet, toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received,
         toString(p.avg_price) AS avg_price, toString(p.cost) AS cost, toString(p.realized_pnl) AS realized_pnl, toString(p.total_bought) AS total_bought,
         toString(p.bought_usdc) AS bought_usdc, toString(p.sold_usdc) AS sold_usdc, toString(p.fees) AS fees, toString(p.fee_shares) AS fee_shares,
         toString(p.fee_cost) AS fee_cost, toString(p.sent_cost) AS sent_cost, p.fills AS fills, p.unpriced AS unpriced,
@@ -36,7 +37,7 @@ const columns = `p.wallet AS wallet, toString(p.token_id) AS token, toString(p.s
 
 /** Positions of a wallet: what it holds before what it held, the ones touched last first. */
 export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
-  text: `SELECT ${columns}
+  text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
       WHERE p.wallet = {wallet:String}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
@@ -47,7 +48,7 @@ export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
 
 /** Positions of a wallet in combos. */
 export const walletCombosSql = (wallet: string, rows: number): Sql => ({
-  text: `SELECT ${columns}
+  text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
       WHERE p.wallet = {wallet:String} AND ${isCombo('p.token_id')}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
@@ -150,7 +151,7 @@ export function holderOrderSql(
 
 /** Positions by wallet and token. Pairs stand at the same place of both lists. */
 export const positionsSql = (wallets: readonly string[], tokenIds: readonly string[]): Sql => ({
-  text: `SELECT ${columns}
+  text: `SELECT ${positionColumns}
       FROM positions_by_token AS p FINAL
       WHERE (p.token_id, p.wallet) IN (
         SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))
@@ -203,7 +204,7 @@ export function positionPageSql(page: PositionPage): Sql {
   const newest = `(SELECT * FROM positions AS p ${keys.length === 0 ? '' : `WHERE ${keys.join(' AND ')}`}
         ORDER BY p.wallet ${by}, p.token_id ${by}, p.version DESC LIMIT 1 BY p.wallet, p.token_id) AS p`;
   return {
-    text: `SELECT ${columns}
+    text: `SELECT ${positionColumns}
       FROM ${page.tokenIds === null ? newest : 'positions_by_token AS p FINAL'}
       WHERE ${parts.join(' AND ')}
       ORDER BY p.wallet ${by}, p.token_id ${by}

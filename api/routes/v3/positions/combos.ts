@@ -15,6 +15,8 @@ import {
   placeOf,
 } from '../../../positions/events.sql.js';
 import { exampleHeld } from '../../../positions/examples.js';
+import { ordered } from '../../../positions/order.js';
+import type { Position } from '../../../positions/position.js';
 import type { PositionReader } from '../../../positions/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
@@ -33,7 +35,15 @@ import {
   exampleComboEvent,
 } from './combos.serialize.js';
 import { comboPositionFrom, comboPositionSchema, statusOf } from './serialize.js';
-import { inOrder, statusParam } from './wallet.js';
+import { statusParam } from './wallet.js';
+
+/** Longest decimal text of a token id. */
+const TOKEN_DIGITS = 78;
+const newestFirst = {
+  key: (one: Position) => BigInt(one.lastAtS),
+  order: 'desc',
+  id: (one: Position) => one.tokenId.padStart(TOKEN_DIGITS, '0'),
+} as const;
 
 const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
 
@@ -136,7 +146,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       const page = await rankings.page({
         walk: walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/positions`, { ...query }),
         ...query,
-        load: async () => inOrder(wanted, (one) => BigInt(one.lastAtS), 'desc'),
+        load: async () => ordered(wanted, newestFirst).map((one) => one.tokenId),
       });
       const byToken = new Map(held.map((one) => [one.tokenId, one]));
       const shown = page.ids.flatMap((id) => byToken.get(id) ?? []);

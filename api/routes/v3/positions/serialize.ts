@@ -11,10 +11,10 @@ const PRICE_PLACES = 6;
 const AVERAGE_PLACES = 18;
 const ONE_PRICE = 1_000_000n;
 
-const isResolved = (position: Position): boolean => position.price.source === 'settlement';
+const isResolved = (position: Pick<Position, 'price'>): boolean => position.price.source === 'settlement';
 
 /** Held in an open market, held in a settled one, given back for its payout, or gone otherwise. */
-export function statusOf(position: Position): Status {
+export function statusOf(position: Pick<Position, 'size' | 'price' | 'lastRedeemedAtS'>): Status {
   if (position.size > 0n) return isResolved(position) ? 'redeemable' : 'open';
   return position.lastRedeemedAtS === null ? 'closed' : 'redeemed';
 }

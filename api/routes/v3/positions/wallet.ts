@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
-import type { Rankings } from '../../../catalogue/rankings.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { walkName } from '../../../fills/walks.js';
 import { usdParam } from '../../../http/chain-params.js';
@@ -8,8 +7,8 @@ import { choiceParam, slugParam } from '../../../http/params.js';
 import { cacheOf } from '../../../http/replies.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { exampleHeld } from '../../../positions/examples.js';
-import type { Position } from '../../../positions/position.js';
-import type { PositionReader } from '../../../positions/reader.js';
+import type { BriefPosition, WalletPages } from '../../../positions/wallet-pages.js';
+import type { WalletSort } from '../../../positions/wallet-pages.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
@@ -31,44 +30,20 @@ export const statusParam = choiceParam({
 }).optional();
 
 const sorts = ['realized_pnl', 'pnl', 'amount', 'size', 'volume', 'total_bought', 'avg_price', 'recent'] as const;
-const measures: Readonly<Record<(typeof sorts)[number], (position: Position) => bigint>> = {
-  realized_pnl: (position) => position.realizedPnl,
-  pnl: (position) => position.realizedPnl,
-  amount: (position) => position.size,
-  size: (position) => position.size,
-  volume: (position) => position.totalBought,
-  total_bought: (position) => position.totalBought,
-  avg_price: (position) => position.avgPrice,
-  recent: (position) => BigInt(position.lastAtS),
+const measures: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
+  realized_pnl: 'realized_pnl',
+  pnl: 'realized_pnl',
+  amount: 'size',
+  size: 'size',
+  volume: 'total_bought',
+  total_bought: 'total_bought',
+  avg_price: 'avg_price',
+  recent: 'last_at',
 };
 
-/** Tokens in the order of a measure, ties by token; what `last` says comes after the others. */
-export function inOrder(
-  positions: readonly Position[],
-  measure: (position: Position) => bigint,
-  order: 'asc' | 'desc',
-  last: (position: Position) => boolean = () => false,
-): string[] {
-  const sign = order === 'asc' ? 1 : -1;
-  const compare = (a: Position, b: Position): number => {
-    const [lastA, lastB] = [last(a), last(b)];
-    if (lastA !== lastB) return lastA ? 1 : -1;
-    const [x, y] = [measure(a), measure(b)];
-    if (x !== y) return x < y ? -sign : sign;
-    return BigInt(a.tokenId) < BigInt(b.tokenId) ? -1 : 1;
-  };
-  return [...positions].sort(compare).map((position) => position.tokenId);
-}
-
-export interface WalletPositionsDeps {
-  readonly positions: PositionReader;
-  readonly fills: FillReader;
-  readonly rankings: Rankings;
-}
-
 /** GET /v3/wallets/{address}/positions: everything a wallet holds or held. */
-export function createWalletPositionsRoute(deps: WalletPositionsDeps): Route {
-  const { positions, fills, rankings } = deps;
+export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fills: FillReader }): Route {
+  const { walletPages, fills } = deps;
   return defineRoute({
     method: 'get',
     family: 'v3',
@@ -120,34 +95,36 @@ export function createWalletPositionsRoute(deps: WalletPositionsDeps): Route {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const [book, named] = await Promise.all([
-        positions.ofWallet(address, POSITIONS_S * 1000),
-        fills.tokens({ conditionId: query.condition_id, marketSlug: query.market_slug }),
-      ]);
+      const named = await fills.tokens({ conditionId: query.condition_id, marketSlug: query.market_slug });
       const among = named === null ? null : new Set(named);
-      const isCombo = (position: Position): boolean => isComboPosition(position.tokenId);
-      const wanted = (position: Position): boolean =>
-        (query.include_combos || !isCombo(position)) &&
+      const wanted = (position: BriefPosition): boolean =>
         (query.status === undefined || statusOf(position) === query.status) &&
         (among === null || among.has(position.tokenId)) &&
         (query.min_size === undefined || position.currentValue >= query.min_size);
-      const page = await rankings.page({
-        walk: walkName(context.caller?.accountId, `/v3/wallets/${address}/positions`, { ...query }),
-        ...query,
-        load: async () => inOrder(book.value.filter(wanted), measures[query.sort], query.order, isCombo),
-      });
-      const held = new Map(book.value.map((position) => [position.tokenId, position]));
-      const shown = page.ids.flatMap((id) => held.get(id) ?? []);
+      const page = await walletPages.page(
+        {
+          wallet: address,
+          sort: measures[query.sort],
+          order: query.order,
+          combos: query.include_combos,
+          wanted: query.status === undefined && among === null && query.min_size === undefined ? null : wanted,
+          walk: walkName(context.caller?.accountId, `/v3/wallets/${address}/positions`, { ...query }),
+          offset: query.offset,
+          limit: query.limit,
+        },
+        POSITIONS_S * 1000,
+      );
+      const { positions: shown, hasMore } = page.value;
       return {
         body: {
           address,
           positions: shown.map((position) =>
-            isCombo(position) ? comboPositionFrom(position) : positionFrom(position, position.about),
+            isComboPosition(position.tokenId) ? comboPositionFrom(position) : positionFrom(position, position.about),
           ),
-          ...pagingOf(query, { rows: shown.length, hasMore: page.hasMore, cursor: null, context }),
-          next_offset: page.hasMore ? query.offset + shown.length : null,
+          ...pagingOf(query, { rows: shown.length, hasMore, cursor: null, context }),
+          next_offset: hasMore ? query.offset + shown.length : null,
         },
-        cache: cacheOf(book, POSITIONS_S),
+        cache: cacheOf(page, POSITIONS_S),
       };
     },
   });
