@@ -98,6 +98,21 @@ const marketFrom = (row: MarketFactRow): MarketFact => ({
   tagSlugs: row.tag_slugs,
 });
 
+const json = {
+  pack: (value: unknown): string => JSON.stringify(value),
+  unpack: <T>(text: string): T => JSON.parse(text) as T,
+};
+
+const packedResolution = {
+  pack: (value: Resolution | null): string =>
+    value === null ? '' : `${value.resolvedAtS} ${value.payouts.map(String).join(' ')}`,
+  unpack(text: string): Resolution | null {
+    if (text === '') return null;
+    const [resolvedAt, ...payouts] = text.split(' ');
+    return resolutionOf({ payouts, resolved_at: Number(resolvedAt) });
+  },
+};
+
 export function createFacts(deps: { tables: Tables; nowMs: () => number; changes: Changes }): Facts {
   const { tables, nowMs, changes } = deps;
   return {
@@ -109,6 +124,7 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       unknown: null,
       nowMs,
       maxHeld: MAX_TOKENS,
+      packed: json,
       follow: { changes, sources: ['tokens', 'condition_tokens'] },
     }),
     marketsOf: createHeldLookup<MarketFact | null>({
@@ -119,6 +135,7 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       unknown: null,
       nowMs,
       maxHeld: MAX_CONDITIONS,
+      packed: json,
       follow: { changes, sources: ['markets'] },
     }),
     resolutionsOf: createHeldLookup<Resolution | null>({
@@ -129,6 +146,7 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       unknown: null,
       nowMs,
       maxHeld: MAX_CONDITIONS,
+      packed: packedResolution,
       follow: { changes, sources: ['resolutions'] },
     }),
   };

@@ -22,6 +22,11 @@ export interface HeldLookupOptions<T> {
   /** Sum of the weights; each thing weighs 1 unless told. */
   readonly maxHeld?: number;
   readonly weigh?: (value: T) => number;
+  /**
+   * The form in which things are held, where there are very many: one text is one object for the garbage collector, which looks at each object of each
+   * thing again and again. `weigh` and `keeps` then see copies.
+   */
+  readonly packed?: { readonly pack: (value: T) => string; readonly unpack: (text: string) => T };
   /** False for what is to be read anew although it was not dropped. */
   readonly current?: (value: T) => boolean;
   /** Where the changes of these things are told; without it they are held for 30 s, unknown ones for a second. */
@@ -33,21 +38,29 @@ export interface HeldLookupOptions<T> {
   };
 }
 
+/** `kept`: packed, where things are. */
+interface Held<T> {
+  readonly kept: T | string;
+  readonly untilS: number;
+}
+
 /** Reads only what is not held: pages show the same few things again and again. What was asked for longest ago goes first. */
 export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const { follow } = options;
   const maxHeld = options.maxHeld ?? MAX_HELD;
   const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
   const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
-  const weigh = options.weigh ?? (() => 1);
-  const held = new Map<string, { readonly value: T; readonly untilMs: number }>();
+  const { packed } = options;
+  /** Seconds are small integers, which are no objects of their own. */
+  const held = new Map<string, Held<T>>();
+  const unpacked = ({ kept }: Held<T>): T => (packed === undefined ? (kept as T) : packed.unpack(kept as string));
   let weight = 0;
   /** What changed while it was being read, per reading under way; 'all' for everything. */
   const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
 
-  const drop = (id: string, known: { readonly value: T }) => {
+  const drop = (id: string, known: Held<T>) => {
     held.delete(id);
-    weight -= weigh(known.value);
+    weight -= options.weigh === undefined ? 1 : options.weigh(unpacked(known));
   };
 
   follow?.changes.on(follow.sources, (ids, source, sinceS) => {
@@ -61,7 +74,7 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     } else {
       for (const id of ids) {
         const known = held.get(id);
-        if (known !== undefined && follow.keeps?.(known.value, source, sinceS) !== true) drop(id, known);
+        if (known !== undefined && follow.keeps?.(unpacked(known), source, sinceS) !== true) drop(id, known);
       }
     }
   });
@@ -79,8 +92,9 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
         if (changed.all || changed.ids.has(id)) continue;
         const before = held.get(id);
         if (before !== undefined) drop(id, before);
-        held.set(id, { value, untilMs: nowMs + (known === undefined ? unknownMs : knownMs) });
-        weight += weigh(value);
+        const untilS = Math.ceil((nowMs + (known === undefined ? unknownMs : knownMs)) / 1000);
+        held.set(id, { kept: packed === undefined ? value : packed.pack(value), untilS });
+        weight += options.weigh?.(value) ?? 1;
       }
     } finally {
       readings.delete(changed);
@@ -95,13 +109,13 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     const missing: string[] = [];
     for (const id of new Set(ids)) {
       const known = held.get(id);
-      if (known === undefined || nowMs >= known.untilMs || options.current?.(known.value) === false) {
+      if (known === undefined || nowMs >= known.untilS * 1000 || options.current?.(unpacked(known)) === false) {
         missing.push(id);
         // Keeps its place among the answers.
         found.set(id, options.unknown);
         continue;
       }
-      found.set(id, known.value);
+      found.set(id, unpacked(known));
       // Set anew, so that the map's order is that of the questions.
       held.delete(id);
       held.set(id, known);

@@ -7,6 +7,19 @@ import { type PriceRow, pricesSql } from './positions.sql.js';
 /** Some 30 MB. */
 const MAX_PRICES = 200_000;
 
+const packedPrice = {
+  pack: ({ usd, source, updatedAtS }: Price): string => (usd === null ? '' : `${usd} ${source} ${updatedAtS ?? ''}`),
+  unpack(text: string): Price {
+    if (text === '') return unpriced;
+    const [usd = '', source, updatedAt = ''] = text.split(' ');
+    return {
+      usd: BigInt(usd),
+      source: source as Price['source'],
+      updatedAtS: updatedAt === '' ? null : Number(updatedAt),
+    };
+  },
+};
+
 /** Prices by token, held until they change; `unpriced` where nobody knows one. A fill changes only a price that comes from fills. */
 export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; changes: Changes }): Lookup<Price> =>
   createHeldLookup<Price>({
@@ -17,6 +30,7 @@ export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; c
     unknown: unpriced,
     nowMs: deps.nowMs,
     maxHeld: MAX_PRICES,
+    packed: packedPrice,
     follow: {
       changes: deps.changes,
       sources: ['token_quotes', 'token_settlements', 'fills'],
