@@ -104,8 +104,7 @@ const json = {
 };
 
 const packedResolution = {
-  pack: (value: Resolution | null): string =>
-    value === null ? '' : `${value.resolvedAtS} ${value.payouts.map(String).join(' ')}`,
+  pack: (value: Resolution | null): string => (value === null ? '' : [value.resolvedAtS, ...value.payouts].join(' ')),
   unpack(text: string): Resolution | null {
     if (text === '') return null;
     const [resolvedAt, ...payouts] = text.split(' ');

@@ -38,12 +38,6 @@ export interface HeldLookupOptions<T> {
   };
 }
 
-/** `kept`: packed, where things are. */
-interface Held<T> {
-  readonly kept: T | string;
-  readonly untilS: number;
-}
-
 /** Reads only what is not held: pages show the same few things again and again. What was asked for longest ago goes first. */
 export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const { follow } = options;
@@ -51,15 +45,18 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
   const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
   const { packed } = options;
-  /** Seconds are small integers, which are no objects of their own. */
-  const held = new Map<string, Held<T>>();
-  const unpacked = ({ kept }: Held<T>): T => (packed === undefined ? (kept as T) : packed.unpack(kept as string));
+  /** Packed, where things are; what was asked for longest ago first. */
+  const held = new Map<string, T | string>();
+  /** Until when, of each; apart, as seconds are small integers, which are no objects of their own. */
+  const untilS = new Map<string, number>();
+  const unpacked = (kept: T | string): T => (packed === undefined ? (kept as T) : packed.unpack(kept as string));
   let weight = 0;
   /** What changed while it was being read, per reading under way; 'all' for everything. */
   const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
 
-  const drop = (id: string, known: Held<T>) => {
+  const drop = (id: string, known: T | string) => {
     held.delete(id);
+    untilS.delete(id);
     weight -= options.weigh === undefined ? 1 : options.weigh(unpacked(known));
   };
 
@@ -70,6 +67,7 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     }
     if (ids === null) {
       held.clear();
+      untilS.clear();
       weight = 0;
     } else {
       for (const id of ids) {
@@ -92,8 +90,8 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
         if (changed.all || changed.ids.has(id)) continue;
         const before = held.get(id);
         if (before !== undefined) drop(id, before);
-        const untilS = Math.ceil((nowMs + (known === undefined ? unknownMs : knownMs)) / 1000);
-        held.set(id, { kept: packed === undefined ? value : packed.pack(value), untilS });
+        held.set(id, packed === undefined ? value : packed.pack(value));
+        untilS.set(id, Math.ceil((nowMs + (known === undefined ? unknownMs : knownMs)) / 1000));
         weight += options.weigh?.(value) ?? 1;
       }
     } finally {
@@ -108,17 +106,25 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
-      const known = held.get(id);
-      if (known === undefined || nowMs >= known.untilS * 1000 || options.current?.(unpacked(known)) === false) {
+      const kept = held.get(id);
+      const known = kept === undefined ? undefined : unpacked(kept);
+      if (
+        kept === undefined ||
+        known === undefined ||
+        nowMs >= (untilS.get(id) ?? 0) * 1000 ||
+        options.current?.(known) === false
+      ) {
         missing.push(id);
         // Keeps its place among the answers.
         found.set(id, options.unknown);
         continue;
       }
-      found.set(id, unpacked(known));
-      // Set anew, so that the map's order is that of the questions.
-      held.delete(id);
-      held.set(id, known);
+      found.set(id, known);
+      // Set anew, so that the map's order is that of the questions by the time something has to go.
+      if (weight * 2 > maxHeld) {
+        held.delete(id);
+        held.set(id, kept);
+      }
     }
     for (let at = 0; at < missing.length; at += AT_ONCE) await readSome(missing.slice(at, at + AT_ONCE), found);
     for (const [id, known] of held) {

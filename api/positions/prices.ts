@@ -8,7 +8,7 @@ import { type PriceRow, pricesSql } from './positions.sql.js';
 const MAX_PRICES = 200_000;
 
 const packedPrice = {
-  pack: ({ usd, source, updatedAtS }: Price): string => (usd === null ? '' : `${usd} ${source} ${updatedAtS ?? ''}`),
+  pack: ({ usd, source, updatedAtS }: Price): string => (usd === null ? '' : [usd, source, updatedAtS ?? ''].join(' ')),
   unpack(text: string): Price {
     if (text === '') return unpriced;
     const [usd = '', source, updatedAt = ''] = text.split(' ');
