@@ -98,9 +98,26 @@ const marketFrom = (row: MarketFactRow): MarketFact => ({
   tagSlugs: row.tag_slugs,
 });
 
-const json = {
-  pack: (value: unknown): string => JSON.stringify(value),
-  unpack: <T>(text: string): T => JSON.parse(text) as T,
+const packedMarket = {
+  pack: (value: MarketFact | null): string => JSON.stringify(value),
+  unpack: (text: string): MarketFact | null => JSON.parse(text),
+};
+
+/** Joined rather than stringified: one flat text instead of a chain of pieces. */
+const packedToken = {
+  pack: (value: TokenFact | null): string =>
+    value === null
+      ? ''
+      : [value.conditionId, value.outcomeIndex, ...(value.outcome === null ? [] : [value.outcome])].join('\n'),
+  unpack(text: string): TokenFact | null {
+    if (text === '') return null;
+    const [conditionId = '', outcomeIndex, ...outcome] = text.split('\n');
+    return {
+      conditionId,
+      outcomeIndex: Number(outcomeIndex),
+      outcome: outcome.length === 0 ? null : outcome.join('\n'),
+    };
+  },
 };
 
 const packedResolution = {
@@ -123,7 +140,7 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       unknown: null,
       nowMs,
       maxHeld: MAX_TOKENS,
-      packed: json,
+      packed: packedToken,
       follow: { changes, sources: ['tokens', 'condition_tokens'] },
     }),
     marketsOf: createHeldLookup<MarketFact | null>({
@@ -134,7 +151,7 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       unknown: null,
       nowMs,
       maxHeld: MAX_CONDITIONS,
-      packed: json,
+      packed: packedMarket,
       follow: { changes, sources: ['markets'] },
     }),
     resolutionsOf: createHeldLookup<Resolution | null>({
