@@ -7,10 +7,11 @@ export interface Venue {
   readonly tokens: number;
 }
 
-const T = 1_750_000_000;
 /** Beyond the recorded ones: the newest block has the highest offset. */
 const FIRST_BLOCK = 200_000_000;
 const SPAN_S = 450 * 86_400;
+/** The newest fill is a minute old. */
+const T = Math.floor(Date.now() / 1000) - 60 - SPAN_S;
 /** Rows per insert: what the engine holds in memory at once. */
 const STEP = 100_000;
 
@@ -58,7 +59,8 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
       rows,
     ) => `INSERT INTO positions (wallet, token_id, size, avg_price, cost, realized_pnl, total_bought, bought_usdc, sold_usdc, fills, first_at, last_at, version, _offset)
     SELECT ${w(1)}, toUInt256(9000000 + ${skewed(tokens, 3)}), if(number % 3 = 0, 0, 1000000 + number % 1000000), 0.5, if(number % 3 = 0, 0, 500000),
-      toInt64(cityHash64(number, 8) % 2000000) - 1000000, 1000000, 500000, 250000, 2, toDateTime(${T}, 'UTC'),
+      toInt64(cityHash64(number, 8) % 2000000) - 1000000, 1000000, 500000, 250000, 2,
+      toDateTime(${T} + intDiv(intDiv(number * ${SPAN_S}, ${fills / 5}) * (cityHash64(number, 9) % 1000), 1000), 'UTC'),
       toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills / 5}), 'UTC'), 1, 1000000000 + number
     FROM numbers(${from}, ${rows})`,
   );
@@ -94,11 +96,13 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
     SELECT 9000000 + number * 2, ${hex(64, '5000000000 + number')}, 0, ${T + SPAN_S}, 1000000000 + number FROM numbers(${markets}) WHERE number % 2 = 0`);
 }
 
-/** Resolves when the engine has no merge under way, as far as it starts any by itself. */
-export async function untilMerged(product: Product, patienceMs: number): Promise<void> {
+/** Resolves when no merge is under way and no table is left that the product itself would put together. */
+export async function untilSettled(product: Product, patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (let quiet = 0; quiet < 5 && performance.now() < deadline; ) {
-    const [row] = await product.sql<{ n: string }>('SELECT count() AS n FROM system.merges');
+    const [row] = await product.sql<{ n: string }>(`SELECT (SELECT count() FROM system.merges) + (SELECT count() FROM (
+      SELECT count() AS parts, sum(rows) AS total, max(p.rows) AS largest FROM system.parts AS p WHERE active AND database = 'oddstream'
+      GROUP BY table, partition_id HAVING parts >= 3 AND total >= 100000 AND total - largest > largest / 4)) AS n`);
     quiet = Number(row?.n) === 0 ? quiet + 1 : 0;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }

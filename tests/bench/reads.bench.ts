@@ -9,7 +9,7 @@ import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { topics } from '../../schemas/topics.js';
 import { loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
-import { condition, fillVenue, token, untilMerged, type Venue, wallet } from './reads-venue.js';
+import { condition, fillVenue, token, untilSettled, type Venue, wallet } from './reads-venue.js';
 
 /** 50 million fills of 2 million wallets in 200,000 tokens; fewer by hand, for a first look. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
@@ -137,7 +137,13 @@ const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
  */
 export async function run(): Promise<void> {
   const product = await startProduct({
-    env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn', CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000' },
+    env: {
+      RECORDED_HISTORY_ONLY: '1',
+      LOG_LEVEL: 'warn',
+      CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000',
+      // While a table is filled it grows by more than a fiftieth a minute.
+      COMPACTION_EVERY_S: '60',
+    },
   });
   try {
     await untilUp(product);
@@ -145,7 +151,8 @@ export async function run(): Promise<void> {
     const keys = await makeKeys(product);
     const began = performance.now();
     await fillVenue(product, VENUE, (step) => process.stderr.write(`\r  ${step}          `));
-    await untilMerged(product, 300_000);
+    process.stderr.write('\r  putting tables together');
+    await untilSettled(product, 1_800_000);
     process.stderr.write('\r  warming up             ');
     await eventually(
       'the api to hold the markets',
