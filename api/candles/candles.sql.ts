@@ -100,6 +100,26 @@ export function candlePageSql(range: Range, which: 'newest' | 'oldest', rows: nu
   return { text: candlesText(range, `${where.text} AND ${edge}`), params };
 }
 
+/** True where the buckets asked for are those of a table. */
+export const isStored = (seconds: number): boolean => seconds === 60 || seconds === HOUR_S;
+
+/** The newest or oldest rows of a range as the table has them, in that order: of a bucket as many as were not merged yet. For `isStored` ones only. */
+export function storedCandlesSql(range: Range, which: 'newest' | 'oldest', rows: number): Sql {
+  const where = whereOf(range);
+  return {
+    text: `SELECT toUnixTimestamp(c.bucket) AS bucket_s, toString(finalizeAggregation(c.open)) AS open, toString(c.high) AS high, toString(c.low) AS low,
+        toString(finalizeAggregation(c.close)) AS close, toString(c.trades) AS trades, toString(c.usdc) AS usdc, toString(c.buy_usdc) AS buy_usdc,
+        toString(c.shares) AS shares, toString(c.first_place) AS first_place, toString(c.last_place) AS last_place,
+        toUnixTimestamp(c.first_at) AS first_at, toUnixTimestamp(c.last_at) AS last_at
+      FROM ${sourceOf(range.seconds)} AS c
+      WHERE ${where.text}
+      ORDER BY c.bucket ${which === 'newest' ? 'DESC' : 'ASC'}
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params: { ...where.params, rows },
+  };
+}
+
 /** When a block was, Unix seconds. */
 export const anchorBlockSql = (block: number): Sql => ({
   text: 'SELECT toUnixTimestamp(timestamp) AS at FROM blocks FINAL WHERE block_number = {block:UInt64}',

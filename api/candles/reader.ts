@@ -1,5 +1,13 @@
 import type { Tables } from '../tables/port.js';
-import { bucketsSql, type CandleRow, candlePageSql, candlesSql, type Range } from './candles.sql.js';
+import {
+  bucketsSql,
+  type CandleRow,
+  candlePageSql,
+  candlesSql,
+  isStored,
+  type Range,
+  storedCandlesSql,
+} from './candles.sql.js';
 
 /** One bucket of fills. Amounts are base units, prices 1e-6 USD, times Unix seconds. */
 export interface Candle {
@@ -59,6 +67,42 @@ const candleOf = (row: CandleRow): Candle => ({
   last: placeOf(row.last_place, row.last_at),
 });
 
+const placeIn = (trade: Candle['first']): bigint =>
+  trade === null ? 0n : BigInt(trade.block) * PLACE + BigInt(trade.logIndex);
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** One candle of two parts of a bucket. */
+function together(a: Candle, b: Candle): Candle {
+  const begin = placeIn(b.first) < placeIn(a.first) ? b : a;
+  const end = placeIn(b.last) > placeIn(a.last) ? b : a;
+  return {
+    startS: a.startS,
+    open: begin.open,
+    high: -smaller(-a.high, -b.high),
+    low: smaller(a.low, b.low),
+    close: end.close,
+    trades: a.trades + b.trades,
+    usdc: a.usdc + b.usdc,
+    buyUsdc: a.buyUsdc + b.buyUsdc,
+    shares: a.shares + b.shares,
+    first: begin.first,
+    last: end.last,
+  };
+}
+
+/** Candles of rows, oldest first; rows of one bucket are parts of one candle. */
+function mergedCandles(rows: readonly CandleRow[]): Candle[] {
+  const found = new Map<number, Candle>();
+  for (const candle of rows.map(candleOf)) {
+    const known = found.get(candle.startS);
+    found.set(candle.startS, known === undefined ? candle : together(known, candle));
+  }
+  return [...found.values()].sort((a, b) => a.startS - b.startS);
+}
+
+/** Rows read beyond a page, for buckets whose rows were not merged yet. */
+const UNMERGED = 20;
+
 const quiet = (startS: number, close: bigint): Candle => ({
   startS,
   open: close,
@@ -102,13 +146,28 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
   const older = (startS: number) => (startS === 0 ? [] : starts(range(null, startS - seconds), 'desc'));
   const newer = (startS: number) => starts(range(startS + seconds, null), 'asc');
 
+  /** The newest or oldest `rows` candles. */
+  const page = async (rows: number): Promise<readonly Candle[]> => {
+    const which = newest ? 'newest' : 'oldest';
+    if (isStored(seconds)) {
+      const reach = rows + UNMERGED;
+      const stored = await tables.rows<CandleRow>(storedCandlesSql(whole, which, reach));
+      const candles = mergedCandles(stored);
+      if (stored.length < reach) return newest ? candles.slice(-rows) : candles.slice(0, rows);
+      // The last bucket may have more rows.
+      const sure = newest ? candles.slice(1) : candles.slice(0, -1);
+      if (sure.length >= rows) return newest ? sure.slice(-rows) : sure.slice(0, rows);
+    }
+    return (await tables.rows<CandleRow>(candlePageSql(whole, which, rows))).map(candleOf);
+  };
+
   /** Only what traded. Where the range has no bound on a side, its rows tell whether there is more. */
   const traded = async (): Promise<CandlePage> => {
-    const rows = await tables.rows<CandleRow>(candlePageSql(whole, newest ? 'newest' : 'oldest', limit + 1));
-    const candles = (newest ? rows.slice(-limit) : rows.slice(0, limit)).map(candleOf);
+    const found = await page(limit + 1);
+    const candles = newest ? found.slice(-limit) : found.slice(0, limit);
     const [first, last] = [candles[0], candles.at(-1)];
     if (first === undefined || last === undefined) return { candles: [], hasOlder: false, hasNewer: false };
-    const more = rows.length > limit;
+    const more = found.length > limit;
     const [before, after] = await Promise.all([
       (newest && more) || whole.fromS === null ? [] : older(first.startS),
       (!newest && more) || whole.toS === null ? [] : newer(last.startS),
