@@ -58,18 +58,18 @@ it('holds the closes of a month, until an hour in which the token traded is over
   const from = NOON - 31 * DAY;
   const first = { endS: from, price: 100n, place: 0n };
   const second = { endS: NOON - HOUR, price: 200n, place: 1n };
-  expect((await closesOf(['1', '3'], WEEK_AGO)).get('1')).toEqual([first, second]);
+  expect((await closesOf(['1', '3'], WEEK_AGO))('1')).toEqual([first, second]);
   expect(asked).toEqual([{ tokens: ['1', '3'], fromS: from }]);
   // Within the hour of now nothing is missing: only full hours tell a price.
   trade('1', NOON + 2_700, 300);
   clock.nowMs += 120_000;
-  expect((await closesOf(['1', '2', '3'], WEEK_AGO)).get('1')).toEqual([first, second]);
+  expect((await closesOf(['1', '2', '3'], WEEK_AGO))('1')).toEqual([first, second]);
   expect(asked.slice(1)).toEqual([{ tokens: ['2'], fromS: from }]);
   clock.nowMs = (NOON + HOUR) * 1000;
   const later = await closesOf(['1', '2', '3'], WEEK_AGO);
-  expect(later.get('1')).toContainEqual({ endS: NOON + HOUR, price: 300n, place: 3n });
-  expect(later.get('2')).toEqual([{ endS: NOON - HOUR, price: 900n, place: 2n }]);
-  expect(later.get('3')).toEqual([]);
+  expect(later('1')).toContainEqual({ endS: NOON + HOUR, price: 300n, place: 3n });
+  expect(later('2')).toEqual([{ endS: NOON - HOUR, price: 900n, place: 2n }]);
+  expect(later('3')).toEqual([]);
   expect(asked.slice(2)).toEqual([{ tokens: ['1'], fromS: from + HOUR }]);
 });
 
@@ -80,8 +80,8 @@ it('reads a token anew when a trade of an hour that is over comes late, and one 
   trade('1', NOON - 3 * HOUR, 150);
   trade('2', NOON - 3 * HOUR, 250);
   const closes = await closesOf(['1', '2'], WEEK_AGO);
-  expect(closes.get('1')).toHaveLength(2);
-  expect(closes.get('2')).toEqual([{ endS: NOON - 2 * HOUR, price: 250n, place: 2n }]);
+  expect(closes('1')).toHaveLength(2);
+  expect(closes('2')).toEqual([{ endS: NOON - 2 * HOUR, price: 250n, place: 2n }]);
   expect(asked.map(({ tokens }) => tokens)).toEqual([
     ['1', '2'],
     ['1', '2'],
@@ -92,7 +92,7 @@ it('reads what begins earlier each time, from there on', async () => {
   const { asked, trade, closesOf } = setUp();
   trade('1', NOON - 100 * DAY, 100);
   for (let n = 0; n < 2; n++)
-    expect((await closesOf(['1'], NOON - 200 * DAY)).get('1')).toEqual([
+    expect((await closesOf(['1'], NOON - 200 * DAY))('1')).toEqual([
       { endS: NOON - 100 * DAY + HOUR, price: 100n, place: 0n },
     ]);
   expect(asked.map(({ fromS }) => fromS)).toEqual([NOON - 200 * DAY, NOON - 200 * DAY]);

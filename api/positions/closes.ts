@@ -13,11 +13,9 @@ export interface Close {
   readonly place: bigint;
 }
 
-/** Closes of tokens, in no order, every token asked for; those of hours that ended before `fromS` may be one, of the newest trade of them all. */
-export type ClosesReader = (
-  tokenIds: readonly string[],
-  fromS: number,
-) => Promise<ReadonlyMap<string, readonly Close[]>>;
+/** The closes of one of the tokens asked for, in no order; those of hours that ended before `fromS` may be one, of the newest trade of them all. */
+export type ClosesOf = (tokenId: string) => readonly Close[];
+export type ClosesReader = (tokenIds: readonly string[], fromS: number) => Promise<ClosesOf>;
 
 const HOUR_S = 3_600;
 /** Held: a month and a day. What begins before that is read each time. */
@@ -84,11 +82,9 @@ export function createClosesReader(deps: { tables: Tables; nowMs: () => number; 
   });
   return async (tokenIds, fromS) => {
     const found = fromS < hourOf(nowS()) - WINDOW_S ? await read(tokenIds, fromS) : await recent(tokenIds);
-    return new Map(
-      tokenIds.map((token) => {
-        const closes = found.get(token);
-        return [token, closes == null ? [] : closesFrom(closes)] as const;
-      }),
-    );
+    return (token) => {
+      const closes = found.get(token);
+      return closes == null ? [] : closesFrom(closes);
+    };
   };
 }

@@ -5,37 +5,24 @@ import { momentOf } from './series.sql.js';
 it('prices a token by whichever outcome of its market traded last', () => {
   const grid = { startS: 7_200, stepS: 3_600, points: 6 };
   const close = (i: number, price: bigint, place: bigint) => ({ endS: 7_200 + i * 3_600, price, place });
-  const marks = marksOf(
-    grid,
-    ['yes', 'no', 'alone', 'quiet'],
-    new Map([
-      ['yes', 'no'],
-      ['no', 'yes'],
-    ]),
-    new Map([
-      // The hour behind the end of the grid is not over.
-      ['yes', [close(-1, 500_000n, 9n), close(0, 600_000n, 10n), close(2, 700_000n, 30n), close(6, 1n, 90n)]],
-      // Above a dollar, as odd fills are: the other outcome is worth nothing.
-      ['no', [close(1, 350_000n, 20n), close(2, 310_000n, 31n), close(3, 1_200_000n, 40n)]],
-      ['alone', [close(5, 10_000n, 50n)]],
-    ]),
-  );
-  expect(Object.fromEntries(marks)).toEqual({
-    yes: [
-      { i: 0, price: 600_000n },
-      { i: 1, price: 650_000n },
-      { i: 2, price: 690_000n },
-      { i: 3, price: 0n },
-    ],
-    no: [
-      { i: 0, price: 400_000n },
-      { i: 1, price: 350_000n },
-      { i: 2, price: 310_000n },
-      { i: 3, price: 1_200_000n },
-    ],
-    alone: [{ i: 5, price: 10_000n }],
-    quiet: [],
-  });
+  const yes = [close(-1, 500_000n, 9n), close(0, 600_000n, 10n), close(2, 700_000n, 30n), close(6, 1n, 90n)];
+  // Above a dollar, as odd fills are: the other outcome is worth nothing.
+  const no = [close(1, 350_000n, 20n), close(2, 310_000n, 31n), close(3, 1_200_000n, 40n)];
+  // The hour behind the end of the grid is not over.
+  expect(marksOf(grid, yes, no)).toEqual([
+    { i: 0, price: 600_000n },
+    { i: 1, price: 650_000n },
+    { i: 2, price: 690_000n },
+    { i: 3, price: 0n },
+  ]);
+  expect(marksOf(grid, no, yes)).toEqual([
+    { i: 0, price: 400_000n },
+    { i: 1, price: 350_000n },
+    { i: 2, price: 310_000n },
+    { i: 3, price: 1_200_000n },
+  ]);
+  expect(marksOf(grid, [close(5, 10_000n, 50n)], [])).toEqual([{ i: 5, price: 10_000n }]);
+  expect(marksOf(grid, [], [])).toEqual([]);
 });
 
 it('puts a time at the first moment that is not before it', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as others } from 'node:timers/promises';
 import { divide } from '../../schemas/primitives/money.js';
 import type { Facts, Resolution, TokenFact } from '../catalogue/facts.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
@@ -21,6 +22,9 @@ export interface ProfitPoint {
   readonly atS: number;
   readonly pnl: bigint;
 }
+
+/** Some milliseconds of work; then other requests have their turn. */
+const TOKENS_PER_TURN = 250;
 
 const UNKNOWN_QUESTIONS = 'questions of the market unknown';
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -98,8 +102,8 @@ export interface Mark {
 export interface SeriesFacts {
   readonly changes: readonly ChangeRow[];
   readonly gifts: readonly GiftRow[];
-  /** By token, in the order of the moments. */
-  readonly marks: ReadonlyMap<string, readonly Mark[]>;
+  /** Of a token, in the order of the moments. */
+  readonly marksOf: (tokenId: string) => readonly Mark[];
   /** What settled tokens pay, from the moment they were settled. */
   readonly settled: ReadonlyMap<string, Mark>;
   /** Prices now: of the last moment. */
@@ -110,7 +114,7 @@ export interface SeriesFacts {
  * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
  * nothing, and what was given away counts as sold at its cost.
  */
-export function profitSeries(grid: Grid, facts: SeriesFacts): ProfitPoint[] {
+export async function profitSeries(grid: Grid, facts: SeriesFacts): Promise<ProfitPoint[]> {
   // What is added at each moment and stays.
   const added: bigint[] = Array.from({ length: grid.points }, () => 0n);
   const add = (i: number, value: bigint) => {
@@ -118,7 +122,9 @@ export function profitSeries(grid: Grid, facts: SeriesFacts): ProfitPoint[] {
   };
   const last = grid.points - 1;
   const gifts = giftsOf(facts.gifts);
+  let done = 0;
   for (const [token, changes] of byToken(facts.changes)) {
+    if (++done % TOKENS_PER_TURN === 0) await others();
     for (const change of changes) add(Number(change.i), BigInt(change.cash));
     const moments = new Map<number, { size?: bigint; cost?: bigint; gift?: bigint; price?: bigint | null }>();
     const at = (i: number) => {
@@ -130,7 +136,7 @@ export function profitSeries(grid: Grid, facts: SeriesFacts): ProfitPoint[] {
       Object.assign(at(Number(change.i)), { size: BigInt(change.size), cost: BigInt(change.cost) });
     for (const { i, value } of gifts.get(token) ?? []) at(i).gift = value;
     const settled = facts.settled.get(token);
-    for (const mark of facts.marks.get(token) ?? [])
+    for (const mark of facts.marksOf(token))
       if (settled === undefined || mark.i < settled.i) at(mark.i).price = mark.price;
     if (settled !== undefined) at(settled.i).price = settled.price;
     at(last).price = facts.now.get(token)?.usd ?? null;
@@ -158,31 +164,20 @@ export function profitSeries(grid: Grid, facts: SeriesFacts): ProfitPoint[] {
 const ONE_USD = 1_000_000n;
 
 /**
- * Last traded prices before each moment: of the token itself or, where that was later, of the other outcome of a market of two, whose complement it
- * is. An hour that is not over at the end of the grid tells nothing yet.
+ * Last traded prices of a token before each moment: its own or, where that was later, of the other outcome of a market of two, whose complement it is. An
+ * hour that is not over at the end of the grid tells nothing yet.
  */
-export function marksOf(
-  grid: Grid,
-  tokenIds: readonly string[],
-  otherOf: ReadonlyMap<string, string>,
-  closesOf: ReadonlyMap<string, readonly Close[]>,
-): ReadonlyMap<string, readonly Mark[]> {
+export function marksOf(grid: Grid, own: readonly Close[], other: readonly Close[]): readonly Mark[] {
   const endS = endOf(grid);
-  return new Map(
-    tokenIds.map((token) => {
-      const newest = new Map<number, Close>();
-      const put = (close: Close) => {
-        const i = momentOf(grid, close.endS);
-        const known = newest.get(i);
-        if (close.endS <= endS && (known === undefined || close.place > known.place)) newest.set(i, close);
-      };
-      for (const close of closesOf.get(token) ?? []) put(close);
-      for (const close of closesOf.get(otherOf.get(token) ?? '') ?? [])
-        put({ ...close, price: close.price < ONE_USD ? ONE_USD - close.price : 0n });
-      const marks = [...newest].map(([i, { price }]) => ({ i, price }));
-      return [token, marks.sort((a, b) => a.i - b.i)] as const;
-    }),
-  );
+  const newest = new Map<number, Close>();
+  const put = (close: Close) => {
+    const i = momentOf(grid, close.endS);
+    const known = newest.get(i);
+    if (close.endS <= endS && (known === undefined || close.place > known.place)) newest.set(i, close);
+  };
+  for (const close of own) put(close);
+  for (const close of other) put({ ...close, price: close.price < ONE_USD ? ONE_USD - close.price : 0n });
+  return [...newest].map(([i, { price }]) => ({ i, price })).sort((a, b) => a.i - b.i);
 }
 
 /** What a token pays once its condition is settled; null while it is open at the end of the grid. */
@@ -226,14 +221,14 @@ export async function readProfitSeries(
   const conditions = [...abouts.values()].flatMap((about) => (about === null ? [] : [about.conditionId]));
   const [markets, resolutions] = await Promise.all([facts.marketsOf(conditions), facts.resolutionsOf(conditions)]);
   const settled = new Map<string, Mark>();
-  const priced: string[] = [];
+  const priced = new Set<string>();
   const otherOf = new Map<string, string>();
   for (const [token, about] of abouts) {
     const settlement = settlementOf(about, about === null ? null : (resolutions.get(about.conditionId) ?? null), grid);
     if (settlement !== null) settled.set(token, settlement);
     // What was settled before it is first seen held needs no other price.
     if (settlement !== null && settlement.i <= (heldFrom.get(token) ?? 0)) continue;
-    priced.push(token);
+    priced.add(token);
     const tokenIds = about === null ? [] : (markets.get(about.conditionId)?.tokenIds ?? []);
     const other = tokenIds.length === 2 && tokenIds.includes(token) ? tokenIds.find((id) => id !== token) : undefined;
     if (other !== undefined) otherOf.set(token, other);
@@ -243,5 +238,15 @@ export async function readProfitSeries(
     deps.closesOf([...new Set([...priced, ...otherOf.values()])], grid.startS),
     deps.prices([...heldFrom.keys()]),
   ]);
-  return profitSeries(grid, { changes, gifts, marks: marksOf(grid, priced, otherOf, closes), settled, now });
+  return profitSeries(grid, {
+    changes,
+    gifts,
+    marksOf: (token) => {
+      if (!priced.has(token)) return [];
+      const other = otherOf.get(token);
+      return marksOf(grid, closes(token), other === undefined ? [] : closes(other));
+    },
+    settled,
+    now,
+  });
 }
