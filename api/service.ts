@@ -89,7 +89,7 @@ export function createService(deps: ServiceDeps): Service {
     createEventRoute({ tables, cache }),
     ...createV1TradesRoutes({ reads }),
     ...createV1PositionsRoutes({ reads }),
-    createTopTradersRoute({ reads, cache, window: deps.window }),
+    createTopTradersRoute({ reads, window: deps.window }),
     createV1PnlRoute({
       tables,
       cache,

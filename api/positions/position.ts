@@ -99,9 +99,9 @@ export function positionFrom(row: PositionRow, price: Price): Position {
   };
 }
 
-/** `<wallet>-<token>`. */
+/** `<wallet>-<token>`; joined, as very many are held: a template would keep its pieces. */
 export const positionId = (position: Pick<Position, 'wallet' | 'tokenId'>): string =>
-  `${position.wallet}-${position.tokenId}`;
+  [position.wallet, position.tokenId].join('-');
 
 /** A position, and what it is about. */
 export interface HeldPosition extends Position {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import { createTtlCache } from '../../cache/ttl-cache.js';
 import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
@@ -66,6 +66,9 @@ const rowSchema = z.object({
   lastTradeAt: tradeTime,
 });
 
+/** Some 10 MB of the orders of holders. */
+const MAX_HELD_IDS = 100_000;
+
 /** First and last fill of a position, Unix seconds. */
 type Trades = { readonly firstS: number; readonly lastS: number };
 
@@ -96,8 +99,14 @@ const rowFrom = (
 });
 
 /** GET /v1/markets/{id}/positions. */
-export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; window: RateWindow }): Route {
-  const { reads, cache, window } = deps;
+export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }): Route {
+  const { reads, window } = deps;
+  const held = createTtlCache({
+    maxEntries: 1_000,
+    nowMs: reads.nowMs,
+    weigh: (orders) => [...(orders as ReadonlyMap<string, readonly string[]>).values()].flat().length,
+    maxWeight: MAX_HELD_IDS,
+  });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
   /** By condition id or slug; null where the catalogue knows neither. */
@@ -207,7 +216,7 @@ export function createTopTradersRoute(deps: { reads: Reads; cache: TtlCache; win
           minSize: filter.min_size ?? null,
           wallets,
         } as const;
-        const cached = await cache.get(name, CACHE_S * 1000, () =>
+        const cached = await held.get(name, CACHE_S * 1000, () =>
           reads.positions.holderOrders(asked, sorts[filter.sortBy], order),
         );
         ageMs = Math.max(ageMs, cached.ageMs);
