@@ -73,11 +73,11 @@ export const largestPicture = `INSERT INTO largest_positions
 
 /**
  * Whole pictures, in little memory and without hurry: they share the engine with everybody's questions, and before each small block they let those of
- * a higher priority (a lower number) go first, up to 50 ms.
+ * a higher priority (a lower number) go first, up to 20 ms: a picture is to be done in time, however many questions there are.
  */
 export const pictureSettings = {
   priority: '10',
-  low_priority_query_wait_time_ms: '50',
+  low_priority_query_wait_time_ms: '20',
   max_block_size: '16384',
   max_threads: 1,
   max_insert_threads: '1',
