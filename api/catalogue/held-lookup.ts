@@ -38,6 +38,11 @@ export interface HeldLookupOptions<T> {
   };
 }
 
+interface Held<T> {
+  readonly value: T;
+  readonly untilS: number;
+}
+
 /** Reads only what is not held: pages show the same few things again and again. What was asked for longest ago goes first. */
 export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const { follow } = options;
@@ -45,19 +50,21 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
   const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
   const { packed } = options;
-  /** Packed, where things are; what was asked for longest ago first. */
-  const held = new Map<string, T | string>();
-  /** Until when, of each; apart, as seconds are small integers, which are no objects of their own. */
-  const untilS = new Map<string, number>();
-  const unpacked = (kept: T | string): T => (packed === undefined ? (kept as T) : packed.unpack(kept as string));
+  /** What was asked for longest ago first. A packed thing is one text with its time, which is joined so that it is one flat piece. */
+  const held = new Map<string, Held<T> | string>();
+  const keptOf = (value: T, untilS: number): Held<T> | string =>
+    packed === undefined ? { value, untilS } : [untilS, packed.pack(value)].join(' ');
+  const heldOf = (kept: Held<T> | string): Held<T> => {
+    if (packed === undefined || typeof kept !== 'string') return kept as Held<T>;
+    return { value: packed.unpack(kept.slice(kept.indexOf(' ') + 1)), untilS: Number.parseInt(kept, 10) };
+  };
   let weight = 0;
   /** What changed while it was being read, per reading under way; 'all' for everything. */
   const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
 
-  const drop = (id: string, known: T | string) => {
+  const drop = (id: string, kept: Held<T> | string) => {
     held.delete(id);
-    untilS.delete(id);
-    weight -= options.weigh === undefined ? 1 : options.weigh(unpacked(known));
+    weight -= options.weigh === undefined ? 1 : options.weigh(heldOf(kept).value);
   };
 
   follow?.changes.on(follow.sources, (ids, source, sinceS) => {
@@ -67,12 +74,11 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     }
     if (ids === null) {
       held.clear();
-      untilS.clear();
       weight = 0;
     } else {
       for (const id of ids) {
-        const known = held.get(id);
-        if (known !== undefined && follow.keeps?.(unpacked(known), source, sinceS) !== true) drop(id, known);
+        const kept = held.get(id);
+        if (kept !== undefined && follow.keeps?.(heldOf(kept).value, source, sinceS) !== true) drop(id, kept);
       }
     }
   });
@@ -90,8 +96,8 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
         if (changed.all || changed.ids.has(id)) continue;
         const before = held.get(id);
         if (before !== undefined) drop(id, before);
-        held.set(id, packed === undefined ? value : packed.pack(value));
-        untilS.set(id, Math.ceil((nowMs + (known === undefined ? unknownMs : knownMs)) / 1000));
+        const untilMs = nowMs + (known === undefined ? unknownMs : knownMs);
+        held.set(id, keptOf(value, Math.ceil(untilMs / 1000)));
         weight += options.weigh?.(value) ?? 1;
       }
     } finally {
@@ -107,19 +113,19 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     const missing: string[] = [];
     for (const id of new Set(ids)) {
       const kept = held.get(id);
-      const known = kept === undefined ? undefined : unpacked(kept);
+      const known = kept === undefined ? null : heldOf(kept);
       if (
         kept === undefined ||
-        known === undefined ||
-        nowMs >= (untilS.get(id) ?? 0) * 1000 ||
-        options.current?.(known) === false
+        known === null ||
+        nowMs >= known.untilS * 1000 ||
+        options.current?.(known.value) === false
       ) {
         missing.push(id);
         // Keeps its place among the answers.
         found.set(id, options.unknown);
         continue;
       }
-      found.set(id, known);
+      found.set(id, known.value);
       // Set anew, so that the map's order is that of the questions by the time something has to go.
       if (weight * 2 > maxHeld) {
         held.delete(id);
