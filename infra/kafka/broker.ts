@@ -19,6 +19,8 @@ export interface BrokerOptions {
   readonly heapMb?: number;
   /** Start faster and reach less speed, and clean up often: for tests. */
   readonly quickStart?: boolean;
+  /** Besides our own, or instead. */
+  readonly properties?: Readonly<Record<string, string | number | boolean>>;
   /** One line the broker wrote (its warnings and errors). */
   readonly onLine?: (line: string) => void;
 }
@@ -168,7 +170,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-function serverProperties({ port, controllerPort, quickStart = false }: BrokerOptions, data: string): string {
+function serverProperties(options: BrokerOptions, data: string): string {
+  const { port, controllerPort, quickStart = false } = options;
   const properties = {
     'process.roles': 'broker,controller',
     'node.id': 1,
@@ -202,6 +205,7 @@ function serverProperties({ port, controllerPort, quickStart = false }: BrokerOp
       : {}),
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
+    ...options.properties,
   };
   return `${Object.entries(properties)
     .map(([name, value]) => `${name}=${value}`)

@@ -22,17 +22,19 @@ export interface TestKafka {
 export async function startTestKafka({
   quickStart = true,
   dir: given,
+  properties,
 }: {
   quickStart?: boolean;
   /** Where its data is kept; removed at the end only when it was made here. */
   dir?: string;
+  properties?: Readonly<Record<string, string | number | boolean>>;
 } = {}): Promise<TestKafka> {
   const jarsDir = await ensureJars(resolve('data'));
   const dir = given ?? (await mkdtemp(join(tmpdir(), 'oddstream-kafka-')));
   const [port, controllerPort] = [await freePort(), await freePort()];
   let broker: Broker | null = null;
   const start = async () => {
-    broker = await startBroker({ dir, jarsDir, port, controllerPort, heapMb: 512, quickStart });
+    broker = await startBroker({ dir, jarsDir, port, controllerPort, heapMb: 512, quickStart, properties });
   };
   const halt = async (how: 'stop' | 'kill') => {
     await (how === 'stop' ? broker?.stop() : broker?.kill());

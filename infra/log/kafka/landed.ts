@@ -2,6 +2,8 @@ import type { Cluster } from './cluster.js';
 import { type ProducerState, splitBatches } from './record-batch.js';
 
 const FETCH_BYTES = 4 * 1024 * 1024;
+/** A broker always gives one batch at least. */
+const PEEK_BYTES = 1024;
 /** ListOffsets' names for the two ends. */
 const LATEST = -1;
 export const EARLIEST = -2;
@@ -11,6 +13,22 @@ export function endOf(cluster: Cluster, topic: string, partition: number): Promi
   return cluster.insist(
     `Topic "${topic}", partition ${partition}`,
     async () => (await cluster.leader(topic, partition, 'control')).listOffset(topic, partition, LATEST),
+    { topic },
+  );
+}
+
+/** Whether a transaction is open in a partition, whoever began it: committed readers see less of it then than there is. */
+export async function holdsOpen(cluster: Cluster, topic: string, partition: number): Promise<boolean> {
+  const offset = await endOf(cluster, topic, partition);
+  return cluster.insist(
+    `Read of topic "${topic}", partition ${partition}`,
+    async () => {
+      const connection = await cluster.leader(topic, partition, 'control');
+      const request = { topic, partition, offset, maxWaitMs: 0, maxBytes: PEEK_BYTES, uncommitted: true };
+      const response = await connection.fetch(request);
+      if (response.error !== null) throw response.error;
+      return response.highWatermark > offset;
+    },
     { topic },
   );
 }

@@ -5,7 +5,7 @@ import { checkGroup, checkPosition } from './checks.js';
 import type { Cluster, InsistOptions, Purpose } from './cluster.js';
 import { isLostProducer, isRefused, KafkaError } from './kafka-error.js';
 import type { KafkaConnection, TopicOffsets, TopicPartitions, Transaction } from './kafkajs-client.js';
-import { endOf, findLanded } from './landed.js';
+import { endOf, findLanded, holdsOpen } from './landed.js';
 import { checkPartition, type Placed, place, viewFor } from './placement.js';
 import { encodeBatch, type ProducerState, stampBatch } from './record-batch.js';
 
@@ -29,6 +29,8 @@ interface Writer {
   sequences: Map<string, number>;
   /** Offset per `topic/partition` that what is sent next cannot land below. */
   readonly ends: Map<string, number>;
+  /** `topic/partition` where nothing of an earlier epoch is left open. */
+  cleared: Set<string>;
   last: Promise<unknown>;
 }
 
@@ -84,7 +86,27 @@ export function createTransactions(deps: {
   const renew = async (writer: Writer): Promise<ProducerState> => {
     writer.producer = await onCoordinator(`Transaction ${writer.id}`, writer.id, (c) => c.initProducerId(writer.id));
     writer.sequences = new Map();
+    writer.cleared = new Set();
     return writer.producer;
+  };
+
+  /**
+   * Rolls back what an earlier epoch of this writer may have left open where it is about to write, before its first step there. The new epoch has done so
+   * wherever the coordinator knew of it; but a broker whose disk was full may have lost what it knew, and keep the records: the marker that ends the
+   * next transaction would then commit them too. Where others write at the moment it costs a transaction without records.
+   */
+  const clear = async (writer: Writer, transaction: Transaction, step: Prepared): Promise<void> => {
+    const unknown = step.outputs.filter((placed) => !writer.cleared.has(keyOf(placed)));
+    const open = await Promise.all(unknown.map(({ topic, partition }) => holdsOpen(cluster, topic, partition)));
+    const inUse = unknown.filter((_, at) => open[at]);
+    if (inUse.length > 0) {
+      const what = `Transaction ${writer.id}`;
+      await onCoordinator(what, writer.id, (c) => c.addPartitionsToTxn(transaction, partitionsOf(inUse)));
+      if (step.positions.length > 0)
+        await onCoordinator(what, writer.id, (c) => c.addOffsetsToTxn(transaction, step.group));
+      await onCoordinator(what, writer.id, (c) => c.endTxn(transaction, false));
+    }
+    for (const placed of unknown) writer.cleared.add(keyOf(placed));
   };
 
   const prepare = async (step: AtomicStep): Promise<Prepared> => {
@@ -104,7 +126,7 @@ export function createTransactions(deps: {
 
   const produce = async (writer: Writer, transaction: Transaction, placed: Placed): Promise<Landed> => {
     const { topic, partition, records } = placed;
-    const key = `${topic}/${partition}`;
+    const key = keyOf(placed);
     const sequence = writer.sequences.get(key) ?? 0;
     const batch = await encodeBatch(records, { transactional: true, compress: true });
     stampBatch(batch, transaction, sequence);
@@ -173,6 +195,7 @@ export function createTransactions(deps: {
     const producer = writer.producer ?? (await renew(writer));
     const transaction: Transaction = { ...producer, transactionalId: writer.id };
     if (step.outputs.length > 0) {
+      await clear(writer, transaction, step);
       const partitions = partitionsOf(step.outputs);
       await onCoordinator(`Transaction ${writer.id}`, writer.id, (c) => c.addPartitionsToTxn(transaction, partitions));
     }
@@ -265,9 +288,18 @@ export function createTransactions(deps: {
 }
 
 function newWriter(id: string, claimed: boolean): Writer {
-  return { id, claimed, producer: null, sequences: new Map(), ends: new Map(), last: Promise.resolve() };
+  return {
+    id,
+    claimed,
+    producer: null,
+    sequences: new Map(),
+    ends: new Map(),
+    cleared: new Set(),
+    last: Promise.resolve(),
+  };
 }
 
+const keyOf = ({ topic, partition }: Pick<Placed, 'topic' | 'partition'>): string => `${topic}/${partition}`;
 const lane = (id: string): Purpose => `writer ${id}`;
 
 /** The cluster wraps what it gives up on; the broker's own word is the cause. */
