@@ -107,6 +107,7 @@ export async function startGatewayServer(deps: {
   const metrics = createServerMetrics({ metrics: deps.metrics, totals, natives });
   const slowReaders = createSlowReaders({
     peers: () => sockets.values(),
+    maxBufferedBytes: limits.peer.maxBufferedBytes,
     maxTotalBytes: limits.maxTotalBufferedBytes,
     onTotal: metrics.buffered,
   });

@@ -22,6 +22,7 @@ describe('slow readers', () => {
     const peers = [peer('a', 10), peer('b', 40), peer('c', 0), peer('d', 30), peer('e', 25)];
     const readers = createSlowReaders({
       peers: () => peers,
+      maxBufferedBytes: 1_000,
       maxTotalBytes: 50,
       onTotal: (bytes) => totals.push(bytes),
     });
@@ -31,12 +32,23 @@ describe('slow readers', () => {
     expect([ended.length, totals]).toEqual([2, [105, 35]]);
   });
 
-  it('are looked for after a megabyte', () => {
-    let sweeps = 0;
-    const readers = createSlowReaders({ peers: () => [], maxTotalBytes: 1, onTotal: () => sweeps++ });
-    for (let kb = 0; kb < 1023; kb++) readers.published(1024);
-    expect(sweeps).toBe(0);
-    for (let kb = 0; kb < 1025; kb++) readers.published(1024);
-    expect(sweeps).toBe(2);
-  });
+  it.each([
+    [16 * 1024 * 1024, 1024],
+    [300 * 1024, 150],
+  ])(
+    'are looked for after a megabyte, and before one with a bound of %i bytes has twice as much waiting',
+    (maxBufferedBytes, afterKb) => {
+      let sweeps = 0;
+      const readers = createSlowReaders({
+        peers: () => [],
+        maxBufferedBytes,
+        maxTotalBytes: 1,
+        onTotal: () => sweeps++,
+      });
+      for (let kb = 0; kb < afterKb - 1; kb++) readers.published(1024);
+      expect(sweeps).toBe(0);
+      for (let kb = 0; kb < afterKb + 1; kb++) readers.published(1024);
+      expect(sweeps).toBe(2);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import type { Peer } from './peer.js';
 
-/** Looked at again after so many bytes were published ... */
+/** Looked at again after so many bytes were published, or half of what one connection may have waiting where that is less ... */
 const SWEEP_BYTES = 1024 * 1024;
 
 export interface SlowReaders {
@@ -16,9 +16,12 @@ export interface SlowReaders {
  */
 export function createSlowReaders(deps: {
   peers: () => Iterable<Peer>;
+  /** The bound of one connection: the library's is twice that, and must not be reached between two looks. */
+  maxBufferedBytes: number;
   maxTotalBytes: number;
   onTotal: (bytes: number) => void;
 }): SlowReaders {
+  const sweepBytes = Math.min(SWEEP_BYTES, deps.maxBufferedBytes / 2);
   let since = 0;
 
   const sweep = () => {
@@ -45,7 +48,7 @@ export function createSlowReaders(deps: {
   return {
     published(bytes) {
       since += bytes;
-      if (since >= SWEEP_BYTES) sweep();
+      if (since >= sweepBytes) sweep();
     },
     sweep,
   };
