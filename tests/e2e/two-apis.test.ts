@@ -37,21 +37,37 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
     const second = `http://127.0.0.1:${port}`;
     await eventually('the second api', async () => (await fetch(`${second}/healthz`)).ok);
 
-    const made = await fetch(`${second}/v1/keys`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'two apis' }),
+    const name = 'oddstream_api_rate_window_alone_total';
+    const counted = async (metrics: Promise<string>) =>
+      Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(await metrics)?.[1] ?? 0);
+    const alone = async () =>
+      (await product.metric('api', name)) +
+      (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((answer) => answer.text())));
+    // On a machine that stalls for longer than an api waits for Redis, a request counts in that api alone: such a burst tells nothing.
+    const { served, refused, remaining } = await eventually('a burst that Redis answered as a whole', async () => {
+      const before = await alone();
+      const counts = await burst(product.api, second);
+      return (await alone()) === before && counts;
     });
-    expect(made.status).toBe(201);
-    const { api_key: key } = (await made.json()) as { api_key: string };
-    const ask = (base: string) => fetch(`${base}/v1/crypto/series`, { headers: { 'x-api-key': key } });
-    const first = await eventually('the key at the first api', async () => {
-      const answer = await ask(product.api);
-      return answer.status === 200 ? answer : null;
-    });
-    const remaining = Number(first.headers.get('x-ratelimit-remaining'));
-    const answers = await Promise.all(Array.from({ length: 80 }, (_, n) => ask(n % 2 === 0 ? product.api : second)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(remaining);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(80 - remaining);
+    expect([served, refused]).toEqual([remaining, 80 - remaining]);
   });
 });
+
+/** 80 requests at once with a new key, half to each api, after a first one to the one that did not make it. */
+async function burst(api: string, second: string): Promise<{ served: number; refused: number; remaining: number }> {
+  const made = await fetch(`${second}/v1/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'two apis' }),
+  });
+  expect(made.status).toBe(201);
+  const { api_key: key } = (await made.json()) as { api_key: string };
+  const ask = (base: string) => fetch(`${base}/v1/crypto/series`, { headers: { 'x-api-key': key } });
+  const first = await eventually('the key at the first api', async () => {
+    const answer = await ask(api);
+    return answer.status === 200 ? answer : null;
+  });
+  const answers = await Promise.all(Array.from({ length: 80 }, (_, n) => ask(n % 2 === 0 ? api : second)));
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  return { served: count(200), refused: count(429), remaining: Number(first.headers.get('x-ratelimit-remaining')) };
+}
