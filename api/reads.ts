@@ -14,13 +14,14 @@ import { type Equity, type EquityFilter, readEquity } from './positions/equity.j
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
+import { createTopHolders, type TopHolders } from './positions/top-holders.js';
 import { createWalletPages, type WalletPages } from './positions/wallet-pages.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
-/** Some 25 MB of rows and 60 MB of positions. */
-const MAX_CACHED_ROWS = 40_000;
-const MAX_CACHED_POSITIONS = 40_000;
+/** Some 12 MB of rows and 36 MB of positions. */
+const MAX_CACHED_ROWS = 20_000;
+const MAX_CACHED_POSITIONS = 24_000;
 
 /** What the families of endpoints read together; each has serializers of its own. */
 export interface Reads {
@@ -33,6 +34,7 @@ export interface Reads {
   readonly rankings: Rankings;
   readonly pnl: PnlReader;
   readonly positions: PositionReader;
+  readonly topHolders: TopHolders;
   readonly walletPages: WalletPages;
   readonly closesOf: ClosesReader;
   /** The equity curve of a wallet. */
@@ -67,6 +69,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     rankings,
     pnl: createPnlReader(deps),
     positions: createPositionReader({ tables: deps.tables, books, prices, outcomesOf }),
+    topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPages: createWalletPages({ ...deps, rankings, prices, outcomesOf }),
     closesOf: createClosesReader({ ...deps, changes }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),

@@ -58,10 +58,10 @@ export interface Facts {
   readonly resolutionsOf: Lookup<Resolution | null>;
 }
 
-/** Some 40 MB of tokens. */
-const MAX_TOKENS = 200_000;
-/** Some 90 MB of markets, 10 MB of resolutions. */
-const MAX_CONDITIONS = 100_000;
+/** Some 50 MB of tokens. */
+const MAX_TOKENS = 250_000;
+/** Some 110 MB of markets, 12 MB of resolutions. */
+const MAX_CONDITIONS = 125_000;
 
 /** The settlement of a condition by its payout numerators. */
 export function resolutionOf(row: Pick<ResolutionRow, 'payouts' | 'resolved_at'>): Resolution {

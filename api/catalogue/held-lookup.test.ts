@@ -40,9 +40,30 @@ it('holds no more than it may, and lets go of what was read first', async () => 
   await lookup(['a']);
   await lookup(['d']);
   await lookup(['a', 'c', 'd']);
+  expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['d'], ['c']]);
+});
+
+it('answers more at once than it may hold', async () => {
+  const { asked, lookup } = setUp(3);
   expect((await lookup(['1', '2', '3', '4', '5'])).size).toBe(5);
   await lookup(['3', '4', '5']);
-  expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['d'], ['c'], ['1', '2', '3', '4', '5']]);
+  expect(asked).toEqual([['1', '2', '3', '4', '5']]);
+});
+
+it('keeps what is asked for again and again, and lets go even where everything is', async () => {
+  const { asked, lookup } = setUp(3);
+  await lookup(['a', 'b', 'c']);
+  for (let n = 0; n < 10; n++) {
+    await lookup(['a']);
+    await lookup([`new ${n}`]);
+  }
+  expect(asked.flat().filter((id) => id === 'a')).toHaveLength(1);
+  await lookup(['a', 'new 9', 'new 8']);
+  // All three were asked for: they stay once, and what is asked for next takes the place of one.
+  await lookup(['d']);
+  await lookup(['e']);
+  await lookup(['a', 'new 9', 'new 8', 'e']);
+  expect(asked.slice(-3).map((ids) => ids.length)).toEqual([1, 1, 1]);
 });
 
 it('holds by weight where things differ in size, and reads anew what says it is old', async () => {

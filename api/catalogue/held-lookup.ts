@@ -11,6 +11,8 @@ const UNKNOWN_MS = 1_000;
 const FOLLOWED_MS = 1_800_000;
 /** Some 10 MB of each kind of thing. */
 const MAX_HELD = 10_000;
+/** From this part of what may be held on it is noted what is asked for: before that nothing has to go. */
+const NEARLY_FULL = 0.9;
 /** Ids per question. */
 const AT_ONCE = 2_000;
 
@@ -24,7 +26,7 @@ export interface HeldLookupOptions<T> {
   readonly weigh?: (value: T) => number;
   /**
    * The form in which things are held, where there are very many: one text is one object for the garbage collector, which looks at each object of each
-   * thing again and again. `weigh` and `keeps` then see copies.
+   * thing again and again. `weigh` and `kept` then see copies.
    */
   readonly packed?: { readonly pack: (value: T) => string; readonly unpack: (text: string) => T };
   /** False for what is to be read anew although it was not dropped. */
@@ -33,8 +35,8 @@ export interface HeldLookupOptions<T> {
   readonly follow?: {
     readonly changes: Changes;
     readonly sources: readonly Followed[];
-    /** True where such a change does not matter to the thing. `sinceS`: see ChangeListener. */
-    readonly keeps?: (value: T, source: Followed, sinceS: number) => boolean;
+    /** The thing as it is held on after such a change, of the same weight; undefined where it is to be read anew. `sinceS`: see ChangeListener. */
+    readonly kept?: (value: T, source: Followed, sinceS: number) => T | undefined;
   };
 }
 
@@ -43,14 +45,17 @@ interface Held<T> {
   readonly untilS: number;
 }
 
-/** Reads only what is not held: pages show the same few things again and again. What was asked for longest ago goes first. */
+/**
+ * Reads only what is not held: pages show the same few things again and again. What was read longest ago and not asked for since goes first (the clock
+ * algorithm): the exact order of the questions would cost more to keep than the answers do.
+ */
 export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
   const { follow } = options;
   const maxHeld = options.maxHeld ?? MAX_HELD;
   const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
   const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
   const { packed } = options;
-  /** What was asked for longest ago first. A packed thing is one text with its time, which is joined so that it is one flat piece. */
+  /** A packed thing is one text with its time, which is joined so that it is one flat piece. */
   const held = new Map<string, Held<T> | string>();
   const keptOf = (value: T, untilS: number): Held<T> | string =>
     packed === undefined ? { value, untilS } : [untilS, packed.pack(value)].join(' ');
@@ -59,12 +64,25 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     return { value: packed.unpack(kept.slice(kept.indexOf(' ') + 1)), untilS: Number.parseInt(kept, 10) };
   };
   let weight = 0;
+  /** Of what is held, asked for since it was last looked at for its place. */
+  const wanted = new Set<string>();
   /** What changed while it was being read, per reading under way; 'all' for everything. */
   const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
 
   const drop = (id: string, kept: Held<T> | string) => {
     held.delete(id);
+    wanted.delete(id);
     weight -= options.weigh === undefined ? 1 : options.weigh(heldOf(kept).value);
+  };
+
+  /** The hand of the clock. Kept, as one from the start passes all that is gone. */
+  let hand = held.entries();
+  const letGo = () => {
+    while (weight > maxHeld && held.size > 0) {
+      const next = hand.next();
+      if (next.done === true) hand = held.entries();
+      else if (!wanted.delete(next.value[0])) drop(...next.value);
+    }
   };
 
   follow?.changes.on(follow.sources, (ids, source, sinceS) => {
@@ -74,11 +92,16 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     }
     if (ids === null) {
       held.clear();
+      wanted.clear();
       weight = 0;
     } else {
       for (const id of ids) {
         const kept = held.get(id);
-        if (kept !== undefined && follow.keeps?.(heldOf(kept).value, source, sinceS) !== true) drop(id, kept);
+        if (kept === undefined) continue;
+        const { value, untilS } = heldOf(kept);
+        const next = follow.kept?.(value, source, sinceS);
+        if (next === undefined) drop(id, kept);
+        else if (next !== value) held.set(id, keptOf(next, untilS));
       }
     }
   });
@@ -126,17 +149,10 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
         continue;
       }
       found.set(id, known.value);
-      // Set anew, so that the map's order is that of the questions by the time something has to go.
-      if (weight * 2 > maxHeld) {
-        held.delete(id);
-        held.set(id, kept);
-      }
+      if (weight > maxHeld * NEARLY_FULL) wanted.add(id);
     }
     for (let at = 0; at < missing.length; at += AT_ONCE) await readSome(missing.slice(at, at + AT_ONCE), found);
-    for (const [id, known] of held) {
-      if (weight <= maxHeld) break;
-      drop(id, known);
-    }
+    letGo();
     return found;
   };
 }

@@ -4,16 +4,17 @@ import type { Sql } from '../tables/port.js';
 export interface ClosesRow {
   readonly token: string;
   /** Ends of the hours, Unix seconds. */
-  readonly ends: readonly (number | string)[];
-  /** 1e-6 USD, as text. */
-  readonly prices: readonly string[];
-  /** Of the trades that made them: block x 2^20 + log index, as text. */
-  readonly places: readonly string[];
+  readonly ends: readonly number[];
+  /** 1e-6 USD. */
+  readonly prices: readonly number[];
+  /** Of the trades that made them: block x 2^20 + log index. */
+  readonly places: readonly number[];
 }
 
 /** Closes of tokens per hour; hours that ended before `fromS` are one, of the newest trade of them all, and end there. */
 export const closesSql = (tokenIds: readonly string[], fromS: number): Sql => ({
-  text: `SELECT toString(token_id) AS token, groupArray(end_s) AS ends, groupArray(toString(price)) AS prices, groupArray(toString(place)) AS places
+  // Floats are exact up to 2^53, and come as plain numbers.
+  text: `SELECT toString(token_id) AS token, groupArray(end_s) AS ends, groupArray(toFloat64(price)) AS prices, groupArray(toFloat64(place)) AS places
       FROM (
         SELECT candle.token_id AS token_id, greatest(toUnixTimestamp(candle.bucket) + 3600, {from:UInt32}) AS end_s,
           argMaxMerge(candle.close) AS price, max(candle.last_place) AS place

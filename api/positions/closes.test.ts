@@ -29,8 +29,8 @@ function setUp() {
           {
             token,
             ends: [...closes.keys()],
-            prices: values.map(({ price }) => String(price)),
-            places: values.map(({ place }) => String(place)),
+            prices: values.map(({ price }) => price),
+            places: values.map(({ place }) => place),
           } as T,
         ];
       });
@@ -56,8 +56,8 @@ it('holds the closes of a month, until an hour in which the token traded is over
   trade('1', NOON - 2 * HOUR, 200);
   trade('2', NOON - 2 * HOUR, 900);
   const from = NOON - 31 * DAY;
-  const first = { endS: from, price: 100n, place: 0n };
-  const second = { endS: NOON - HOUR, price: 200n, place: 1n };
+  const first = { endS: from, price: 100, place: 0 };
+  const second = { endS: NOON - HOUR, price: 200, place: 1 };
   expect((await closesOf(['1', '3'], WEEK_AGO))('1')).toEqual([first, second]);
   expect(asked).toEqual([{ tokens: ['1', '3'], fromS: from }]);
   // Within the hour of now nothing is missing: only full hours tell a price.
@@ -67,8 +67,8 @@ it('holds the closes of a month, until an hour in which the token traded is over
   expect(asked.slice(1)).toEqual([{ tokens: ['2'], fromS: from }]);
   clock.nowMs = (NOON + HOUR) * 1000;
   const later = await closesOf(['1', '2', '3'], WEEK_AGO);
-  expect(later('1')).toContainEqual({ endS: NOON + HOUR, price: 300n, place: 3n });
-  expect(later('2')).toEqual([{ endS: NOON - HOUR, price: 900n, place: 2n }]);
+  expect(later('1')).toContainEqual({ endS: NOON + HOUR, price: 300, place: 3 });
+  expect(later('2')).toEqual([{ endS: NOON - HOUR, price: 900, place: 2 }]);
   expect(later('3')).toEqual([]);
   expect(asked.slice(2)).toEqual([{ tokens: ['1'], fromS: from + HOUR }]);
 });
@@ -81,7 +81,7 @@ it('reads a token anew when a trade of an hour that is over comes late, and one 
   trade('2', NOON - 3 * HOUR, 250);
   const closes = await closesOf(['1', '2'], WEEK_AGO);
   expect(closes('1')).toHaveLength(2);
-  expect(closes('2')).toEqual([{ endS: NOON - 2 * HOUR, price: 250n, place: 2n }]);
+  expect(closes('2')).toEqual([{ endS: NOON - 2 * HOUR, price: 250, place: 2 }]);
   expect(asked.map(({ tokens }) => tokens)).toEqual([
     ['1', '2'],
     ['1', '2'],
@@ -93,7 +93,7 @@ it('reads what begins earlier each time, from there on', async () => {
   trade('1', NOON - 100 * DAY, 100);
   for (let n = 0; n < 2; n++)
     expect((await closesOf(['1'], NOON - 200 * DAY))('1')).toEqual([
-      { endS: NOON - 100 * DAY + HOUR, price: 100n, place: 0n },
+      { endS: NOON - 100 * DAY + HOUR, price: 100, place: 0 },
     ]);
   expect(asked.map(({ fromS }) => fromS)).toEqual([NOON - 200 * DAY, NOON - 200 * DAY]);
 });

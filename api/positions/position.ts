@@ -1,6 +1,7 @@
 import { divide, parseMoney } from '../../schemas/primitives/money.js';
 import type { Outcome } from './outcomes.js';
 import type { PositionRow, PriceRow } from './positions.sql.js';
+import type { HolderRow } from './top-holders.sql.js';
 
 /** What a share is worth now. */
 export interface Price {
@@ -75,27 +76,47 @@ function profitOf(
 /** Realized and unrealized profit of a position at a price, before fees. */
 export const totalPnlOf = (row: Parameters<typeof profitOf>[0], price: Price): bigint => profitOf(row, price).totalPnl;
 
-/** The position of a row at a price. */
-export function positionFrom(row: PositionRow, price: Price): Position {
+/** What lists of a token's holders show of a position. */
+export type Holder = Pick<
+  Position,
+  | keyof ReturnType<typeof profitOf>
+  | 'wallet'
+  | 'tokenId'
+  | 'totalBought'
+  | 'fills'
+  | 'firstAtS'
+  | 'price'
+  | 'currentValue'
+>;
+
+/** The holder of a row at a price. */
+export function holderFrom(row: HolderRow, price: Price): Holder {
   const profit = profitOf(row, price);
   return {
     ...profit,
     wallet: row.wallet,
     tokenId: row.token,
-    cost: BigInt(row.cost),
     totalBought: BigInt(row.total_bought),
+    fills: Number(row.fills),
+    firstAtS: Number(row.first_at),
+    price,
+    currentValue: price.usd === null ? 0n : marked(profit.size, price.usd),
+  };
+}
+
+/** The position of a row at a price. */
+export function positionFrom(row: PositionRow, price: Price): Position {
+  return {
+    ...holderFrom(row, price),
+    cost: BigInt(row.cost),
     boughtUsdc: BigInt(row.bought_usdc),
     soldUsdc: BigInt(row.sold_usdc),
     fees: BigInt(row.fees),
     feeCost: BigInt(row.fee_cost),
     sentCost: BigInt(row.sent_cost),
-    fills: Number(row.fills),
-    firstAtS: Number(row.first_at),
     lastAtS: Number(row.last_at),
     lastTradeAtS: secondsOf(row.last_trade_at),
     lastRedeemedAtS: secondsOf(row.last_redeemed_at),
-    price,
-    currentValue: price.usd === null ? 0n : marked(profit.size, price.usd),
   };
 }
 

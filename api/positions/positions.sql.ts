@@ -85,22 +85,35 @@ export type HolderSort =
   | 'volume'
   | 'last_at';
 
+/** Tokens that are told apart as numbers, by a branch each; more of them by their texts. */
+const FEW_TOKENS = 4;
+const priceAt = (index: number | string): string => `arrayElement({prices:Array(Int64)}, ${index})`;
 /** USD x 10^24: an integer, so that nothing is rounded before it is compared. */
-const price =
-  'toInt256(arrayElement({prices:Array(Int64)}, indexOf({tokens:Array(String)}, toString(p.token_id)))) * 1000000000000';
-const average = `toInt256(toDecimal256(p.avg_price, 18) * 1000000000000000000)`;
+function priceOf(tokens: number): string {
+  const branches = Array.from(
+    { length: tokens },
+    (_, n) => `p.token_id = toUInt256(arrayElement({tokens:Array(String)}, ${n + 1})), ${priceAt(n + 1)}`,
+  );
+  const found =
+    tokens > 0 && tokens <= FEW_TOKENS
+      ? `multiIf(${branches.join(', ')}, 0)`
+      : priceAt('indexOf({tokens:Array(String)}, toString(p.token_id))');
+  return `toInt256(${found}) * 1000000000000`;
+}
+/** A Decimal(38, 18) is a 128-bit number of 10^-18. */
+const average = `toInt256(reinterpret(p.avg_price, 'Int128'))`;
 const tracked = 'toInt256(p.size - p.received)';
-const unrealized = `(${tracked} * (${price} - ${average}))`;
-const sorts: Readonly<Record<HolderSort, string>> = {
-  total_pnl: `toInt256(p.realized_pnl) * 1000000000000000000 + ${unrealized}`,
-  realized_pnl: 'toInt256(p.realized_pnl)',
+const unrealized = (price: string) => `(${tracked} * (${price} - ${average}))`;
+const sorts: Readonly<Record<HolderSort, (price: string) => string>> = {
+  total_pnl: (price) => `toInt256(p.realized_pnl) * 1000000000000000000 + ${unrealized(price)}`,
+  realized_pnl: () => 'p.realized_pnl',
   unrealized_pnl: unrealized,
-  current_value: `toInt256(p.size) * ${price}`,
-  initial_value: `${tracked} * ${average}`,
-  size: 'toInt256(p.size)',
-  total_bought: 'toInt256(p.total_bought)',
-  volume: 'toInt256(p.bought_usdc) + toInt256(p.sold_usdc)',
-  last_at: 'toInt256(toUnixTimestamp(p.last_at))',
+  current_value: (price) => `toInt256(p.size) * ${price}`,
+  initial_value: () => `${tracked} * ${average}`,
+  size: () => 'p.size',
+  total_bought: () => 'p.total_bought',
+  volume: () => 'toUInt128(p.bought_usdc) + toUInt128(p.sold_usdc)',
+  last_at: () => 'p.last_at',
 };
 
 export type PositionStatus = 'open' | 'closed' | 'all';
@@ -116,20 +129,26 @@ export interface HolderFilter {
   readonly wallets: readonly string[] | null;
 }
 
-/** The holders, in the order asked for, ties by wallet, then token. `prices`: of the filter's tokens, 1e-6 USD. */
-export function holderOrderSql(
-  filter: HolderFilter,
-  by: {
-    readonly sort: HolderSort;
-    readonly order: 'asc' | 'desc';
-    readonly prices: readonly bigint[];
-    /** Of each token, or of all together. */
-    readonly rows: number;
-    readonly perToken: boolean;
-  },
-): Sql {
+/** The order of a list of holders. */
+export interface HolderOrder {
+  readonly sort: HolderSort;
+  readonly order: 'asc' | 'desc';
+  /** Of the filter's tokens, 1e-6 USD. */
+  readonly prices: readonly bigint[];
+  readonly rows: number;
+}
+
+/** The first part of an ORDER BY. `tokens`: how many the filter has. */
+export const orderKey = (by: Pick<HolderOrder, 'sort' | 'order'>, tokens: number): string =>
+  `${sorts[by.sort](priceOf(tokens))} ${by.order === 'asc' ? 'ASC' : 'DESC'}`;
+
+/** The filter as conditions on the alias `p`. Every value is a bound parameter. */
+export function holderWhere(filter: HolderFilter): {
+  readonly text: string;
+  readonly params: Record<string, SqlValue>;
+} {
   const parts = ['p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', statuses[filter.status]];
-  const params: Record<string, SqlValue> = { tokens: filter.tokenIds, prices: by.prices, rows: by.rows };
+  const params: Record<string, SqlValue> = { tokens: filter.tokenIds };
   if (filter.minSize !== null) {
     parts.push('p.size >= {min_size:UInt64}');
     params.min_size = filter.minSize;
@@ -138,14 +157,20 @@ export function holderOrderSql(
     parts.push('p.wallet IN {wallets:Array(String)}');
     params.wallets = filter.wallets;
   }
+  return { text: parts.join(' AND '), params };
+}
+
+/** The holders of all tokens together, in the order asked for, ties by wallet, then token. */
+export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
+  const where = holderWhere(filter);
   return {
     text: `SELECT p.wallet AS wallet, toString(p.token_id) AS token
       FROM positions_by_token AS p FINAL
-      WHERE ${parts.join(' AND ')}
-      ORDER BY ${sorts[by.sort]} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.wallet, p.token_id
-      LIMIT {rows:UInt32}${by.perToken ? ' BY p.token_id' : ''}
+      WHERE ${where.text}
+      ORDER BY ${orderKey(by, filter.tokenIds.length)}, p.wallet, p.token_id
+      LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
-    params,
+    params: { ...where.params, prices: by.prices, rows: by.rows },
   };
 }
 

@@ -4,8 +4,8 @@ import type { Tables } from '../tables/port.js';
 import { type Price, priceFrom, unpriced } from './position.js';
 import { type PriceRow, pricesSql } from './positions.sql.js';
 
-/** Some 30 MB. */
-const MAX_PRICES = 200_000;
+/** Some 35 MB. */
+const MAX_PRICES = 250_000;
 
 const packedPrice = {
   pack: ({ usd, source, updatedAtS }: Price): string => (usd === null ? '' : [usd, source, updatedAtS ?? ''].join(' ')),
@@ -34,6 +34,7 @@ export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; c
     follow: {
       changes: deps.changes,
       sources: ['token_quotes', 'token_settlements', 'fills'],
-      keeps: (price, source) => source === 'fills' && price.source !== 'last_fill' && price.source !== 'none',
+      kept: (price, source) =>
+        source === 'fills' && price.source !== 'last_fill' && price.source !== 'none' ? price : undefined,
     },
   });

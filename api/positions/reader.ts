@@ -30,12 +30,6 @@ export interface PositionReader {
   combosOf(wallet: string): Promise<readonly Position[]>;
   /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
   holderOrder(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
-  /** The same of each token by itself, by token; every token of the filter is there. */
-  holderOrders(
-    filter: HolderFilter,
-    sort: HolderSort,
-    order: 'asc' | 'desc',
-  ): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Positions in the order of their ids; the same question after the last of them goes on without a gap. */
   page(page: PositionPage): Promise<readonly Position[]>;
   /** Positions by id, in the order of the ids; ids without a position are left out. */
@@ -47,7 +41,7 @@ export interface PositionReader {
   ): Promise<readonly PnlRow[]>;
   /** First and last fill of positions, by position id; positions without a fill are left out. */
   tradeSpans(
-    positions: readonly Position[],
+    positions: readonly Pick<Position, 'wallet' | 'tokenId' | 'fills' | 'firstAtS'>[],
   ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>>;
   readonly prices: Lookup<Price>;
 }
@@ -65,13 +59,6 @@ export function createPositionReader(deps: {
   outcomesOf: Lookup<Outcome>;
 }): PositionReader {
   const { tables, prices } = deps;
-  const holders = async (filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc', perToken: boolean) => {
-    if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
-    const priceOf = await prices(filter.tokenIds);
-    const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
-    const by = { sort, order, prices: listed, rows: MAX_RANKED, perToken };
-    return tables.rows<{ wallet: string; token: string }>(holderOrderSql(filter, by));
-  };
   return {
     prices,
     ofWallet: (wallet, ttlMs) =>
@@ -90,15 +77,12 @@ export function createPositionReader(deps: {
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
     async holderOrder(filter, sort, order) {
-      return (await holders(filter, sort, order, false)).map((row) =>
-        positionId({ wallet: row.wallet, tokenId: row.token }),
-      );
-    },
-    async holderOrders(filter, sort, order) {
-      const found = new Map<string, string[]>(filter.tokenIds.map((token) => [token, []]));
-      for (const { wallet, token } of await holders(filter, sort, order, true))
-        found.get(token)?.push(positionId({ wallet, tokenId: token }));
-      return found;
+      if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
+      const priceOf = await prices(filter.tokenIds);
+      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
+      const by = { sort, order, prices: listed, rows: MAX_RANKED };
+      const rows = await tables.rows<{ wallet: string; token: string }>(holderOrderSql(filter, by));
+      return rows.map((row) => positionId({ wallet: row.wallet, tokenId: row.token }));
     },
     async page(page) {
       if (page.tokenIds?.length === 0) return [];
@@ -130,7 +114,7 @@ export function createPositionReader(deps: {
     async tradeSpans(positions) {
       const traded = positions.filter((position) => position.fills > 0);
       if (traded.length === 0) return new Map();
-      const each = (of: (position: Position) => string) => [...new Set(traded.map(of))];
+      const each = (of: (position: (typeof traded)[number]) => string) => [...new Set(traded.map(of))];
       const fromS = Math.min(...traded.map((position) => position.firstAtS));
       const rows = await tables.rows<SpanRow>(
         tradeSpansSql(

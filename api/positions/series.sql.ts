@@ -41,8 +41,11 @@ export interface ChangeRow {
   readonly gifts: SqlBool;
 }
 
-/** Changes of a wallet's positions between the moments of a grid; what was before it is one change at its first moment. */
-export const changesSql = (wallet: string, grid: Grid): Sql => ({
+/**
+ * Changes of a wallet's positions between the moments of a grid, by token and moment; what was before it is one change at its first moment. `most`: no more
+ * rows than these.
+ */
+export const changesSql = (wallet: string, grid: Grid, most: number | null): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${indexOf(eventTime)} AS i,
         toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
         toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
@@ -51,8 +54,9 @@ export const changesSql = (wallet: string, grid: Grid): Sql => ({
       WHERE e.wallet = {wallet:String} AND ${eventTime} <= {end:Int64}
       GROUP BY e.token_id, i
       ORDER BY e.token_id, i
+      ${most === null ? '' : 'LIMIT {most:UInt32}'}
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...gridParams(grid) },
+  params: { wallet, ...gridParams(grid), ...(most === null ? {} : { most }) },
 });
 
 export interface GiftRow {

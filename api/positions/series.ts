@@ -1,21 +1,13 @@
 import { setImmediate as others } from 'node:timers/promises';
-import { divide } from '../../schemas/primitives/money.js';
-import type { Facts, Resolution, TokenFact } from '../catalogue/facts.js';
+import type { Facts } from '../catalogue/facts.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import type { Close, ClosesReader } from './closes.js';
+import type { ClosesReader } from './closes.js';
+import { type GiftStep, giftsOf } from './gifts.js';
+import { type Mark, marksOf, settlementOf } from './marks.js';
 import { marked, type Price } from './position.js';
-import {
-  type ChangeRow,
-  changesSql,
-  endOf,
-  firstMomentSql,
-  type GiftRow,
-  type Grid,
-  giftsSql,
-  momentOf,
-} from './series.sql.js';
+import { type ChangeRow, changesSql, firstMomentSql, type GiftRow, type Grid, giftsSql } from './series.sql.js';
 
 /** A wallet's total profit at a moment: base units, Unix seconds. */
 export interface ProfitPoint {
@@ -23,86 +15,14 @@ export interface ProfitPoint {
   readonly pnl: bigint;
 }
 
+/** What is known of so many at once is held in memory. */
+const CHANGES_AT_ONCE = 4_000;
 /** Some milliseconds of work; then other requests have their turn. */
-const TOKENS_PER_TURN = 250;
+const POSITIONS_PER_TURN = 250;
 
-const UNKNOWN_QUESTIONS = 'questions of the market unknown';
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-
-interface Step {
-  readonly i: number;
-  readonly value: bigint;
-}
-
-/**
- * Shares of each position that came without a cost, as they changed. A gift goes out first where shares are given away, last where they are sold; of
- * a conversion only as many sets have a cost as there are NO shares with one, whatever else comes of it is a gift.
- */
-function giftsOf(rows: readonly GiftRow[]): ReadonlyMap<string, readonly Step[]> {
-  const gifts = new Map<string, bigint>();
-  const steps = new Map<string, Step[]>();
-  const put = (row: GiftRow, value: bigint) => {
-    gifts.set(row.token, value);
-    const list = steps.get(row.token) ?? [];
-    list.push({ i: Number(row.i), value });
-    steps.set(row.token, list);
-  };
-  const before = (row: GiftRow) => {
-    const gift = gifts.get(row.token) ?? 0n;
-    return { gift, tracked: BigInt(row.size_after) - BigInt(row.shares) - gift };
-  };
-  const sell = (row: GiftRow) => {
-    const { gift, tracked } = before(row);
-    const out = -BigInt(row.shares);
-    put(row, gift - (out - smaller(out, tracked)));
-  };
-  const giveAway = (row: GiftRow) => {
-    const { gift } = before(row);
-    put(row, gift - smaller(-BigInt(row.shares), gift));
-  };
-  const convert = (legs: readonly GiftRow[]) => {
-    const given = legs.filter((leg) => BigInt(leg.shares) <= 0n);
-    const sets = given
-      .map((leg) => smaller(before(leg).tracked, BigInt(leg.untracked) - BigInt(leg.shares)))
-      .reduce((least, one) => (least === null ? one : smaller(least, one)), null as bigint | null);
-    for (const leg of legs) {
-      if (BigInt(leg.shares) <= 0n) sell(leg);
-      else put(leg, before(leg).gift + BigInt(leg.shares) - (sets ?? 0n));
-    }
-  };
-  for (let at = 0; at < rows.length; at++) {
-    const row = rows[at] as GiftRow;
-    if (row.action === 'CONVERT' && row.problem !== '' && row.problem !== UNKNOWN_QUESTIONS) {
-      const legs = [row];
-      while (rows[at + 1]?.id === row.id) legs.push(rows[++at] as GiftRow);
-      convert(legs);
-    } else if (row.action === 'RECEIVE') put(row, before(row).gift + BigInt(row.shares));
-    else if (row.action === 'SEND' || row.problem !== '') giveAway(row);
-    else sell(row);
-  }
-  return steps;
-}
-
-const byToken = <Row extends { readonly token: string }>(rows: readonly Row[]): ReadonlyMap<string, Row[]> => {
-  const found = new Map<string, Row[]>();
-  for (const row of rows) {
-    const list = found.get(row.token);
-    if (list === undefined) found.set(row.token, [row]);
-    else list.push(row);
-  }
-  return found;
-};
-
-/** A price from a moment of the grid on, 1e-6 USD. */
-export interface Mark {
-  readonly i: number;
-  readonly price: bigint;
-}
-
-export interface SeriesFacts {
-  readonly changes: readonly ChangeRow[];
-  readonly gifts: readonly GiftRow[];
-  /** Of a token, in the order of the moments. */
+/** What is known of the tokens of some changes. */
+interface TokenFacts {
+  /** In the order of the moments. */
   readonly marksOf: (tokenId: string) => readonly Mark[];
   /** What settled tokens pay, from the moment they were settled. */
   readonly settled: ReadonlyMap<string, Mark>;
@@ -110,85 +30,53 @@ export interface SeriesFacts {
   readonly now: ReadonlyMap<string, Price>;
 }
 
-/**
- * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
- * nothing, and what was given away counts as sold at its cost.
- */
-export async function profitSeries(grid: Grid, facts: SeriesFacts): Promise<ProfitPoint[]> {
-  // What is added at each moment and stays.
-  const added: bigint[] = Array.from({ length: grid.points }, () => 0n);
-  const add = (i: number, value: bigint) => {
-    if (i < grid.points) added[i] = (added[i] ?? 0n) + value;
-  };
+/** Where the rows of a token end; rows stand together by token. */
+function endOfToken(rows: readonly ChangeRow[], from: number): number {
+  const token = rows[from]?.token;
+  let at = from + 1;
+  while (at < rows.length && rows[at]?.token === token) at++;
+  return at;
+}
+
+const NONE: readonly never[] = [];
+const momentAt = (rows: readonly { readonly i: number | string }[], at: number): number =>
+  Number(rows[at]?.i ?? Number.POSITIVE_INFINITY);
+
+/** Tells `add` what the changes of one position, and of its prices, are worth at the moments they happen. */
+function addPosition(
+  grid: Grid,
+  facts: TokenFacts,
+  gifts: ReadonlyMap<string, readonly GiftStep[]>,
+  changes: readonly ChangeRow[],
+  add: (i: number, value: bigint) => void,
+): void {
+  const token = (changes[0] as ChangeRow).token;
+  const given = gifts.get(token) ?? NONE;
+  const marks = facts.marksOf(token);
+  const settled = facts.settled.get(token);
   const last = grid.points - 1;
-  const gifts = giftsOf(facts.gifts);
-  let done = 0;
-  for (const [token, changes] of byToken(facts.changes)) {
-    if (++done % TOKENS_PER_TURN === 0) await others();
-    for (const change of changes) add(Number(change.i), BigInt(change.cash));
-    const moments = new Map<number, { size?: bigint; cost?: bigint; gift?: bigint; price?: bigint | null }>();
-    const at = (i: number) => {
-      const found = moments.get(i) ?? {};
-      moments.set(i, found);
-      return found;
-    };
-    for (const change of changes)
-      Object.assign(at(Number(change.i)), { size: BigInt(change.size), cost: BigInt(change.cost) });
-    for (const { i, value } of gifts.get(token) ?? []) at(i).gift = value;
-    const settled = facts.settled.get(token);
-    for (const mark of facts.marksOf(token))
-      if (settled === undefined || mark.i < settled.i) at(mark.i).price = mark.price;
-    if (settled !== undefined) at(settled.i).price = settled.price;
-    at(last).price = facts.now.get(token)?.usd ?? null;
-    let state: { size: bigint; cost: bigint; gift: bigint; price: bigint | null } = {
-      size: 0n,
-      cost: 0n,
-      gift: 0n,
-      price: null,
-    };
-    let value = 0n;
-    for (const [i, change] of [...moments].sort(([a], [b]) => a - b)) {
-      state = { ...state, ...change };
-      const next = state.price === null ? state.cost : marked(state.size - state.gift, state.price);
-      add(i, next - value);
-      value = next;
+  let [size, cost, gift, value] = [0n, 0n, 0n, 0n];
+  let price: bigint | null = null;
+  let [nextChange, nextGift, nextMark] = [0, 0, 0];
+  for (let i = 0; ; ) {
+    for (; momentAt(changes, nextChange) <= i; nextChange++) {
+      const change = changes[nextChange] as ChangeRow;
+      add(i, BigInt(change.cash));
+      size = BigInt(change.size);
+      cost = BigInt(change.cost);
     }
+    for (; momentAt(given, nextGift) <= i; nextGift++) gift = (given[nextGift] as GiftStep).value;
+    for (; momentAt(marks, nextMark) <= i; nextMark++) price = (marks[nextMark] as Mark).price;
+    // After a settlement only the price of now counts.
+    if (settled !== undefined && settled.i <= i) price = settled.price;
+    if (i === last) price = facts.now.get(token)?.usd ?? null;
+    const next = price === null ? cost : marked(size - gift, price);
+    if (next !== value) add(i, next - value);
+    value = next;
+    if (i === last) return;
+    const upcoming = Math.min(momentAt(changes, nextChange), momentAt(given, nextGift), momentAt(marks, nextMark));
+    i = Math.min(last, upcoming, settled !== undefined && settled.i > i ? settled.i : last);
   }
-  let pnl = 0n;
-  return added.map((one, i) => {
-    pnl += one;
-    return { atS: grid.startS + i * grid.stepS, pnl };
-  });
-}
-
-const ONE_USD = 1_000_000n;
-
-/**
- * Last traded prices of a token before each moment: its own or, where that was later, of the other outcome of a market of two, whose complement it is. An
- * hour that is not over at the end of the grid tells nothing yet.
- */
-export function marksOf(grid: Grid, own: readonly Close[], other: readonly Close[]): readonly Mark[] {
-  const endS = endOf(grid);
-  const newest = new Map<number, Close>();
-  const put = (close: Close) => {
-    const i = momentOf(grid, close.endS);
-    const known = newest.get(i);
-    if (close.endS <= endS && (known === undefined || close.place > known.place)) newest.set(i, close);
-  };
-  for (const close of own) put(close);
-  for (const close of other) put({ ...close, price: close.price < ONE_USD ? ONE_USD - close.price : 0n });
-  return [...newest].map(([i, { price }]) => ({ i, price })).sort((a, b) => a.i - b.i);
-}
-
-/** What a token pays once its condition is settled; null while it is open at the end of the grid. */
-function settlementOf(token: TokenFact | null, resolution: Resolution | null, grid: Grid): Mark | null {
-  const payout = token === null ? undefined : resolution?.payouts[token.outcomeIndex];
-  if (resolution === null || payout === undefined || resolution.denominator === 0n) return null;
-  if (resolution.resolvedAtS > endOf(grid)) return null;
-  return {
-    i: momentOf(grid, resolution.resolvedAtS),
-    price: divide(payout * ONE_USD, resolution.denominator, 'half_up'),
-  };
 }
 
 export interface ProfitSeriesDeps {
@@ -204,15 +92,9 @@ export async function firstMoment(tables: Tables, wallet: string): Promise<numbe
   return row === undefined ? null : Number(row.first);
 }
 
-/** The profit of a wallet over its whole life at the moments of a grid; null for a wallet that did nothing up to its end. */
-export async function readProfitSeries(
-  deps: ProfitSeriesDeps,
-  wallet: string,
-  grid: Grid,
-): Promise<readonly ProfitPoint[] | null> {
-  const { tables, facts } = deps;
-  const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid));
-  if (changes.length === 0) return null;
+/** What is known of the tokens of changes: prices of those alone that are held while they are open. */
+async function factsOf(deps: ProfitSeriesDeps, grid: Grid, changes: readonly ChangeRow[]): Promise<TokenFacts> {
+  const { facts } = deps;
   /** Tokens held at a moment of the grid, and the first such moment. */
   const heldFrom = new Map<string, number>();
   for (const { token, i, size } of changes)
@@ -233,20 +115,70 @@ export async function readProfitSeries(
     const other = tokenIds.length === 2 && tokenIds.includes(token) ? tokenIds.find((id) => id !== token) : undefined;
     if (other !== undefined) otherOf.set(token, other);
   }
-  const [gifts, closes, now] = await Promise.all([
-    changes.some((change) => boolFrom(change.gifts)) ? tables.rows<GiftRow>(giftsSql(wallet, grid)) : [],
+  const [closes, now] = await Promise.all([
     deps.closesOf([...new Set([...priced, ...otherOf.values()])], grid.startS),
     deps.prices([...heldFrom.keys()]),
   ]);
-  return profitSeries(grid, {
-    changes,
-    gifts,
-    marksOf: (token) => {
+  return {
+    settled,
+    now,
+    marksOf(token) {
       if (!priced.has(token)) return [];
       const other = otherOf.get(token);
       return marksOf(grid, closes(token), other === undefined ? [] : closes(other));
     },
-    settled,
-    now,
+  };
+}
+
+/**
+ * The profit of a wallet over its whole life at the moments of a grid; null for a wallet that did nothing up to its end. `most`: 'more' for a wallet with more
+ * changes than these, of which nothing further is read.
+ *
+ * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
+ * nothing, and what was given away counts as sold at its cost.
+ */
+export async function readProfitSeries(
+  deps: ProfitSeriesDeps,
+  wallet: string,
+  grid: Grid,
+  most: null,
+): Promise<readonly ProfitPoint[] | null>;
+export async function readProfitSeries(
+  deps: ProfitSeriesDeps,
+  wallet: string,
+  grid: Grid,
+  most: number,
+): Promise<readonly ProfitPoint[] | 'more' | null>;
+export async function readProfitSeries(
+  deps: ProfitSeriesDeps,
+  wallet: string,
+  grid: Grid,
+  most: number | null,
+): Promise<readonly ProfitPoint[] | 'more' | null> {
+  const { tables } = deps;
+  const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid, most === null ? null : most + 1));
+  if (changes.length === 0) return null;
+  if (most !== null && changes.length > most) return 'more';
+  const given = changes.some((change) => boolFrom(change.gifts));
+  const gifts = giftsOf(given ? await tables.rows<GiftRow>(giftsSql(wallet, grid)) : []);
+  // What is added at each moment and stays.
+  const added: bigint[] = Array.from({ length: grid.points }, () => 0n);
+  const add = (i: number, value: bigint) => {
+    added[i] = (added[i] ?? 0n) + value;
+  };
+  let done = 0;
+  for (let from = 0, to = 0; from < changes.length; from = to) {
+    while (to < changes.length && to - from < CHANGES_AT_ONCE) to = endOfToken(changes, to);
+    const facts = await factsOf(deps, grid, changes.slice(from, to));
+    for (let at = from, end = at; at < to; at = end) {
+      end = endOfToken(changes, at);
+      addPosition(grid, facts, gifts, changes.slice(at, end), add);
+      if (++done % POSITIONS_PER_TURN === 0) await others();
+    }
+  }
+  let pnl = 0n;
+  return added.map((one, i) => {
+    pnl += one;
+    return { atS: grid.startS + i * grid.stepS, pnl };
   });
 }

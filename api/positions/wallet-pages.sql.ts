@@ -1,34 +1,85 @@
 import { isCombo } from '../../schemas/primitives/positions.sql.js';
+import { listSize } from '../tables/list-sizes.js';
 import type { Sql } from '../tables/port.js';
-import { positionColumns } from './positions.sql.js';
+import { type PositionRow, positionColumns } from './positions.sql.js';
 
 /** What a wallet's positions are ordered by. */
 export const walletSorts = ['realized_pnl', 'size', 'total_bought', 'avg_price', 'last_at'] as const;
 export type WalletSort = (typeof walletSorts)[number];
 
-/** Positions in order: three lists of the same length. */
+/** Columns of the rows that come with an order, as `positionColumns` has them. */
+const carried = [
+  'size',
+  'received',
+  'avg_price',
+  'cost',
+  'realized_pnl',
+  'total_bought',
+  'bought_usdc',
+  'sold_usdc',
+  'fees',
+  'fee_shares',
+  'fee_cost',
+  'sent_cost',
+  'fills',
+  'unpriced',
+  'first_at',
+  'last_at',
+  'last_trade_at',
+  'last_redeemed_at',
+] as const satisfies readonly (keyof PositionRow)[];
+const counts: ReadonlySet<string> = new Set(['fills', 'unpriced']);
+const carriedText = (column: (typeof carried)[number]): string => {
+  if (column.endsWith('_at')) return `toUnixTimestamp(${column})`;
+  return counts.has(column) ? column : `toString(${column})`;
+};
+
+/** Positions in order: three lists of the same length, and what the first of them are. */
 export interface WalletOrderRow {
   readonly tokens: readonly string[];
   /** Base units, as text. */
   readonly sizes: readonly string[];
   /** Of the last redemption, Unix seconds; 0: none. */
   readonly redeemed: readonly (number | string)[];
+  /** Tuples: see `firstRowsOf`. */
+  readonly first: readonly (readonly unknown[])[];
 }
 
-/** The positions of a wallet by a measure, ties by token; combos, where they are asked for, come after the others. */
-export const walletOrderSql = (
-  wallet: string,
-  by: { readonly sort: WalletSort; readonly order: 'asc' | 'desc'; readonly combos: boolean; readonly rows: number },
-): Sql => ({
-  text: `SELECT groupArray(toString(token_id)) AS tokens, groupArray(toString(size)) AS sizes, groupArray(ifNull(toUnixTimestamp(last_redeemed_at), 0)) AS redeemed
+/** The rows of the first positions of an order. */
+export const firstRowsOf = (wallet: string, order: WalletOrderRow): readonly PositionRow[] =>
+  order.first.map(
+    (tuple, n) =>
+      ({
+        wallet,
+        token: order.tokens[n],
+        ...Object.fromEntries(carried.map((column, at) => [column, tuple[at]])),
+      }) as PositionRow,
+  );
+
+export interface WalletOrder {
+  readonly sort: WalletSort;
+  readonly order: 'asc' | 'desc';
+  readonly combos: boolean;
+  readonly rows: number;
+  /** How many of the first come with their rows at least, where that is no more than 1,000. */
+  readonly shown: number;
+}
+
+/**
+ * The positions of a wallet by a measure, ties by token; combos, where they are asked for, come after the others. The lists keep the order of the rows they
+ * are made of because one thread makes them.
+ */
+export const walletOrderSql = (wallet: string, by: WalletOrder): Sql => ({
+  text: `SELECT groupArray(toString(token_id)) AS tokens, groupArray(toString(size)) AS sizes,
+        groupArray(ifNull(toUnixTimestamp(last_redeemed_at), 0)) AS redeemed, groupArray(${listSize(by.shown)})((${carried.map(carriedText).join(', ')})) AS first
       FROM (
-        SELECT p.token_id AS token_id, p.size AS size, p.last_redeemed_at AS last_redeemed_at
+        SELECT p.token_id AS token_id, ${carried.map((column) => `p.${column} AS ${column}`).join(', ')}
         FROM positions AS p FINAL
         WHERE p.wallet = {wallet:String}${by.combos ? '' : ` AND NOT ${isCombo('p.token_id')}`}
         ORDER BY ${isCombo('p.token_id')}, p.${by.sort} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.token_id
         LIMIT {rows:UInt32}
       )
-      SETTINGS max_execution_time = 10`,
+      SETTINGS max_execution_time = 10, max_threads = 1`,
   params: { wallet, rows: by.rows },
 });
 

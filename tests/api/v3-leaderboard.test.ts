@@ -3,7 +3,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createPainter, type Painter } from '../../processors/leaderboards/painter.js';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
+import { dave, fillAccounts, insertAccounts, tradeOf } from '../support/positions.js';
 import { address } from '../support/rows.js';
 import { alice, bob, carol, comboYes, fillWorld, rainNo, rainYes, snow, snowNo, snowYes } from '../support/world.js';
 
@@ -14,17 +14,8 @@ let api: ApiHarness;
 let key: string;
 let painter: Painter;
 
-const units = (usd: number) => BigInt(Math.round(usd * 1e6));
-const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: number, usdc: number, token = snowYes) =>
-  activityOf({
-    wallet,
-    block_number: block,
-    action,
-    tokens: [token],
-    amounts: [units(shares)],
-    usdc: units(usdc),
-    exchange_version: token === comboYes ? 3 : 2,
-  });
+const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: number, usd: number, token = snowYes) =>
+  tradeOf(wallet, block, action, token, shares, usd);
 
 beforeAll(async () => {
   api = await startApi({ nowMs: NOW_S * 1000 });

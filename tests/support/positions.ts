@@ -6,7 +6,7 @@ import type { Family } from '../../processors/sink/family.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { address } from './rows.js';
-import { alice, bob, carol, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './world.js';
+import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './world.js';
 
 /** Rows of records in the tables of a family, as its sink writes them. */
 export async function insertRecords(
@@ -85,6 +85,27 @@ export function activityOf(told: Told): WalletActivity {
     ...told,
   };
 }
+
+const units = (usd: number) => BigInt(Math.round(usd * 1e6));
+
+/** A trade: shares, and USD for all of them. */
+export const tradeOf = (
+  wallet: string,
+  block: number,
+  action: 'BUY' | 'SELL',
+  token: string,
+  shares: number,
+  usd: number,
+): WalletActivity =>
+  activityOf({
+    wallet,
+    block_number: block,
+    action,
+    tokens: [token],
+    amounts: [units(shares)],
+    usdc: units(usd),
+    exchange_version: token === comboYes ? 3 : 2,
+  });
 
 export const dave = address(0xd4);
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));

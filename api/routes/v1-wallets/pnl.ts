@@ -11,8 +11,9 @@ import type { Grid } from '../../positions/series.sql.js';
 import { common } from './params.js';
 
 const CACHE_S = 60;
-/** Of a wallet with 100,000 positions a series takes some 100 MB while it is made. */
 const AT_ONCE = 4;
+/** Changes of positions. With 100,000 positions a series takes some 100 MB while it is made: those of large wallets are made one by one. */
+const MANY = 3_000;
 const HOUR_S = 3_600;
 const MINUTE_S = 60;
 /** Spacing of the points, and how many; null: as many as the wallet is old. */
@@ -33,11 +34,14 @@ function gridOf(stepS: number, points: number | { readonly sinceS: number }, now
 /** GET /v1/trader/{wallet}/pnl. */
 export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; nowMs: () => number }): Route {
   const turn = pLimit(AT_ONCE);
+  const largeTurn = pLimit(1);
   const seriesOf = async (wallet: string, period: keyof typeof periods) => {
     const { stepS, points } = periods[period];
     const sinceS = points === null ? await firstMoment(deps.tables, wallet) : null;
     if (points === null && sinceS === null) return null;
-    return readProfitSeries(deps, wallet, gridOf(stepS, points ?? { sinceS: sinceS ?? 0 }, deps.nowMs()));
+    const grid = gridOf(stepS, points ?? { sinceS: sinceS ?? 0 }, deps.nowMs());
+    const found = await turn(() => readProfitSeries(deps, wallet, grid, MANY));
+    return found === 'more' ? largeTurn(() => readProfitSeries(deps, wallet, grid, null)) : found;
   };
   return defineRoute({
     ...common,
@@ -73,9 +77,7 @@ export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; now
       },
     },
     async handler({ params: { wallet }, query: { period } }) {
-      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, CACHE_S * 1000, () =>
-        turn(() => seriesOf(wallet, period)),
-      );
+      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, CACHE_S * 1000, () => seriesOf(wallet, period));
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cacheOf(cached, CACHE_S) };
     },

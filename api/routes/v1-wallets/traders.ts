@@ -11,8 +11,9 @@ import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
 import type { RateWindow } from '../../limits/port.js';
 import { exampleHeld } from '../../positions/examples.js';
-import { type Position, positionId } from '../../positions/position.js';
+import { type Holder, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
+import type { HolderRow } from '../../positions/top-holders.sql.js';
 import type { Reads } from '../../reads.js';
 import { common, paging, walletsOf } from './params.js';
 
@@ -66,15 +67,15 @@ const rowSchema = z.object({
   lastTradeAt: tradeTime,
 });
 
-/** Some 10 MB of the orders of holders. */
-const MAX_HELD_IDS = 100_000;
+/** Some 7 MB of the orders of holders. */
+const MAX_HELD_WALLETS = 100_000;
 
 /** First and last fill of a position, Unix seconds. */
 type Trades = { readonly firstS: number; readonly lastS: number };
 
 /** Profiles are no part of the chain: their fields are empty. `trades`: undefined where they were not asked for. */
 const rowFrom = (
-  position: Position,
+  position: Holder,
   market: { readonly conditionId: string | null; readonly outcomes: readonly string[] },
   outcomeIndex: number,
   trades: Trades | null | undefined,
@@ -105,7 +106,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
     maxEntries: 1_000,
     nowMs: reads.nowMs,
     weigh: (orders) => [...(orders as ReadonlyMap<string, readonly string[]>).values()].flat().length,
-    maxWeight: MAX_HELD_IDS,
+    maxWeight: MAX_HELD_WALLETS,
   });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
@@ -205,34 +206,40 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       if (market === null) throw notFound(`Market ${id} not found`);
 
       let ageMs = 0;
+      // What came with the order, where this request is the one that reads it.
+      let first: readonly HolderRow[] = [];
       const wallets = users === null ? null : [...users].sort();
       const name = walkName(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
       const walk = walkName(context.caller?.accountId, name, {});
       const orders = async () => {
-        const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
         const asked = {
           tokenIds: market.tokenIds,
           status: statuses[filter.status],
           minSize: filter.min_size ?? null,
           wallets,
         } as const;
-        const cached = await held.get(name, CACHE_S * 1000, () =>
-          reads.positions.holderOrders(asked, sorts[filter.sortBy], order),
-        );
+        const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+        const cached = await held.get(name, CACHE_S * 1000, async () => {
+          const by = { sort: sorts[filter.sortBy], order, shown: offset === 0 ? limit : 0 } as const;
+          const found = await reads.topHolders.orders(asked, by);
+          first = found.first;
+          return found.wallets;
+        });
         ageMs = Math.max(ageMs, cached.ageMs);
         return cached.value;
       };
       const pages = await Promise.all(
-        market.tokenIds.map((token) =>
-          reads.rankings.page({
+        market.tokenIds.map(async (token) => {
+          const page = await reads.rankings.page({
             walk: `${walk} ${token}`,
             offset,
             limit,
             load: async () => (await orders()).get(token) ?? [],
-          }),
-        ),
+          });
+          return page.ids.map((wallet) => ({ wallet, tokenId: token }));
+        }),
       );
-      const found = await reads.positions.byId(pages.flatMap((page) => page.ids));
+      const found = await reads.topHolders.holders(pages.flat(), first);
       const outcomes = market.tokenIds.map((token) => ({
         token,
         positions: found.filter((position) => position.tokenId === token),

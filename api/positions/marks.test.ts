@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { marksOf } from './series.js';
+import { marksOf } from './marks.js';
 import { momentOf } from './series.sql.js';
 
 it('prices a token by whichever outcome of its market traded last', () => {
   const grid = { startS: 7_200, stepS: 3_600, points: 6 };
-  const close = (i: number, price: bigint, place: bigint) => ({ endS: 7_200 + i * 3_600, price, place });
-  const yes = [close(-1, 500_000n, 9n), close(0, 600_000n, 10n), close(2, 700_000n, 30n), close(6, 1n, 90n)];
+  const close = (i: number, price: number, place: number) => ({ endS: 7_200 + i * 3_600, price, place });
+  const yes = [close(-1, 500_000, 9), close(0, 600_000, 10), close(2, 700_000, 30), close(6, 1, 90)];
   // Above a dollar, as odd fills are: the other outcome is worth nothing.
-  const no = [close(1, 350_000n, 20n), close(2, 310_000n, 31n), close(3, 1_200_000n, 40n)];
+  const no = [close(1, 350_000, 20), close(2, 310_000, 31), close(3, 1_200_000, 40)];
   // The hour behind the end of the grid is not over.
   expect(marksOf(grid, yes, no)).toEqual([
     { i: 0, price: 600_000n },
@@ -21,7 +21,7 @@ it('prices a token by whichever outcome of its market traded last', () => {
     { i: 2, price: 310_000n },
     { i: 3, price: 1_200_000n },
   ]);
-  expect(marksOf(grid, [close(5, 10_000n, 50n)], [])).toEqual([{ i: 5, price: 10_000n }]);
+  expect(marksOf(grid, [close(5, 10_000, 50)], [])).toEqual([{ i: 5, price: 10_000n }]);
   expect(marksOf(grid, [], [])).toEqual([]);
 });
 

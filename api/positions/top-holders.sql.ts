@@ -1,0 +1,62 @@
+import { listSize } from '../tables/list-sizes.js';
+import type { Sql } from '../tables/port.js';
+import { type HolderFilter, type HolderOrder, holderWhere, orderKey, type PositionRow } from './positions.sql.js';
+
+/** What lists of a token's holders show of a position. */
+export type HolderRow = Pick<
+  PositionRow,
+  'wallet' | 'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'total_bought' | 'fills' | 'first_at'
+>;
+
+type Text = string;
+/** The columns of a HolderRow, the token left out, in this order. */
+export type HolderValues = readonly [Text, Text, Text, Text, Text, Text, number | Text, number | Text];
+
+const values = (row: string): string =>
+  `(${row}wallet, toString(${row}size), toString(${row}received), toString(${row}avg_price), toString(${row}realized_pnl), toString(${row}total_bought), ${row}fills, toUnixTimestamp(${row}first_at))`;
+
+/** The row of what a tuple holds. */
+export function holderRowOf(token: string, tuple: HolderValues): HolderRow {
+  const [wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at] = tuple;
+  return { wallet, token, size, received, avg_price, realized_pnl, total_bought, fills, first_at };
+}
+
+export interface TopHoldersRow {
+  readonly token: string;
+  /** In the order asked for. */
+  readonly wallets: readonly string[];
+  /** Of the first of them. */
+  readonly first: readonly HolderValues[];
+}
+
+/**
+ * The holders of each token, at most `rows`, and what the first of them hold: `shown` or more, and no more than 1,000. The lists keep the order of the rows
+ * they are made of because one thread makes them.
+ */
+export function topHoldersSql(filter: HolderFilter, by: HolderOrder & { readonly shown: number }): Sql {
+  const where = holderWhere(filter);
+  return {
+    text: `SELECT toString(token_id) AS token, groupArray(wallet) AS wallets, groupArray(${listSize(by.shown)})(${values('')}) AS first
+      FROM (
+        SELECT p.token_id AS token_id, p.wallet AS wallet, p.size AS size, p.received AS received, p.avg_price AS avg_price,
+          p.realized_pnl AS realized_pnl, p.total_bought AS total_bought, p.fills AS fills, p.first_at AS first_at
+        FROM positions_by_token AS p FINAL
+        WHERE ${where.text}
+        ORDER BY ${orderKey(by, filter.tokenIds.length)}, p.wallet, p.token_id
+        LIMIT {rows:UInt32} BY p.token_id
+      )
+      GROUP BY token_id
+      SETTINGS max_execution_time = 10, max_threads = 1`,
+    params: { ...where.params, prices: by.prices, rows: by.rows },
+  };
+}
+
+/** What wallets hold of tokens. Pairs stand at the same place of both lists. */
+export const holdersSql = (wallets: readonly string[], tokenIds: readonly string[]): Sql => ({
+  text: `SELECT toString(p.token_id) AS token, ${values('p.')} AS held
+      FROM positions_by_token AS p FINAL
+      WHERE (p.token_id, p.wallet) IN (
+        SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))
+      SETTINGS max_execution_time = 10`,
+  params: { tokens: tokenIds, wallets },
+});

@@ -1,0 +1,83 @@
+import type { Lookup } from '../catalogue/held-lookup.js';
+import { MAX_RANKED } from '../catalogue/markets.sql.js';
+import type { Tables } from '../tables/port.js';
+import { type Holder, holderFrom, type Price, positionId, unpriced } from './position.js';
+import type { HolderFilter, HolderSort } from './positions.sql.js';
+import {
+  type HolderRow,
+  type HolderValues,
+  holderRowOf,
+  holdersSql,
+  type TopHoldersRow,
+  topHoldersSql,
+} from './top-holders.sql.js';
+
+/** Who has or had tokens, and what the first of them hold. */
+export interface HolderOrders {
+  /** Wallets by token, in the order asked for, at most MAX_RANKED; every token of the filter is there. */
+  readonly wallets: ReadonlyMap<string, readonly string[]>;
+  readonly first: readonly HolderRow[];
+}
+
+export interface TopHolders {
+  /** The holders of each token by itself, and rows: of the first `shown` of each at least, 1,000 at most; 0 for none. */
+  orders(
+    filter: HolderFilter,
+    by: { readonly sort: HolderSort; readonly order: 'asc' | 'desc'; readonly shown: number },
+  ): Promise<HolderOrders>;
+  /**
+   * What wallets hold of a token each, with what it is worth, in the order of the pairs; who never had it is left out. `known`: rows that need not be
+   * read.
+   */
+  holders(
+    pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
+    known: readonly HolderRow[],
+  ): Promise<readonly Holder[]>;
+}
+
+/** Reads the holders of tokens: their order and the rows of a page at once, as most questions are for a first page. */
+export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {
+  const { tables, prices } = deps;
+  const read = async (
+    pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
+  ): Promise<HolderRow[]> => {
+    if (pairs.length === 0) return [];
+    const rows = await tables.rows<{ token: string; held: HolderValues }>(
+      holdersSql(
+        pairs.map(({ wallet }) => wallet),
+        pairs.map(({ tokenId }) => tokenId),
+      ),
+    );
+    return rows.map((row) => holderRowOf(row.token, row.held));
+  };
+  return {
+    async orders(filter, by) {
+      const wallets = new Map<string, readonly string[]>(filter.tokenIds.map((token) => [token, []]));
+      if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return { wallets, first: [] };
+      const priceOf = await prices(filter.tokenIds);
+      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
+      const sql = topHoldersSql(filter, { ...by, prices: listed, rows: MAX_RANKED });
+      const first: HolderRow[] = [];
+      for (const row of await tables.rows<TopHoldersRow>(sql)) {
+        wallets.set(row.token, row.wallets);
+        if (by.shown > 0) first.push(...row.first.map((tuple) => holderRowOf(row.token, tuple)));
+      }
+      return { wallets, first };
+    },
+    async holders(pairs, known) {
+      const found = new Map<string, HolderRow>();
+      const put = (rows: readonly HolderRow[]) => {
+        for (const row of rows) found.set(positionId({ wallet: row.wallet, tokenId: row.token }), row);
+      };
+      put(known);
+      const [, priceOf] = await Promise.all([
+        read(pairs.filter((pair) => !found.has(positionId(pair)))).then(put),
+        prices([...new Set(pairs.map(({ tokenId }) => tokenId))]),
+      ]);
+      return pairs.flatMap((pair) => {
+        const row = found.get(positionId(pair));
+        return row === undefined ? [] : holderFrom(row, priceOf.get(row.token) ?? unpriced);
+      });
+    },
+  };
+}

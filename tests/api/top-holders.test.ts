@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createReads, type Reads } from '../../api/reads.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import type { Sql } from '../../api/tables/port.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+
+const HOLDERS = 12_000;
+const T = 1_790_000_000;
+/** Both outcomes of a market, and three tokens more. */
+const tokens = [`${10n ** 76n}`, `${10n ** 76n + 1n}`, '7', '8', '9'];
+const [yes, no] = tokens as [string, string];
+
+interface Raw {
+  readonly wallet: string;
+  readonly token: string;
+  readonly size: bigint;
+  readonly received: bigint;
+  /** 18 decimals. */
+  readonly average: bigint;
+  readonly realized: bigint;
+  readonly bought: bigint;
+}
+
+let engine: TestClickHouse;
+let reads: Reads;
+let statements: Sql[];
+let raw: Raw[];
+const prices = new Map([
+  [yes, 420_000n],
+  [no, 580_000n],
+]);
+
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  // Many of the same rank: ties go by wallet.
+  await engine.client.command(`INSERT INTO positions (wallet, token_id, size, received, avg_price, cost, realized_pnl, total_bought, bought_usdc, sold_usdc, fills, first_at, last_at, version, _offset)
+    SELECT concat('0x', lower(hex(cityHash64(number))), '000000000000000000000000'), toUInt256(['${tokens.join("','")}'][number % 5 + 1]),
+      (cityHash64(number, 1) % 7) * 1000000 AS size, if(number % 11 = 0, intDiv(size, 2), 0), toDecimal128(cityHash64(number, 2) % 100, 18) / 100 + if(number % 13 = 0, toDecimal128('0.000000000000000001', 18), 0), 1,
+      toInt64(cityHash64(number, 3) % 9) * 1000000 - 4000000, (cityHash64(number, 4) % 5) * 1000000, 1, 1, 2, toDateTime(${T}, 'UTC'), toDateTime(${T} + number, 'UTC'), 1, number
+    FROM numbers(${HOLDERS})`);
+  await engine.client.command(`INSERT INTO token_quotes (token_id, price, updated_at, _offset) SELECT toUInt256(t.1), t.2, toDateTime64(${T}, 3, 'UTC'), 1
+    FROM (SELECT arrayJoin([('${yes}', 0.42), ('${no}', 0.58)]) AS t)`);
+  raw = (
+    await engine.client.query<Record<string, string>>(
+      `SELECT wallet, toString(token_id) AS token, size, received, avg_price, realized_pnl, total_bought FROM positions FINAL`,
+    )
+  ).map((row) => ({
+    wallet: row.wallet as string,
+    token: row.token as string,
+    size: BigInt(row.size as string),
+    received: BigInt(row.received as string),
+    average: decimal18(row.avg_price as string),
+    realized: BigInt(row.realized_pnl as string),
+    bought: BigInt(row.total_bought as string),
+  }));
+  const live = createClickHouseTables(engine.client);
+  reads = createReads({
+    tables: {
+      ...live,
+      rows: <Row>(sql: Sql) => {
+        statements.push(sql);
+        return live.rows<Row>(sql);
+      },
+    },
+    nowMs: () => (T + HOLDERS) * 1000,
+  });
+}, 60_000);
+afterAll(() => engine.stop());
+
+function decimal18(text: string): bigint {
+  const [whole = '0', rest = ''] = text.split('.');
+  return BigInt(whole) * 10n ** 18n + BigInt(rest.padEnd(18, '0'));
+}
+
+/** USD x 10^24, as the sum of its parts. */
+const keys: Readonly<Record<string, (row: Raw) => bigint>> = {
+  total_pnl: (row) => row.realized * 10n ** 18n + unrealized(row),
+  realized_pnl: (row) => row.realized,
+  unrealized_pnl: unrealized,
+  current_value: (row) => row.size * (prices.get(row.token) ?? 0n),
+  initial_value: (row) => (row.size - row.received) * row.average,
+  size: (row) => row.size,
+  total_bought: (row) => row.bought,
+};
+function unrealized(row: Raw): bigint {
+  return (row.size - row.received) * ((prices.get(row.token) ?? 0n) * 10n ** 12n - row.average);
+}
+
+const sorted = (rows: readonly Raw[], sort: string, order: 'asc' | 'desc') =>
+  [...rows].sort((a, b) => {
+    const key = keys[sort] as (row: Raw) => bigint;
+    const [x, y] = order === 'asc' ? [key(a), key(b)] : [key(b), key(a)];
+    if (x !== y) return x < y ? -1 : 1;
+    if (a.wallet !== b.wallet) return a.wallet < b.wallet ? -1 : 1;
+    return BigInt(a.token) < BigInt(b.token) ? -1 : 1;
+  });
+
+it.each(
+  Object.keys(keys).flatMap((sort) => [
+    [sort, 'desc'],
+    [sort, 'asc'],
+  ]) as [keyof typeof keys & 'size', 'asc' | 'desc'][],
+)('ranks the holders of each token by %s, %s, with the rows of the first of them', async (sort, order) => {
+  statements = [];
+  const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
+  const found = await reads.topHolders.orders(filter, { sort, order, shown: 30 });
+  for (const token of [yes, no]) {
+    const expected = sorted(
+      raw.filter((row) => row.token === token),
+      sort,
+      order,
+    );
+    expect(found.wallets.get(token)).toEqual(expected.map((row) => row.wallet));
+    const shown = found.first.filter((row) => row.token === token);
+    expect(shown.map((row) => [row.wallet, BigInt(row.size), BigInt(row.received), BigInt(row.realized_pnl)])).toEqual(
+      expected.slice(0, 50).map((row) => [row.wallet, row.size, row.received, row.realized]),
+    );
+  }
+  const [some, before] = [found.first.slice(0, 40), statements.length];
+  const pairs = some.map((row) => ({ wallet: row.wallet, tokenId: row.token }));
+  const holders = await reads.topHolders.holders(pairs, found.first);
+  expect(statements).toHaveLength(before);
+  expect(await reads.topHolders.holders(pairs, [])).toEqual(holders);
+  expect(statements).toHaveLength(before + 1);
+  expect(holders.map((one) => one.totalPnl)).toEqual(
+    (await reads.positions.byId(pairs.map((pair) => `${pair.wallet}-${pair.tokenId}`))).map((one) => one.totalPnl),
+  );
+});
+
+it('ranks the holders of many tokens together', async () => {
+  statements = [];
+  for (const tokenIds of [[yes, no, '7'], tokens]) {
+    const filter = { tokenIds, status: 'open', minSize: 2_000_000n, wallets: null } as const;
+    const rows = raw.filter((row) => tokenIds.includes(row.token) && row.size >= 2_000_000n);
+    expect(await reads.positions.holderOrder(filter, 'total_pnl', 'desc')).toEqual(
+      sorted(rows, 'total_pnl', 'desc').map((row) => `${row.wallet}-${row.token}`),
+    );
+  }
+});
+
+it('knows holders of tokens nobody has, and of nobody', async () => {
+  statements = [];
+  const filter = { tokenIds: [yes, '404'], status: 'all', minSize: null, wallets: null } as const;
+  const by = { sort: 'size', order: 'desc', shown: 0 } as const;
+  const found = await reads.topHolders.orders(filter, by);
+  expect([found.wallets.get('404'), found.first]).toEqual([[], []]);
+  const nobody = await reads.topHolders.orders({ ...filter, wallets: [] }, by);
+  expect([...nobody.wallets.values()]).toEqual([[], []]);
+  expect(await reads.topHolders.holders([{ wallet: '0x1', tokenId: yes }], [])).toEqual([]);
+});
