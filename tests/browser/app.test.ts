@@ -64,6 +64,11 @@ const settledSql = `SELECT m.condition_id AS condition, any(m.slug) AS slug, any
   FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id INNER JOIN markets AS m ON m.condition_id = t.condition_id
   INNER JOIN resolutions AS r ON r.condition_id = m.condition_id
   WHERE m.slug = '${SLUG}' GROUP BY condition HAVING fills = ${FILLS}`;
+/** Who traded there and what of it positions and their changes do not have yet: those come from partitions by wallet, each at its own pace. */
+const missingSql = ({ condition }: Market) => `SELECT DISTINCT lower(f.maker) AS wallet, f.token_id AS token
+  FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id
+  WHERE t.condition_id = '${condition}' AND ((wallet, token) NOT IN (SELECT wallet, token_id FROM positions)
+    OR (wallet, token) NOT IN (SELECT wallet, token_id FROM pnl_events))`;
 
 describe.skipIf(missing !== null)('/app in a browser', () => {
   let product: Product;
@@ -74,6 +79,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
     [browser] = await Promise.all([startBrowser(), untilUp(product)]);
     market = await eventually('a settled market', async () => (await product.sql<Market>(settledSql))[0]);
+    await eventually('positions of all its traders', async () => (await product.sql(missingSql(market))).length === 0);
   }, 240_000);
   afterAll(async () => {
     await browser?.close();

@@ -1,8 +1,12 @@
 import type { Page } from 'playwright-core';
 
-/** What a page was answered to a request whose address holds a text. */
-export const answerOf = async <T>(page: Page, part: string): Promise<T> =>
-  (await (await page.waitForResponse((response) => response.url().includes(part))).json()) as T;
+/** What a page was answered to a request whose address holds a text; fails unless that is a 200. */
+export async function answerOf<T>(page: Page, part: string): Promise<T> {
+  const response = await page.waitForResponse((answer) => answer.url().includes(part));
+  if (response.status() !== 200) throw new Error(`${response.url()}: ${response.status()} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
 /** Texts of the cells of a table's rows; to be evaluated in the page. */
 export const cellsOf = (list: string) =>
   `[...document.querySelectorAll('#${list} tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`;
