@@ -31,6 +31,34 @@ describe('ttl cache', () => {
     expect(await cache.get('k', 100, async () => 'new')).toEqual({ value: 'slow', ageMs: 60, hit: true });
   });
 
+  it('loads what took long anew before it is too old, beside the answer, when it is still asked for', async () => {
+    const { clock, cache } = setup();
+    const loads: (() => void)[] = [];
+    const slow = () => new Promise<number>((resolve) => loads.push(() => resolve(loads.length)));
+    const first = cache.get('k', 100, slow);
+    clock.nowMs = 20;
+    loads[0]?.();
+    expect((await first).value).toBe(1);
+    clock.nowMs = 50;
+    expect(await cache.get('k', 100, slow)).toEqual({ value: 1, ageMs: 50, hit: true });
+    expect(loads).toHaveLength(1);
+    clock.nowMs = 60;
+    expect(await cache.get('k', 100, slow)).toEqual({ value: 1, ageMs: 60, hit: true });
+    expect(await cache.get('k', 100, slow)).toEqual({ value: 1, ageMs: 60, hit: true });
+    expect(loads).toHaveLength(2);
+    clock.nowMs = 90;
+    loads[1]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.nowMs = 110;
+    expect(await cache.get('k', 100, slow)).toEqual({ value: 2, ageMs: 50, hit: true });
+    // A reload that fails leaves the copy as it is; who asks when that is too old loads again.
+    clock.nowMs = 150;
+    expect((await cache.get('k', 100, () => Promise.reject(new Error('down')))).value).toBe(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.nowMs = 160;
+    await expect(cache.get('k', 100, () => Promise.reject(new Error('still down')))).rejects.toThrow('still down');
+  });
+
   it('loads once for everyone who asks meanwhile, keeps no failure, and keeps nothing at 0', async () => {
     const { cache, load, loads } = setup();
     await Promise.all([cache.get('k', 100, load), cache.get('k', 100, load), cache.get('k', 100, load)]);

@@ -8,7 +8,8 @@ export interface Cached<T> {
 export interface TtlCache {
   /**
    * The copy under `key` while it is younger than `ttlMs`, else a fresh one from `load`. Requests for one key that arrive while it is
-   * being loaded share that load. A failed load is not kept, nor is a value whose time to live is 0.
+   * being loaded share that load. A failed load is not kept, nor is a value whose time to live is 0. What took long to load and is asked for in the
+   * second half of its life is loaded anew beside the answer, so that nobody waits for what is asked for all the time.
    */
   get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>>;
 }
@@ -17,10 +18,14 @@ interface Entry {
   value: unknown;
   storedMs: number;
   ttlMs: number;
+  /** How long the load took. */
+  tookMs: number;
 }
 
 /** Copies that are too old to serve are let go within this. */
 const SWEEP_EVERY_MS = 10_000;
+/** A load that took this long is worth a reload before its time. */
+const SLOW_MS = 20;
 
 /**
  * Holds at most `maxEntries`, and values of at most `maxWeight` together as `weigh` has it; the entry stored first goes first. Keys must name
@@ -62,26 +67,36 @@ export function createTtlCache(options: {
     }
   };
 
+  /** The load under way for `key`, begun here where there is none. */
+  const loaded = <T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Entry> => {
+    const running = loading.get(key);
+    if (running !== undefined) return running;
+    // The age counts from the start of the load: what the tables said then.
+    const storedMs = options.nowMs();
+    const started = load()
+      .then((value) => {
+        const tookMs = options.nowMs() - storedMs;
+        const entry = { value, storedMs, tookMs, ttlMs: typeof ttlMs === 'number' ? ttlMs : ttlMs(value) };
+        if (entry.ttlMs > 0) store(key, entry);
+        return entry;
+      })
+      .finally(() => loading.delete(key));
+    loading.set(key, started);
+    return started;
+  };
+
   return {
     async get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>> {
       const found = entries.get(key);
       if (found !== undefined) {
         const ageMs = options.nowMs() - found.storedMs;
-        if (ageMs >= 0 && ageMs < found.ttlMs) return { value: found.value as T, ageMs, hit: true };
+        if (ageMs >= 0 && ageMs < found.ttlMs) {
+          // Whoever asks when the copy is too old hears of a failure.
+          if (found.tookMs >= SLOW_MS && ageMs > found.ttlMs / 2) loaded(key, ttlMs, load).catch(() => undefined);
+          return { value: found.value as T, ageMs, hit: true };
+        }
       }
-      const running = loading.get(key);
-      if (running !== undefined) return { value: (await running).value as T, ageMs: 0, hit: false };
-      // The age counts from the start of the load: what the tables said then.
-      const storedMs = options.nowMs();
-      const started = load()
-        .then((value) => {
-          const entry = { value, storedMs, ttlMs: typeof ttlMs === 'number' ? ttlMs : ttlMs(value) };
-          if (entry.ttlMs > 0) store(key, entry);
-          return entry;
-        })
-        .finally(() => loading.delete(key));
-      loading.set(key, started);
-      return { value: (await started).value as T, ageMs: 0, hit: false };
+      return { value: (await loaded(key, ttlMs, load)).value as T, ageMs: 0, hit: false };
     },
   };
 }

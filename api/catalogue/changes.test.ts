@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Sql, Tables } from '../tables/port.js';
 import { createChanges } from './changes.js';
 import { type Followed, followed } from './changes.sql.js';
-import { createHeldLookup } from './held-lookup.js';
+import { asItIs, createHeldLookup } from './held-lookup.js';
 
 /** Rows of followed tables as they are written, and a clock. */
 function setUp() {
@@ -107,6 +107,7 @@ it('a lookup lets go of what changed, also of what changed while it was read', a
       return found;
     },
     unknown: 'unknown',
+    packed: asItIs,
     nowMs: () => clock.nowMs,
     follow: { changes, sources: ['markets'] },
   });

@@ -9,7 +9,7 @@ import {
   type TokenFactRow,
   tokenFactsSql,
 } from './facts.sql.js';
-import { createHeldLookup, type Lookup } from './held-lookup.js';
+import { createHeldLookup, type Lookup, type Packing } from './held-lookup.js';
 
 /** Which outcome of which condition a token stands for. */
 export interface TokenFact {
@@ -98,18 +98,17 @@ const marketFrom = (row: MarketFactRow): MarketFact => ({
   tagSlugs: row.tag_slugs,
 });
 
-const packedMarket = {
-  pack: (value: MarketFact | null): string => JSON.stringify(value),
-  unpack: (text: string): MarketFact | null => JSON.parse(text),
+const packedMarket: Packing<MarketFact | null> = {
+  pack: (value) => JSON.stringify(value),
+  unpack: (text) => JSON.parse(text),
 };
 
-/** Joined rather than stringified: one flat text instead of a chain of pieces. */
-const packedToken = {
-  pack: (value: TokenFact | null): string =>
+const packedToken: Packing<TokenFact | null> = {
+  pack: (value) =>
     value === null
       ? ''
       : [value.conditionId, value.outcomeIndex, ...(value.outcome === null ? [] : [value.outcome])].join('\n'),
-  unpack(text: string): TokenFact | null {
+  unpack(text) {
     if (text === '') return null;
     const [conditionId = '', outcomeIndex, ...outcome] = text.split('\n');
     return {
@@ -120,9 +119,10 @@ const packedToken = {
   },
 };
 
-const packedResolution = {
-  pack: (value: Resolution | null): string => (value === null ? '' : [value.resolvedAtS, ...value.payouts].join(' ')),
-  unpack(text: string): Resolution | null {
+const packedResolution: Packing<Resolution | null> = {
+  encoding: 'latin1',
+  pack: (value) => (value === null ? '' : [value.resolvedAtS, ...value.payouts].join(' ')),
+  unpack(text) {
     if (text === '') return null;
     const [resolvedAt, ...payouts] = text.split(' ');
     return resolutionOf({ payouts, resolved_at: Number(resolvedAt) });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHeldLookup } from './held-lookup.js';
+import { asItIs, createHeldLookup } from './held-lookup.js';
 
 function setUp(maxHeld?: number) {
   const clock = { nowMs: 0 };
@@ -10,6 +10,7 @@ function setUp(maxHeld?: number) {
       return new Map(ids.filter((id) => id !== 'none').map((id) => [id, `${id} at ${clock.nowMs}`]));
     },
     unknown: 'unknown',
+    packed: asItIs,
     nowMs: () => clock.nowMs,
     maxHeld,
   });
@@ -66,23 +67,24 @@ it('keeps what is asked for again and again, and lets go even where everything i
   expect(asked.slice(-3).map((ids) => ids.length)).toEqual([1, 1, 1]);
 });
 
-it('holds by weight where things differ in size, and reads anew what says it is old', async () => {
+it('holds by bytes where things differ in size, and reads anew what says it is old', async () => {
   const asked: string[][] = [];
   const old = new Set<string>();
   const lookup = createHeldLookup({
     read: async (ids) => {
       asked.push([...ids]);
-      return new Map(ids.map((id) => [id, id]));
+      return new Map(ids.map((id) => [id, id.repeat(100)]));
     },
     unknown: '',
+    packed: asItIs,
     nowMs: () => 0,
-    maxHeld: 6,
-    weigh: (value) => value.length,
+    // Three of the heads and ids, and six hundred letters.
+    maxBytes: 3 * 28 + 600,
     current: (value) => !old.has(value),
   });
   await lookup(['aaa', 'bb']);
   await lookup(['c']);
-  old.add('bb');
+  old.add('bb'.repeat(100));
   await lookup(['bb', 'c']);
   // 'aaa' was asked for longest ago.
   await lookup(['dd']);

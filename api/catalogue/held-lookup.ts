@@ -1,3 +1,4 @@
+import { createTextStore } from '../cache/text-store.js';
 import type { Changes } from './changes.js';
 import type { Followed } from './changes.sql.js';
 
@@ -9,7 +10,6 @@ const KNOWN_MS = 30_000;
 const UNKNOWN_MS = 1_000;
 /** What is dropped when it changes is read anew now and then all the same: a table may have been rebuilt. */
 const FOLLOWED_MS = 1_800_000;
-/** Some 10 MB of each kind of thing. */
 const MAX_HELD = 10_000;
 /** From this part of what may be held on it is noted what is asked for: before that nothing has to go. */
 const NEARLY_FULL = 0.9;
@@ -21,69 +21,47 @@ export interface HeldLookupOptions<T> {
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly unknown: T;
   readonly nowMs: () => number;
-  /** Sum of the weights; each thing weighs 1 unless told. */
+  /** Things. */
   readonly maxHeld?: number;
-  readonly weigh?: (value: T) => number;
-  /**
-   * The form in which things are held, where there are very many: one text is one object for the garbage collector, which looks at each object of each
-   * thing again and again. `weigh` and `kept` then see copies.
-   */
-  readonly packed?: { readonly pack: (value: T) => string; readonly unpack: (text: string) => T };
+  /** Of all things with their ids and places, for things that differ much in size. */
+  readonly maxBytes?: number;
+  /** The form in which things are held: texts, outside of the garbage collector's sight. */
+  readonly packed: Packing<T>;
   /** False for what is to be read anew although it was not dropped. */
   readonly current?: (value: T) => boolean;
   /** Where the changes of these things are told; without it they are held for 30 s, unknown ones for a second. */
   readonly follow?: {
     readonly changes: Changes;
     readonly sources: readonly Followed[];
-    /** The thing as it is held on after such a change, of the same weight; undefined where it is to be read anew. `sinceS`: see ChangeListener. */
+    /** The thing as it is held on after such a change, itself where nothing changes; undefined where it is to be read anew. `sinceS`: see ChangeListener. */
     readonly kept?: (value: T, source: Followed, sinceS: number) => T | undefined;
   };
 }
 
-interface Held<T> {
-  readonly value: T;
-  readonly untilS: number;
+export interface Packing<T> {
+  readonly pack: (value: T) => string;
+  readonly unpack: (text: string) => T;
+  /** `latin1` where texts have code units below 256 only: a byte each. Otherwise UTF-8. */
+  readonly encoding?: 'latin1';
 }
+
+/** Of things that are texts. */
+export const asItIs: Packing<string> = { pack: (text) => text, unpack: (text) => text };
 
 /**
  * Reads only what is not held: pages show the same few things again and again. What was read longest ago and not asked for since goes first (the clock
  * algorithm): the exact order of the questions would cost more to keep than the answers do.
  */
 export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
-  const { follow } = options;
-  const maxHeld = options.maxHeld ?? MAX_HELD;
+  const { follow, packed } = options;
+  const maxHeld = options.maxHeld ?? (options.maxBytes === undefined ? MAX_HELD : Number.POSITIVE_INFINITY);
+  const maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
   const knownMs = follow === undefined ? KNOWN_MS : FOLLOWED_MS;
   const unknownMs = follow === undefined ? UNKNOWN_MS : FOLLOWED_MS;
-  const { packed } = options;
-  /** A packed thing is one text with its time, which is joined so that it is one flat piece. */
-  const held = new Map<string, Held<T> | string>();
-  const keptOf = (value: T, untilS: number): Held<T> | string =>
-    packed === undefined ? { value, untilS } : [untilS, packed.pack(value)].join(' ');
-  const heldOf = (kept: Held<T> | string): Held<T> => {
-    if (packed === undefined || typeof kept !== 'string') return kept as Held<T>;
-    return { value: packed.unpack(kept.slice(kept.indexOf(' ') + 1)), untilS: Number.parseInt(kept, 10) };
-  };
-  let weight = 0;
-  /** Of what is held, asked for since it was last looked at for its place. */
-  const wanted = new Set<string>();
+  const held = createTextStore({ encoding: packed.encoding });
   /** What changed while it was being read, per reading under way; 'all' for everything. */
   const readings = new Set<{ all: boolean; readonly ids: Set<string> }>();
-
-  const drop = (id: string, kept: Held<T> | string) => {
-    held.delete(id);
-    wanted.delete(id);
-    weight -= options.weigh === undefined ? 1 : options.weigh(heldOf(kept).value);
-  };
-
-  /** The hand of the clock. Kept, as one from the start passes all that is gone. */
-  let hand = held.entries();
-  const letGo = () => {
-    while (weight > maxHeld && held.size > 0) {
-      const next = hand.next();
-      if (next.done === true) hand = held.entries();
-      else if (!wanted.delete(next.value[0])) drop(...next.value);
-    }
-  };
+  const nearlyFull = () => held.size > maxHeld * NEARLY_FULL || held.bytes > maxBytes * NEARLY_FULL;
 
   follow?.changes.on(follow.sources, (ids, source, sinceS) => {
     for (const reading of readings) {
@@ -92,17 +70,15 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     }
     if (ids === null) {
       held.clear();
-      wanted.clear();
-      weight = 0;
-    } else {
-      for (const id of ids) {
-        const kept = held.get(id);
-        if (kept === undefined) continue;
-        const { value, untilS } = heldOf(kept);
-        const next = follow.kept?.(value, source, sinceS);
-        if (next === undefined) drop(id, kept);
-        else if (next !== value) held.set(id, keptOf(next, untilS));
-      }
+      return;
+    }
+    for (const id of ids) {
+      const stored = held.get(id);
+      if (stored === undefined) continue;
+      const value = packed.unpack(stored.text);
+      const next = follow.kept?.(value, source, sinceS);
+      if (next === undefined) held.delete(id);
+      else if (next !== value) held.set(id, { ...stored, text: packed.pack(next) });
     }
   });
 
@@ -117,11 +93,8 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
         const value = known ?? options.unknown;
         found.set(id, value);
         if (changed.all || changed.ids.has(id)) continue;
-        const before = held.get(id);
-        if (before !== undefined) drop(id, before);
         const untilMs = nowMs + (known === undefined ? unknownMs : knownMs);
-        held.set(id, keptOf(value, Math.ceil(untilMs / 1000)));
-        weight += options.weigh?.(value) ?? 1;
+        held.set(id, { text: packed.pack(value), untilS: Math.ceil(untilMs / 1000) });
       }
     } finally {
       readings.delete(changed);
@@ -135,24 +108,24 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
-      const kept = held.get(id);
-      const known = kept === undefined ? null : heldOf(kept);
+      const stored = held.get(id);
+      const value = stored === undefined ? undefined : packed.unpack(stored.text);
       if (
-        kept === undefined ||
-        known === null ||
-        nowMs >= known.untilS * 1000 ||
-        options.current?.(known.value) === false
+        stored === undefined ||
+        value === undefined ||
+        nowMs >= stored.untilS * 1000 ||
+        options.current?.(value) === false
       ) {
         missing.push(id);
         // Keeps its place among the answers.
         found.set(id, options.unknown);
         continue;
       }
-      found.set(id, known.value);
-      if (weight > maxHeld * NEARLY_FULL) wanted.add(id);
+      found.set(id, value);
+      if (nearlyFull()) held.want(id);
     }
     for (let at = 0; at < missing.length; at += AT_ONCE) await readSome(missing.slice(at, at + AT_ONCE), found);
-    letGo();
+    while (held.size > maxHeld || held.bytes > maxBytes) held.letGo();
     return found;
   };
 }

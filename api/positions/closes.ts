@@ -1,5 +1,5 @@
 import type { Changes } from '../catalogue/changes.js';
-import { createHeldLookup } from '../catalogue/held-lookup.js';
+import { createHeldLookup, type Packing } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
 import { type ClosesRow, closesSql } from './closes.sql.js';
 import { type Close, packCloses, unpackCloses } from './packed-closes.js';
@@ -11,10 +11,8 @@ export type ClosesReader = (tokenIds: readonly string[], fromS: number) => Promi
 const HOUR_S = 3_600;
 /** Held: a month and a day. What begins before that is read each time. */
 const WINDOW_S = 31 * 24 * HOUR_S;
-/** Bytes: with what holds a token's, some 40 MB. */
-const MAX_HELD = 40_000_000;
-/** Of the text's head, its id and its place in the map. */
-const ENTRY_BYTES = 120;
+/** Of a month's closes of some 300,000 tokens that trade now and then. */
+const MAX_BYTES = 40_000_000;
 /** Token ids have up to 78 digits, and the parameters of a statement their limit. */
 const TOKENS_AT_ONCE = 4_000;
 
@@ -36,10 +34,10 @@ const packedOf = (row: ClosesRow): string => {
 };
 
 /** `<hour that traded, or nothing> <closes>`; nothing at all for a token that never traded. */
-const asText = {
-  pack: (held: HeldCloses | null): string =>
-    held === null ? '' : [Number.isFinite(held.tradedS) ? held.tradedS : '', held.packed].join(' '),
-  unpack(text: string): HeldCloses | null {
+const asText: Packing<HeldCloses | null> = {
+  encoding: 'latin1',
+  pack: (held) => (held === null ? '' : [Number.isFinite(held.tradedS) ? held.tradedS : '', held.packed].join(' ')),
+  unpack(text) {
     if (text === '') return null;
     const at = text.indexOf(' ');
     return { packed: text.slice(at + 1), tradedS: at === 0 ? Number.POSITIVE_INFINITY : Number(text.slice(0, at)) };
@@ -61,8 +59,7 @@ export function createClosesReader(deps: { tables: Tables; nowMs: () => number; 
     read: (ids) => read(ids, hourOf(nowS()) - WINDOW_S),
     unknown: null,
     nowMs: deps.nowMs,
-    maxHeld: MAX_HELD,
-    weigh: (closes) => ENTRY_BYTES + (closes?.packed.length ?? 0),
+    maxBytes: MAX_BYTES,
     packed: asText,
     current: (closes) => closes === null || closes.tradedS + HOUR_S > nowS(),
     follow: {

@@ -1,5 +1,5 @@
 import type { Changes } from '../catalogue/changes.js';
-import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
+import { createHeldLookup, type Lookup, type Packing } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
 import { type Price, priceFrom, unpriced } from './position.js';
 import { type PriceRow, pricesSql } from './positions.sql.js';
@@ -7,9 +7,10 @@ import { type PriceRow, pricesSql } from './positions.sql.js';
 /** Some 35 MB. */
 const MAX_PRICES = 250_000;
 
-const packedPrice = {
-  pack: ({ usd, source, updatedAtS }: Price): string => (usd === null ? '' : [usd, source, updatedAtS ?? ''].join(' ')),
-  unpack(text: string): Price {
+const packedPrice: Packing<Price> = {
+  encoding: 'latin1',
+  pack: ({ usd, source, updatedAtS }) => (usd === null ? '' : [usd, source, updatedAtS ?? ''].join(' ')),
+  unpack(text) {
     if (text === '') return unpriced;
     const [usd = '', source, updatedAt = ''] = text.split(' ');
     return {

@@ -60,6 +60,7 @@ export function createWalletEventReader(deps: {
     },
     questionCounts: createHeldLookup({
       unknown: 0,
+      packed: { pack: String, unpack: Number },
       nowMs: deps.nowMs,
       read: async (ids) => {
         const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));

@@ -1,6 +1,6 @@
 import type { TtlCache } from '../../../cache/ttl-cache.js';
 import type { Condition } from '../../../catalogue/conditions.js';
-import { createHeldLookup, type Lookup } from '../../../catalogue/held-lookup.js';
+import { asItIs, createHeldLookup, type Lookup } from '../../../catalogue/held-lookup.js';
 import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalogue/markets.sql.js';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { walkName } from '../../../fills/walks.js';
@@ -25,6 +25,7 @@ export function createMarketViews(deps: MarketViewsDeps) {
   const { tables, cache, conditionsOf, rankings } = deps;
   const labelsOf = createHeldLookup<string>({
     unknown: '',
+    packed: asItIs,
     nowMs: deps.nowMs,
     read: async (slugs) => {
       const rows = await tables.rows<{ slug: string; label: string }>(tagLabelsSql(slugs));
