@@ -1,8 +1,8 @@
 import { createTtlCache, type TtlCache } from './cache/ttl-cache.js';
 import { createChanges } from './catalogue/changes.js';
 import { type Condition, createConditionLookup } from './catalogue/conditions.js';
-import { createFacts, type Facts } from './catalogue/facts.js';
-import type { Lookup } from './catalogue/held-lookup.js';
+import { createFacts, type HeldFacts } from './catalogue/facts.js';
+import type { HeldLookup, Lookup } from './catalogue/held-lookup.js';
 import { createRankings, type Rankings } from './catalogue/rankings.js';
 import type { RowPage } from './fills/paged.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
@@ -12,6 +12,7 @@ import { createPnlReader, type PnlReader } from './pnl/reader.js';
 import { type ClosesReader, createClosesReader } from './positions/closes.js';
 import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
+import type { Price } from './positions/position.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
 import { createTopHolders, type TopHolders } from './positions/top-holders.js';
@@ -25,7 +26,7 @@ const MAX_CACHED_POSITIONS = 24_000;
 
 /** What the families of endpoints read together; each has serializers of its own. */
 export interface Reads {
-  readonly facts: Facts;
+  readonly facts: HeldFacts;
   readonly fills: FillReader;
   readonly titlesOf: TitleLookup;
   readonly walks: Walks;
@@ -36,6 +37,8 @@ export interface Reads {
   readonly positions: PositionReader;
   readonly topHolders: TopHolders;
   readonly walletPages: WalletPages;
+  /** Of tokens. */
+  readonly prices: HeldLookup<Price>;
   readonly closesOf: ClosesReader;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
@@ -71,6 +74,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     positions: createPositionReader({ tables: deps.tables, books, prices, outcomesOf }),
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPages: createWalletPages({ ...deps, rankings, prices, outcomesOf }),
+    prices,
     closesOf: createClosesReader({ ...deps, changes }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),
     outcomesOf,

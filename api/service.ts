@@ -129,6 +129,15 @@ export function createService(deps: ServiceDeps): Service {
     routes,
     openApi,
     keepWarm: (signal) =>
-      keepWarm({ tables, logger, metrics: deps.metrics, ...reads, prices: reads.positions.prices }, signal),
+      keepWarm(
+        {
+          tables,
+          logger,
+          metrics: deps.metrics,
+          ofConditions: [reads.facts.marketsOf, reads.facts.resolutionsOf],
+          ofTokens: [reads.facts.tokensOf, reads.prices, reads.closesOf],
+        },
+        signal,
+      ),
   };
 }

@@ -9,7 +9,7 @@ import {
   type TokenFactRow,
   tokenFactsSql,
 } from './facts.sql.js';
-import { createHeldLookup, type Lookup, type Packing } from './held-lookup.js';
+import { createHeldLookup, type HeldLookup, type Lookup, type Packing } from './held-lookup.js';
 
 /** Which outcome of which condition a token stands for. */
 export interface TokenFact {
@@ -57,6 +57,9 @@ export interface Facts {
   /** By condition id; null while open. */
   readonly resolutionsOf: Lookup<Resolution | null>;
 }
+
+/** Facts that can be read ahead of questions. */
+export type HeldFacts = { readonly [Kind in keyof Facts]: Facts[Kind] & Pick<HeldLookup<unknown>, 'hold'> };
 
 /** Some 50 MB of tokens. */
 const MAX_TOKENS = 250_000;
@@ -129,7 +132,7 @@ const packedResolution: Packing<Resolution | null> = {
   },
 };
 
-export function createFacts(deps: { tables: Tables; nowMs: () => number; changes: Changes }): Facts {
+export function createFacts(deps: { tables: Tables; nowMs: () => number; changes: Changes }): HeldFacts {
   const { tables, nowMs, changes } = deps;
   return {
     tokensOf: createHeldLookup<TokenFact | null>({

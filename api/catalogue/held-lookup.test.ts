@@ -92,3 +92,17 @@ it('holds by bytes where things differ in size, and reads anew what says it is o
   await lookup(['aaa']);
   expect(asked).toEqual([['aaa', 'bb'], ['c'], ['bb'], ['dd'], ['aaa']]);
 });
+
+it('reads ahead what is not held, while there is room, and lets nothing go for it', async () => {
+  const { clock, asked, lookup } = setUp(4);
+  await lookup(['a']);
+  await lookup.hold(['a', 'b', 'c']);
+  await lookup(['a', 'b', 'c']);
+  expect(asked).toEqual([['a'], ['b', 'c']]);
+  await lookup(['d']);
+  await lookup.hold(['e', 'f']);
+  clock.nowMs = 30_000;
+  await lookup.hold(['a']);
+  expect(asked.slice(2)).toEqual([['d']]);
+  expect((await lookup(['e'])).get('e')).toBe('e at 30000');
+});

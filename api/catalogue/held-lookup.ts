@@ -4,6 +4,10 @@ import type { Followed } from './changes.sql.js';
 
 /** Things by id; every id asked for is there, as `unknown` where nothing is known of it. */
 export type Lookup<T> = (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
+export interface HeldLookup<T> extends Lookup<T> {
+  /** Reads what of these is not held, ahead of questions, while there is room that nothing has to make way for. */
+  readonly hold: (ids: readonly string[]) => Promise<void>;
+}
 
 const KNOWN_MS = 30_000;
 /** What the catalogue does not know yet is asked for again soon. */
@@ -52,7 +56,7 @@ export const asItIs: Packing<string> = { pack: (text) => text, unpack: (text) =>
  * Reads only what is not held: pages show the same few things again and again. What was read longest ago and not asked for since goes first (the clock
  * algorithm): the exact order of the questions would cost more to keep than the answers do.
  */
-export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
+export function createHeldLookup<T>(options: HeldLookupOptions<T>): HeldLookup<T> {
   const { follow, packed } = options;
   const maxHeld = options.maxHeld ?? (options.maxBytes === undefined ? MAX_HELD : Number.POSITIVE_INFINITY);
   const maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
@@ -82,7 +86,15 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     }
   });
 
-  const readSome = async (ids: readonly string[], found: Map<string, T>): Promise<void> => {
+  /** What is held of an id and may be shown. */
+  const shown = (id: string, nowMs: number): T | undefined => {
+    const stored = held.get(id);
+    if (stored === undefined || nowMs >= stored.untilS * 1000) return undefined;
+    const value = packed.unpack(stored.text);
+    return options.current?.(value) === false ? undefined : value;
+  };
+
+  const readSome = async (ids: readonly string[], tell: (id: string, value: T) => void): Promise<void> => {
     const nowMs = options.nowMs();
     const changed = { all: false, ids: new Set<string>() };
     readings.add(changed);
@@ -91,7 +103,7 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
       for (const id of ids) {
         const known = read.get(id);
         const value = known ?? options.unknown;
-        found.set(id, value);
+        tell(id, value);
         if (changed.all || changed.ids.has(id)) continue;
         const untilMs = nowMs + (known === undefined ? unknownMs : knownMs);
         held.set(id, { text: packed.pack(value), untilS: Math.ceil(untilMs / 1000) });
@@ -101,31 +113,30 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): Lookup<T> {
     }
   };
 
-  return async (ids) => {
+  const lookup: Lookup<T> = async (ids) => {
     if (ids.length === 0) return new Map();
     await follow?.changes.current();
     const nowMs = options.nowMs();
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
-      const stored = held.get(id);
-      const value = stored === undefined ? undefined : packed.unpack(stored.text);
-      if (
-        stored === undefined ||
-        value === undefined ||
-        nowMs >= stored.untilS * 1000 ||
-        options.current?.(value) === false
-      ) {
-        missing.push(id);
-        // Keeps its place among the answers.
-        found.set(id, options.unknown);
-        continue;
-      }
-      found.set(id, value);
-      if (nearlyFull()) held.want(id);
+      const value = shown(id, nowMs);
+      // What is missing keeps its place among the answers.
+      found.set(id, value === undefined ? options.unknown : value);
+      if (value === undefined) missing.push(id);
+      else if (nearlyFull()) held.want(id);
     }
-    for (let at = 0; at < missing.length; at += AT_ONCE) await readSome(missing.slice(at, at + AT_ONCE), found);
+    for (let at = 0; at < missing.length; at += AT_ONCE)
+      await readSome(missing.slice(at, at + AT_ONCE), (id, value) => found.set(id, value));
     while (held.size > maxHeld || held.bytes > maxBytes) held.letGo();
     return found;
   };
+  const hold = async (ids: readonly string[]): Promise<void> => {
+    await follow?.changes.current();
+    const nowMs = options.nowMs();
+    const missing = ids.filter((id) => shown(id, nowMs) === undefined);
+    for (let at = 0; at < missing.length && !nearlyFull(); at += AT_ONCE)
+      await readSome(missing.slice(at, at + AT_ONCE), () => undefined);
+  };
+  return Object.assign(lookup, { hold });
 }

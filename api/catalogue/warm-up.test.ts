@@ -9,17 +9,17 @@ it('takes in every market of the catalogue once, largest first, and rests in bet
     rows: async <T>({ params }: Sql) =>
       markets.slice(Number(params.offset), Number(params.offset) + Number(params.rows)) as T[],
   };
-  const asked = { conditions: [] as string[], outcomes: [] as string[], prices: [] as string[] };
-  const lookup = (into: string[]) => async (ids: readonly string[]) => {
-    into.push(...ids);
-    return new Map<string, unknown>();
-  };
+  const asked = { conditions: [] as string[], tokens: [] as string[] };
+  const into = (list: string[]) => ({
+    hold: async (ids: readonly string[]) => {
+      list.push(...ids);
+    },
+  });
   const pauses: number[] = [];
   const known = await warmUp({
     tables,
-    conditionsOf: lookup(asked.conditions),
-    outcomesOf: lookup(asked.outcomes),
-    prices: lookup(asked.prices),
+    ofConditions: [into(asked.conditions)],
+    ofTokens: [into(asked.tokens)],
     pause: async (ms) => {
       pauses.push(ms);
     },
@@ -28,8 +28,7 @@ it('takes in every market of the catalogue once, largest first, and rests in bet
   expect(known).toBe(12_300);
   expect(asked).toEqual({
     conditions: markets.map((market) => market.condition_id),
-    outcomes: tokens,
-    prices: tokens,
+    tokens,
   });
   expect(pauses).toHaveLength(13);
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { Sql, Tables } from '../tables/port.js';
-import type { Lookup } from './held-lookup.js';
+import type { HeldLookup } from './held-lookup.js';
 
 interface Market {
   readonly condition_id: string;
@@ -30,9 +30,9 @@ const REST = 30;
 /** Takes everything about the largest markets into memory; what is there already costs nothing. Resolves with how many there are. */
 export async function warmUp(deps: {
   readonly tables: Tables;
-  readonly conditionsOf: Lookup<unknown>;
-  readonly outcomesOf: Lookup<unknown>;
-  readonly prices: Lookup<unknown>;
+  /** What is held of conditions, and of tokens. */
+  readonly ofConditions: readonly Pick<HeldLookup<unknown>, 'hold'>[];
+  readonly ofTokens: readonly Pick<HeldLookup<unknown>, 'hold'>[];
   /** Waited for after each thousand markets: for as long as they took, twice over. */
   readonly pause: (ms: number) => Promise<void>;
 }): Promise<number> {
@@ -42,9 +42,8 @@ export async function warmUp(deps: {
       const began = performance.now();
       const markets = page.slice(at, at + MARKETS_AT_ONCE);
       const tokens = markets.flatMap((market) => market.tokens);
-      await deps.conditionsOf(markets.map((market) => market.condition_id));
-      await deps.outcomesOf(tokens);
-      await deps.prices(tokens);
+      for (const { hold } of deps.ofConditions) await hold(markets.map((market) => market.condition_id));
+      for (const { hold } of deps.ofTokens) await hold(tokens);
       await deps.pause(2 * (performance.now() - began));
     }
     if (page.length < MARKETS_PER_PAGE) return offset + page.length;

@@ -6,13 +6,17 @@ import { type Close, packCloses, unpackCloses } from './packed-closes.js';
 
 /** The closes of one of the tokens asked for, by their ends; those of hours that ended before `fromS` may be one, of the newest trade of them all. */
 export type ClosesOf = (tokenId: string) => readonly Close[];
-export type ClosesReader = (tokenIds: readonly string[], fromS: number) => Promise<ClosesOf>;
+export interface ClosesReader {
+  (tokenIds: readonly string[], fromS: number): Promise<ClosesOf>;
+  /** Reads the last month's of these ahead of questions, while there is room; again after an hour in which a token traded. */
+  readonly hold: (tokenIds: readonly string[]) => Promise<void>;
+}
 
 const HOUR_S = 3_600;
 /** Held: a month and a day. What begins before that is read each time. */
 const WINDOW_S = 31 * 24 * HOUR_S;
 /** Of a month's closes of some 300,000 tokens that trade now and then. */
-const MAX_BYTES = 40_000_000;
+const MAX_BYTES = 60_000_000;
 /** Token ids have up to 78 digits, and the parameters of a statement their limit. */
 const TOKENS_AT_ONCE = 4_000;
 
@@ -71,11 +75,12 @@ export function createClosesReader(deps: { tables: Tables; nowMs: () => number; 
       },
     },
   });
-  return async (tokenIds, fromS) => {
+  const closesOf = async (tokenIds: readonly string[], fromS: number): Promise<ClosesOf> => {
     const found = fromS < hourOf(nowS()) - WINDOW_S ? await read(tokenIds, fromS) : await recent(tokenIds);
     return (token) => {
       const closes = found.get(token);
       return closes == null ? [] : unpackCloses(closes.packed);
     };
   };
+  return Object.assign(closesOf, { hold: recent.hold });
 }

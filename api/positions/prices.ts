@@ -1,5 +1,5 @@
 import type { Changes } from '../catalogue/changes.js';
-import { createHeldLookup, type Lookup, type Packing } from '../catalogue/held-lookup.js';
+import { createHeldLookup, type HeldLookup, type Packing } from '../catalogue/held-lookup.js';
 import type { Tables } from '../tables/port.js';
 import { type Price, priceFrom, unpriced } from './position.js';
 import { type PriceRow, pricesSql } from './positions.sql.js';
@@ -22,7 +22,7 @@ const packedPrice: Packing<Price> = {
 };
 
 /** Prices by token, held until they change; `unpriced` where nobody knows one. A fill changes only a price that comes from fills. */
-export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; changes: Changes }): Lookup<Price> =>
+export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; changes: Changes }): HeldLookup<Price> =>
   createHeldLookup<Price>({
     read: async (ids) => {
       const rows = await deps.tables.rows<PriceRow>(pricesSql(ids));
