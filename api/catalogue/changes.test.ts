@@ -46,11 +46,11 @@ it('begins where the tables are, and tells each change once', async () => {
   await settled();
   expect(told).toEqual(['markets: null', 'fills: null']);
   written.push({ source: 'markets', id: '0xb', offset: 8n }, { source: 'tokens', id: '1', offset: 8n });
-  clock.nowMs = 999;
-  await settled();
-  clock.nowMs = 1_000;
+  clock.nowMs = 1_999;
   await settled();
   clock.nowMs = 2_000;
+  await settled();
+  clock.nowMs = 4_000;
   await settled();
   expect(told.slice(2)).toEqual(['markets: 0xb']);
   expect(asked).toEqual(['marks', 'changes', 'changes']);
@@ -60,7 +60,7 @@ it('tells the very first row of an empty table', async () => {
   const { clock, written, told, settled } = setUp();
   await settled();
   written.push({ source: 'markets', id: '0xa', offset: 0n });
-  clock.nowMs = 1_000;
+  clock.nowMs = 2_000;
   await settled();
   expect(told.slice(2)).toEqual(['markets: 0xa']);
 });
@@ -69,10 +69,10 @@ it('takes a table with very many changes as changed throughout, and goes on behi
   const { clock, written, told, settled } = setUp();
   await settled();
   for (let n = 0n; n <= 6_000n; n++) written.push({ source: 'fills', id: String(n), offset: n });
-  clock.nowMs = 1_000;
+  clock.nowMs = 2_000;
   await settled();
   written.push({ source: 'fills', id: 'x', offset: 6_001n });
-  clock.nowMs = 2_000;
+  clock.nowMs = 4_000;
   await settled();
   expect(told.slice(2)).toEqual(['fills: null', 'fills: x']);
 });
@@ -81,12 +81,12 @@ it('serves on for 5 s while the tables do not answer, then says why not', async 
   const { clock, asked, trouble, changes, settled } = setUp();
   await settled();
   trouble.error = new Error('away');
-  for (clock.nowMs = 1_000; clock.nowMs < 5_000; clock.nowMs += 1_000) await settled();
+  for (clock.nowMs = 2_000; clock.nowMs < 5_000; clock.nowMs += 2_000) await settled();
   await expect(changes.current()).rejects.toThrow('away');
   await expect(changes.current()).rejects.toThrow('away');
-  expect(asked).toHaveLength(6);
+  expect(asked).toHaveLength(4);
   trouble.error = null;
-  clock.nowMs += 1_000;
+  clock.nowMs += 2_000;
   await changes.current();
 });
 
@@ -118,14 +118,14 @@ it('a lookup lets go of what changed, also of what changed while it was read', a
   meanwhile = async () => {
     meanwhile = nothing;
     change('0xa', 'new');
-    clock.nowMs = 1_000;
+    clock.nowMs = 2_000;
     await changes.current();
     await new Promise((resolve) => setImmediate(resolve));
   };
   expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['old', 'old', 'unknown']);
   expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['new', 'old', 'unknown']);
   change('0xc', 'born');
-  clock.nowMs = 2_000;
+  clock.nowMs = 4_000;
   await changes.current();
   await new Promise((resolve) => setImmediate(resolve));
   expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['new', 'old', 'born']);

@@ -9,11 +9,11 @@ export type ChangeListener = (ids: readonly string[] | null, source: Followed, s
 /** Tells what changed in the tables, so that what was read of them may be held until it does. */
 export interface Changes {
   on(sources: readonly Followed[], listener: ChangeListener): void;
-  /** Resolves when listeners have heard of everything that was in the tables 5 s ago. Asks the tables once a second at most, and only when called. */
+  /** Resolves when listeners have heard of everything that was in the tables 5 s ago. Asks the tables once in 2 s at most, and only when called. */
   current(): Promise<void>;
 }
 
-const ASK_EVERY_MS = 1_000;
+const ASK_EVERY_MS = 2_000;
 const TRUSTED_MS = 5_000;
 /** More changes than this of one table at once: all of it counts as changed. */
 const MOST_CHANGES = 5_000;

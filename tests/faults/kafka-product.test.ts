@@ -6,6 +6,7 @@ import { digest, loaded } from '../support/digest.js';
 import { startTestKafka, type TestKafka, whyNoKafka } from '../support/kafka.js';
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
 import { startTestRegistry } from '../support/schema-registry.js';
+import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
 import { undisturbed } from '../support/undisturbed.js';
 
@@ -21,7 +22,7 @@ const fourProcesses = ['ingest', 'processors', 'api', 'stream-gateway'] as const
 const CLICKHOUSE_AWAY_MS = Number(process.env.ODDSTREAM_TEST_AWAY_MS ?? 12_000);
 
 async function start(options: Parameters<typeof startProduct>[0]): Promise<Product> {
-  const product = await startProduct({ ...options, env: { RECORDED_HISTORY_ONLY: '1', ...options?.env } });
+  const product = await startProduct({ ...options, env: { ...shortHistory(), ...options?.env } });
   cleanups.push(() => product.dispose());
   return product;
 }
@@ -48,7 +49,7 @@ describe.skipIf(missing !== null)(
     /** Tables of an undisturbed run, on the other log engine. */
     let truth: Record<string, string>;
     beforeAll(async () => {
-      truth = await undisturbed();
+      truth = await undisturbed('short');
     }, 240_000);
 
     it('ends with the tables of an undisturbed run after kill -9 of processes and of the broker', async () => {

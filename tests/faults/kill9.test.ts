@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { digest, loaded } from '../support/digest.js';
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
+import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
 import { undisturbed } from '../support/undisturbed.js';
 
@@ -14,12 +15,12 @@ afterEach(async () => {
   for (const disk of disks.splice(0)) disk.remove();
 }, 60_000);
 
-const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };
+const env = { ...shortHistory(), LOG_LEVEL: 'info' };
 
 /** Tables of an undisturbed run. */
 let truth: Record<string, string>;
 beforeAll(async () => {
-  truth = await undisturbed();
+  truth = await undisturbed('short');
 }, 240_000);
 
 describe('kill -9 during the load', () => {

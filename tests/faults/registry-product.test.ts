@@ -3,6 +3,7 @@ import { startDoor } from '../support/anvil.js';
 import { digest, loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { startTestRegistry, whyNoRegistry } from '../support/schema-registry.js';
+import { shortHistory } from '../support/short-recording.js';
 import { undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoRegistry();
@@ -12,7 +13,7 @@ afterEach(async () => {
 }, 90_000);
 
 async function start(env: Record<string, string>): Promise<Product> {
-  const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', ...env } });
+  const product = await startProduct({ env: { ...shortHistory(), ...env } });
   cleanups.push(() => product.dispose());
   return product;
 }
@@ -21,7 +22,7 @@ describe.skipIf(missing !== null)(
   `the whole product with a schema registry${missing === null ? '' : ` (not run: ${missing})`}`,
   () => {
     it('ends with the tables it has without one, although the registry is away when a process restarts', async () => {
-      const truth = await undisturbed();
+      const truth = await undisturbed('short');
       const registry = await startTestRegistry();
       cleanups.push(() => registry.stop());
       // One foreign schema first: the ids we get are not the committed ones.

@@ -17,6 +17,7 @@ import { fedFill } from '../support/fed-fill.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, outputs, type Product, startProduct } from '../support/product.js';
+import { shortHistory } from '../support/short-recording.js';
 import { undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
@@ -28,7 +29,7 @@ afterEach(async () => {
 /** Work of a dead process is taken over within this. */
 const TAKEOVER_MS = 30_000;
 const isUnit = /^(accounts$|stream$|activity$|positions-|sink )/;
-const ENV = { RECORDED_HISTORY_ONLY: '1' };
+const ENV = shortHistory();
 
 async function startOn(logUrl: string | undefined): Promise<Product> {
   const product = await startProduct({ env: { ...ENV, ...(logUrl === undefined ? {} : { LOG_URL: logUrl }) } });
@@ -138,7 +139,7 @@ async function suspend(product: Product, logUrl: string | undefined, pid: number
 
 let truth: Record<string, string>;
 beforeAll(async () => {
-  truth = await undisturbed();
+  truth = await undisturbed('short');
 }, 200_000);
 
 /** What other processes still have to write is in no lag of this one's. */

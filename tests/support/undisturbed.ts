@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, inject } from 'vitest';
 import { digest, loaded } from './digest.js';
 import { eventually, type Product, startProduct, untilUp } from './product.js';
+import { shortHistory } from './short-recording.js';
 
 const WAIT_MS = 120_000;
 const HISTORY_ONLY = { RECORDED_HISTORY_ONLY: '1' };
@@ -15,8 +16,8 @@ interface Undisturbed {
 }
 
 /** Done once in a run of the tests and day (the recording is shifted by whole days), by whoever asks first. */
-async function run(): Promise<Undisturbed> {
-  const place = join(inject('runDir'), `undisturbed-${Math.floor(Date.now() / 86_400_000)}`);
+async function run(length: 'whole' | 'short'): Promise<Undisturbed> {
+  const place = join(inject('runDir'), `undisturbed-${length}-${Math.floor(Date.now() / 86_400_000)}`);
   const read = () => JSON.parse(readFileSync(`${place}.json`, 'utf8')) as Undisturbed;
   try {
     mkdirSync(place);
@@ -25,7 +26,7 @@ async function run(): Promise<Undisturbed> {
     if (theirs !== null) return theirs;
   }
   const dataDir = mkdtempSync(join(place, 'data-'));
-  const calm = await startProduct({ env: HISTORY_ONLY, dataDir });
+  const calm = await startProduct({ env: length === 'whole' ? HISTORY_ONLY : shortHistory(), dataDir });
   try {
     await loaded(calm);
     const truth = await digest(calm);
@@ -40,14 +41,14 @@ async function run(): Promise<Undisturbed> {
   }
 }
 
-/** Digest of the tables an undisturbed product makes of the recorded history, on the embedded engines. */
-export async function undisturbed(): Promise<Record<string, string>> {
-  return (await run()).truth;
+/** Digest of the tables an undisturbed product makes of the recorded history, or of the short one, on the embedded engines. */
+export async function undisturbed(length: 'whole' | 'short' = 'whole'): Promise<Record<string, string>> {
+  return (await run(length)).truth;
 }
 
 /** A copy of what an undisturbed product leaves behind, for a test that begins where the history is loaded; its caller removes it. */
 export async function loadedDataDir(): Promise<string> {
-  const { dataDir } = await run();
+  const { dataDir } = await run('whole');
   const copy = mkdtempSync(join(tmpdir(), 'oddstream-e2e-'));
   cpSync(dataDir, copy, { recursive: true });
   return copy;
