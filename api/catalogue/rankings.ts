@@ -1,3 +1,5 @@
+import type { IdList } from './id-list.js';
+
 /** One page of a ranking, and whether more follows. */
 export interface RankedPage {
   readonly ids: readonly string[];
@@ -10,29 +12,24 @@ export interface RankedPage {
  * order as it is there.
  */
 export interface Rankings {
-  page(options: {
-    walk: string;
-    offset: number;
-    limit: number;
-    load: () => Promise<readonly string[]>;
-  }): Promise<RankedPage>;
+  page(options: { walk: string; offset: number; limit: number; load: () => Promise<IdList> }): Promise<RankedPage>;
 }
 
 const KEPT_MS = 15 * 60_000;
 const MAX_IDS = 150_000;
 /** An order of nothing takes its place too. */
-const weightOf = (ids: readonly string[]) => ids.length + 10;
+const weightOf = (ids: IdList) => ids.length + 10;
 
 /** A walk is forgotten a quarter of an hour after its last page, and earlier when all of them hold more than 150,000 ids. */
 export function createRankings(options: { nowMs: () => number }): Rankings {
-  const kept = new Map<string, { readonly ids: readonly string[]; usedMs: number }>();
+  const kept = new Map<string, { readonly ids: IdList; usedMs: number }>();
   let held = 0;
   const forget = (walk: string) => {
     const ids = kept.get(walk)?.ids;
     if (ids !== undefined) held -= weightOf(ids);
     kept.delete(walk);
   };
-  const keep = (walk: string, ids: readonly string[]) => {
+  const keep = (walk: string, ids: IdList) => {
     forget(walk);
     kept.set(walk, { ids, usedMs: options.nowMs() });
     held += weightOf(ids);

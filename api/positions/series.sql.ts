@@ -42,10 +42,10 @@ export interface ChangeRow {
 }
 
 /**
- * Changes of a wallet's positions between the moments of a grid, by token and moment; what was before it is one change at its first moment. `most`: no more
- * rows than these.
+ * Changes of a wallet's positions between the moments of a grid, by token and moment; what was before it is one change at its first moment. `enough`, of our own
+ * constants: where there are more, reading ends soon after so many, with more rows than these but not all.
  */
-export const changesSql = (wallet: string, grid: Grid, most: number | null): Sql => ({
+export const changesSql = (wallet: string, grid: Grid, enough: number | null): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${indexOf(eventTime)} AS i,
         toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
         toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
@@ -54,9 +54,8 @@ export const changesSql = (wallet: string, grid: Grid, most: number | null): Sql
       WHERE e.wallet = {wallet:String} AND ${eventTime} <= {end:Int64}
       GROUP BY e.token_id, i
       ORDER BY e.token_id, i
-      ${most === null ? '' : 'LIMIT {most:UInt32}'}
-      SETTINGS max_execution_time = 10`,
-  params: { wallet, ...gridParams(grid), ...(most === null ? {} : { most }) },
+      SETTINGS max_execution_time = 10${enough === null ? '' : `, max_rows_to_group_by = ${enough}, group_by_overflow_mode = 'break'`}`,
+  params: { wallet, ...gridParams(grid) },
 });
 
 export interface GiftRow {

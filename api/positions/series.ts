@@ -156,7 +156,7 @@ export async function readProfitSeries(
   most: number | null,
 ): Promise<readonly ProfitPoint[] | 'more' | null> {
   const { tables } = deps;
-  const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid, most === null ? null : most + 1));
+  const changes = await tables.rows<ChangeRow>(changesSql(wallet, grid, most));
   if (changes.length === 0) return null;
   if (most !== null && changes.length > most) return 'more';
   const given = changes.some((change) => boolFrom(change.gifts));

@@ -23,8 +23,8 @@ export function holderRowOf(token: string, tuple: HolderValues): HolderRow {
 
 export interface TopHoldersRow {
   readonly token: string;
-  /** In the order asked for. */
-  readonly wallets: readonly string[];
+  /** In the order asked for, one after the other in one text: a list of ten thousand takes ten times as long to read. */
+  readonly wallets: string;
   /** Of the first of them. */
   readonly first: readonly HolderValues[];
 }
@@ -36,7 +36,7 @@ export interface TopHoldersRow {
 export function topHoldersSql(filter: HolderFilter, by: HolderOrder & { readonly shown: number }): Sql {
   const where = holderWhere(filter);
   return {
-    text: `SELECT toString(token_id) AS token, groupArray(wallet) AS wallets, groupArray(${listSize(by.shown)})(${values('')}) AS first
+    text: `SELECT toString(token_id) AS token, arrayStringConcat(groupArray(wallet)) AS wallets, groupArray(${listSize(by.shown)})(${values('')}) AS first
       FROM (
         SELECT p.token_id AS token_id, p.wallet AS wallet, p.size AS size, p.received AS received, p.avg_price AS avg_price,
           p.realized_pnl AS realized_pnl, p.total_bought AS total_bought, p.fills AS fills, p.first_at AS first_at

@@ -1,4 +1,5 @@
 import type { Lookup } from '../catalogue/held-lookup.js';
+import { type IdList, idsIn } from '../catalogue/id-list.js';
 import { MAX_RANKED } from '../catalogue/markets.sql.js';
 import type { Tables } from '../tables/port.js';
 import { type Holder, holderFrom, type Price, positionId, unpriced } from './position.js';
@@ -15,7 +16,7 @@ import {
 /** Who has or had tokens, and what the first of them hold. */
 export interface HolderOrders {
   /** Wallets by token, in the order asked for, at most MAX_RANKED; every token of the filter is there. */
-  readonly wallets: ReadonlyMap<string, readonly string[]>;
+  readonly wallets: ReadonlyMap<string, IdList>;
   readonly first: readonly HolderRow[];
 }
 
@@ -35,6 +36,9 @@ export interface TopHolders {
   ): Promise<readonly Holder[]>;
 }
 
+/** Characters of an address. */
+const WALLET_WIDTH = 42;
+
 /** Reads the holders of tokens: their order and the rows of a page at once, as most questions are for a first page. */
 export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {
   const { tables, prices } = deps;
@@ -52,14 +56,14 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
   };
   return {
     async orders(filter, by) {
-      const wallets = new Map<string, readonly string[]>(filter.tokenIds.map((token) => [token, []]));
+      const wallets = new Map<string, IdList>(filter.tokenIds.map((token) => [token, []]));
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return { wallets, first: [] };
       const priceOf = await prices(filter.tokenIds);
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
       const sql = topHoldersSql(filter, { ...by, prices: listed, rows: MAX_RANKED });
       const first: HolderRow[] = [];
       for (const row of await tables.rows<TopHoldersRow>(sql)) {
-        wallets.set(row.token, row.wallets);
+        wallets.set(row.token, idsIn(row.wallets, WALLET_WIDTH));
         if (by.shown > 0) first.push(...row.first.map((tuple) => holderRowOf(row.token, tuple)));
       }
       return { wallets, first };

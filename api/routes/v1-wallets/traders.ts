@@ -13,6 +13,7 @@ import type { RateWindow } from '../../limits/port.js';
 import { exampleHeld } from '../../positions/examples.js';
 import { type Holder, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
+import type { HolderOrders } from '../../positions/top-holders.js';
 import type { HolderRow } from '../../positions/top-holders.sql.js';
 import type { Reads } from '../../reads.js';
 import { common, paging, walletsOf } from './params.js';
@@ -67,8 +68,10 @@ const rowSchema = z.object({
   lastTradeAt: tradeTime,
 });
 
-/** Some 7 MB of the orders of holders. */
-const MAX_HELD_WALLETS = 100_000;
+/** Some 25 MB of the orders of holders and their first rows. */
+const MAX_HELD_WALLETS = 600_000;
+/** In wallets of an order. */
+const ROW_WEIGHT = 12;
 
 /** First and last fill of a position, Unix seconds. */
 type Trades = { readonly firstS: number; readonly lastS: number };
@@ -105,7 +108,10 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
   const held = createTtlCache({
     maxEntries: 1_000,
     nowMs: reads.nowMs,
-    weigh: (orders) => [...(orders as ReadonlyMap<string, readonly string[]>).values()].flat().length,
+    weigh: (value) => {
+      const { wallets, first } = value as HolderOrders;
+      return [...wallets.values()].reduce((sum, { length }) => sum + length, first.length * ROW_WEIGHT);
+    },
     maxWeight: MAX_HELD_WALLETS,
   });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
@@ -206,7 +212,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       if (market === null) throw notFound(`Market ${id} not found`);
 
       let ageMs = 0;
-      // What came with the order, where this request is the one that reads it.
+      // What came with the order.
       let first: readonly HolderRow[] = [];
       const wallets = users === null ? null : [...users].sort();
       const name = walkName(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
@@ -221,12 +227,11 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
         const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
         const cached = await held.get(name, CACHE_S * 1000, async () => {
           const by = { sort: sorts[filter.sortBy], order, shown: offset === 0 ? limit : 0 } as const;
-          const found = await reads.topHolders.orders(asked, by);
-          first = found.first;
-          return found.wallets;
+          return reads.topHolders.orders(asked, by);
         });
         ageMs = Math.max(ageMs, cached.ageMs);
-        return cached.value;
+        first = cached.value.first;
+        return cached.value.wallets;
       };
       const pages = await Promise.all(
         market.tokenIds.map(async (token) => {

@@ -1,0 +1,15 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { idsIn } from './id-list.js';
+
+it('cuts as a plain list does', () => {
+  const id = fc.stringMatching(/^[0-9a-f]{5}$/);
+  const place = fc.integer({ min: 0, max: 30 });
+  fc.assert(
+    fc.property(fc.array(id, { maxLength: 20 }), place, place, (ids, from, to) => {
+      const list = idsIn(ids.join(''), 5);
+      expect(list).toHaveLength(ids.length);
+      expect(list.slice(from, to)).toEqual(ids.slice(from, to));
+    }),
+  );
+});
