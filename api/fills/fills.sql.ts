@@ -39,6 +39,11 @@ const columns = `toUInt64(f.block_number) AS block_number, f.log_index AS log_in
         toString(f.fee) AS fee, toString(f.fee_shares) AS fee_shares, f.builder AS builder`;
 
 const limits = 'SETTINGS max_execution_time = 10';
+/**
+ * The statement asked most often is planned by the older analyzer, which takes a sixth of the whole statement's time less. It would take a name for an alias
+ * of the same name before the column.
+ */
+const plainLimits = `${limits}, enable_analyzer = 0, prefer_column_name_to_alias = 1`;
 
 type Source = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
 
@@ -141,7 +146,7 @@ export function fillsSql(filter: FillFilter, page: Page): Sql {
       ${textOf(where.parts)}
       ORDER BY f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${limits}`,
+      ${plainLimits}`,
     params: { ...where.params, rows, offset: page.offset },
   };
 }

@@ -15,10 +15,10 @@ export interface ProfitPoint {
   readonly pnl: bigint;
 }
 
-/** What is known of so many at once is held in memory. */
-const CHANGES_AT_ONCE = 4_000;
-/** Some milliseconds of work; then other requests have their turn. */
-const POSITIONS_PER_TURN = 250;
+/** What is known of so many at once is held in memory, and looked up at one go, in some milliseconds. */
+const CHANGES_AT_ONCE = 500;
+/** After so much work other requests have their turn: each takes several rounds of the event loop, and waits for a whole turn in each. */
+const TURN_MS = 3;
 
 /** What is known of the tokens of some changes. */
 interface TokenFacts {
@@ -166,14 +166,16 @@ export async function readProfitSeries(
   const add = (i: number, value: bigint) => {
     added[i] = (added[i] ?? 0n) + value;
   };
-  let done = 0;
+  let turnMs = performance.now();
   for (let from = 0, to = 0; from < changes.length; from = to) {
     while (to < changes.length && to - from < CHANGES_AT_ONCE) to = endOfToken(changes, to);
     const facts = await factsOf(deps, grid, changes.slice(from, to));
     for (let at = from, end = at; at < to; at = end) {
       end = endOfToken(changes, at);
       addPosition(grid, facts, gifts, changes.slice(at, end), add);
-      if (++done % POSITIONS_PER_TURN === 0) await others();
+      if (performance.now() - turnMs < TURN_MS) continue;
+      await others();
+      turnMs = performance.now();
     }
   }
   let pnl = 0n;

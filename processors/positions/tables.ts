@@ -25,7 +25,7 @@ const positionColumns = `
       _partition UInt16,
       _offset UInt64`;
 
-const positions: TableSpec = {
+export const positions: TableSpec = {
   name: 'positions',
   columns: positionColumns,
   engine: 'ReplacingMergeTree',
@@ -35,7 +35,7 @@ const positions: TableSpec = {
   placement: { shardBy: 'cityHash64(wallet)' },
 };
 
-const positionsByToken: TableSpec = {
+export const positionsByToken: TableSpec = {
   name: 'positions_by_token',
   columns: positionColumns,
   engine: 'ReplacingMergeTree',

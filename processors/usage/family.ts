@@ -14,6 +14,9 @@ export const usageTable = defineTable('usage', {
   _offset: uint64,
 });
 
+/** Totals of busy accounts are told four times a second: each chunk costs two inserts per partition, which questions would wait for. */
+const LINGER_MS = 5_000;
+
 /** What accounts used. Records are running totals: the greatest of an id replaces the others, so landing twice changes nothing. */
 export const usageFamily: Family = {
   name: 'usage',
@@ -21,6 +24,7 @@ export const usageFamily: Family = {
   plans: topics.plansUsage,
   tables: [usageTable],
   everyRow: false,
+  lingerMs: LINGER_MS,
   kinds: new Set(['usage']),
   rows(event, place, emit) {
     if (event.kind !== 'usage') return;
