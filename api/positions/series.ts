@@ -16,7 +16,7 @@ export interface ProfitPoint {
 }
 
 /** What is known of so many at once is held in memory, and looked up at one go, in some milliseconds. */
-const CHANGES_AT_ONCE = 500;
+const CHANGES_AT_ONCE = 1_000;
 /** After so much work other requests have their turn: each takes several rounds of the event loop, and waits for a whole turn in each. */
 const TURN_MS = 3;
 
