@@ -204,10 +204,13 @@ describe('weighted average accounting', () => {
     world.endTransaction();
     world.redeem(0, 0, true);
     world.endBlock();
-    const { events } = account(world, world.wallets);
+    const accounts = account(world, world.wallets);
+    expectSame(world, accounts);
+    const { events } = accounts;
     const paid = events.filter(({ action }) => action === 'REDEEM').map(({ cash }) => cash);
     expect(paid).toEqual([6_172n * 10n ** 12n, 6_172n * 10n ** 12n]);
     expect(world.cash.get(world.wallets[0] as string)).toBe(-12_345n + 2n * 6_172n);
+    expect(events.reduce((sum, { realized }) => sum + realized, 0n)).toBe((-12_345n + 2n * 6_172n) * 10n ** 12n);
   });
 
   it('a conversion whose questions no record tells moves the NO shares at cost and says so', () => {

@@ -1,5 +1,8 @@
 import { Fraction, HALF, min, ONE, sum, ZERO } from './fraction.js';
 
+/** Of a share, and of a dollar. */
+const UNITS = Fraction.of(1_000_000);
+
 /**
  * Accounting as one would do it on paper, from the rules alone: exact fractions of whole shares and dollars, every position kept as a list of what
  * ever happened to it, replayed from the beginning whenever it is asked for. Shares nothing with the code it checks.
@@ -112,11 +115,14 @@ export class NaiveBooks {
     for (const token of tokens) this.sell(wallet, token, sets, sets.times(HALF));
   }
 
-  /** `shares` null: everything. */
+  /** `shares` null: everything. The contract pays whole base units per outcome and keeps the rest. */
   redeem(wallet: string, token: string, shares: Fraction | null, ratio: Fraction): void {
     const sheet = this.sheet(wallet, token);
     const given = shares ?? sheet.held.plus(sheet.gifts);
-    if (!given.isZero()) this.list(wallet, token).push({ kind: 'out', shares: given, price: ratio });
+    if (given.isZero()) return;
+    const exact = given.times(ratio).times(UNITS);
+    const paid = Fraction.of(exact.n / exact.d).over(UNITS);
+    this.list(wallet, token).push({ kind: 'out', shares: given, price: paid.over(given) });
   }
 
   send(wallet: string, token: string, shares: Fraction): void {
