@@ -13,7 +13,6 @@ import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
-import { fewerParts } from './sink/fewer-parts.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkTables } from './sink/tables.js';
 import { usageTables } from './usage/tables.js';
@@ -47,5 +46,4 @@ export const migrations: readonly Migration[] = [
   comboIndex,
   changeIndexes,
   finerFills,
-  fewerParts,
 ];

@@ -56,7 +56,6 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
       `DROP TABLE IF EXISTS ${to.name}${onCluster} SYNC`,
       ...(to.placement === 'everywhere' ? [] : [`DROP TABLE IF EXISTS ${localName(to)}${onCluster} SYNC`]),
     ],
-    settings: (spec, settings) => [`ALTER TABLE ${localName(spec)}${onCluster} MODIFY SETTING ${settings.join(', ')}`],
     index: (spec) => addIndex(spec, { table: localName(spec.on), onCluster }),
   };
 }
@@ -69,6 +68,6 @@ export function ddlFor(target: { readonly cluster?: string; readonly database: s
 }
 
 /** The name under which a node keeps its own rows of a table. */
-export function localName(spec: Pick<TableSpec, 'name' | 'placement'>): string {
+export function localName(spec: TableSpec): string {
   return spec.placement === 'everywhere' ? spec.name : `${spec.name}_local`;
 }

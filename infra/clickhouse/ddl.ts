@@ -60,8 +60,6 @@ export interface Ddl {
   replaceView(name: string, select: string): readonly string[];
   /** Drops the target of a view with all it holds, and the view: both are to be made anew. */
   drop(spec: Pick<MaterializedViewSpec, 'name' | 'to'>): readonly string[];
-  /** Changes settings of the table where the rows are, e.g. `merge_selector_base = 3`. */
-  settings(spec: Pick<TableSpec, 'name' | 'placement'>, settings: readonly string[]): readonly string[];
   /** Adds the index where the rows are, and builds it over the rows that are there already, in the background. */
   index(spec: IndexSpec): readonly string[];
 }
@@ -122,6 +120,5 @@ export const singleServerDdl: Ddl = {
   view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name} AS\n    ${select}`],
   drop: ({ name, to }) => [`DROP VIEW IF EXISTS ${name} SYNC`, `DROP TABLE IF EXISTS ${to.name} SYNC`],
   replaceView: (name, select) => [`CREATE OR REPLACE VIEW ${name} AS\n    ${select}`],
-  settings: ({ name }, settings) => [`ALTER TABLE ${name} MODIFY SETTING ${settings.join(', ')}`],
   index: (spec) => addIndex(spec, { table: spec.on.name, onCluster: '' }),
 };

@@ -25,7 +25,7 @@ const positionColumns = `
       _partition UInt16,
       _offset UInt64`;
 
-export const positions: TableSpec = {
+const positions: TableSpec = {
   name: 'positions',
   columns: positionColumns,
   engine: 'ReplacingMergeTree',
@@ -35,7 +35,7 @@ export const positions: TableSpec = {
   placement: { shardBy: 'cityHash64(wallet)' },
 };
 
-export const positionsByToken: TableSpec = {
+const positionsByToken: TableSpec = {
   name: 'positions_by_token',
   columns: positionColumns,
   engine: 'ReplacingMergeTree',

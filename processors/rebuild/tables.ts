@@ -58,7 +58,6 @@ function unitOf(family: Family, migrations: readonly Migration[]): Unit {
     backfill: () => [],
     view: () => [],
     replaceView: () => [],
-    settings: () => [],
     index: () => [],
   };
   for (const migration of migrations) migration.statements(collecting);
