@@ -86,13 +86,12 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): HeldLookup<T
     }
   });
 
-  /** What is held of an id and may be shown. */
-  const shown = (id: string, nowMs: number): T | undefined => {
+  /** The form in which an id is held, unless that is too old. */
+  const fresh = (id: string, nowMs: number): string | undefined => {
     const stored = held.get(id);
-    if (stored === undefined || nowMs >= stored.untilS * 1000) return undefined;
-    const value = packed.unpack(stored.text);
-    return options.current?.(value) === false ? undefined : value;
+    return stored === undefined || nowMs >= stored.untilS * 1000 ? undefined : stored.text;
   };
+  const isCurrent = (value: T): boolean => options.current?.(value) !== false;
 
   const readSome = async (ids: readonly string[], tell: (id: string, value: T) => void): Promise<void> => {
     const nowMs = options.nowMs();
@@ -120,10 +119,12 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): HeldLookup<T
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
-      const value = shown(id, nowMs);
+      const text = fresh(id, nowMs);
+      const value = text === undefined ? undefined : packed.unpack(text);
+      const isHeld = value !== undefined && isCurrent(value);
       // What is missing keeps its place among the answers.
-      found.set(id, value === undefined ? options.unknown : value);
-      if (value === undefined) missing.push(id);
+      found.set(id, isHeld ? value : options.unknown);
+      if (!isHeld) missing.push(id);
       else if (nearlyFull()) held.want(id);
     }
     for (let at = 0; at < missing.length; at += AT_ONCE)
@@ -134,7 +135,11 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): HeldLookup<T
   const hold = async (ids: readonly string[]): Promise<void> => {
     await follow?.changes.current();
     const nowMs = options.nowMs();
-    const missing = ids.filter((id) => shown(id, nowMs) === undefined);
+    // Most are held, minute after minute: they are unpacked only where that tells whether they are current.
+    const missing = ids.filter((id) => {
+      const text = fresh(id, nowMs);
+      return text === undefined || (options.current !== undefined && !isCurrent(packed.unpack(text)));
+    });
     for (let at = 0; at < missing.length && !nearlyFull(); at += AT_ONCE)
       await readSome(missing.slice(at, at + AT_ONCE), () => undefined);
   };

@@ -155,7 +155,7 @@ async function untilTrue(product: Product): Promise<void> {
 
 /** Fills at the head, one every few moments, from now on: the history alone gives the stream nothing to do. */
 function feedHead(product: Product, logUrl: string | undefined): () => Promise<string[]> {
-  const feeder = fork(resolve('dist/tests/support/feed-head.js'), [urlOf(product, logUrl)]);
+  const feeder = fork(resolve('dist/tests/support/feed-head.js'), [urlOf(product, logUrl), '201']);
   const gone = once(feeder, 'exit');
   cleanups.push(async () => {
     feeder.kill('SIGKILL');
@@ -197,7 +197,7 @@ async function expectStream(
   );
   const events = await read();
   await log.close();
-  expect(transactions.length).toBeGreaterThan(100);
+  expect(transactions.length).toBeGreaterThan(200);
   expect(fills(events)).toEqual(transactions);
   const first = events[0]?.seq ?? Number.NaN;
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => first + index));

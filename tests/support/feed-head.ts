@@ -5,10 +5,10 @@ import { topics } from '../../schemas/topics.js';
 import { fedFill } from './fed-fill.js';
 
 /**
- * A process of its own that appends fills to the head of the chain until its parent says anything, and then says how many. On LMDB an append
- * waits for whoever holds the write lock, and whoever suspends that process must not be the one who waits.
+ * A process of its own that appends fills to the head of the chain until its parent says anything and there are as many as wanted, and then says how many. On
+ * LMDB an append waits for whoever holds the write lock, and whoever suspends that process must not be the one who waits.
  */
-const [logUrl = ''] = process.argv.slice(2);
+const [logUrl = '', wanted = '0'] = process.argv.slice(2);
 const EVERY_MS = 40;
 
 const codec = createCodec();
@@ -18,7 +18,7 @@ process.once('message', () => {
   over = true;
 });
 let count = 0;
-while (!over) {
+while (!over || count < Number(wanted)) {
   const fill = fedFill(count);
   const record = { key: String(fill.block_number), value: codec.encode('trade', fill), timestampMs: fill.timestamp_ms };
   await log.append(topics.chainHead.name, [record]);
