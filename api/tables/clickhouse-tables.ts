@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
@@ -5,6 +6,10 @@ import type { Tables } from './port.js';
 
 /** Unknown table, unknown database: the processors have not made them yet. */
 const NOT_THERE_YET: ReadonlySet<string> = new Set(['60', '81']);
+/** Memory of all statements together. A small engine is full for moments while it takes in a history: the next moment there is room. */
+const MEMORY_FULL = '241';
+/** Waits before a statement that found no room is asked again; after the last of them it counts as trouble. */
+const AGAIN_AFTER_MS = [100, 300];
 const PING_TIMEOUT_MS = 2_000;
 /** Above the longest statement's own limit: only a database that hangs gets here. */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -13,6 +18,13 @@ const QUERY_TIMEOUT_MS = 15_000;
  * what works in the background (pictures of all wallets have priority 10).
  */
 const SETTINGS = { max_threads: 1, priority: '1' } as const;
+
+/** A statement beyond its own limit will be beyond it again. */
+const foundNoRoom = (error: unknown): boolean =>
+  error instanceof RetryableError &&
+  error.cause instanceof ClickHouseError &&
+  error.cause.code === MEMORY_FULL &&
+  error.cause.message.includes('(total)');
 
 /** The tables behind the shared client. Tables that are not made yet, and a database that hangs, count as trouble that passes. */
 export function createClickHouseTables(
@@ -23,8 +35,18 @@ export function createClickHouseTables(
   return {
     async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
       const signal = AbortSignal.timeout(queryTimeoutMs);
+      const ask = async (waits: readonly number[]): Promise<T[]> => {
+        const [waitMs, ...rest] = waits;
+        try {
+          return await client.query<T>(sql.text, sql.params, { signal, settings: SETTINGS });
+        } catch (error) {
+          if (waitMs === undefined || !foundNoRoom(error)) throw error;
+        }
+        await sleep(waitMs, undefined, { signal });
+        return ask(rest);
+      };
       try {
-        return await client.query<T>(sql.text, sql.params, { signal, settings: SETTINGS });
+        return await ask(AGAIN_AFTER_MS);
       } catch (error) {
         if (signal.aborted) throw new RetryableError(`No answer within ${queryTimeoutMs} ms`, { cause: error });
         if (error instanceof ClickHouseError && NOT_THERE_YET.has(error.code)) {
