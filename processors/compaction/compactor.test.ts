@@ -8,10 +8,10 @@ import { createCompactor, isDue } from './compactor.js';
 
 const kept = (rows: number, largest: number, parts = 8) => ({ table: 't', partition: 'all', parts, rows, largest });
 
-it('puts together what has more than a quarter outside its largest part, is large and no longer grows fast', () => {
-  expect(isDue(kept(1_000_000, 700_000), 990_000)).toBe(true);
-  expect(isDue(kept(1_000_000, 810_000), 1_000_000)).toBe(false);
-  expect(isDue(kept(1_000_000, 700_000), 900_000)).toBe(false);
+it('puts together what has more than a hundredth outside its largest part, is large and no longer grows fast', () => {
+  expect(isDue(kept(1_000_000, 980_000), 996_000)).toBe(true);
+  expect(isDue(kept(1_000_000, 991_000), 1_000_000)).toBe(false);
+  expect(isDue(kept(1_000_000, 700_000), 990_000)).toBe(false);
   expect(isDue(kept(1_000_000, 700_000), undefined)).toBe(false);
   expect(isDue(kept(1_000_000, 700_000, 2), 1_000_000)).toBe(false);
   expect(isDue(kept(99_999, 10_000), 99_999)).toBe(false);

@@ -102,7 +102,8 @@ export async function untilSettled(product: Product, patienceMs: number): Promis
   for (let quiet = 0; quiet < 5 && performance.now() < deadline; ) {
     const [row] = await product.sql<{ n: string }>(`SELECT (SELECT count() FROM system.merges) + (SELECT count() FROM (
       SELECT count() AS parts, sum(rows) AS total, max(p.rows) AS largest FROM system.parts AS p WHERE active AND database = 'oddstream'
-      GROUP BY table, partition_id HAVING parts >= 3 AND total >= 100000 AND total - largest > largest / 4)) AS n`);
+        AND table NOT IN (SELECT name FROM system.tables WHERE database = 'oddstream' AND position(engine_full, ' TTL ') > 0)
+      GROUP BY table, partition_id HAVING parts >= 3 AND total >= 100000 AND total - largest > largest / 100)) AS n`);
     quiet = Number(row?.n) === 0 ? quiet + 1 : 0;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }

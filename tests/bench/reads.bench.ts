@@ -141,7 +141,7 @@ export async function run(): Promise<void> {
       RECORDED_HISTORY_ONLY: '1',
       LOG_LEVEL: 'warn',
       CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000',
-      // While a table is filled it grows by more than a fiftieth a minute.
+      // While a table is filled it grows by more than a two-hundredth a minute.
       COMPACTION_EVERY_S: '60',
     },
   });
