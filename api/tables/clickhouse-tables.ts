@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
-import type { Tables } from './port.js';
+import { FEW_ROWS, type Tables } from './port.js';
 
 /** Unknown table, unknown database: the processors have not made them yet. */
 const NOT_THERE_YET: ReadonlySet<string> = new Set(['60', '81']);
@@ -18,6 +18,7 @@ const QUERY_TIMEOUT_MS = 15_000;
  * what works in the background (pictures of all wallets have priority 10).
  */
 const SETTINGS = { max_threads: 1, priority: '1' } as const;
+const FEW = { ...SETTINGS, max_result_rows: String(FEW_ROWS) } as const;
 
 /** A statement beyond its own limit will be beyond it again. */
 const foundNoRoom = (error: unknown): boolean =>
@@ -34,11 +35,14 @@ export function createClickHouseTables(
   const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
   return {
     async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
-      const signal = AbortSignal.timeout(queryTimeoutMs);
+      // Not AbortSignal.timeout: it would keep what the statement read until the time is over, which is longer than the garbage collector waits.
+      const late = new AbortController();
+      const { signal } = late;
+      const timer = setTimeout(() => late.abort(), queryTimeoutMs);
       const ask = async (waits: readonly number[]): Promise<T[]> => {
         const [waitMs, ...rest] = waits;
         try {
-          return await client.query<T>(sql.text, sql.params, { signal, settings: SETTINGS });
+          return await client.query<T>(sql.text, sql.params, { signal, settings: sql.few === true ? FEW : SETTINGS });
         } catch (error) {
           if (waitMs === undefined || !foundNoRoom(error)) throw error;
         }
@@ -53,6 +57,8 @@ export function createClickHouseTables(
           throw new RetryableError(`The tables are not there yet: ${error.message}`, { cause: error });
         }
         throw error;
+      } finally {
+        clearTimeout(timer);
       }
     },
     async reachable() {

@@ -1,0 +1,25 @@
+import { extractErrorAtTheEndOfChunk } from '@clickhouse/client';
+
+/** Rows are parsed in pieces of about this many characters: one call per row costs more than the row, one for all would hold a large answer twice. */
+const PIECE = 1 << 20;
+/** Between rows there are line feeds alone, and within them neither: what broke an answer off begins like this. */
+const BROKEN_OFF = '\r\n__exception__\r\n';
+
+/**
+ * The rows of a whole JSONEachRow answer. `exceptionTag`: the header of the answer with which the server marks what broke it off after its first row. Throws what the
+ * server says of it, as ClickHouseError.
+ */
+export function rowsOf<T>(text: string, exceptionTag: string | undefined): T[] {
+  if (exceptionTag !== undefined && text.includes(BROKEN_OFF)) {
+    throw extractErrorAtTheEndOfChunk(Buffer.from(text), exceptionTag);
+  }
+  const pieces: T[][] = [];
+  const end = text.endsWith('\n') ? text.length - 1 : text.length;
+  for (let from = 0; from < end; ) {
+    const at = text.indexOf('\n', from + PIECE);
+    const to = at === -1 ? end : at;
+    pieces.push(JSON.parse(`[${text.slice(from, to).replaceAll('\n', ',')}]`));
+    from = to + 1;
+  }
+  return pieces.length === 1 ? (pieces[0] as T[]) : pieces.flat();
+}
