@@ -1,4 +1,4 @@
-import type { Sql, SqlValue } from '../tables/port.js';
+import { FEW_ROWS, type Sql, type SqlValue } from '../tables/port.js';
 import type { FillFilter, Page } from './filter.js';
 
 export interface FillRow {
@@ -33,10 +33,11 @@ export interface GroupRow extends FillRow {
   readonly is_taker_order: boolean | number;
 }
 
-const columns = `toUInt64(f.block_number) AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
+/** Columns as they are, as far as that goes: 64-bit and wider integers come as text, and each function would cost a page as much as a column. */
+const columns = `f.block_number AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
         f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
-        toString(f.side) AS side, toString(f.token_id) AS token_id, toString(f.usdc) AS usdc, toString(f.shares) AS shares,
-        toString(f.fee) AS fee, toString(f.fee_shares) AS fee_shares, f.builder AS builder`;
+        f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
+        f.fee AS fee, f.fee_shares AS fee_shares, f.builder AS builder`;
 
 const limits = 'SETTINGS max_execution_time = 10';
 /**
@@ -58,7 +59,23 @@ export function sourceOf(filter: FillFilter): Source {
   return byBuilder ? 'fills_by_builder' : 'fills';
 }
 
-const roleColumn = (source: Source): string => (source === 'fills_by_wallet' ? 'toString(f.role)' : `'maker'`);
+const roleColumn = (source: Source): string => (source === 'fills_by_wallet' ? 'f.role' : `'maker'`);
+
+/** Whether a row is the second one of a fill of a wallet with itself. */
+const isRepeated = (row: FillRow): boolean => row.role === 'taker' && row.maker === row.taker;
+
+/**
+ * Tells of a row whether it belongs to what was asked for, where the tables were not told all of it: what rarely leaves a row out, and shows in columns that a page
+ * reads anyway, is cheaper to look for here. null: the tables are told all.
+ */
+export function rareFilterOf(filter: FillFilter): ((row: FillRow) => boolean) | null {
+  const { versions } = filter;
+  if (filter.wallets === null && filter.tokenIds === null) return null;
+  const once = filter.wallets !== null && filter.role === null;
+  if (!once && versions === null) return null;
+  const { min, max } = versions ?? { min: 0, max: Number.POSITIVE_INFINITY };
+  return (row) => row.exchange_version >= min && row.exchange_version <= max && !(once && isRepeated(row));
+}
 
 interface Where {
   readonly parts: readonly string[];
@@ -67,8 +84,12 @@ interface Where {
 
 const textOf = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
 
-/** The filter as conditions on the alias `f`. Every value is a bound parameter. */
-export function whereOf(filter: FillFilter, order: Page['order']): Where {
+/** The filter as conditions on the alias `f`, without what `rareFilterOf` looks for if asked so. Every value is a bound parameter. */
+export function whereOf(
+  filter: FillFilter,
+  order: Page['order'],
+  rare: 'looked for' | 'left out' = 'looked for',
+): Where {
   const parts: string[] = [];
   const params: Record<string, SqlValue> = {};
   const add = (text: string, name: string, value: SqlValue | null) => {
@@ -82,7 +103,7 @@ export function whereOf(filter: FillFilter, order: Page['order']): Where {
   add('f.wallet IN {wallets:Array(String)}', 'wallets', many(filter.wallets));
   if (filter.wallets !== null) {
     add('f.role = {role:String}', 'role', filter.role);
-    if (filter.role === null) parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
+    if (filter.role === null && rare === 'looked for') parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
   }
   add('f.token_id = toUInt256({token:String})', 'token', one(filter.tokenIds));
   add('f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', 'tokens', many(filter.tokenIds));
@@ -94,8 +115,10 @@ export function whereOf(filter: FillFilter, order: Page['order']): Where {
   add('f.fee >= {min_fee:UInt64}', 'min_fee', filter.minFee);
   add('f.builder = {builder:String}', 'builder', filter.builder);
   add('f.side = {side:String}', 'side', filter.side);
-  add('f.exchange_version >= {min_version:UInt8}', 'min_version', filter.versions?.min ?? null);
-  add('f.exchange_version <= {max_version:UInt8}', 'max_version', filter.versions?.max ?? null);
+  if (rare === 'looked for') {
+    add('f.exchange_version >= {min_version:UInt8}', 'min_version', filter.versions?.min ?? null);
+    add('f.exchange_version <= {max_version:UInt8}', 'max_version', filter.versions?.max ?? null);
+  }
   if (filter.matchesOnly) parts.push('NOT f.is_taker_order');
   if (filter.beyond !== null) {
     const than = order === 'desc' ? '<' : '>';
@@ -118,14 +141,14 @@ const direction = (order: Page['order']): 'ASC' | 'DESC' => (order === 'asc' ? '
  * One page of fills and one row more. Block order is time order (block times never fall), so (block, log index) is the stable order
  * by time, and the tables' own.
  */
-export function fillsSql(filter: FillFilter, page: Page): Sql {
+export function fillsSql(filter: FillFilter, page: Page, rare: 'looked for' | 'left out' = 'looked for'): Sql {
   const source = sourceOf(filter);
   const by = direction(page.order);
   const rows = page.limit + 1;
   const select = `SELECT ${columns}, ${roleColumn(source)} AS role`;
   const tokens = filter.tokenIds;
   if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MERGED_TOKENS) {
-    const rest = whereOf({ ...filter, tokenIds: null }, page.order);
+    const rest = whereOf({ ...filter, tokenIds: null }, page.order, rare);
     const branches = tokens.map((_token, index) => {
       const own = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.parts];
       return `(${select} FROM fills_by_token AS f ${textOf(own)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
@@ -137,9 +160,10 @@ export function fillsSql(filter: FillFilter, page: Page): Sql {
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
       ${limits}`,
       params: { ...rest.params, ...named, rows, offset: page.offset, reach: rows + page.offset },
+      few: rows <= FEW_ROWS,
     };
   }
-  const where = whereOf(filter, page.order);
+  const where = whereOf(filter, page.order, rare);
   return {
     text: `${select}
       FROM ${source} AS f
@@ -148,6 +172,7 @@ export function fillsSql(filter: FillFilter, page: Page): Sql {
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
       ${plainLimits}`,
     params: { ...where.params, rows, offset: page.offset },
+    few: rows <= FEW_ROWS,
   };
 }
 

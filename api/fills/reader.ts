@@ -8,6 +8,7 @@ import {
   type GroupRow,
   groupsSql,
   newestSql,
+  rareFilterOf,
 } from './fills.sql.js';
 import { type FillFilter, matchesNothing, type Page, recentOnly } from './filter.js';
 import { cut, type RowPage } from './paged.js';
@@ -54,13 +55,25 @@ export function createFillReader(deps: { tables: Tables; walks: Walks; nowMs: ()
     walks.begin(walk, first === undefined ? null : positionOf(first));
   };
 
+  /** A page and one row more. */
+  const read = async (filter: FillFilter, page: Page): Promise<readonly FillRow[]> => {
+    const rare = page.offset === 0 ? rareFilterOf(filter) : null;
+    if (rare !== null) {
+      const found = await tables.rows<FillRow>(fillsSql(filter, page, 'left out'));
+      const fitting = found.filter(rare);
+      // Nothing went, or nothing comes behind it.
+      if (fitting.length === found.length || found.length <= page.limit) return fitting;
+    }
+    return tables.rows<FillRow>(fillsSql(filter, page));
+  };
+
   return {
     async fills(filter, page, walk) {
       if (matchesNothing(filter)) return cut<FillRow>([], page.limit);
       const held = await begun(filter, page, walk, false);
       const recent = recentOnly(held, page, deps.nowMs() / 1000);
-      let found = recent === null ? [] : await tables.rows<FillRow>(fillsSql(recent, page));
-      if (found.length <= page.limit) found = await tables.rows<FillRow>(fillsSql(held, page));
+      let found = recent === null ? [] : await read(recent, page);
+      if (found.length <= page.limit) found = await read(held, page);
       remember(filter, page, walk, found[0]);
       return cut(found, page.limit);
     },
