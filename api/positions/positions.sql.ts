@@ -27,11 +27,11 @@ export interface PositionRow {
   readonly last_redeemed_at: number | string | null;
 }
 
-/** Of a PositionRow, from the alias `p`. */
-export const positionColumns = `p.wallet AS wallet, toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received,
-        toString(p.avg_price) AS avg_price, toString(p.cost) AS cost, toString(p.realized_pnl) AS realized_pnl, toString(p.total_bought) AS total_bought,
-        toString(p.bought_usdc) AS bought_usdc, toString(p.sold_usdc) AS sold_usdc, toString(p.fees) AS fees, toString(p.fee_shares) AS fee_shares,
-        toString(p.fee_cost) AS fee_cost, toString(p.sent_cost) AS sent_cost, p.fills AS fills, p.unpriced AS unpriced,
+/** Of a PositionRow, from the alias `p`: wide numbers come as text by themselves. */
+export const positionColumns = `p.wallet AS wallet, p.token_id AS token, p.size AS size, p.received AS received,
+        p.avg_price AS avg_price, p.cost AS cost, p.realized_pnl AS realized_pnl, p.total_bought AS total_bought,
+        p.bought_usdc AS bought_usdc, p.sold_usdc AS sold_usdc, p.fees AS fees, p.fee_shares AS fee_shares,
+        p.fee_cost AS fee_cost, p.sent_cost AS sent_cost, p.fills AS fills, p.unpriced AS unpriced,
         toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at, toUnixTimestamp(p.last_trade_at) AS last_trade_at,
         toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
 
@@ -92,12 +92,12 @@ const priceAt = (index: number | string): string => `arrayElement({prices:Array(
 function priceOf(tokens: number): string {
   const branches = Array.from(
     { length: tokens },
-    (_, n) => `p.token_id = toUInt256(arrayElement({tokens:Array(String)}, ${n + 1})), ${priceAt(n + 1)}`,
+    (_, n) => `p.token_id = arrayElement({tokens:Array(UInt256)}, ${n + 1}), ${priceAt(n + 1)}`,
   );
   const found =
     tokens > 0 && tokens <= FEW_TOKENS
       ? `multiIf(${branches.join(', ')}, 0)`
-      : priceAt('indexOf({tokens:Array(String)}, toString(p.token_id))');
+      : priceAt('indexOf({tokens:Array(UInt256)}, p.token_id)');
   return `toInt256(${found}) * 1000000000000`;
 }
 /** A Decimal(38, 18) is a 128-bit number of 10^-18. */
@@ -147,8 +147,8 @@ export function holderWhere(filter: HolderFilter): {
   readonly text: string;
   readonly params: Record<string, SqlValue>;
 } {
-  const parts = ['p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', statuses[filter.status]];
-  const params: Record<string, SqlValue> = { tokens: filter.tokenIds };
+  const parts = ['p.token_id IN {tokens:Array(UInt256)}', statuses[filter.status]];
+  const params: Record<string, SqlValue> = { tokens: filter.tokenIds.map(BigInt) };
   if (filter.minSize !== null) {
     parts.push('p.size >= {min_size:UInt64}');
     params.min_size = filter.minSize;

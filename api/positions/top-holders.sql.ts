@@ -1,5 +1,5 @@
 import { listSize } from '../tables/list-sizes.js';
-import type { Sql } from '../tables/port.js';
+import { FEW_ROWS, type Sql } from '../tables/port.js';
 import { type HolderFilter, type HolderOrder, holderWhere, orderKey, type PositionRow } from './positions.sql.js';
 
 /** What lists of a token's holders show of a position. */
@@ -13,7 +13,7 @@ type Text = string;
 export type HolderValues = readonly [Text, Text, Text, Text, Text, Text, number | Text, number | Text];
 
 const values = (row: string): string =>
-  `(${row}wallet, toString(${row}size), toString(${row}received), toString(${row}avg_price), toString(${row}realized_pnl), toString(${row}total_bought), ${row}fills, toUnixTimestamp(${row}first_at))`;
+  `(${row}wallet, ${row}size, ${row}received, ${row}avg_price, ${row}realized_pnl, ${row}total_bought, ${row}fills, toUnixTimestamp(${row}first_at))`;
 
 /** The row of what a tuple holds. */
 export function holderRowOf(token: string, tuple: HolderValues): HolderRow {
@@ -36,7 +36,7 @@ export interface TopHoldersRow {
 export function topHoldersSql(filter: HolderFilter, by: HolderOrder & { readonly shown: number }): Sql {
   const where = holderWhere(filter);
   return {
-    text: `SELECT toString(token_id) AS token, arrayStringConcat(groupArray(wallet)) AS wallets, groupArray(${listSize(by.shown)})(${values('')}) AS first
+    text: `SELECT token_id AS token, arrayStringConcat(groupArray(wallet)) AS wallets, groupArray(${listSize(by.shown)})(${values('')}) AS first
       FROM (
         SELECT p.token_id AS token_id, p.wallet AS wallet, p.size AS size, p.received AS received, p.avg_price AS avg_price,
           p.realized_pnl AS realized_pnl, p.total_bought AS total_bought, p.fills AS fills, p.first_at AS first_at
@@ -48,12 +48,13 @@ export function topHoldersSql(filter: HolderFilter, by: HolderOrder & { readonly
       GROUP BY token_id
       SETTINGS max_execution_time = 10, max_threads = 1`,
     params: { ...where.params, prices: by.prices, rows: by.rows },
+    few: filter.tokenIds.length <= FEW_ROWS,
   };
 }
 
 /** What wallets hold of tokens. Pairs stand at the same place of both lists. */
 export const holdersSql = (wallets: readonly string[], tokenIds: readonly string[]): Sql => ({
-  text: `SELECT toString(p.token_id) AS token, ${values('p.')} AS held
+  text: `SELECT p.token_id AS token, ${values('p.')} AS held
       FROM positions_by_token AS p FINAL
       WHERE (p.token_id, p.wallet) IN (
         SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))

@@ -1,6 +1,6 @@
 import { isCombo } from '../../schemas/primitives/positions.sql.js';
 import { listSize } from '../tables/list-sizes.js';
-import type { Sql } from '../tables/port.js';
+import { FEW_ROWS, type Sql } from '../tables/port.js';
 import { type PositionRow, positionColumns } from './positions.sql.js';
 
 /** What a wallet's positions are ordered by. */
@@ -28,11 +28,8 @@ const carried = [
   'last_trade_at',
   'last_redeemed_at',
 ] as const satisfies readonly (keyof PositionRow)[];
-const counts: ReadonlySet<string> = new Set(['fills', 'unpriced']);
-const carriedText = (column: (typeof carried)[number]): string => {
-  if (column.endsWith('_at')) return `toUnixTimestamp(${column})`;
-  return counts.has(column) ? column : `toString(${column})`;
-};
+const carriedText = (column: (typeof carried)[number]): string =>
+  column.endsWith('_at') ? `toUnixTimestamp(${column})` : column;
 
 /** Positions in order: three lists of the same length, and what the first of them are. */
 export interface WalletOrderRow {
@@ -65,22 +62,40 @@ export interface WalletOrder {
   readonly shown: number;
 }
 
+const whereAndOrder = (by: Pick<WalletOrder, 'sort' | 'order' | 'combos'>): string => {
+  // Where there are none, they need no place in the order.
+  const [without, last] = by.combos ? ['', `${isCombo('p.token_id')}, `] : [` AND NOT ${isCombo('p.token_id')}`, ''];
+  return `WHERE p.wallet = {wallet:String}${without}
+        ORDER BY ${last}p.${by.sort} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.token_id`;
+};
+
 /**
  * The positions of a wallet by a measure, ties by token; combos, where they are asked for, come after the others. The lists keep the order of the rows they
  * are made of because one thread makes them.
  */
 export const walletOrderSql = (wallet: string, by: WalletOrder): Sql => ({
-  text: `SELECT groupArray(toString(token_id)) AS tokens, groupArray(toString(size)) AS sizes,
+  text: `SELECT groupArray(token_id) AS tokens, groupArray(size) AS sizes,
         groupArray(ifNull(toUnixTimestamp(last_redeemed_at), 0)) AS redeemed, groupArray(${listSize(by.shown)})((${carried.map(carriedText).join(', ')})) AS first
       FROM (
         SELECT p.token_id AS token_id, ${carried.map((column) => `p.${column} AS ${column}`).join(', ')}
         FROM positions AS p FINAL
-        WHERE p.wallet = {wallet:String}${by.combos ? '' : ` AND NOT ${isCombo('p.token_id')}`}
-        ORDER BY ${isCombo('p.token_id')}, p.${by.sort} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.token_id
+        ${whereAndOrder(by)}
         LIMIT {rows:UInt32}
       )
       SETTINGS max_execution_time = 10, max_threads = 1`,
   params: { wallet, rows: by.rows },
+  few: true,
+});
+
+/** The first rows of the same order: all there is of most wallets. The older analyzer takes less, see the fills. */
+export const walletFirstSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
+  text: `SELECT ${positionColumns}
+      FROM positions AS p FINAL
+      ${whereAndOrder(by)}
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
+  params: { wallet, rows: by.rows },
+  few: by.rows <= FEW_ROWS,
 });
 
 /** Some positions of a wallet. */

@@ -10,6 +10,7 @@ import {
   firstRowsOf,
   type WalletOrderRow,
   type WalletSort,
+  walletFirstSql,
   walletOrderSql,
   walletTokensSql,
 } from './wallet-pages.sql.js';
@@ -38,12 +39,28 @@ export interface WalletPages {
   page(page: WalletPage, ttlMs: number): Promise<Cached<{ positions: readonly HeldPosition[]; hasMore: boolean }>>;
 }
 
+/** A wallet's positions in order: three lists of the same length, and the rows of the first of them. */
+interface Order extends Omit<WalletOrderRow, 'first'> {
+  readonly first: readonly PositionRow[];
+}
+
+const orderOfAll = (rows: readonly PositionRow[]): Order => ({
+  tokens: rows.map((row) => row.token),
+  sizes: rows.map((row) => row.size),
+  redeemed: rows.map((row) => row.last_redeemed_at ?? 0),
+  first: rows,
+});
+
+/** Some megabyte. */
+const MAX_LARGE = 10_000;
 /** Some 20 MB. */
 const MAX_HELD = 20_000;
 /** Of an order without rows in it, per position, in rows. */
 const ORDER_WEIGHT = 0.25;
 
-/** Pages of single wallets, of few positions or very many: the order of all and the rows of the first page are read at once. */
+/**
+ * Pages of single wallets, of few positions or very many: the first page is read, and where there is more, the order of all with the rows of the first page at once.
+ */
 export function createWalletPages(deps: {
   tables: Tables;
   rankings: Rankings;
@@ -56,7 +73,7 @@ export function createWalletPages(deps: {
     maxEntries: 2_000,
     nowMs,
     weigh: (value) => {
-      const { tokens, first } = value as WalletOrderRow;
+      const { tokens, first } = value as Order;
       return 1 + tokens.length * ORDER_WEIGHT + first.length;
     },
     maxWeight: MAX_HELD,
@@ -69,12 +86,22 @@ export function createWalletPages(deps: {
       about: aboutOf.get(row.token) ?? unknownOutcome,
     }));
   };
-  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPage): Promise<WalletOrderRow> => {
-    const by = { sort, order, combos, rows: MAX_POSITIONS, shown: offset === 0 ? limit : 0 };
-    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(wallet, by));
-    return row ?? { tokens: [], sizes: [], redeemed: [], first: [] };
+  /** Wallets that were found to have more positions than a first page. */
+  const large = new Set<string>();
+  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPage): Promise<Order> => {
+    const by = { sort, order, combos };
+    const size = `${wallet} ${combos} ${limit}`;
+    if (offset === 0 && !large.has(size)) {
+      const first = await tables.rows<PositionRow>(walletFirstSql(wallet, { ...by, rows: limit + 1 }));
+      if (first.length <= limit) return orderOfAll(first);
+      if (large.size >= MAX_LARGE) large.clear();
+      large.add(size);
+    }
+    const all = { ...by, rows: MAX_POSITIONS, shown: offset === 0 ? limit : 0 };
+    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(wallet, all));
+    return row === undefined ? orderOfAll([]) : { ...row, first: firstRowsOf(wallet, row) };
   };
-  const wantedOf = async ({ tokens, sizes, redeemed }: WalletOrderRow, wanted: WalletPage['wanted']) => {
+  const wantedOf = async ({ tokens, sizes, redeemed }: Order, wanted: WalletPage['wanted']) => {
     if (wanted === null) return tokens;
     const priceOf = await prices(tokens);
     return tokens.filter((tokenId, n) => {
@@ -99,7 +126,7 @@ export function createWalletPages(deps: {
           const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${ttlMs}`;
           const order = await held.get(name, ttlMs, () => orderOf(page));
           ageMs = order.ageMs;
-          known = firstRowsOf(wallet, order.value);
+          known = order.value.first;
           return wantedOf(order.value, wanted);
         },
       });
