@@ -64,6 +64,13 @@ export interface Ddl {
   index(spec: IndexSpec): readonly string[];
 }
 
+/** The same for a database without rows: there is nothing to fill views or indices with. */
+export const withoutRows = (ddl: Ddl): Ddl => ({
+  ...ddl,
+  backfill: () => [],
+  index: (spec) => ddl.index(spec).filter((statement) => !statement.includes(MATERIALIZE)),
+});
+
 /** One step of the schema's history, applied once, in order of the list, and never edited after it has shipped. */
 export interface Migration {
   /** `0001_name`; unique and ascending. */
@@ -87,12 +94,14 @@ export function createTable(
     SETTINGS ${[...own.settings, ...(spec.settings ?? [])].join(', ')}`;
 }
 
+const MATERIALIZE = ' MATERIALIZE INDEX ';
+
 /** ALTER TABLE that adds an index to the table of this name and builds it. */
 export function addIndex(spec: IndexSpec, own: { table: string; onCluster: string }): readonly string[] {
   const alter = `ALTER TABLE ${own.table}${own.onCluster}`;
   return [
     `${alter} ADD INDEX IF NOT EXISTS ${spec.name} ${spec.expression} TYPE ${spec.type}`,
-    `${alter} MATERIALIZE INDEX ${spec.name}`,
+    `${alter}${MATERIALIZE}${spec.name}`,
   ];
 }
 

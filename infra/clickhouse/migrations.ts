@@ -4,7 +4,7 @@ import { FatalError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ClickHouse } from './client.js';
 import { ddlFor } from './cluster-ddl.js';
-import { type Ddl, type Migration, singleServerDdl, type TableSpec } from './ddl.js';
+import { type Ddl, type Migration, singleServerDdl, type TableSpec, withoutRows } from './ddl.js';
 import { withMigrationLock } from './migration-lock.js';
 
 export interface MigrateOptions {
@@ -34,7 +34,7 @@ interface AppliedRow {
 /**
  * Makes the client's database when it is missing and applies what `schema_migrations` does not list yet, in order. Processes that
  * start at once take turns. A process killed in the middle leaves a migration that is run again from its first statement, so
- * statements say IF [NOT] EXISTS. FatalError when ids are not ascending, or when a migration that was applied has changed since.
+ * statements say IF [NOT] EXISTS. Where there are no rows yet, none are carried over. FatalError when ids are not ascending, or when a migration that was applied has changed since.
  * Returns the ids applied now.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
@@ -50,18 +50,27 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   return withMigrationLock(
     { client, logger, onCluster: ddl.onCluster, owner: { host: hostname(), pid: process.pid, id: randomUUID() } },
     async () => {
-      const done: string[] = [];
       // Asked again: another process may have been here while this one waited.
-      for (const migration of await pending(client, migrations)) {
-        for (const statement of migration.statements(ddl)) await client.command(statement);
+      const due = await pending(client, migrations);
+      const how = (await isEmpty(client)) ? withoutRows(ddl) : ddl;
+      for (const migration of due) {
+        for (const statement of migration.statements(how)) await client.command(statement);
         const row = { id: migration.id, checksum: checksumOf(migration), applied_at: new Date().toISOString() };
-        await client.insertRows('schema_migrations', [row]);
+        await client.insertRows(migrationsTable.name, [row]);
         logger.info({ migration: migration.id }, 'migration applied');
-        done.push(migration.id);
       }
-      return done;
+      return due.map(({ id }) => id);
     },
   );
+}
+
+/** Whether no table has a row yet that a migration could have to carry over. */
+async function isEmpty(client: ClickHouse): Promise<boolean> {
+  const found = await client.query(
+    'SELECT 1 AS found FROM system.parts WHERE database = currentDatabase() AND table != {own:String} AND active AND rows > 0 LIMIT 1',
+    { own: migrationsTable.name },
+  );
+  return found.length === 0;
 }
 
 async function pending(client: ClickHouse, migrations: readonly Migration[]): Promise<readonly Migration[]> {
