@@ -13,6 +13,7 @@ import { type ClosesReader, createClosesReader } from './positions/closes.js';
 import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import type { Price } from './positions/position.js';
+import { createPriceLines, type PriceLines } from './positions/price-lines.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
 import { createTopHolders, type TopHolders } from './positions/top-holders.js';
@@ -40,6 +41,7 @@ export interface Reads {
   /** Of tokens. */
   readonly prices: HeldLookup<Price>;
   readonly closesOf: ClosesReader;
+  readonly priceLines: PriceLines;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
   /** What positions are about, by token. */
@@ -55,6 +57,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
   const facts = createFacts({ ...deps, changes });
   const outcomesOf = createOutcomeLookup(facts);
   const prices = createPriceLookup({ ...deps, changes });
+  const closesOf = createClosesReader({ ...deps, changes });
   const rankings = createRankings(deps);
   const books = createTtlCache({
     maxEntries: 2_000,
@@ -75,7 +78,8 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPages: createWalletPages({ ...deps, rankings, prices, outcomesOf }),
     prices,
-    closesOf: createClosesReader({ ...deps, changes }),
+    closesOf,
+    priceLines: createPriceLines({ ...deps, facts, prices, closesOf }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),
     outcomesOf,
     pages: createTtlCache({

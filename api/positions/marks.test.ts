@@ -10,18 +10,18 @@ it('prices a token by whichever outcome of its market traded last', () => {
   const no = [close(1, 350_000, 20), close(2, 310_000, 31), close(3, 1_200_000, 40)];
   // The hour behind the end of the grid is not over.
   expect(marksOf(grid, yes, no)).toEqual([
-    { i: 0, price: 600_000n },
-    { i: 1, price: 650_000n },
-    { i: 2, price: 690_000n },
-    { i: 3, price: 0n },
+    { i: 0, price: 600_000 },
+    { i: 1, price: 650_000 },
+    { i: 2, price: 690_000 },
+    { i: 3, price: 0 },
   ]);
   expect(marksOf(grid, no, yes)).toEqual([
-    { i: 0, price: 400_000n },
-    { i: 1, price: 350_000n },
-    { i: 2, price: 310_000n },
-    { i: 3, price: 1_200_000n },
+    { i: 0, price: 400_000 },
+    { i: 1, price: 350_000 },
+    { i: 2, price: 310_000 },
+    { i: 3, price: 1_200_000 },
   ]);
-  expect(marksOf(grid, [close(5, 10_000, 50)], [])).toEqual([{ i: 5, price: 10_000n }]);
+  expect(marksOf(grid, [close(5, 10_000, 50)], [])).toEqual([{ i: 5, price: 10_000 }]);
   expect(marksOf(grid, [], [])).toEqual([]);
 });
 

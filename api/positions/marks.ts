@@ -6,7 +6,7 @@ import { endOf, type Grid, momentOf } from './series.sql.js';
 /** A price from a moment of the grid on, 1e-6 USD. */
 export interface Mark {
   readonly i: number;
-  readonly price: bigint;
+  readonly price: number;
 }
 
 const ONE_USD = 1_000_000;
@@ -17,7 +17,7 @@ const ONE_USD = 1_000_000;
  */
 export function marksOf(grid: Grid, own: readonly Close[], other: readonly Close[]): readonly Mark[] {
   const endS = endOf(grid);
-  const newest: { i: number; price: number }[] = [];
+  const newest: { readonly i: number; price: number }[] = [];
   const put = (endedS: number, price: number) => {
     const i = momentOf(grid, endedS);
     const before = newest.at(-1);
@@ -34,11 +34,15 @@ export function marksOf(grid: Grid, own: readonly Close[], other: readonly Close
     else theirs++;
     put(close.endS, isOwn ? close.price : Math.max(0, ONE_USD - close.price));
   }
-  return newest.map(({ i, price }) => ({ i, price: BigInt(price) }));
+  return newest;
 }
 
-/** What a token pays once its condition is settled; null while it is open at the end of the grid. */
-export function settlementOf(token: TokenFact | null, resolution: Resolution | null, grid: Grid): Mark | null {
+/** From which moment on a condition is settled, and what a token pays then, 1e-6 USD; null while it is open at the end of the grid. */
+export function settlementOf(
+  token: TokenFact | null,
+  resolution: Resolution | null,
+  grid: Grid,
+): { readonly i: number; readonly price: bigint } | null {
   const payout = token === null ? undefined : resolution?.payouts[token.outcomeIndex];
   if (resolution === null || payout === undefined || resolution.denominator === 0n) return null;
   if (resolution.resolvedAtS > endOf(grid)) return null;

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/ports.js';
-import { eventually, startProduct, untilUp } from '../support/product.js';
+import { eventually } from '../support/product.js';
 import { startTestRedis, whyNoRedis } from '../support/redis.js';
+import { startLoaded } from '../support/undisturbed.js';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -15,9 +16,8 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
     const redis = await startTestRedis();
     cleanups.push(() => redis.stop());
     const env = { RECORDED_HISTORY_ONLY: '1', REDIS_URL: redis.url };
-    const product = await startProduct({ env });
+    const product = await startLoaded({ REDIS_URL: redis.url });
     cleanups.push(() => product.dispose());
-    await untilUp(product);
     const [port, adminPort] = await freePorts(2);
     const child = spawn(process.execPath, ['dist/api/main.js'], {
       env: {

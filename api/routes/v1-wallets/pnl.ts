@@ -6,11 +6,14 @@ import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { LINES_S } from '../../positions/price-lines.js';
 import { firstMoment, type ProfitSeriesDeps, readProfitSeries } from '../../positions/series.js';
 import type { Grid } from '../../positions/series.sql.js';
 import { common } from './params.js';
 
 const CACHE_S = 60;
+/** Of an answer; the prices in it may have been held before. */
+const ANSWER_S = CACHE_S - LINES_S;
 const AT_ONCE = 4;
 /** Changes of positions. With 100,000 positions a series takes some 100 MB while it is made: those of large wallets are made one by one. */
 const MANY = 3_000;
@@ -77,7 +80,9 @@ export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; now
       },
     },
     async handler({ params: { wallet }, query: { period } }) {
-      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, CACHE_S * 1000, () => seriesOf(wallet, period));
+      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, ANSWER_S * 1000, () =>
+        seriesOf(wallet, period),
+      );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cacheOf(cached, CACHE_S) };
     },
