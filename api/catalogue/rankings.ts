@@ -12,7 +12,27 @@ export interface RankedPage {
  * order as it is there.
  */
 export interface Rankings {
-  page(options: { walk: string; offset: number; limit: number; load: () => Promise<IdList> }): Promise<RankedPage>;
+  /**
+   * `load`: the whole order, as it is now. `begin`: how it begins, for orders that are long: later pages are cut from that as far as it goes. What comes behind it is the
+   * order as it is when such a page is asked for, without what was listed before: so nothing that was there is left out, and nothing comes twice.
+   */
+  page(options: {
+    walk: string;
+    offset: number;
+    limit: number;
+    load: () => Promise<IdList>;
+    begin?: () => Promise<Beginning>;
+  }): Promise<RankedPage>;
+}
+
+/** The first ids of an order, more than a page of them, or all. */
+export interface Beginning {
+  readonly ids: IdList;
+  readonly whole: boolean;
+}
+
+interface Kept extends Beginning {
+  usedMs: number;
 }
 
 const KEPT_MS = 15 * 60_000;
@@ -22,16 +42,16 @@ const weightOf = (ids: IdList) => ids.length + 10;
 
 /** A walk is forgotten a quarter of an hour after its last page, and earlier when all of them hold more than 150,000 ids. */
 export function createRankings(options: { nowMs: () => number }): Rankings {
-  const kept = new Map<string, { readonly ids: IdList; usedMs: number }>();
+  const kept = new Map<string, Kept>();
   let held = 0;
   const forget = (walk: string) => {
     const ids = kept.get(walk)?.ids;
     if (ids !== undefined) held -= weightOf(ids);
     kept.delete(walk);
   };
-  const keep = (walk: string, ids: IdList) => {
+  const keep = (walk: string, ids: IdList, whole = true) => {
     forget(walk);
-    kept.set(walk, { ids, usedMs: options.nowMs() });
+    kept.set(walk, { ids, whole, usedMs: options.nowMs() });
     held += weightOf(ids);
     for (const oldest of kept.keys()) {
       if (held <= MAX_IDS || oldest === walk) break;
@@ -39,12 +59,24 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
     }
   };
   return {
-    async page({ walk, offset, limit, load }) {
+    async page({ walk, offset, limit, load, begin }) {
       const found = kept.get(walk);
-      const fresh = found !== undefined && options.nowMs() - found.usedMs <= KEPT_MS;
-      const ids = offset > 0 && fresh ? found.ids : await load();
-      keep(walk, ids);
-      return { ids: ids.slice(offset, offset + limit), hasMore: ids.length > offset + limit };
+      const known = found !== undefined && offset > 0 && options.nowMs() - found.usedMs <= KEPT_MS ? found : null;
+      const begun = known ?? (offset === 0 && begin !== undefined ? await begin() : null);
+      const end = offset + limit;
+      const enough = begun !== null && (begun.whole || begun.ids.length > end);
+      const now = enough
+        ? begun
+        : { ids: begun === null ? await load() : behind(begun.ids, await load()), whole: true };
+      keep(walk, now.ids, now.whole);
+      return { ids: now.ids.slice(offset, end), hasMore: now.ids.length > end };
     },
   };
+}
+
+/** How an order began, and the rest of it. */
+function behind(first: IdList, order: IdList): readonly string[] {
+  const shown = first.slice(0, first.length);
+  const before = new Set(shown);
+  return [...shown, ...order.slice(0, order.length).filter((id) => !before.has(id))];
 }

@@ -1,6 +1,5 @@
 import type { Lookup } from '../catalogue/held-lookup.js';
 import { type IdList, idsIn } from '../catalogue/id-list.js';
-import { MAX_RANKED } from '../catalogue/markets.sql.js';
 import type { Tables } from '../tables/port.js';
 import { type Holder, holderFrom, type Price, positionId, unpriced } from './position.js';
 import type { HolderFilter, HolderSort } from './positions.sql.js';
@@ -15,16 +14,16 @@ import {
 
 /** Who has or had tokens, and what the first of them hold. */
 export interface HolderOrders {
-  /** Wallets by token, in the order asked for, at most MAX_RANKED; every token of the filter is there. */
+  /** Wallets by token, in the order asked for; every token of the filter is there. */
   readonly wallets: ReadonlyMap<string, IdList>;
   readonly first: readonly HolderRow[];
 }
 
 export interface TopHolders {
-  /** The holders of each token by itself, and rows: of the first `shown` of each at least, 1,000 at most; 0 for none. */
+  /** The first `rows` holders of each token by itself, and rows: of the first `shown` of each at least, 1,000 at most; 0 for none. */
   orders(
     filter: HolderFilter,
-    by: { readonly sort: HolderSort; readonly order: 'asc' | 'desc'; readonly shown: number },
+    by: { readonly sort: HolderSort; readonly order: 'asc' | 'desc'; readonly shown: number; readonly rows: number },
   ): Promise<HolderOrders>;
   /**
    * What wallets hold of a token each, with what it is worth, in the order of the pairs; who never had it is left out. `known`: rows that need not be
@@ -60,7 +59,7 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return { wallets, first: [] };
       const priceOf = await prices(filter.tokenIds);
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
-      const sql = topHoldersSql(filter, { ...by, prices: listed, rows: MAX_RANKED });
+      const sql = topHoldersSql(filter, { ...by, prices: listed });
       const first: HolderRow[] = [];
       for (const row of await tables.rows<TopHoldersRow>(sql)) {
         wallets.set(row.token, idsIn(row.wallets, WALLET_WIDTH));

@@ -51,6 +51,8 @@ const orderOfAll = (rows: readonly PositionRow[]): Order => ({
   first: rows,
 });
 
+/** Positions behind a first page that its walk is sure to have in the order they had then. */
+const BEGINNING = 1_000;
 /** Some megabyte. */
 const MAX_LARGE = 10_000;
 /** Some 20 MB. */
@@ -59,7 +61,8 @@ const MAX_HELD = 20_000;
 const ORDER_WEIGHT = 0.25;
 
 /**
- * Pages of single wallets, of few positions or very many: the first page is read, and where there is more, the order of all with the rows of the first page at once.
+ * Pages of single wallets, of few positions or very many. The first page is read; where there is more, how the order begins with it, and the rest when a page
+ * from there is asked for. Where only some are wanted, the order of all is read at once.
  */
 export function createWalletPages(deps: {
   tables: Tables;
@@ -86,20 +89,22 @@ export function createWalletPages(deps: {
       about: aboutOf.get(row.token) ?? unknownOutcome,
     }));
   };
+  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPage, rows: number): Promise<Order> => {
+    const by = { sort, order, combos, rows, shown: offset === 0 ? limit : 0 };
+    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(wallet, by));
+    return row === undefined ? orderOfAll([]) : { ...row, first: firstRowsOf(wallet, row) };
+  };
   /** Wallets that were found to have more positions than a first page. */
   const large = new Set<string>();
-  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPage): Promise<Order> => {
-    const by = { sort, order, combos };
-    const size = `${wallet} ${combos} ${limit}`;
-    if (offset === 0 && !large.has(size)) {
-      const first = await tables.rows<PositionRow>(walletFirstSql(wallet, { ...by, rows: limit + 1 }));
-      if (first.length <= limit) return orderOfAll(first);
+  const beginningOf = async (page: WalletPage): Promise<Order> => {
+    const size = `${page.wallet} ${page.combos} ${page.limit}`;
+    if (!large.has(size)) {
+      const first = await tables.rows<PositionRow>(walletFirstSql(page.wallet, { ...page, rows: page.limit + 1 }));
+      if (first.length <= page.limit) return orderOfAll(first);
       if (large.size >= MAX_LARGE) large.clear();
       large.add(size);
     }
-    const all = { ...by, rows: MAX_POSITIONS, shown: offset === 0 ? limit : 0 };
-    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(wallet, all));
-    return row === undefined ? orderOfAll([]) : { ...row, first: firstRowsOf(wallet, row) };
+    return orderOf(page, BEGINNING + page.limit);
   };
   const wantedOf = async ({ tokens, sizes, redeemed }: Order, wanted: WalletPage['wanted']) => {
     if (wanted === null) return tokens;
@@ -118,17 +123,29 @@ export function createWalletPages(deps: {
       const { wallet, wanted, walk, offset, limit } = page;
       let ageMs = 0;
       let known: readonly PositionRow[] = [];
+      const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${ttlMs}`;
       const { ids, hasMore } = await rankings.page({
         walk,
         offset,
         limit,
         async load() {
-          const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${ttlMs}`;
-          const order = await held.get(name, ttlMs, () => orderOf(page));
+          // What a walk goes on with must not be older than how it began.
+          const order =
+            wanted === null
+              ? { value: await orderOf(page, MAX_POSITIONS), ageMs: 0 }
+              : await held.get(name, ttlMs, () => orderOf(page, MAX_POSITIONS));
           ageMs = order.ageMs;
           known = order.value.first;
           return wantedOf(order.value, wanted);
         },
+        ...(wanted === null && {
+          async begin() {
+            const order = await held.get(`${name} ${limit}`, ttlMs, () => beginningOf(page));
+            ageMs = order.ageMs;
+            known = order.value.first;
+            return { ids: order.value.tokens, whole: order.value.tokens.length < BEGINNING + limit };
+          },
+        }),
       });
       const asked = new Set(ids);
       const rows = known.filter((row) => asked.has(row.token));

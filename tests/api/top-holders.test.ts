@@ -107,7 +107,7 @@ it.each(
 )('ranks the holders of each token by %s, %s, with the rows of the first of them', async (sort, order) => {
   statements = [];
   const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
-  const found = await reads.topHolders.orders(filter, { sort, order, shown: 30 });
+  const found = await reads.topHolders.orders(filter, { sort, order, shown: 30, rows: HOLDERS });
   for (const token of [yes, no]) {
     const expected = sorted(
       raw.filter((row) => row.token === token),
@@ -145,7 +145,7 @@ it('ranks the holders of many tokens together', async () => {
 it('knows holders of tokens nobody has, and of nobody', async () => {
   statements = [];
   const filter = { tokenIds: [yes, '404'], status: 'all', minSize: null, wallets: null } as const;
-  const by = { sort: 'size', order: 'desc', shown: 0 } as const;
+  const by = { sort: 'size', order: 'desc', shown: 0, rows: 10 } as const;
   const found = await reads.topHolders.orders(filter, by);
   expect([found.wallets.get('404'), found.first]).toEqual([[], []]);
   const nobody = await reads.topHolders.orders({ ...filter, wallets: [] }, by);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { createTtlCache } from '../../cache/ttl-cache.js';
+import { MAX_RANKED } from '../../catalogue/markets.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
@@ -68,10 +69,21 @@ const rowSchema = z.object({
   lastTradeAt: tradeTime,
 });
 
+/** Holders behind a first page that its walk is sure to have in the order they had then. */
+const BEGINNING = 1_000;
 /** Some 25 MB of the orders of holders and their first rows. */
 const MAX_HELD_WALLETS = 600_000;
 /** In wallets of an order. */
 const ROW_WEIGHT = 12;
+
+/** Loads when it is first asked, for all outcomes of a market at once. */
+const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= load();
+    return running;
+  };
+};
 
 /** First and last fill of a position, Unix seconds. */
 type Trades = { readonly firstS: number; readonly lastS: number };
@@ -217,29 +229,34 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       const wallets = users === null ? null : [...users].sort();
       const name = walkName(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
       const walk = walkName(context.caller?.accountId, name, {});
-      const orders = async () => {
-        const asked = {
-          tokenIds: market.tokenIds,
-          status: statuses[filter.status],
-          minSize: filter.min_size ?? null,
-          wallets,
-        } as const;
-        const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-        const cached = await held.get(name, CACHE_S * 1000, async () => {
-          const by = { sort: sorts[filter.sortBy], order, shown: offset === 0 ? limit : 0 } as const;
-          return reads.topHolders.orders(asked, by);
-        });
-        ageMs = Math.max(ageMs, cached.ageMs);
+      const asked = {
+        tokenIds: market.tokenIds,
+        status: statuses[filter.status],
+        minSize: filter.min_size ?? null,
+        wallets,
+      } as const;
+      const by = { sort: sorts[filter.sortBy], order: filter.sortDirection === 'ASC' ? 'asc' : 'desc' } as const;
+      const rows = BEGINNING + limit;
+      const beginning = once(async () => {
+        const load = () => reads.topHolders.orders(asked, { ...by, shown: limit, rows });
+        const cached = await held.get(`${name} ${limit}`, CACHE_S * 1000, load);
+        ageMs = cached.ageMs;
         first = cached.value.first;
         return cached.value.wallets;
-      };
+      });
+      // Not a copy: what a walk goes on with must not be older than how it began.
+      const all = once(() => reads.topHolders.orders(asked, { ...by, shown: 0, rows: MAX_RANKED }));
       const pages = await Promise.all(
         market.tokenIds.map(async (token) => {
           const page = await reads.rankings.page({
             walk: `${walk} ${token}`,
             offset,
             limit,
-            load: async () => (await orders()).get(token) ?? [],
+            load: async () => (await all()).wallets.get(token) ?? [],
+            async begin() {
+              const ids = (await beginning()).get(token) ?? [];
+              return { ids, whole: ids.length < rows };
+            },
           });
           return page.ids.map((wallet) => ({ wallet, tokenId: token }));
         }),
