@@ -119,3 +119,21 @@ it('lets the oldest go when what it holds weighs too much', async () => {
   await get('huge', 11);
   expect(loads).toEqual(['a', 'b', 'c', 'a', 'huge', 'huge']);
 });
+
+it('lets go of what is loaded again fastest among the oldest', async () => {
+  let nowMs = 0;
+  const cache = createTtlCache({ maxEntries: 3, nowMs: () => nowMs });
+  const load = (key: string, tookMs: number) =>
+    cache.get(key, 60_000, async () => {
+      nowMs += tookMs;
+      return key;
+    });
+  await load('slow', 100);
+  await load('fast', 1);
+  await load('also slow', 90);
+  await load('new', 50);
+  const hits = [];
+  for (const key of ['slow', 'also slow', 'new']) hits.push((await load(key, 0)).hit);
+  expect(hits).toEqual([true, true, true]);
+  expect((await load('fast', 200)).hit).toBe(false);
+});

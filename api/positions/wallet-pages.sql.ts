@@ -87,6 +87,20 @@ export const walletOrderSql = (wallet: string, by: WalletOrder): Sql => ({
   few: true,
 });
 
+/** The same order by name alone. */
+export const walletNamesSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
+  text: `SELECT groupArray(token_id) AS tokens
+      FROM (
+        SELECT p.token_id AS token_id
+        FROM positions AS p FINAL
+        ${whereAndOrder(by)}
+        LIMIT {rows:UInt32}
+      )
+      SETTINGS max_execution_time = 10, max_threads = 1, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
+  params: { wallet, rows: by.rows },
+  few: true,
+});
+
 /** The first rows of the same order: all there is of most wallets. The older analyzer takes less, see the fills. */
 export const walletFirstSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
   text: `SELECT ${positionColumns}

@@ -11,6 +11,7 @@ import {
   type WalletOrderRow,
   type WalletSort,
   walletFirstSql,
+  walletNamesSql,
   walletOrderSql,
   walletTokensSql,
 } from './wallet-pages.sql.js';
@@ -44,12 +45,13 @@ interface Order extends Omit<WalletOrderRow, 'first'> {
   readonly first: readonly PositionRow[];
 }
 
-const orderOfAll = (rows: readonly PositionRow[]): Order => ({
-  tokens: rows.map((row) => row.token),
-  sizes: rows.map((row) => row.size),
-  redeemed: rows.map((row) => row.last_redeemed_at ?? 0),
-  first: rows,
-});
+/** How a wallet's order begins. */
+interface WalletBeginning {
+  readonly tokens: readonly string[];
+  readonly whole: boolean;
+  /** Rows of the first page, and one more. */
+  readonly first: readonly PositionRow[];
+}
 
 /** Positions behind a first page that its walk is sure to have in the order they had then. */
 const BEGINNING = 1_000;
@@ -76,7 +78,7 @@ export function createWalletPages(deps: {
     maxEntries: 2_000,
     nowMs,
     weigh: (value) => {
-      const { tokens, first } = value as Order;
+      const { tokens, first } = value as Order | WalletBeginning;
       return 1 + tokens.length * ORDER_WEIGHT + first.length;
     },
     maxWeight: MAX_HELD,
@@ -89,25 +91,38 @@ export function createWalletPages(deps: {
       about: aboutOf.get(row.token) ?? unknownOutcome,
     }));
   };
-  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPage, rows: number): Promise<Order> => {
-    const by = { sort, order, combos, rows, shown: offset === 0 ? limit : 0 };
+  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPage): Promise<Order> => {
+    const by = { sort, order, combos, rows: MAX_POSITIONS, shown: offset === 0 ? limit : 0 };
     const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(wallet, by));
-    return row === undefined ? orderOfAll([]) : { ...row, first: firstRowsOf(wallet, row) };
+    if (row === undefined) return { tokens: [], sizes: [], redeemed: [], first: [] };
+    return { ...row, first: firstRowsOf(wallet, row) };
   };
-  /** Wallets that were found to have more positions than a first page. */
+  const namesOf = async (page: WalletPage, rows: number): Promise<readonly string[]> => {
+    const [row] = await tables.rows<{ tokens: readonly string[] }>(walletNamesSql(page.wallet, { ...page, rows }));
+    return row?.tokens ?? [];
+  };
+  /** Wallets that were found to have more positions than a first page: what else is to be read of them is asked for at the same time. */
   const large = new Set<string>();
-  const beginningOf = async (page: WalletPage): Promise<Order> => {
-    const size = `${page.wallet} ${page.combos} ${page.limit}`;
-    if (!large.has(size)) {
-      const first = await tables.rows<PositionRow>(walletFirstSql(page.wallet, { ...page, rows: page.limit + 1 }));
-      if (first.length <= page.limit) return orderOfAll(first);
-      if (large.size >= MAX_LARGE) large.clear();
-      large.add(size);
-    }
-    return orderOf(page, BEGINNING + page.limit);
+  const beginningOf = async (page: WalletPage): Promise<WalletBeginning> => {
+    const { wallet, combos, limit } = page;
+    const size = `${wallet} ${combos} ${limit}`;
+    const read = () => namesOf(page, BEGINNING + limit);
+    const early = large.has(size) ? read() : null;
+    const [first, known] = await Promise.all([
+      tables.rows<PositionRow>(walletFirstSql(wallet, { ...page, rows: limit + 1 })),
+      early,
+    ]);
+    const shown = first.map((row) => row.token);
+    if (first.length <= limit) return { tokens: shown, whole: true, first };
+    if (large.size >= MAX_LARGE) large.clear();
+    large.add(size);
+    const tokens = known ?? (await read());
+    const before = new Set(shown);
+    // The two statements may see different moments.
+    const listed = [...shown, ...tokens.filter((token) => !before.has(token))];
+    return { tokens: listed, whole: tokens.length < BEGINNING + limit, first };
   };
-  const wantedOf = async ({ tokens, sizes, redeemed }: Order, wanted: WalletPage['wanted']) => {
-    if (wanted === null) return tokens;
+  const wantedOf = async ({ tokens, sizes, redeemed }: Order, wanted: NonNullable<WalletPage['wanted']>) => {
     const priceOf = await prices(tokens);
     return tokens.filter((tokenId, n) => {
       const size = BigInt(sizes[n] as string);
@@ -130,20 +145,18 @@ export function createWalletPages(deps: {
         limit,
         async load() {
           // What a walk goes on with must not be older than how it began.
-          const order =
-            wanted === null
-              ? { value: await orderOf(page, MAX_POSITIONS), ageMs: 0 }
-              : await held.get(name, ttlMs, () => orderOf(page, MAX_POSITIONS));
+          if (wanted === null) return namesOf(page, MAX_POSITIONS);
+          const order = await held.get(name, ttlMs, () => orderOf(page));
           ageMs = order.ageMs;
           known = order.value.first;
           return wantedOf(order.value, wanted);
         },
         ...(wanted === null && {
           async begin() {
-            const order = await held.get(`${name} ${limit}`, ttlMs, () => beginningOf(page));
-            ageMs = order.ageMs;
-            known = order.value.first;
-            return { ids: order.value.tokens, whole: order.value.tokens.length < BEGINNING + limit };
+            const found = await held.get(`${name} ${limit}`, ttlMs, () => beginningOf(page));
+            ageMs = found.ageMs;
+            known = found.value.first;
+            return { ids: found.value.tokens, whole: found.value.whole };
           },
         }),
       });
