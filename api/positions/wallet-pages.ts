@@ -57,8 +57,8 @@ interface WalletBeginning {
 const BEGINNING = 1_000;
 /** Some megabyte. */
 const MAX_LARGE = 10_000;
-/** Some 20 MB. */
-const MAX_HELD = 20_000;
+/** Some 8 MB: a copy lives for seconds, and the garbage collector looks at each of its texts. */
+const MAX_HELD = 8_000;
 /** Of an order without rows in it, per position, in rows. */
 const ORDER_WEIGHT = 0.25;
 

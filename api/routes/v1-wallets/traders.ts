@@ -239,7 +239,10 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       const rows = BEGINNING + limit;
       const beginning = once(async () => {
         const load = () => reads.topHolders.orders(asked, { ...by, shown: limit, rows });
-        const cached = await held.get(`${name} ${limit}`, CACHE_S * 1000, load);
+        // Few holders are read again as fast as they are found, and would be garbage by then.
+        const lifeMs = ({ wallets: found }: HolderOrders) =>
+          [...found.values()].every(({ length }) => length < rows) ? 0 : CACHE_S * 1000;
+        const cached = await held.get(`${name} ${limit}`, lifeMs, load);
         ageMs = cached.ageMs;
         first = cached.value.first;
         return cached.value.wallets;
