@@ -49,7 +49,7 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
     if (ids !== undefined) held -= weightOf(ids);
     kept.delete(walk);
   };
-  const keep = (walk: string, ids: IdList, whole = true) => {
+  const keep = (walk: string, { ids, whole }: Beginning) => {
     forget(walk);
     kept.set(walk, { ids, whole, usedMs: options.nowMs() });
     held += weightOf(ids);
@@ -68,7 +68,7 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
       const now = enough
         ? begun
         : { ids: begun === null ? await load() : behind(begun.ids, await load()), whole: true };
-      keep(walk, now.ids, now.whole);
+      keep(walk, now);
       return { ids: now.ids.slice(offset, end), hasMore: now.ids.length > end };
     },
   };

@@ -35,7 +35,7 @@ export function createClickHouseTables(
   const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
   return {
     async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
-      // Not AbortSignal.timeout: it would keep what the statement read until the time is over, which is longer than the garbage collector waits.
+      // Ends with the statement; the timer of AbortSignal.timeout would live for all of its time.
       const late = new AbortController();
       const { signal } = late;
       const timer = setTimeout(() => late.abort(), queryTimeoutMs);

@@ -1,8 +1,10 @@
+import { ONE_PIECE_ROWS } from '../../infra/clickhouse/rows.js';
+
 /** Value of a bound `{name:Type}` parameter. Arrays become ClickHouse arrays. */
 export type SqlValue = string | number | bigint | boolean | readonly (string | number | bigint)[];
 
 /** More rows than this are not few. */
-export const FEW_ROWS = 10_000;
+export const FEW_ROWS = ONE_PIECE_ROWS;
 
 /** A statement and its bound parameters. Input reaches the text of a statement nowhere. */
 export interface Sql {

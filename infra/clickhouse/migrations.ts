@@ -34,7 +34,8 @@ interface AppliedRow {
 /**
  * Makes the client's database when it is missing and applies what `schema_migrations` does not list yet, in order. Processes that
  * start at once take turns. A process killed in the middle leaves a migration that is run again from its first statement, so
- * statements say IF [NOT] EXISTS. Where there are no rows yet, none are carried over. FatalError when ids are not ascending, or when a migration that was applied has changed since.
+ * statements say IF [NOT] EXISTS. Where there are no rows yet, none are carried over. FatalError when ids are not ascending, or when a
+ * migration that was applied has changed since.
  * Returns the ids applied now.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {

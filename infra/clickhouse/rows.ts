@@ -1,5 +1,8 @@
 import { extractErrorAtTheEndOfChunk } from '@clickhouse/client';
 
+/** An answer that its client limits to so many rows or fewer (`max_result_rows`) is handed over by the embedded engine in one piece. */
+export const ONE_PIECE_ROWS = 10_000;
+
 /** Rows are parsed in pieces of about this many characters: one call per row costs more than the row, one for all would hold a large answer twice. */
 const PIECE = 1 << 20;
 /** Between rows there are line feeds alone, and within them neither: what broke an answer off begins like this. */

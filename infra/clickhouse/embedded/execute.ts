@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
+import { ONE_PIECE_ROWS } from '../rows.js';
 import type { Engine, EngineSession } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import type { NativeResult } from './native.js';
@@ -13,8 +14,6 @@ import { readStatement, type Statement } from './statement.js';
 const HOLD_BYTES = 64 * 1024;
 /** Default of the setting max_query_size, as in a ClickHouse server. */
 const MAX_QUERY_BYTES = 256 * 1024;
-/** An answer that the client allows no more rows than this is handed over by the engine in one piece: the way through a pipe takes as long as reading them. */
-const IN_MEMORY_ROWS = 10_000;
 const SYNTAX_ERROR = 62;
 const LARGEST_QUERY_BYTES = 16 * 1024 * 1024;
 
@@ -153,9 +152,8 @@ async function select(
   const format = statement.format ?? request.defaultFormat;
   if (!/^[A-Za-z0-9_]+$/.test(format)) throw new ServerException(73, 'UNKNOWN_FORMAT', `Unknown format ${format}`);
   if (isShort(request)) {
-    const clause = `\nFORMAT ${format}`;
-    const result = await session.run(`${prelude}${statement.body}${clause}${statement.tail}`, format).catch((error) => {
-      const told = parseEngineError(error, [clause, clause.trimStart()]);
+    const result = await session.run(`${prelude}${statement.body}\n${statement.tail}`, format).catch((error) => {
+      const told = parseEngineError(error);
       if (told.code === SYNTAX_ERROR) return undefined;
       throw told;
     });
@@ -225,9 +223,10 @@ async function select(
   return summary;
 }
 
+/** The way through a pipe takes as long as reading some hundred rows. */
 function isShort({ settings }: QueryRequest): boolean {
   const rows = Number(settings.max_result_rows);
-  return rows >= 1 && rows <= IN_MEMORY_ROWS;
+  return rows >= 1 && rows <= ONE_PIECE_ROWS;
 }
 
 function start(context: ExecuteContext, format: string, summary: Summary | undefined): void {
