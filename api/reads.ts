@@ -9,15 +9,16 @@ import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createWalks, type Walks } from './fills/walks.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
-import { type ClosesReader, createClosesReader } from './positions/closes.js';
 import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeLookup, type Outcome } from './positions/outcomes.js';
 import type { Price } from './positions/position.js';
-import { createPriceLines, type PriceLines } from './positions/price-lines.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader, type PositionReader } from './positions/reader.js';
 import { createTopHolders, type TopHolders } from './positions/top-holders.js';
 import { createWalletPages, type WalletPages } from './positions/wallet-pages.js';
+import { type ClosesReader, createClosesReader } from './profit-series/closes.js';
+import { createPriceLines } from './profit-series/price-lines.js';
+import { createProfitSeries, type ProfitSeries } from './profit-series/series.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
@@ -41,7 +42,7 @@ export interface Reads {
   /** Of tokens. */
   readonly prices: HeldLookup<Price>;
   readonly closesOf: ClosesReader;
-  readonly priceLines: PriceLines;
+  readonly profitSeries: ProfitSeries;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
   /** What positions are about, by token. */
@@ -79,7 +80,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     walletPages: createWalletPages({ ...deps, rankings, prices, outcomesOf }),
     prices,
     closesOf,
-    priceLines: createPriceLines({ ...deps, facts, prices, closesOf }),
+    profitSeries: createProfitSeries({ ...deps, changes, priceLines: createPriceLines({ facts, closesOf, changes }) }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),
     outcomesOf,
     pages: createTtlCache({

@@ -13,6 +13,7 @@ import { createLimiter } from './limits/limiter.js';
 import type { RateWindow } from './limits/port.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
+import { keepReady } from './profit-series/keep-ready.js';
 import { createReads } from './reads.js';
 import { createUsageRoute } from './routes/account/usage.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
@@ -24,7 +25,7 @@ import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
 import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
 import { createStatusRoute } from './routes/status/status.js';
-import { createV1PnlRoute } from './routes/v1-wallets/pnl.js';
+import { createV1PnlRoute, DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
 import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
 import { createResolveRoute } from './routes/v1-wallets/resolve.js';
 import { createTopTradersRoute } from './routes/v1-wallets/traders.js';
@@ -90,7 +91,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createV1TradesRoutes({ reads }),
     ...createV1PositionsRoutes({ reads }),
     createTopTradersRoute({ reads, window: deps.window }),
-    createV1PnlRoute({ tables, cache, nowMs, priceLines: reads.priceLines }),
+    createV1PnlRoute({ reads, cache }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
     ...createV2WalletRoutes({ reads, cache, window: deps.window }),
     ...createOnchainRoutes({ tables, cache, reads }),
@@ -121,16 +122,17 @@ export function createService(deps: ServiceDeps): Service {
     app,
     routes,
     openApi,
-    keepWarm: (signal) =>
-      keepWarm(
-        {
-          tables,
-          logger,
-          metrics: deps.metrics,
-          ofConditions: [reads.facts.marketsOf, reads.facts.resolutionsOf],
-          ofTokens: [reads.facts.tokensOf, reads.prices, reads.closesOf],
-        },
-        signal,
-      ),
+    async keepWarm(signal) {
+      const told = { tables, logger, metrics: deps.metrics };
+      const { facts, prices, closesOf, profitSeries } = reads;
+      const markets = {
+        ofConditions: [facts.marketsOf, facts.resolutionsOf],
+        ofTokens: [facts.tokensOf, prices, closesOf],
+      };
+      await Promise.all([
+        keepWarm({ ...told, ...markets }, signal),
+        keepReady({ ...told, profitSeries, period: DEFAULT_PERIOD }, signal),
+      ]);
+    },
   };
 }

@@ -22,6 +22,9 @@ const idOf: Readonly<Record<Followed, string>> = {
   fills: 'toString(token_id)',
 };
 
+/** Rows of these tell of something that happened at their time. */
+const timed: ReadonlySet<Followed> = new Set(['resolutions', 'fills']);
+
 export interface MarkRow {
   readonly source: Followed;
   /** The offset behind the newest row, as text; 0 of an empty table. */
@@ -56,7 +59,7 @@ export const changesSql = (next: Readonly<Record<Followed, bigint>>, rows: numbe
   text: followed
     .map(
       (source) => `SELECT '${source}' AS source, ${idOf[source]} AS id, toString(max(_offset) + 1) AS next,
-        ${source === 'fills' ? 'toUnixTimestamp(min(timestamp))' : '0'} AS since
+        ${timed.has(source) ? 'toUnixTimestamp(min(timestamp))' : '0'} AS since
       FROM ${source} WHERE _offset >= {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
     )
     .join(' UNION ALL '),

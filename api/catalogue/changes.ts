@@ -14,7 +14,9 @@ export interface Changes {
 }
 
 const ASK_EVERY_MS = 2_000;
-const TRUSTED_MS = 5_000;
+/** What listeners hold is at most so much older than the tables. */
+export const TRUSTED_S = 5;
+const TRUSTED_MS = TRUSTED_S * 1000;
 /** More changes than this of one table at once: all of it counts as changed. */
 const MOST_CHANGES = 5_000;
 

@@ -3,9 +3,9 @@ import type { GiftRow } from './series.sql.js';
 const UNKNOWN_QUESTIONS = 'questions of the market unknown';
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** Shares without a cost, from a moment of the grid on. */
+/** Shares without a cost, from a slot of the frame on. */
 export interface GiftStep {
-  readonly i: number;
+  readonly slot: number;
   readonly value: bigint;
 }
 
@@ -19,7 +19,7 @@ export function giftsOf(rows: readonly GiftRow[]): ReadonlyMap<string, readonly 
   const put = (row: GiftRow, value: bigint) => {
     gifts.set(row.token, value);
     const list = steps.get(row.token) ?? [];
-    list.push({ i: Number(row.i), value });
+    list.push({ slot: Number(row.slot), value });
     steps.set(row.token, list);
   };
   const before = (row: GiftRow) => {

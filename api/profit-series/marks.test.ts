@@ -1,31 +1,24 @@
 import { expect, it } from 'vitest';
 import { marksOf } from './marks.js';
-import { momentOf } from './series.sql.js';
 
 it('prices a token by whichever outcome of its market traded last', () => {
-  const grid = { startS: 7_200, stepS: 3_600, points: 6 };
+  // Six windows of a slot each.
+  const frame = { startS: 7_200, stepS: 3_600, windowS: 60, windows: 6 };
   const close = (i: number, price: number, place: number) => ({ endS: 7_200 + i * 3_600, price, place });
   const yes = [close(-1, 500_000, 9), close(0, 600_000, 10), close(2, 700_000, 30), close(6, 1, 90)];
   // Above a dollar, as odd fills are: the other outcome is worth nothing.
   const no = [close(1, 350_000, 20), close(2, 310_000, 31), close(3, 1_200_000, 40)];
-  // The hour behind the end of the grid is not over.
-  expect(marksOf(grid, yes, no)).toEqual([
-    { i: 0, price: 600_000 },
-    { i: 1, price: 650_000 },
-    { i: 2, price: 690_000 },
-    { i: 3, price: 0 },
-  ]);
-  expect(marksOf(grid, no, yes)).toEqual([
-    { i: 0, price: 400_000 },
-    { i: 1, price: 350_000 },
-    { i: 2, price: 310_000 },
-    { i: 3, price: 1_200_000 },
-  ]);
-  expect(marksOf(grid, [close(5, 10_000, 50)], [])).toEqual([{ i: 5, price: 10_000 }]);
-  expect(marksOf(grid, [], [])).toEqual([]);
+  // The hour behind the newest slot is not over.
+  expect(marksOf(frame, yes, no)).toEqual([0, 600_000, 1, 650_000, 2, 690_000, 3, 0]);
+  expect(marksOf(frame, no, yes)).toEqual([0, 400_000, 1, 350_000, 2, 310_000, 3, 1_200_000]);
+  expect(marksOf(frame, [close(5, 10_000, 50)], [])).toEqual([5, 10_000]);
+  expect(marksOf(frame, [], [])).toEqual([]);
 });
 
-it('puts a time at the first moment that is not before it', () => {
-  const grid = { startS: 1_000, stepS: 60, points: 10 };
-  expect([0, 1_000, 1_001, 1_060, 1_061].map((atS) => momentOf(grid, atS))).toEqual([0, 0, 1, 1, 2]);
+it('tells a price once for as long as it stays, and the last one of a slot', () => {
+  const frame = { startS: 7_200, stepS: 4 * 3_600, windowS: 2 * 3_600, windows: 2 };
+  const close = (hour: number, price: number) => ({ endS: 7_200 + hour * 3_600, price, place: hour });
+  // The second hour ends in the first window, the next two between the windows, the sixth in the second window.
+  expect(marksOf(frame, [close(1, 5), close(2, 7), close(3, 6), close(5, 6)], [])).toEqual([60, 5, 120, 6]);
+  expect(marksOf(frame, [close(0, 5), close(1, 5), close(5, 6)], [])).toEqual([0, 5, 180, 6]);
 });

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import type { ChangeListener } from '../catalogue/changes.js';
 import type { Facts } from '../catalogue/facts.js';
+import { type Frame, newestOf } from './frame.js';
 import type { Close } from './packed-closes.js';
-import { createPriceLines, LINES_S } from './price-lines.js';
+import { createPriceLines } from './price-lines.js';
 
 const HOUR_S = 3_600;
 const NOON = 1_790_000_000 - (1_790_000_000 % HOUR_S);
@@ -10,8 +12,8 @@ const conditionId = '0xc';
 const known = { conditionId, outcomeIndex: 0 };
 
 function setUp(resolvedAtS: number | null) {
-  const clock = { nowMs: NOON * 1000 };
-  const asked = { closes: [] as string[][], prices: 0 };
+  const asked: string[][] = [];
+  const listeners: ChangeListener[] = [];
   const closes = new Map<string, Close[]>([
     ['1', [{ endS: NOON - HOUR_S, price: 300_000, place: 1 }]],
     ['2', [{ endS: NOON, price: 600_000, place: 2 }]],
@@ -26,59 +28,66 @@ function setUp(resolvedAtS: number | null) {
     facts,
     closesOf: Object.assign(
       async (ids: readonly string[]) => {
-        asked.closes.push([...ids].sort());
+        asked.push([...ids].sort());
         return (id: string) => closes.get(id) ?? [];
       },
       { hold: async () => undefined },
     ),
-    prices: async (ids) => {
-      asked.prices++;
-      return new Map(ids.map((id) => [id, { usd: 410_000n, source: 'clob_mid' as const, updatedAtS: null }]));
-    },
-    nowMs: () => clock.nowMs,
+    changes: { on: (_sources, listener) => void listeners.push(listener), current: async () => undefined },
   });
-  return { clock, asked, closes, lines };
+  return {
+    asked,
+    closes,
+    lines,
+    change: (...told: Parameters<ChangeListener>) => listeners.map((one) => one(...told)),
+  };
 }
-const grid = (startS: number) => ({ startS, stepS: HOUR_S, points: 3 });
+/** Three moments an hour apart, each of one minute. */
+const frame = (startS: number): Frame => ({ startS, stepS: HOUR_S, windowS: 60, windows: 3 });
 const from = (...entries: [string, number][]) => new Map(entries);
 
-it('puts a line together once for all grids of an hour, and anew after its time', async () => {
-  const { clock, asked, closes, lines } = setUp(null);
-  const start = NOON - HOUR_S;
-  const line = { marks: [0, 300_000, 1, 400_000], settled: null, now: 410_000n };
-  expect(await lines(grid(start), from(['1', 0]))).toEqual(new Map([['1', line]]));
-  // The grid of a minute later sees the same hours.
-  expect(await lines(grid(start + 60), from(['1', 2]))).toEqual(new Map([['1', line]]));
-  expect(asked.closes).toEqual([['1', '2']]);
+it('puts a line together once for a frame, and anew when something older came in late', async () => {
+  const { asked, closes, lines, change } = setUp(null);
+  const some = frame(NOON - HOUR_S);
+  const line = { marks: [0, 300_000, 1, 400_000], settled: null };
+  expect(await lines(some, from(['1', 0]))).toEqual(new Map([['1', line]]));
+  expect(await lines({ ...some }, from(['1', 2]))).toEqual(new Map([['1', line]]));
+  expect(asked).toEqual([['1', '2']]);
   closes.set('2', []);
-  clock.nowMs += LINES_S * 1000;
-  expect((await lines(grid(start), from(['1', 0]))).get('1')?.marks).toEqual([0, 300_000]);
-  expect(asked.closes).toHaveLength(2);
+  change(['9'], 'fills', newestOf(some) + 1);
+  expect((await lines(some, from(['1', 0]))).get('1')).toBe((await lines(some, from(['1', 0]))).get('1'));
+  expect(asked).toHaveLength(1);
+  change(['9'], 'fills', newestOf(some));
+  expect((await lines(some, from(['1', 0]))).get('1')?.marks).toEqual([0, 300_000]);
+  expect(asked).toHaveLength(2);
+  change(null, 'resolutions', 0);
+  await lines(some, from(['1', 0]));
+  expect(asked).toHaveLength(3);
 });
 
-it('knows grids apart by their hour, spacing and length', async () => {
+it('knows frames apart', async () => {
   const { asked, lines } = setUp(null);
-  const some = grid(NOON - HOUR_S);
-  for (const other of [some, { ...some, startS: some.startS - 60 }, { ...some, stepS: 60 }, { ...some, points: 4 }])
-    await lines(other, from(['1', 0]));
-  expect(asked.closes).toHaveLength(4);
+  const some = frame(NOON - HOUR_S);
+  const others = [{ startS: some.startS - HOUR_S }, { stepS: 2 * HOUR_S }, { windows: 4 }];
+  for (const other of [some, ...others.map((change) => ({ ...some, ...change }))]) await lines(other, from(['1', 0]));
+  expect(asked).toHaveLength(4);
 });
 
 it('reads no closes of what was settled before it was held, until somebody held it earlier', async () => {
   const { asked, lines } = setUp(NOON);
-  const settled = { atS: NOON, price: 1_000_000n };
-  const some = grid(NOON - HOUR_S);
-  expect(await lines(some, from(['1', 1]))).toEqual(new Map([['1', { marks: null, settled, now: 410_000n }]]));
-  expect(asked.closes).toEqual([[]]);
-  const line = { marks: [0, 300_000, 1, 400_000], settled, now: 410_000n };
+  const settled = { slot: 1, price: 1_000_000n };
+  const some = frame(NOON - HOUR_S);
+  expect(await lines(some, from(['1', 1]))).toEqual(new Map([['1', { marks: null, settled }]]));
+  expect(asked).toEqual([[]]);
+  const line = { marks: [0, 300_000, 1, 400_000], settled };
   expect(await lines(some, from(['1', 0]))).toEqual(new Map([['1', line]]));
   expect(await lines(some, from(['1', 2]))).toEqual(new Map([['1', line]]));
-  expect(asked.prices).toBe(2);
+  expect(asked).toHaveLength(2);
 });
 
 it('gives every token a line, of nothing where nothing is known', async () => {
   const { lines } = setUp(null);
-  const found = await lines(grid(NOON), from(['3', 0], ['1', 0]));
-  expect(found.get('3')).toEqual({ marks: [], settled: null, now: 410_000n });
-  expect(await lines(grid(NOON), new Map())).toEqual(new Map());
+  const found = await lines(frame(NOON), from(['3', 0], ['1', 0]));
+  expect(found.get('3')).toEqual({ marks: [], settled: null });
+  expect(await lines(frame(NOON), new Map())).toEqual(new Map());
 });

@@ -1,23 +1,7 @@
 import type { Sql } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
+import { type Frame, frameParams, slotSql } from './frame.js';
 
-/** Moments at which a wallet's profit is told: `points` of them, `stepS` apart, the first at `startS`. */
-export interface Grid {
-  readonly startS: number;
-  readonly stepS: number;
-  readonly points: number;
-}
-
-export const endOf = (grid: Grid): number => grid.startS + (grid.points - 1) * grid.stepS;
-
-const gridParams = (grid: Grid) => ({ start: grid.startS, step: grid.stepS, end: endOf(grid) });
-/** Index of the first moment at or after a time, Unix seconds; what lies before the grid belongs to its first moment. */
-export const momentOf = (grid: Grid, atS: number): number =>
-  atS <= grid.startS ? 0 : Math.ceil((atS - grid.startS) / grid.stepS);
-
-/** The same in SQL. */
-const indexOf = (seconds: string): string =>
-  `if(${seconds} <= {start:Int64}, 0, intDiv(${seconds} - {start:Int64} + {step:Int64} - 1, {step:Int64}))`;
 const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
 
 /** First moment of a wallet, Unix seconds; no row for a wallet without any. */
@@ -29,10 +13,10 @@ export const firstMomentSql = (wallet: string): Sql => ({
 const gift = (row: '' | 'e.'): string =>
   `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
 
-/** What happened to a position up to a moment of the grid. Base units, as text. */
+/** What happened to a position up to a slot of the frame. Base units, as text. */
 export interface ChangeRow {
   readonly token: string;
-  readonly i: number | string;
+  readonly slot: number | string;
   /** Collateral received less paid, less fees; what was given away counts as sold at its cost. */
   readonly cash: string;
   readonly size: string;
@@ -42,25 +26,25 @@ export interface ChangeRow {
 }
 
 /**
- * Changes of a wallet's positions between the moments of a grid, by token and moment; what was before it is one change at its first moment. `enough`, of our own
+ * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `enough`, of our own
  * constants: where there are more, reading ends soon after so many, with more rows than these but not all.
  */
-export const changesSql = (wallet: string, grid: Grid, enough: number | null): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${indexOf(eventTime)} AS i,
+export const changesSql = (wallet: string, frame: Frame, enough: number | null): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${slotSql(eventTime)} AS slot,
         toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
         toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
         toString(argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg))) AS cost, max(${gift('e.')}) AS gifts
       FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND ${eventTime} <= {end:Int64}
-      GROUP BY e.token_id, i
-      ORDER BY e.token_id, i
+      WHERE e.wallet = {wallet:String} AND ${eventTime} <= {newest:Int64}
+      GROUP BY e.token_id, slot
+      ORDER BY e.token_id, slot
       SETTINGS max_execution_time = 10${enough === null ? '' : `, max_rows_to_group_by = ${enough}, group_by_overflow_mode = 'break'`}`,
-  params: { wallet, ...gridParams(grid) },
+  params: { wallet, ...frameParams(frame) },
 });
 
 export interface GiftRow {
   readonly token: string;
-  readonly i: number | string;
+  readonly slot: number | string;
   readonly id: string;
   readonly action: string;
   readonly shares: string;
@@ -70,13 +54,43 @@ export interface GiftRow {
 }
 
 /** Events of the positions into which shares came without a cost, and of the conversions that made some so, in chain order. */
-export const giftsSql = (wallet: string, grid: Grid): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${indexOf(eventTime)} AS i, e.id AS id, e.action AS action, toString(e.shares) AS shares,
+export const giftsSql = (wallet: string, frame: Frame): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${slotSql(eventTime)} AS slot, e.id AS id, e.action AS action, toString(e.shares) AS shares,
         toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
       FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND ${eventTime} <= {end:Int64}
+      WHERE e.wallet = {wallet:String} AND ${eventTime} <= {newest:Int64}
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${gift('')})
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...gridParams(grid) },
+  params: { wallet, ...frameParams(frame) },
+});
+
+/** What a wallet made up to now. */
+export interface NowRow {
+  /** Base units, as text. */
+  readonly pnl: string;
+  readonly positions: number | string;
+  /** Of the newest change up to a frame's newest slot: the next offset in the log; 0 without any. */
+  readonly version: string;
+}
+
+/**
+ * A wallet's profit at the prices of now, of all its positions: what it realized less its fees, plus what it holds less its cost; what no price is
+ * known of counts at its cost, gifts count nothing, and what was given away counts as sold at its cost.
+ */
+export const nowSql = (wallet: string, frame: Frame): Sql => ({
+  text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
+          + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),
+            intDiv(toInt256(p.size - p.received) * toInt256(round(q.price * 1000000)) * 2 + 1000000, 2000000) - p.cost))) AS pnl,
+        count() AS positions,
+        (SELECT toString(if(count() = 0, 0, max(_offset) + 1)) FROM pnl_events AS e WHERE e.wallet = {wallet:String} AND ${eventTime} <= {newest:Int64}) AS version
+      FROM (
+        SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL WHERE wallet = {wallet:String}
+      ) AS p
+      LEFT JOIN (
+        SELECT token_id, price, source FROM token_prices
+        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String} AND size > 0)
+      ) AS q ON q.token_id = p.token_id
+      SETTINGS max_execution_time = 10`,
+  params: { wallet, newest: frameParams(frame).newest },
 });

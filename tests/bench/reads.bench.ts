@@ -159,6 +159,11 @@ export async function run(): Promise<void> {
       async () => (await product.metric('api', 'oddstream_api_markets_warm')) >= Math.min(100_000, VENUE.tokens / 2),
       600_000,
     );
+    await eventually(
+      'the api to hold the series of the largest wallets',
+      async () => (await product.metric('api', 'oddstream_api_profit_series_ready')) > 0,
+      1_200_000,
+    );
     const tookS = (performance.now() - began) / 1000;
     process.stderr.write('\r');
     console.log(

@@ -1,51 +1,30 @@
-import pLimit from 'p-limit';
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
+import { TRUSTED_S } from '../../catalogue/changes.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { LINES_S } from '../../positions/price-lines.js';
-import { firstMoment, type ProfitSeriesDeps, readProfitSeries } from '../../positions/series.js';
-import type { Grid } from '../../positions/series.sql.js';
+import type { Period } from '../../profit-series/series.js';
+import type { Reads } from '../../reads.js';
 import { common } from './params.js';
 
 const CACHE_S = 60;
-/** Of an answer; the prices in it may have been held before. */
-const ANSWER_S = CACHE_S - LINES_S;
-const AT_ONCE = 4;
-/** Changes of positions. With 100,000 positions a series takes some 100 MB while it is made: those of large wallets are made one by one. */
-const MANY = 3_000;
+/** Of an answer; what it is made of may be as much older. */
+const ANSWER_S = CACHE_S - TRUSTED_S;
 const HOUR_S = 3_600;
-const MINUTE_S = 60;
 /** Spacing of the points, and how many; null: as many as the wallet is old. */
 const periods = {
   '1D': { stepS: HOUR_S, points: 25 },
   '1W': { stepS: 3 * HOUR_S, points: 57 },
   '1M': { stepS: 18 * HOUR_S, points: 41 },
   ALL: { stepS: 12 * HOUR_S, points: null },
-} as const;
-
-/** `points` moments `stepS` apart, counted back from the minute of now; or as many as there are since a time. */
-function gridOf(stepS: number, points: number | { readonly sinceS: number }, nowMs: number): Grid {
-  const endS = Math.floor(nowMs / 1000 / MINUTE_S) * MINUTE_S;
-  const count = typeof points === 'number' ? points : Math.max(0, Math.floor((endS - points.sinceS) / stepS)) + 1;
-  return { startS: endS - (count - 1) * stepS, stepS, points: count };
-}
+} as const satisfies Record<string, Period>;
+export const DEFAULT_PERIOD: Period = periods['1M'];
 
 /** GET /v1/trader/{wallet}/pnl. */
-export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; nowMs: () => number }): Route {
-  const turn = pLimit(AT_ONCE);
-  const largeTurn = pLimit(1);
-  const seriesOf = async (wallet: string, period: keyof typeof periods) => {
-    const { stepS, points } = periods[period];
-    const sinceS = points === null ? await firstMoment(deps.tables, wallet) : null;
-    if (points === null && sinceS === null) return null;
-    const grid = gridOf(stepS, points ?? { sinceS: sinceS ?? 0 }, deps.nowMs());
-    const found = await turn(() => readProfitSeries(deps, wallet, grid, MANY));
-    return found === 'more' ? largeTurn(() => readProfitSeries(deps, wallet, grid, null)) : found;
-  };
+export function createV1PnlRoute(deps: { reads: Pick<Reads, 'profitSeries'>; cache: TtlCache }): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -81,7 +60,7 @@ export function createV1PnlRoute(deps: ProfitSeriesDeps & { cache: TtlCache; now
     },
     async handler({ params: { wallet }, query: { period } }) {
       const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, ANSWER_S * 1000, () =>
-        seriesOf(wallet, period),
+        deps.reads.profitSeries.of(wallet, periods[period]),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cacheOf(cached, CACHE_S) };

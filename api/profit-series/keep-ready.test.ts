@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { Sql, Tables } from '../tables/port.js';
+import { readyLargest } from './keep-ready.js';
+
+it('holds the series of the wallets of the picture one after the other, and rests after each', async () => {
+  const wallets = ['0xa', '0xb', '0xc'];
+  const tables: Tables = {
+    reachable: async () => true,
+    rows: async <T>({ text }: Sql) =>
+      (text.includes("board = 'positions'") ? wallets.map((wallet) => ({ wallet })) : []) as T[],
+  };
+  const done: string[] = [];
+  const period = { stepS: 3_600, points: 25 };
+  const held = await readyLargest({
+    tables,
+    period,
+    profitSeries: {
+      hold: async (wallet, asked) => {
+        expect(asked).toBe(period);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        done.push(wallet);
+      },
+    },
+    pause: async (ms) => {
+      expect(ms).toBeGreaterThan(0);
+      done.push('rest');
+    },
+  });
+  expect(held).toBe(3);
+  expect(done).toEqual(wallets.flatMap((wallet) => [wallet, 'rest']));
+});

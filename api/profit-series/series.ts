@@ -1,0 +1,175 @@
+import pLimit from 'p-limit';
+import type { Changes } from '../catalogue/changes.js';
+import { covers, type Frame, frameOf, type Grid, isOld, newestOf, type Steps, stepsOf, sumAt } from './frame.js';
+import { type PartDeps, readPart } from './parts.js';
+import { firstMomentSql, type NowRow, nowSql } from './series.sql.js';
+
+/** A wallet's total profit at a moment: base units, Unix seconds. */
+export interface ProfitPoint {
+  readonly atS: number;
+  readonly pnl: bigint;
+}
+
+/** Moments counted back from the minute of now, `stepS` apart; null: as many as the wallet is old. */
+export interface Period {
+  readonly stepS: number;
+  readonly points: number | null;
+}
+
+export interface ProfitSeries {
+  /** The profit of a wallet over its whole life at the moments of a period, the newest at the prices of now; null for a wallet that never did anything. */
+  readonly of: (wallet: string, period: Period) => Promise<readonly ProfitPoint[] | null>;
+  /** Puts together what is over of a series, so that who asks for it need not wait; nothing where that is held. */
+  readonly hold: (wallet: string, period: Period) => Promise<void>;
+}
+
+const MINUTE_S = 60;
+/** Series put together at once. */
+const AT_ONCE = 4;
+/** Changes of positions. With 100,000 positions a series takes some 100 MB while it is put together: those of large wallets are made one by one. */
+const MANY = 3_000;
+/** Steps of all parts together: some 16 MB. */
+const MAX_STEPS = 1_000_000;
+/** What a part takes besides its steps, in steps. */
+const PART_STEPS = 40;
+
+interface Moments {
+  readonly grid: Grid;
+  /** Of a grid that goes back to the wallet's first moment. */
+  readonly sinceS: number | null;
+}
+
+/** What is over of a wallet's series. */
+interface Part {
+  readonly frame: Frame;
+  readonly steps: Steps;
+  /** See NowRow. */
+  readonly version: string;
+}
+
+/**
+ * What is over of a series stays as it is while its frame serves, for an hour or two, unless something older comes in late: it is held, and an answer reads what
+ * the wallet has now and nothing else. In the last hour of a part the next one is made beside the answers.
+ */
+export function createProfitSeries(deps: PartDeps & { changes: Changes; nowMs: () => number }): ProfitSeries {
+  const { tables } = deps;
+  const turn = pLimit(AT_ONCE);
+  const largeTurn = pLimit(1);
+  /** By wallet and period; the one used last comes last. */
+  const parts = new Map<string, Part>();
+  const making = new Map<string, { readonly frame: Frame; made: Promise<Part>; isLate: boolean }>();
+  let held = 0;
+
+  const weightOf = ({ steps }: Part): number => PART_STEPS + steps.slots.length;
+  const drop = (name: string) => {
+    const part = parts.get(name);
+    if (part !== undefined) held -= weightOf(part);
+    parts.delete(name);
+  };
+  const put = (name: string, part: Part) => {
+    drop(name);
+    parts.set(name, part);
+    held += weightOf(part);
+    while (held > MAX_STEPS) drop(parts.keys().next().value as string);
+  };
+  deps.changes.on(['fills', 'resolutions'], (ids, _source, sinceS) => {
+    const isLate = (frame: Frame) => ids === null || sinceS <= newestOf(frame);
+    for (const [name, { frame }] of parts) if (isLate(frame)) drop(name);
+    for (const one of making.values()) one.isLate ||= isLate(one.frame);
+  });
+
+  const make = async (wallet: string, frame: Frame, version: string): Promise<Part> => {
+    if (frame.windows === 0) return { frame, steps: stepsOf(new Map()), version };
+    const found = await turn(() => readPart(deps, wallet, frame, MANY));
+    const steps = found === 'more' ? await largeTurn(() => readPart(deps, wallet, frame, null)) : found;
+    return { frame, steps, version };
+  };
+  /** The part that is being made, begun here where there is none. */
+  const made = (name: string, wallet: string, frame: Frame, version: string): Promise<Part> => {
+    const running = making.get(name);
+    if (running !== undefined && newestOf(running.frame) === newestOf(frame)) return running.made;
+    const one = { frame, made: make(wallet, frame, version), isLate: false };
+    making.set(name, one);
+    return one.made
+      .then((part) => {
+        if (!one.isLate) put(name, part);
+        return part;
+      })
+      .finally(() => {
+        if (making.get(name) === one) making.delete(name);
+      });
+  };
+  /** null for a wallet that never did anything. */
+  const momentsOf = async (wallet: string, { stepS, points }: Period): Promise<Moments | null> => {
+    const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
+    if (points !== null) return { grid: { startS: endS - (points - 1) * stepS, stepS, points }, sinceS: null };
+    const [row] = await tables.rows<{ first: number | string }>(firstMomentSql(wallet));
+    if (row === undefined) return null;
+    const sinceS = Number(row.first);
+    const count = Math.max(0, Math.floor((endS - sinceS) / stepS)) + 1;
+    return { grid: { startS: endS - (count - 1) * stepS, stepS, points: count }, sinceS };
+  };
+  const nowOf = async (wallet: string, frame: Frame): Promise<NowRow | null> => {
+    const [row] = await tables.rows<NowRow>(nowSql(wallet, frame));
+    return row === undefined || Number(row.positions) === 0 ? null : row;
+  };
+  const nameOf = (wallet: string, { stepS, points }: Period): string => `${wallet} ${stepS} ${points}`;
+  const heldFor = (name: string, grid: Grid): Part | null => {
+    const part = parts.get(name);
+    if (part === undefined || !covers(part.frame, grid)) return null;
+    parts.delete(name);
+    parts.set(name, part);
+    return part;
+  };
+
+  /** The part that serves a grid and what the wallet has now; null for a wallet without positions. */
+  const partFor = async (
+    wallet: string,
+    period: Period,
+    { grid, sinceS }: Moments,
+  ): Promise<{ part: Part; now: NowRow } | null> => {
+    const name = nameOf(wallet, period);
+    await deps.changes.current();
+    const next = frameOf(grid, sinceS);
+    const known = heldFor(name, grid);
+    if (known !== null) {
+      const now = await nowOf(wallet, known.frame);
+      if (now === null) return null;
+      if (now.version === known.version) {
+        // Whoever asks when this one no longer serves hears of a failure.
+        if (isOld(known.frame, grid)) renew(name, wallet, next).catch(() => undefined);
+        return { part: known, now };
+      }
+    }
+    const now = await nowOf(wallet, next);
+    return now === null ? null : { part: await made(name, wallet, next, now.version), now };
+  };
+  const renew = async (name: string, wallet: string, frame: Frame): Promise<void> => {
+    if (making.has(name)) return;
+    const now = await nowOf(wallet, frame);
+    if (now !== null) await made(name, wallet, frame, now.version);
+  };
+
+  return {
+    async of(wallet, period) {
+      const moments = await momentsOf(wallet, period);
+      const found = moments === null ? null : await partFor(wallet, period, moments);
+      if (moments === null || found === null) return null;
+      const { grid } = moments;
+      const { part, now } = found;
+      return Array.from({ length: grid.points }, (_, i) => {
+        const atS = grid.startS + i * grid.stepS;
+        return { atS, pnl: i === grid.points - 1 ? BigInt(now.pnl) : sumAt(part.steps, part.frame, atS) };
+      });
+    },
+    async hold(wallet, period) {
+      const moments = await momentsOf(wallet, period);
+      if (moments === null) return;
+      const name = nameOf(wallet, period);
+      await deps.changes.current();
+      const known = heldFor(name, moments.grid);
+      if (known === null || isOld(known.frame, moments.grid))
+        await renew(name, wallet, frameOf(moments.grid, moments.sinceS));
+    },
+  };
+}
