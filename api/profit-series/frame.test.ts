@@ -58,7 +58,7 @@ describe('a frame', () => {
   });
 
   it('puts what happens between two windows at the beginning of the later one', () => {
-    const frame: Frame = { startS: NOON, stepS: 3 * HOUR_S, windowS: 2 * HOUR_S, windows: 2 };
+    const frame: Frame = { startS: NOON, stepS: 3 * HOUR_S, windowS: 2 * HOUR_S, windows: 2, own: false };
     const slots = slotsPerWindow(frame);
     const at = (seconds: number) => slotOf(frame, NOON + seconds);
     expect([-1, 0, 1, 60, 61, 119 * 60].map(at)).toEqual([0, 0, 1, 1, 2, 119]);
@@ -68,7 +68,7 @@ describe('a frame', () => {
 });
 
 it('sums what is added at slots, up to a time', () => {
-  const frame: Frame = { startS: NOON, stepS: 60, windowS: 60, windows: 9 };
+  const frame: Frame = { startS: NOON, stepS: 60, windowS: 60, windows: 9, own: false };
   const steps = stepsOf(
     new Map([
       [5, -7n],

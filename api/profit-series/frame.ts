@@ -15,6 +15,8 @@ export interface Frame {
   readonly stepS: number;
   readonly windowS: number;
   readonly windows: number;
+  /** Whether it begins with the wallet it is for, and is of no use to others. */
+  readonly own: boolean;
 }
 
 const MINUTE_S = 60;
@@ -36,7 +38,7 @@ export function frameOf(grid: Grid, sinceS: number | null): Frame {
   const windowS = Math.min(grid.stepS, WINDOW_S);
   const windows =
     sinceS === null ? grid.points - 1 : Math.max(0, Math.floor((hourS + windowS - MINUTE_S - sinceS) / grid.stepS));
-  return { startS: hourS - windows * grid.stepS, stepS: grid.stepS, windowS, windows };
+  return { startS: hourS - windows * grid.stepS, stepS: grid.stepS, windowS, windows, own: sinceS !== null };
 }
 
 /** Whether the moments of a grid, its newest one left out, stand in the windows of a frame. */

@@ -3,7 +3,7 @@ import { marksOf } from './marks.js';
 
 it('prices a token by whichever outcome of its market traded last', () => {
   // Six windows of a slot each.
-  const frame = { startS: 7_200, stepS: 3_600, windowS: 60, windows: 6 };
+  const frame = { startS: 7_200, stepS: 3_600, windowS: 60, windows: 6, own: false };
   const close = (i: number, price: number, place: number) => ({ endS: 7_200 + i * 3_600, price, place });
   const yes = [close(-1, 500_000, 9), close(0, 600_000, 10), close(2, 700_000, 30), close(6, 1, 90)];
   // Above a dollar, as odd fills are: the other outcome is worth nothing.
@@ -16,7 +16,7 @@ it('prices a token by whichever outcome of its market traded last', () => {
 });
 
 it('tells a price once for as long as it stays, and the last one of a slot', () => {
-  const frame = { startS: 7_200, stepS: 4 * 3_600, windowS: 2 * 3_600, windows: 2 };
+  const frame = { startS: 7_200, stepS: 4 * 3_600, windowS: 2 * 3_600, windows: 2, own: false };
   const close = (hour: number, price: number) => ({ endS: 7_200 + hour * 3_600, price, place: hour });
   // The second hour ends in the first window, the next two between the windows, the sixth in the second window.
   expect(marksOf(frame, [close(1, 5), close(2, 7), close(3, 6), close(5, 6)], [])).toEqual([60, 5, 120, 6]);

@@ -43,7 +43,7 @@ function setUp(resolvedAtS: number | null) {
   };
 }
 /** Three moments an hour apart, each of one minute. */
-const frame = (startS: number): Frame => ({ startS, stepS: HOUR_S, windowS: 60, windows: 3 });
+const frame = (startS: number): Frame => ({ startS, stepS: HOUR_S, windowS: 60, windows: 3, own: false });
 const from = (...entries: [string, number][]) => new Map(entries);
 
 it('puts a line together once for a frame, and anew when something older came in late', async () => {
@@ -68,9 +68,14 @@ it('puts a line together once for a frame, and anew when something older came in
 it('knows frames apart', async () => {
   const { asked, lines } = setUp(null);
   const some = frame(NOON - HOUR_S);
-  const others = [{ startS: some.startS - HOUR_S }, { stepS: 2 * HOUR_S }, { windows: 4 }];
+  const others = [{ startS: some.startS - HOUR_S }, { stepS: 2 * HOUR_S }, { windows: 4, own: false }];
   for (const other of [some, ...others.map((change) => ({ ...some, ...change }))]) await lines(other, from(['1', 0]));
   expect(asked).toHaveLength(4);
+  // Lines of a wallet's own frame serve nobody else.
+  for (let n = 0; n < 2; n++) await lines({ ...some, own: true }, from(['1', 0]));
+  expect(asked).toHaveLength(6);
+  await lines(some, from(['1', 0]));
+  expect(asked).toHaveLength(6);
 });
 
 it('reads no closes of what was settled before it was held, until somebody held it earlier', async () => {

@@ -1,7 +1,7 @@
 import type { Changes } from '../catalogue/changes.js';
 import type { Facts } from '../catalogue/facts.js';
 import type { ClosesReader } from './closes.js';
-import { type Frame, newestOf } from './frame.js';
+import { type Frame, hourOf, newestOf } from './frame.js';
 import { marksOf, settlementOf } from './marks.js';
 
 /** What a token was worth at the slots of a frame. */
@@ -33,7 +33,7 @@ interface Held {
 
 /**
  * Shared between wallets, and held while their frame serves: putting a line together takes ten times as long as following it. Lines of a frame into which
- * a trade or a settlement came late are put together anew.
+ * a trade or a settlement came late are put together anew. Those of a wallet's own frame are held with its series alone.
  */
 export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; changes: Changes }): PriceLines {
   const { facts } = deps;
@@ -46,15 +46,22 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
   const heldOf = (frame: Frame): Held => {
     const name = Object.values(frame).join(' ');
     const held = frames.get(name) ?? { frame, lines: new Map<string, PriceLine>(), numbers: 0 };
+    if (frame.own) return held;
     frames.delete(name);
     frames.set(name, held);
     while (frames.size > MAX_FRAMES) frames.delete(frames.keys().next().value as string);
     return held;
   };
-  const isFull = (): boolean => {
-    let numbers = 0;
-    for (const held of frames.values()) numbers += held.numbers;
-    return numbers > MAX_NUMBERS;
+  /** Frames of earlier hours make way. */
+  const hasRoom = (frame: Frame): boolean => {
+    for (;;) {
+      let numbers = 0;
+      for (const held of frames.values()) numbers += held.numbers;
+      if (numbers < MAX_NUMBERS) return true;
+      const earlier = [...frames].find(([, held]) => hourOf(held.frame) < hourOf(frame));
+      if (earlier === undefined) return false;
+      frames.delete(earlier[0]);
+    }
   };
 
   const read = async (frame: Frame, heldFrom: ReadonlyMap<string, number>): Promise<Map<string, PriceLine>> => {
@@ -101,7 +108,7 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
       else missing.set(token, slot);
     }
     if (missing.size === 0) return found;
-    const isRoom = !isFull();
+    const isRoom = frame.own || hasRoom(frame);
     for (const [token, line] of await read(frame, missing)) {
       found.set(token, line);
       if (!isRoom) continue;

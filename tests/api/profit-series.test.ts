@@ -75,7 +75,7 @@ it('tells a wallet with more changes than asked for from one with as many', asyn
     ...reads,
     changes: { on: () => undefined, current: async () => undefined },
   });
-  const frame: Frame = { startS: T - DAY_S - 1_200, stepS: DAY_S, windowS: HOUR_S, windows: 3 };
+  const frame: Frame = { startS: T - DAY_S - 1_200, stepS: DAY_S, windowS: HOUR_S, windows: 3, own: false };
   const part = (positions: number, most: number | null) =>
     readPart({ tables, priceLines }, largeWallet(positions), frame, most as number);
   expect(await part(3_000, 3_000)).toEqual(await part(3_000, null));
@@ -132,10 +132,12 @@ function trade(wallet: string, token: string, atS: number, isLate = false): void
 
 const usdcOf = ({ shares, cents }: Trade): bigint => (shares * cents) / 100n;
 let entered = 0;
+/** All trades by their times. */
+let ordered: readonly Trade[] = [];
 /** Trades that were not there yet, and the positions they lead to, as the sinks write them: offsets only rise. */
 async function enter(): Promise<void> {
   const { client } = engine;
-  const ordered = [...trades].sort((a, b) => a.atS - b.atS);
+  ordered = [...trades].sort((a, b) => a.atS - b.atS);
   const fresh = new Set(trades.slice(entered));
   const rows = ordered.flatMap((one, n) =>
     fresh.has(one)
@@ -209,12 +211,8 @@ function worthAt(token: string, atS: number, isNow: boolean): bigint | null {
   if (pair === 1 && SETTLED_S <= atS) return token === '73' ? 250_000n : 750_000n;
   if (isNow && pair === 0) return token === '71' ? 310_000n : 690_000n;
   const overS = isNow ? Number.POSITIVE_INFINITY : Math.floor(atS / HOUR_S) * HOUR_S;
-  const own = [...trades]
-    .sort((a, b) => a.atS - b.atS)
-    .filter(
-      (one) => one.atS < overS && (one.token === token || (pair >= 0 && pairs[pair]?.includes(one.token as never))),
-    );
-  const last = own.at(-1);
+  const either: readonly string[] = pairs[pair] ?? [token];
+  const last = ordered.findLast((one) => one.atS < overS && either.includes(one.token));
   if (last === undefined) return null;
   const price = halfUp(usdcOf(last) * 1_000_000n, last.shares);
   return last.token === token ? price : 1_000_000n - price;
@@ -224,7 +222,7 @@ function profitAt(wallet: string, atS: number, isNow: boolean): bigint {
   let pnl = 0n;
   for (const token of traded) {
     let [size, cost] = [0n, 0n];
-    for (const one of [...trades].sort((a, b) => a.atS - b.atS)) {
+    for (const one of ordered) {
       if (one.wallet !== wallet || one.token !== token || one.atS > atS) continue;
       pnl += (one.action === 'BUY' ? -usdcOf(one) : usdcOf(one)) - one.fee;
       if (one.action === 'BUY') cost += usdcOf(one);
