@@ -19,6 +19,7 @@ it('holds the series of the wallets of the picture one after the other, and rest
         expect(asked).toBe(period);
         await new Promise((resolve) => setTimeout(resolve, 5));
         done.push(wallet);
+        if (wallet === '0xb') throw new Error('no time for so many');
       },
     },
     pause: async (ms) => {
@@ -26,6 +27,6 @@ it('holds the series of the wallets of the picture one after the other, and rest
       done.push('rest');
     },
   });
-  expect(held).toBe(3);
+  expect(held).toBe(2);
   expect(done).toEqual(wallets.flatMap((wallet) => [wallet, 'rest']));
 });

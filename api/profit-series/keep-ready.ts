@@ -18,7 +18,7 @@ const AGAIN_AFTER_MS = 60_000;
 /** At most a fifth of a core. */
 const REST = 4;
 
-/** Puts the series of the largest wallets together ahead of questions. Resolves with how many there are. */
+/** Puts the series of the largest wallets together ahead of questions. Resolves with how many are ready; whoever asks for another is told what failed. */
 export async function readyLargest(deps: {
   readonly tables: Tables;
   readonly profitSeries: Pick<ProfitSeries, 'hold'>;
@@ -27,12 +27,16 @@ export async function readyLargest(deps: {
   readonly pause: (ms: number) => Promise<void>;
 }): Promise<number> {
   const wallets = await deps.tables.rows<{ wallet: string }>(largestSql(MOST_WALLETS));
+  let ready = 0;
   for (const { wallet } of wallets) {
     const began = performance.now();
-    await deps.profitSeries.hold(wallet, deps.period);
+    ready += await deps.profitSeries.hold(wallet, deps.period).then(
+      () => 1,
+      () => 0,
+    );
     await deps.pause(REST * (performance.now() - began));
   }
-  return wallets.length;
+  return ready;
 }
 
 /** Does so once a minute until `signal` fires; what is held already costs nothing. Resolves then. */

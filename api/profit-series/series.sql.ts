@@ -1,4 +1,4 @@
-import type { Sql } from '../tables/port.js';
+import { FEW_ROWS, type Sql } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
 import { type Frame, frameParams, slotSql } from './frame.js';
 
@@ -65,25 +65,37 @@ export const giftsSql = (wallet: string, frame: Frame): Sql => ({
   params: { wallet, ...frameParams(frame) },
 });
 
-/** What a wallet made up to now. */
-export interface NowRow {
-  /** Base units, as text. */
-  readonly pnl: string;
-  readonly positions: number | string;
-  /** Of the newest change up to a frame's newest slot: the next offset in the log; 0 without any. */
-  readonly version: string;
+/** The newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
+export const versionSql = (wallet: string, frame: Frame): Sql => ({
+  text: `SELECT toString(max(_offset)) AS version FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
+  params: { wallet, newest: frameParams(frame).newest },
+  few: true,
+});
+
+/** Of a position, in base units: wide numbers come as text by themselves. */
+export interface HoldingRow {
+  readonly token_id: string;
+  readonly size: string;
+  readonly received: string;
+  readonly cost: string;
+  readonly realized_pnl: string;
+  readonly fees: string;
+  readonly fee_cost: string;
 }
 
-/**
- * A wallet's profit at the prices of now, of all its positions: what it realized less its fees, plus what it holds less its cost; what no price is
- * known of counts at its cost, gifts count nothing, and what was given away counts as sold at its cost.
- */
-export const nowSql = (wallet: string, frame: Frame): Sql => ({
+/** Positions of a wallet, in no order. */
+export const holdingsSql = (wallet: string, rows: number): Sql => ({
+  text: `SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL
+      WHERE wallet = {wallet:String} LIMIT {rows:UInt32}`,
+  params: { wallet, rows },
+  few: rows <= FEW_ROWS,
+});
+
+/** What a wallet made with all its positions at the prices of now, see createProfitNow. Base units, as text. */
+export const profitNowSql = (wallet: string): Sql => ({
   text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
           + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),
-            intDiv(toInt256(p.size - p.received) * toInt256(round(q.price * 1000000)) * 2 + 1000000, 2000000) - p.cost))) AS pnl,
-        count() AS positions,
-        (SELECT toString(if(count() = 0, 0, max(_offset) + 1)) FROM pnl_events AS e WHERE e.wallet = {wallet:String} AND ${eventTime} <= {newest:Int64}) AS version
+            intDiv(toInt256(p.size - p.received) * toInt256(round(q.price * 1000000)) * 2 + 1000000, 2000000) - p.cost))) AS pnl
       FROM (
         SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL WHERE wallet = {wallet:String}
       ) AS p
@@ -92,5 +104,6 @@ export const nowSql = (wallet: string, frame: Frame): Sql => ({
         WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String} AND size > 0)
       ) AS q ON q.token_id = p.token_id
       SETTINGS max_execution_time = 10`,
-  params: { wallet, newest: frameParams(frame).newest },
+  params: { wallet },
+  few: true,
 });

@@ -2,7 +2,8 @@ import pLimit from 'p-limit';
 import type { Changes } from '../catalogue/changes.js';
 import { covers, type Frame, frameOf, type Grid, isOld, newestOf, type Steps, stepsOf, sumAt } from './frame.js';
 import { type PartDeps, readPart } from './parts.js';
-import { firstMomentSql, type NowRow, nowSql } from './series.sql.js';
+import type { ProfitNow } from './profit-now.js';
+import { firstMomentSql, versionSql } from './series.sql.js';
 
 /** A wallet's total profit at a moment: base units, Unix seconds. */
 export interface ProfitPoint {
@@ -43,15 +44,19 @@ interface Moments {
 interface Part {
   readonly frame: Frame;
   readonly steps: Steps;
-  /** See NowRow. */
+  /** See versionSql. */
   readonly version: string;
+  /** Of a wallet with many changes. */
+  readonly isLarge: boolean;
 }
 
 /**
  * What is over of a series stays as it is while its frame serves, for an hour or two, unless something older comes in late: it is held, and an answer reads what
  * the wallet has now and nothing else. In the last hour of a part the next one is made beside the answers.
  */
-export function createProfitSeries(deps: PartDeps & { changes: Changes; nowMs: () => number }): ProfitSeries {
+export function createProfitSeries(
+  deps: PartDeps & { profitNow: ProfitNow; changes: Changes; nowMs: () => number },
+): ProfitSeries {
   const { tables } = deps;
   const turn = pLimit(AT_ONCE);
   const largeTurn = pLimit(1);
@@ -79,10 +84,10 @@ export function createProfitSeries(deps: PartDeps & { changes: Changes; nowMs: (
   });
 
   const make = async (wallet: string, frame: Frame, version: string): Promise<Part> => {
-    if (frame.windows === 0) return { frame, steps: stepsOf(new Map()), version };
+    if (frame.windows === 0) return { frame, steps: stepsOf(new Map()), version, isLarge: false };
     const found = await turn(() => readPart(deps, wallet, frame, MANY));
     const steps = found === 'more' ? await largeTurn(() => readPart(deps, wallet, frame, null)) : found;
-    return { frame, steps, version };
+    return { frame, steps, version, isLarge: found === 'more' };
   };
   /** The part that is being made, begun here where there is none. */
   const made = (name: string, wallet: string, frame: Frame, version: string): Promise<Part> => {
@@ -109,9 +114,9 @@ export function createProfitSeries(deps: PartDeps & { changes: Changes; nowMs: (
     const count = Math.max(0, Math.floor((endS - sinceS) / stepS)) + 1;
     return { grid: { startS: endS - (count - 1) * stepS, stepS, points: count }, sinceS };
   };
-  const nowOf = async (wallet: string, frame: Frame): Promise<NowRow | null> => {
-    const [row] = await tables.rows<NowRow>(nowSql(wallet, frame));
-    return row === undefined || Number(row.positions) === 0 ? null : row;
+  const versionOf = async (wallet: string, frame: Frame): Promise<string> => {
+    const [row] = await tables.rows<{ version: string }>(versionSql(wallet, frame));
+    return row?.version ?? '0';
   };
   const nameOf = (wallet: string, { stepS, points }: Period): string => `${wallet} ${stepS} ${points}`;
   const heldFor = (name: string, grid: Grid): Part | null => {
@@ -122,44 +127,38 @@ export function createProfitSeries(deps: PartDeps & { changes: Changes; nowMs: (
     return part;
   };
 
-  /** The part that serves a grid and what the wallet has now; null for a wallet without positions. */
-  const partFor = async (
-    wallet: string,
-    period: Period,
-    { grid, sinceS }: Moments,
-  ): Promise<{ part: Part; now: NowRow } | null> => {
+  /** What is over of a wallet's series at the moments of a grid, and what it made up to now; null for a wallet without positions. */
+  const read = async (wallet: string, period: Period, { grid, sinceS }: Moments) => {
     const name = nameOf(wallet, period);
     await deps.changes.current();
     const next = frameOf(grid, sinceS);
     const known = heldFor(name, grid);
-    if (known !== null) {
-      const now = await nowOf(wallet, known.frame);
-      if (now === null) return null;
-      if (now.version === known.version) {
-        // Whoever asks when this one no longer serves hears of a failure.
-        if (isOld(known.frame, grid)) renew(name, wallet, next).catch(() => undefined);
-        return { part: known, now };
-      }
+    const [version, now] = await Promise.all([
+      versionOf(wallet, known?.frame ?? next),
+      deps.profitNow(wallet, known?.isLarge ?? false),
+    ]);
+    if (now === null) return null;
+    if (known?.version === version) {
+      // Whoever asks when this one no longer serves hears of a failure.
+      if (isOld(known.frame, grid)) renew(name, wallet, next).catch(() => undefined);
+      return { part: known, now };
     }
-    const now = await nowOf(wallet, next);
-    return now === null ? null : { part: await made(name, wallet, next, now.version), now };
+    return { part: await made(name, wallet, next, known === null ? version : await versionOf(wallet, next)), now };
   };
   const renew = async (name: string, wallet: string, frame: Frame): Promise<void> => {
-    if (making.has(name)) return;
-    const now = await nowOf(wallet, frame);
-    if (now !== null) await made(name, wallet, frame, now.version);
+    if (!making.has(name)) await made(name, wallet, frame, await versionOf(wallet, frame));
   };
 
   return {
     async of(wallet, period) {
       const moments = await momentsOf(wallet, period);
-      const found = moments === null ? null : await partFor(wallet, period, moments);
+      const found = moments === null ? null : await read(wallet, period, moments);
       if (moments === null || found === null) return null;
       const { grid } = moments;
       const { part, now } = found;
       return Array.from({ length: grid.points }, (_, i) => {
         const atS = grid.startS + i * grid.stepS;
-        return { atS, pnl: i === grid.points - 1 ? BigInt(now.pnl) : sumAt(part.steps, part.frame, atS) };
+        return { atS, pnl: i === grid.points - 1 ? now : sumAt(part.steps, part.frame, atS) };
       });
     },
     async hold(wallet, period) {

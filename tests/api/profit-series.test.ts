@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Frame } from '../../api/profit-series/frame.js';
 import { readPart } from '../../api/profit-series/parts.js';
 import { createPriceLines } from '../../api/profit-series/price-lines.js';
+import { createProfitNow } from '../../api/profit-series/profit-now.js';
 import type { Period } from '../../api/profit-series/series.js';
 import { createReads, type Reads } from '../../api/reads.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -162,8 +163,8 @@ async function enter(): Promise<void> {
   );
   entered = trades.length;
   await client.insertRows('fills', rows);
-  await client.command('TRUNCATE TABLE positions');
-  await client.command(`DELETE FROM pnl_events WHERE wallet IN ('${active}', '${quiet}')`);
+  for (const table of ['positions', 'pnl_events'])
+    await client.command(`DELETE FROM ${table} WHERE wallet IN ('${active}', '${quiet}')`);
   await insertAccounts(
     client,
     ordered.map((one) =>
@@ -308,6 +309,16 @@ it('takes up what comes in late', async () => {
   await enter();
   nowMs += 6_000;
   for (const period of [month, all]) await expectTrue(active, period);
+});
+
+it('tells the same of now from positions one by one as from their sum in the tables', async () => {
+  const profitNow = createProfitNow({ tables, prices: reads.prices });
+  for (const wallet of [active, quiet, largeWallet(2_999)]) {
+    const sum = await profitNow(wallet, true);
+    expect(sum).not.toBe(0n);
+    expect(await profitNow(wallet, false)).toBe(sum);
+  }
+  expect(await profitNow(address(0x99), false)).toBeNull();
 });
 
 it('knows nothing of who never did anything', async () => {
