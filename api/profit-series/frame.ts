@@ -67,7 +67,6 @@ export const frameParams = (frame: Frame) => ({
   start: frame.startS,
   step: frame.stepS,
   slots: slotsPerWindow(frame),
-  newest: newestOf(frame),
 });
 
 /** A sum at each slot of a frame: where it changes, and from there on. */

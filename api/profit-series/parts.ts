@@ -2,35 +2,44 @@ import { setImmediate as others } from 'node:timers/promises';
 import { marked } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { type Frame, type Steps, stepsOf } from './frame.js';
+import { type Frame, type Steps, slotOf, stepsOf } from './frame.js';
 import { type GiftStep, giftsOf } from './gifts.js';
 import type { PriceLine, PriceLines } from './price-lines.js';
-import { type ChangeRow, changesSql, type GiftRow, giftsSql } from './series.sql.js';
+import {
+  type ChangeRow,
+  changesSql,
+  type EventRow,
+  eventsSql,
+  type GiftRow,
+  giftsSql,
+  versionSql,
+} from './series.sql.js';
 
 /** What is known of so many at once is held in memory, and looked up at one go, in some milliseconds. */
-const CHANGES_AT_ONCE = 1_000;
+const TOKENS_AT_ONCE = 1_000;
 /** After so much work other requests have their turn: each takes several rounds of the event loop, and waits for a whole turn in each. */
 const TURN_MS = 3;
 
-/** Where the rows of a token end; rows stand together by token. */
-function endOfToken(rows: readonly ChangeRow[], from: number): number {
-  const token = rows[from]?.token;
-  let at = from + 1;
-  while (at < rows.length && rows[at]?.token === token) at++;
-  return at;
+/** What happened to a position up to a slot of the frame. Base units. */
+interface Change {
+  readonly slot: number;
+  /** See ChangeRow. */
+  cash: bigint;
+  size: bigint;
+  cost: bigint;
 }
 
 const NONE: readonly never[] = [];
 /** Of what is never held at a slot. */
 const NO_LINE: PriceLine = { marks: NONE, settled: null };
-const slotAt = (rows: readonly { readonly slot: number | string }[], at: number): number =>
-  Number(rows[at]?.slot ?? Number.POSITIVE_INFINITY);
+const slotAt = (rows: readonly { readonly slot: number }[], at: number): number =>
+  rows[at]?.slot ?? Number.POSITIVE_INFINITY;
 
 /** Tells `add` what the changes of one position, and of its prices, are worth at the slots in which they happen. */
 function addPosition(
   line: PriceLine,
   given: readonly GiftStep[],
-  changes: readonly ChangeRow[],
+  changes: readonly Change[],
   add: (slot: number, value: bigint) => void,
 ): void {
   const marks = line.marks ?? NONE;
@@ -41,10 +50,10 @@ function addPosition(
   const markAt = (at: number): number => marks[at] ?? Number.POSITIVE_INFINITY;
   for (let slot = slotAt(changes, 0); slot !== Number.POSITIVE_INFINITY; ) {
     for (; slotAt(changes, nextChange) <= slot; nextChange++) {
-      const change = changes[nextChange] as ChangeRow;
-      add(slot, BigInt(change.cash));
-      size = BigInt(change.size);
-      cost = BigInt(change.cost);
+      const change = changes[nextChange] as Change;
+      add(slot, change.cash);
+      size = change.size;
+      cost = change.cost;
     }
     for (; slotAt(given, nextGift) <= slot; nextGift++) gift = (given[nextGift] as GiftStep).value;
     for (; markAt(nextMark) <= slot; nextMark += 2) price = BigInt(marks[nextMark + 1] as number);
@@ -68,49 +77,100 @@ export interface PartDeps {
   readonly priceLines: PriceLines;
 }
 
+/** Changes by token, each token's in their order. */
+type Changes = ReadonlyMap<string, readonly Change[]>;
+
+/** What is known of a wallet up to the newest slot of a frame. */
+export interface WalletPart {
+  readonly steps: Steps;
+  /** See versionSql; of before anything else was read. */
+  readonly version: string;
+}
+
 /** Tokens that are held at a slot of the frame, and the first such slot. */
-function heldFromOf(changes: readonly ChangeRow[]): ReadonlyMap<string, number> {
+function heldFromOf(tokens: readonly (readonly [string, readonly Change[]])[]): ReadonlyMap<string, number> {
   const heldFrom = new Map<string, number>();
-  for (const { token, slot, size } of changes)
-    if (size !== '0') heldFrom.set(token, Math.min(Number(slot), heldFrom.get(token) ?? Number(slot)));
+  for (const [token, changes] of tokens) {
+    const first = changes.find(({ size }) => size !== 0n);
+    if (first !== undefined) heldFrom.set(token, first.slot);
+  }
   return heldFrom;
 }
 
 /**
- * A wallet's profit over its whole life at the slots of a frame. `most`: 'more' for a wallet with more changes than these, of which nothing further
- * is read.
- *
  * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
  * nothing, and what was given away counts as sold at its cost.
  */
-export async function readPart(deps: PartDeps, wallet: string, frame: Frame, most: null): Promise<Steps>;
-export async function readPart(deps: PartDeps, wallet: string, frame: Frame, most: number): Promise<Steps | 'more'>;
-export async function readPart(
-  deps: PartDeps,
-  wallet: string,
-  frame: Frame,
-  most: number | null,
-): Promise<Steps | 'more'> {
-  const { tables } = deps;
-  const changes = await tables.rows<ChangeRow>(changesSql(wallet, frame, most));
-  if (most !== null && changes.length > most) return 'more';
-  const given = changes.some((change) => boolFrom(change.gifts));
-  const gifts = giftsOf(given ? await tables.rows<GiftRow>(giftsSql(wallet, frame)) : []);
+async function stepsBy(deps: PartDeps, wallet: string, frame: Frame, changes: Changes, given: boolean): Promise<Steps> {
+  const gifts = giftsOf(given ? await deps.tables.rows<GiftRow>(giftsSql(wallet, frame)) : []);
   // What is added at each slot and stays.
   const added = new Map<number, bigint>();
   const add = (slot: number, value: bigint) => added.set(slot, (added.get(slot) ?? 0n) + value);
+  const tokens = [...changes];
   let turnMs = performance.now();
-  for (let from = 0, to = 0; from < changes.length; from = to) {
-    while (to < changes.length && to - from < CHANGES_AT_ONCE) to = endOfToken(changes, to);
-    const lines = await deps.priceLines(frame, heldFromOf(changes.slice(from, to)));
-    for (let at = from, end = at; at < to; at = end) {
-      end = endOfToken(changes, at);
-      const { token } = changes[at] as ChangeRow;
-      addPosition(lines.get(token) ?? NO_LINE, gifts.get(token) ?? NONE, changes.slice(at, end), add);
+  for (let from = 0; from < tokens.length; from += TOKENS_AT_ONCE) {
+    const some = tokens.slice(from, from + TOKENS_AT_ONCE);
+    const lines = await deps.priceLines(frame, heldFromOf(some));
+    for (const [token, list] of some) {
+      addPosition(lines.get(token) ?? NO_LINE, gifts.get(token) ?? NONE, list, add);
       if (performance.now() - turnMs < TURN_MS) continue;
       await others();
       turnMs = performance.now();
     }
   }
   return stepsOf(added);
+}
+
+/** A wallet's profit over its whole life at the slots of a frame. 'more' for a wallet with more changes than `most`, of which nothing further is read. */
+export async function readSmallPart(
+  deps: PartDeps,
+  wallet: string,
+  frame: Frame,
+  most: number,
+): Promise<WalletPart | 'more'> {
+  const events = await deps.tables.rows<EventRow>(eventsSql(wallet, frame, most + 1));
+  if (events.length > most) return 'more';
+  const changes = new Map<string, Change[]>();
+  let [version, given] = [0n, false];
+  for (const event of events) {
+    const slot = slotOf(frame, Number(event.at));
+    const isOdd = event.problem !== '';
+    const soldAt =
+      event.action === 'SEND' || isOdd ? BigInt(event.realized_pnl) - BigInt(event.cost) : BigInt(event.cash);
+    given ||= event.action === 'RECEIVE' || (event.action === 'CONVERT' && isOdd);
+    const list = changes.get(event.token_id) ?? [];
+    if (list.length === 0) changes.set(event.token_id, list);
+    let change = list.at(-1);
+    if (change?.slot !== slot) {
+      change = { slot, cash: 0n, size: 0n, cost: 0n };
+      list.push(change);
+    }
+    change.cash += soldAt - BigInt(event.fee);
+    change.size = BigInt(event.size_after);
+    change.cost = BigInt(event.cost_after);
+    const offset = BigInt(event._offset);
+    if (offset > version) version = offset;
+  }
+  return { steps: await stepsBy(deps, wallet, frame, changes, given), version: String(version) };
+}
+
+/** The same of a wallet with any number of changes: the tables put them together by slots. */
+export async function readLargePart(deps: PartDeps, wallet: string, frame: Frame): Promise<WalletPart> {
+  const { tables } = deps;
+  const version = await readVersion(tables, wallet, frame);
+  const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame));
+  const changes = new Map<string, Change[]>();
+  for (const { token, slot, cash, size, cost } of rows) {
+    const list = changes.get(token) ?? [];
+    if (list.length === 0) changes.set(token, list);
+    list.push({ slot: Number(slot), cash: BigInt(cash), size: BigInt(size), cost: BigInt(cost) });
+  }
+  const given = rows.some((change) => boolFrom(change.gifts));
+  return { steps: await stepsBy(deps, wallet, frame, changes, given), version };
+}
+
+/** See versionSql. */
+export async function readVersion(tables: Tables, wallet: string, frame: Frame): Promise<string> {
+  const [row] = await tables.rows<{ version: string }>(versionSql(wallet, frame));
+  return row?.version ?? '0';
 }

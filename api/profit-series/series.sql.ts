@@ -1,6 +1,6 @@
 import { FEW_ROWS, type Sql } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
-import { type Frame, frameParams, slotSql } from './frame.js';
+import { type Frame, frameParams, newestOf, slotSql } from './frame.js';
 
 const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
 
@@ -12,6 +12,33 @@ export const firstMomentSql = (wallet: string): Sql => ({
 
 const gift = (row: '' | 'e.'): string =>
   `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
+
+/** One change of a position, in base units: wide numbers come as text by themselves. */
+export interface EventRow {
+  readonly token_id: string;
+  /** Unix seconds. */
+  readonly at: number | string;
+  readonly action: string;
+  readonly problem: string;
+  readonly cash: string;
+  readonly fee: string;
+  readonly realized_pnl: string;
+  readonly cost: string;
+  readonly size_after: string;
+  readonly cost_after: string;
+  readonly _offset: string;
+}
+
+/** Changes of a wallet's positions up to a frame's newest slot, in chain order. */
+export const eventsSql = (wallet: string, frame: Frame, rows: number): Sql => ({
+  text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, cash, fee, realized_pnl, cost, size_after, cost_after, _offset
+      FROM pnl_events FINAL
+      WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')
+      ORDER BY timestamp, block_number, log_index, id, leg
+      LIMIT {rows:UInt32}`,
+  params: { wallet, newest: newestOf(frame), rows },
+  few: rows <= FEW_ROWS,
+});
 
 /** What happened to a position up to a slot of the frame. Base units, as text. */
 export interface ChangeRow {
@@ -25,21 +52,18 @@ export interface ChangeRow {
   readonly gifts: SqlBool;
 }
 
-/**
- * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `enough`, of our own
- * constants: where there are more, reading ends soon after so many, with more rows than these but not all.
- */
-export const changesSql = (wallet: string, frame: Frame, enough: number | null): Sql => ({
+/** Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. */
+export const changesSql = (wallet: string, frame: Frame): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${slotSql(eventTime)} AS slot,
         toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
         toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
         toString(argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg))) AS cost, max(${gift('e.')}) AS gifts
       FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND ${eventTime} <= {newest:Int64}
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
       GROUP BY e.token_id, slot
       ORDER BY e.token_id, slot
-      SETTINGS max_execution_time = 10${enough === null ? '' : `, max_rows_to_group_by = ${enough}, group_by_overflow_mode = 'break'`}`,
-  params: { wallet, ...frameParams(frame) },
+      SETTINGS max_execution_time = 10`,
+  params: { wallet, ...frameParams(frame), newest: newestOf(frame) },
 });
 
 export interface GiftRow {
@@ -58,17 +82,17 @@ export const giftsSql = (wallet: string, frame: Frame): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${slotSql(eventTime)} AS slot, e.id AS id, e.action AS action, toString(e.shares) AS shares,
         toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
       FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND ${eventTime} <= {newest:Int64}
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${gift('')})
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...frameParams(frame) },
+  params: { wallet, ...frameParams(frame), newest: newestOf(frame) },
 });
 
 /** The newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
 export const versionSql = (wallet: string, frame: Frame): Sql => ({
   text: `SELECT toString(max(_offset)) AS version FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
-  params: { wallet, newest: frameParams(frame).newest },
+  params: { wallet, newest: newestOf(frame) },
   few: true,
 });
 

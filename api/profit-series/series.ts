@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
 import type { Changes } from '../catalogue/changes.js';
-import { covers, type Frame, frameOf, type Grid, isOld, newestOf, type Steps, stepsOf, sumAt } from './frame.js';
-import { type PartDeps, readPart } from './parts.js';
+import { covers, type Frame, frameOf, type Grid, isOld, newestOf, sumAt } from './frame.js';
+import { type PartDeps, readLargePart, readSmallPart, readVersion, type WalletPart } from './parts.js';
 import type { ProfitNow } from './profit-now.js';
-import { firstMomentSql, versionSql } from './series.sql.js';
+import { firstMomentSql } from './series.sql.js';
 
 /** A wallet's total profit at a moment: base units, Unix seconds. */
 export interface ProfitPoint {
@@ -41,11 +41,8 @@ interface Moments {
 }
 
 /** What is over of a wallet's series. */
-interface Part {
+interface Part extends WalletPart {
   readonly frame: Frame;
-  readonly steps: Steps;
-  /** See versionSql. */
-  readonly version: string;
   /** Of a wallet with many changes. */
   readonly isLarge: boolean;
 }
@@ -83,17 +80,16 @@ export function createProfitSeries(
     for (const one of making.values()) one.isLate ||= isLate(one.frame);
   });
 
-  const make = async (wallet: string, frame: Frame, version: string): Promise<Part> => {
-    if (frame.windows === 0) return { frame, steps: stepsOf(new Map()), version, isLarge: false };
-    const found = await turn(() => readPart(deps, wallet, frame, MANY));
-    const steps = found === 'more' ? await largeTurn(() => readPart(deps, wallet, frame, null)) : found;
-    return { frame, steps, version, isLarge: found === 'more' };
+  const make = async (wallet: string, frame: Frame): Promise<Part> => {
+    const small = await turn(() => readSmallPart(deps, wallet, frame, MANY));
+    if (small !== 'more') return { frame, ...small, isLarge: false };
+    return { frame, ...(await largeTurn(() => readLargePart(deps, wallet, frame))), isLarge: true };
   };
   /** The part that is being made, begun here where there is none. */
-  const made = (name: string, wallet: string, frame: Frame, version: string): Promise<Part> => {
+  const made = (name: string, wallet: string, frame: Frame): Promise<Part> => {
     const running = making.get(name);
     if (running !== undefined && newestOf(running.frame) === newestOf(frame)) return running.made;
-    const one = { frame, made: make(wallet, frame, version), isLate: false };
+    const one = { frame, made: make(wallet, frame), isLate: false };
     making.set(name, one);
     return one.made
       .then((part) => {
@@ -114,10 +110,6 @@ export function createProfitSeries(
     const count = Math.max(0, Math.floor((endS - sinceS) / stepS)) + 1;
     return { grid: { startS: endS - (count - 1) * stepS, stepS, points: count }, sinceS };
   };
-  const versionOf = async (wallet: string, frame: Frame): Promise<string> => {
-    const [row] = await tables.rows<{ version: string }>(versionSql(wallet, frame));
-    return row?.version ?? '0';
-  };
   const nameOf = (wallet: string, { stepS, points }: Period): string => `${wallet} ${stepS} ${points}`;
   const heldFor = (name: string, grid: Grid): Part | null => {
     const part = parts.get(name);
@@ -133,20 +125,22 @@ export function createProfitSeries(
     await deps.changes.current();
     const next = frameOf(grid, sinceS);
     const known = heldFor(name, grid);
+    if (known === null) {
+      const [part, now] = await Promise.all([made(name, wallet, next), deps.profitNow(wallet, false)]);
+      return now === null ? null : { part, now };
+    }
     const [version, now] = await Promise.all([
-      versionOf(wallet, known?.frame ?? next),
-      deps.profitNow(wallet, known?.isLarge ?? false),
+      readVersion(tables, wallet, known.frame),
+      deps.profitNow(wallet, known.isLarge),
     ]);
     if (now === null) return null;
-    if (known?.version === version) {
-      // Whoever asks when this one no longer serves hears of a failure.
-      if (isOld(known.frame, grid)) renew(name, wallet, next).catch(() => undefined);
-      return { part: known, now };
-    }
-    return { part: await made(name, wallet, next, known === null ? version : await versionOf(wallet, next)), now };
+    if (known.version !== version) return { part: await made(name, wallet, next), now };
+    // Whoever asks when this one no longer serves hears of a failure.
+    if (isOld(known.frame, grid)) renew(name, wallet, next).catch(() => undefined);
+    return { part: known, now };
   };
   const renew = async (name: string, wallet: string, frame: Frame): Promise<void> => {
-    if (!making.has(name)) await made(name, wallet, frame, await versionOf(wallet, frame));
+    if (!making.has(name)) await made(name, wallet, frame);
   };
 
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Frame } from '../../api/profit-series/frame.js';
-import { readPart } from '../../api/profit-series/parts.js';
+import { readLargePart, readSmallPart } from '../../api/profit-series/parts.js';
 import { createPriceLines } from '../../api/profit-series/price-lines.js';
 import { createProfitNow } from '../../api/profit-series/profit-now.js';
 import type { Period } from '../../api/profit-series/series.js';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   tables = {
     ...live,
     rows: (sql) => {
-      if (sql.text.includes('AS gifts')) putTogether++;
+      if (sql.text.includes('cost_after')) putTogether++;
       return live.rows(sql);
     },
   };
@@ -71,18 +71,24 @@ it.each(sizes)('tells a series of %s positions whole, however large the wallet',
   ]);
 });
 
-it('tells a wallet with more changes than asked for from one with as many', async () => {
+it('puts a wallet together from its changes one by one as from what the tables make of them, unless there are too many', async () => {
   const priceLines = createPriceLines({
     ...reads,
     changes: { on: () => undefined, current: async () => undefined },
   });
-  const frame: Frame = { startS: T - DAY_S - 1_200, stepS: DAY_S, windowS: HOUR_S, windows: 3, own: false };
-  const part = (positions: number, most: number | null) =>
-    readPart({ tables, priceLines }, largeWallet(positions), frame, most as number);
-  expect(await part(3_000, 3_000)).toEqual(await part(3_000, null));
-  expect(await part(2_999, 3_000)).toEqual(await part(2_999, null));
-  expect(await part(3_001, 3_000)).toBe('more');
-  expect(await part(TOKENS, 3_000)).toBe('more');
+  const frames: readonly Frame[] = [
+    { startS: T - DAY_S - 1_200, stepS: DAY_S, windowS: HOUR_S, windows: 3, own: false },
+    { startS: T - 20 * DAY_S - 1_200, stepS: 3 * HOUR_S, windowS: 2 * HOUR_S, windows: 160, own: false },
+  ];
+  const small = (wallet: string, frame: Frame, most: number) =>
+    readSmallPart({ tables, priceLines }, wallet, frame, most);
+  for (const frame of frames)
+    for (const wallet of [largeWallet(3_000), active, quiet])
+      expect(await small(wallet, frame, 3_000)).toEqual(await readLargePart({ tables, priceLines }, wallet, frame));
+  const [frame] = frames as [Frame];
+  expect(await small(largeWallet(3_001), frame, 3_000)).toBe('more');
+  expect(await small(largeWallet(2_999), frame, 2_998)).toBe('more');
+  expect(await small(largeWallet(2_999), frame, 2_999)).not.toBe('more');
 });
 
 // A small venue, whose series are worked out anew from its trades.
