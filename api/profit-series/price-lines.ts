@@ -20,8 +20,8 @@ export type PriceLines = (
 
 /** Frames of which lines are held: of the periods that are asked for, in this hour and the one before. */
 const MAX_FRAMES = 4;
-/** Of the lines of all frames: some 24 MB. */
-const MAX_NUMBERS = 3_000_000;
+/** Of the lines of all frames: some 10 MB. */
+const MAX_NUMBERS = 1_200_000;
 /** What a line takes besides its marks, in numbers. */
 const LINE_NUMBERS = 24;
 
