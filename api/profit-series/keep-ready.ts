@@ -13,7 +13,7 @@ const largestSql = (rows: number): Sql => ({
   params: { rows },
 });
 
-const MOST_WALLETS = 1_000;
+const MOST_WALLETS = 500;
 const AGAIN_AFTER_MS = 60_000;
 /** At most a fifth of a core. */
 const REST = 4;

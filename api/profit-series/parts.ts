@@ -12,11 +12,14 @@ import {
   eventsSql,
   type GiftRow,
   giftsSql,
+  type VersionRow,
   versionSql,
 } from './series.sql.js';
 
 /** What is known of so many at once is held in memory, and looked up at one go, in some milliseconds. */
 const TOKENS_AT_ONCE = 1_000;
+/** Changes of a large wallet that are in memory at once: some 15 MB. */
+const CHANGES_AT_ONCE = 40_000;
 /** After so much work other requests have their turn: each takes several rounds of the event loop, and waits for a whole turn in each. */
 const TURN_MS = 3;
 
@@ -77,8 +80,8 @@ export interface PartDeps {
   readonly priceLines: PriceLines;
 }
 
-/** Changes by token, each token's in their order. */
-type Changes = ReadonlyMap<string, readonly Change[]>;
+/** Tokens with their changes in their order. */
+type Changed = readonly [token: string, changes: readonly Change[]];
 
 /** What is known of a wallet up to the newest slot of a frame. */
 export interface WalletPart {
@@ -88,7 +91,7 @@ export interface WalletPart {
 }
 
 /** Tokens that are held at a slot of the frame, and the first such slot. */
-function heldFromOf(tokens: readonly (readonly [string, readonly Change[]])[]): ReadonlyMap<string, number> {
+function heldFromOf(tokens: readonly Changed[]): ReadonlyMap<string, number> {
   const heldFrom = new Map<string, number>();
   for (const [token, changes] of tokens) {
     const first = changes.find(({ size }) => size !== 0n);
@@ -99,27 +102,35 @@ function heldFromOf(tokens: readonly (readonly [string, readonly Change[]])[]): 
 
 /**
  * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
- * nothing, and what was given away counts as sold at its cost.
+ * nothing, and what was given away counts as sold at its cost. Adds to what is added at each slot and stays.
  */
-async function stepsBy(deps: PartDeps, wallet: string, frame: Frame, changes: Changes, given: boolean): Promise<Steps> {
-  const gifts = giftsOf(given ? await deps.tables.rows<GiftRow>(giftsSql(wallet, frame)) : []);
-  // What is added at each slot and stays.
-  const added = new Map<number, bigint>();
+async function addAll(
+  deps: PartDeps,
+  frame: Frame,
+  tokens: Iterator<Changed>,
+  gifts: ReadonlyMap<string, readonly GiftStep[]>,
+  added: Map<number, bigint>,
+): Promise<void> {
   const add = (slot: number, value: bigint) => added.set(slot, (added.get(slot) ?? 0n) + value);
-  const tokens = [...changes];
   let turnMs = performance.now();
-  for (let from = 0; from < tokens.length; from += TOKENS_AT_ONCE) {
-    const some = tokens.slice(from, from + TOKENS_AT_ONCE);
+  for (;;) {
+    const some: Changed[] = [];
+    for (let next = tokens.next(); next.done !== true; next = tokens.next()) {
+      some.push(next.value);
+      if (some.length === TOKENS_AT_ONCE) break;
+    }
+    if (some.length === 0) return;
     const lines = await deps.priceLines(frame, heldFromOf(some));
-    for (const [token, list] of some) {
-      addPosition(lines.get(token) ?? NO_LINE, gifts.get(token) ?? NONE, list, add);
+    for (const [token, changes] of some) {
+      addPosition(lines.get(token) ?? NO_LINE, gifts.get(token) ?? NONE, changes, add);
       if (performance.now() - turnMs < TURN_MS) continue;
       await others();
       turnMs = performance.now();
     }
   }
-  return stepsOf(added);
 }
+const readGifts = async ({ tables }: PartDeps, wallet: string, frame: Frame) =>
+  giftsOf(await tables.rows<GiftRow>(giftsSql(wallet, frame)));
 
 /** A wallet's profit over its whole life at the slots of a frame. 'more' for a wallet with more changes than `most`, of which nothing further is read. */
 export async function readSmallPart(
@@ -151,26 +162,41 @@ export async function readSmallPart(
     const offset = BigInt(event._offset);
     if (offset > version) version = offset;
   }
-  return { steps: await stepsBy(deps, wallet, frame, changes, given), version: String(version) };
+  const added = new Map<number, bigint>();
+  await addAll(deps, frame, changes.entries(), given ? await readGifts(deps, wallet, frame) : new Map(), added);
+  return { steps: stepsOf(added), version: String(version) };
 }
 
-/** The same of a wallet with any number of changes: the tables put them together by slots. */
+/** Rows stand together by token. */
+function* changedOf(rows: readonly ChangeRow[]): Generator<Changed> {
+  for (let at = 0; at < rows.length; ) {
+    const token = (rows[at] as ChangeRow).token;
+    const changes: Change[] = [];
+    for (; rows[at]?.token === token; at++) {
+      const { slot, cash, size, cost } = rows[at] as ChangeRow;
+      changes.push({ slot: Number(slot), cash: BigInt(cash), size: BigInt(size), cost: BigInt(cost) });
+    }
+    yield [token, changes];
+  }
+}
+
+/** The same of a wallet with any number of changes: the tables put them together by slots, and tell them of some of its tokens at a time. */
 export async function readLargePart(deps: PartDeps, wallet: string, frame: Frame): Promise<WalletPart> {
   const { tables } = deps;
-  const version = await readVersion(tables, wallet, frame);
-  const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame));
-  const changes = new Map<string, Change[]>();
-  for (const { token, slot, cash, size, cost } of rows) {
-    const list = changes.get(token) ?? [];
-    if (list.length === 0) changes.set(token, list);
-    list.push({ slot: Number(slot), cash: BigInt(cash), size: BigInt(size), cost: BigInt(cost) });
+  const [known] = await tables.rows<VersionRow>(versionSql(wallet, frame));
+  const times = Math.ceil(Number(known?.changes ?? 0) / CHANGES_AT_ONCE);
+  const added = new Map<number, bigint>();
+  let gifts: Awaited<ReturnType<typeof readGifts>> = new Map();
+  for (let share = 0; share < times; share++) {
+    const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame, { share, of: times }));
+    if (gifts.size === 0 && rows.some((change) => boolFrom(change.gifts))) gifts = await readGifts(deps, wallet, frame);
+    await addAll(deps, frame, changedOf(rows), gifts, added);
   }
-  const given = rows.some((change) => boolFrom(change.gifts));
-  return { steps: await stepsBy(deps, wallet, frame, changes, given), version };
+  return { steps: stepsOf(added), version: known?.version ?? '0' };
 }
 
 /** See versionSql. */
 export async function readVersion(tables: Tables, wallet: string, frame: Frame): Promise<string> {
-  const [row] = await tables.rows<{ version: string }>(versionSql(wallet, frame));
+  const [row] = await tables.rows<VersionRow>(versionSql(wallet, frame));
   return row?.version ?? '0';
 }

@@ -52,18 +52,26 @@ export interface ChangeRow {
   readonly gifts: SqlBool;
 }
 
-/** Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. */
-export const changesSql = (wallet: string, frame: Frame): Sql => ({
+/**
+ * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `part`: of a share of
+ * its tokens.
+ */
+export const changesSql = (
+  wallet: string,
+  frame: Frame,
+  part: { readonly share: number; readonly of: number },
+): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${slotSql(eventTime)} AS slot,
         toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
         toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
         toString(argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg))) AS cost, max(${gift('e.')}) AS gifts
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
+        AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
       GROUP BY e.token_id, slot
       ORDER BY e.token_id, slot
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...frameParams(frame), newest: newestOf(frame) },
+  params: { wallet, ...frameParams(frame), newest: newestOf(frame), ...part },
 });
 
 export interface GiftRow {
@@ -89,9 +97,15 @@ export const giftsSql = (wallet: string, frame: Frame): Sql => ({
   params: { wallet, ...frameParams(frame), newest: newestOf(frame) },
 });
 
-/** The newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
+export interface VersionRow {
+  /** Of the newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
+  readonly version: string;
+  /** Changes up to there, those not counted once that were written again. */
+  readonly changes: number | string;
+}
+
 export const versionSql = (wallet: string, frame: Frame): Sql => ({
-  text: `SELECT toString(max(_offset)) AS version FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
+  text: `SELECT toString(max(_offset)) AS version, count() AS changes FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
   params: { wallet, newest: newestOf(frame) },
   few: true,
 });

@@ -45,7 +45,8 @@ afterAll(() => engine.stop());
 
 // Wallets of many positions: one share of each token for 0.40 USD, bought within the hour from T on; quotes of 0.50 now.
 
-const TOKENS = 40_000;
+/** Told in two shares. */
+const TOKENS = 41_000;
 const sizes = [2_999, 3_000, 3_001, TOKENS];
 const largeWallet = (positions: number) => `0x${String(positions).padStart(40, '0')}`;
 
