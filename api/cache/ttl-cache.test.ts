@@ -137,3 +137,24 @@ it('lets go of what is loaded again fastest among the oldest', async () => {
   expect(hits).toEqual([true, true, true]);
   expect((await load('fast', 200)).hit).toBe(false);
 });
+
+it('holds values as texts where it is told how, and lets go of them all the same', async () => {
+  const clock = { nowMs: 0 };
+  const cache = createTtlCache({
+    maxEntries: 10,
+    nowMs: () => clock.nowMs,
+    weigh: (value) => (value as string[]).length,
+    maxWeight: 3,
+    packing: { pack: (value) => JSON.stringify(value), unpack: (text) => JSON.parse(text) },
+  });
+  const value = ['a', 'b'];
+  expect((await cache.get('k', 100, async () => value)).value).toBe(value);
+  const copy = await cache.get<string[]>('k', 100, async () => ['x']);
+  expect(copy).toEqual({ value, ageMs: 0, hit: true });
+  expect(copy.value).not.toBe(value);
+  await cache.get('other', 100, async () => ['c', 'd']);
+  expect((await cache.get('k', 100, async () => ['y'])).value).toEqual(['y']);
+  clock.nowMs = 100;
+  expect((await cache.get('other', 100, async () => ['z'])).value).toEqual(['z']);
+  expect((await cache.get('other', 100, async () => [])).value).toEqual(['z']);
+});

@@ -1,3 +1,5 @@
+import { createTextStore } from './text-store.js';
+
 /** A value and how old the copy is. `hit` tells whether it was computed for an earlier request. */
 export interface Cached<T> {
   readonly value: T;
@@ -15,11 +17,19 @@ export interface TtlCache {
 }
 
 interface Entry {
-  value: unknown;
   storedMs: number;
   ttlMs: number;
   /** How long the load took. */
   tookMs: number;
+}
+interface Loaded extends Entry {
+  value: unknown;
+}
+/** A held one. */
+interface Kept extends Entry {
+  /** Undefined where it is held as a text. */
+  value: unknown;
+  weight: number;
 }
 
 /** Copies that are too old to serve are let go within this. */
@@ -39,17 +49,21 @@ export function createTtlCache(options: {
   nowMs: () => number;
   weigh?: (value: unknown) => number;
   maxWeight?: number;
+  /** Values become texts that are held outside of V8's heap: for large ones that are seldom asked for again. */
+  packing?: { readonly pack: (value: unknown) => string; readonly unpack: (text: string) => unknown };
 }): TtlCache {
   const weigh = options.weigh ?? (() => 0);
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
+  const { packing } = options;
+  const texts = packing === undefined ? null : createTextStore();
   let held = 0;
-  const entries = new Map<string, Entry>();
-  const loading = new Map<string, Promise<Entry>>();
+  const entries = new Map<string, Kept>();
+  const loading = new Map<string, Promise<Loaded>>();
 
   const drop = (key: string) => {
-    const entry = entries.get(key);
-    if (entry !== undefined) held -= weigh(entry.value);
+    held -= entries.get(key)?.weight ?? 0;
     entries.delete(key);
+    texts?.delete(key);
   };
   const cheapest = (): string | undefined => {
     let [found, tookMs, seen] = [undefined as string | undefined, Number.POSITIVE_INFINITY, 0];
@@ -66,11 +80,13 @@ export function createTtlCache(options: {
     sweptMs = nowMs;
     for (const [key, { storedMs, ttlMs }] of entries) if (nowMs - storedMs >= ttlMs) drop(key);
   };
-  const store = (key: string, entry: Entry) => {
+  const store = (key: string, { value, ...entry }: Loaded) => {
     sweep();
     drop(key);
-    entries.set(key, entry);
-    held += weigh(entry.value);
+    const weight = weigh(value);
+    entries.set(key, { ...entry, weight, value: packing === undefined ? value : undefined });
+    if (packing !== undefined) texts?.set(key, { text: packing.pack(value), untilS: 0 });
+    held += weight;
     while (entries.size > options.maxEntries || held > maxWeight) {
       const next = cheapest();
       if (next === undefined) break;
@@ -79,7 +95,7 @@ export function createTtlCache(options: {
   };
 
   /** The load under way for `key`, begun here where there is none. */
-  const loaded = <T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Entry> => {
+  const loaded = <T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Loaded> => {
     const running = loading.get(key);
     if (running !== undefined) return running;
     // The age counts from the start of the load: what the tables said then.
@@ -104,7 +120,8 @@ export function createTtlCache(options: {
         if (ageMs >= 0 && ageMs < found.ttlMs) {
           // Whoever asks when the copy is too old hears of a failure.
           if (found.tookMs >= SLOW_MS && ageMs > found.ttlMs / 2) loaded(key, ttlMs, load).catch(() => undefined);
-          return { value: found.value as T, ageMs, hit: true };
+          const value = packing === undefined ? found.value : packing.unpack(texts?.get(key)?.text ?? '');
+          return { value: value as T, ageMs, hit: true };
         }
       }
       return { value: (await loaded(key, ttlMs, load)).value as T, ageMs: 0, hit: false };

@@ -3,6 +3,8 @@ export interface IdList {
   readonly length: number;
   /** As of arrays. */
   slice(from: number, to: number): readonly string[];
+  /** Where they stand in one text: its characters per id. */
+  readonly fixed?: { readonly text: string; readonly width: number };
 }
 
 /** Ids of the same width that stand one after the other in one text: one object for the garbage collector, however many they are. */
@@ -12,4 +14,18 @@ export const idsIn = (text: string, width: number): IdList => ({
     Array.from({ length: Math.max(0, Math.min(to, text.length / width) - from) }, (_, n) =>
       text.slice((from + n) * width, (from + n + 1) * width),
     ),
+  fixed: { text, width },
 });
+
+/** As one text. Ids without blanks. */
+export const packIds = (ids: IdList): string =>
+  ids.fixed === undefined ? `0 ${ids.slice(0, ids.length).join(' ')}` : `${ids.fixed.width} ${ids.fixed.text}`;
+
+/** The ids of a text of `packIds`. */
+export function unpackIds(text: string): IdList {
+  const blank = text.indexOf(' ');
+  const width = Number(text.slice(0, blank));
+  const rest = text.slice(blank + 1);
+  if (width > 0) return idsIn(rest, width);
+  return rest === '' ? [] : rest.split(' ');
+}

@@ -1,4 +1,5 @@
-import type { IdList } from './id-list.js';
+import { createTextStore } from '../cache/text-store.js';
+import { type IdList, packIds, unpackIds } from './id-list.js';
 
 /** One page of a ranking, and whether more follows. */
 export interface RankedPage {
@@ -31,8 +32,11 @@ export interface Beginning {
   readonly whole: boolean;
 }
 
-interface Kept extends Beginning {
-  usedMs: number;
+/** Its ids are held as a text outside of V8's heap: few walks go on. */
+interface Kept {
+  readonly whole: boolean;
+  readonly weight: number;
+  readonly usedMs: number;
 }
 
 const KEPT_MS = 15 * 60_000;
@@ -43,16 +47,26 @@ const weightOf = (ids: IdList) => ids.length + 10;
 /** A walk is forgotten a quarter of an hour after its last page, and earlier when all of them hold more than 150,000 ids. */
 export function createRankings(options: { nowMs: () => number }): Rankings {
   const kept = new Map<string, Kept>();
+  const texts = createTextStore();
   let held = 0;
   const forget = (walk: string) => {
-    const ids = kept.get(walk)?.ids;
-    if (ids !== undefined) held -= weightOf(ids);
+    held -= kept.get(walk)?.weight ?? 0;
     kept.delete(walk);
+    texts.delete(walk);
+  };
+  /** How a walk began that goes on; null where that is not known. */
+  const begun = (walk: string): Beginning | null => {
+    const found = kept.get(walk);
+    const text = texts.get(walk)?.text;
+    if (found === undefined || text === undefined || options.nowMs() - found.usedMs > KEPT_MS) return null;
+    return { ids: unpackIds(text), whole: found.whole };
   };
   const keep = (walk: string, { ids, whole }: Beginning) => {
     forget(walk);
-    kept.set(walk, { ids, whole, usedMs: options.nowMs() });
-    held += weightOf(ids);
+    const weight = weightOf(ids);
+    kept.set(walk, { whole, weight, usedMs: options.nowMs() });
+    texts.set(walk, { text: packIds(ids), untilS: 0 });
+    held += weight;
     for (const oldest of kept.keys()) {
       if (held <= MAX_IDS || oldest === walk) break;
       forget(oldest);
@@ -60,14 +74,13 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
   };
   return {
     async page({ walk, offset, limit, load, begin }) {
-      const found = kept.get(walk);
-      const known = found !== undefined && offset > 0 && options.nowMs() - found.usedMs <= KEPT_MS ? found : null;
-      const begun = known ?? (offset === 0 && begin !== undefined ? await begin() : null);
+      const known = offset > 0 ? begun(walk) : null;
+      const first = known ?? (offset === 0 && begin !== undefined ? await begin() : null);
       const end = offset + limit;
-      const enough = begun !== null && (begun.whole || begun.ids.length > end);
+      const enough = first !== null && (first.whole || first.ids.length > end);
       const now = enough
-        ? begun
-        : { ids: begun === null ? await load() : behind(begun.ids, await load()), whole: true };
+        ? first
+        : { ids: first === null ? await load() : behind(first.ids, await load()), whole: true };
       keep(walk, now);
       return { ids: now.ids.slice(offset, end), hasMore: now.ids.length > end };
     },

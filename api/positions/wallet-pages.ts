@@ -57,7 +57,7 @@ interface WalletBeginning {
 const BEGINNING = 1_000;
 /** Some megabyte. */
 const MAX_LARGE = 10_000;
-/** Some 8 MB: a copy lives for seconds, and the garbage collector looks at each of its texts. */
+/** In rows of some 500 bytes. */
 const MAX_HELD = 8_000;
 /** Of an order without rows in it, per position, in rows. */
 const ORDER_WEIGHT = 0.25;
@@ -82,6 +82,7 @@ export function createWalletPages(deps: {
       return 1 + tokens.length * ORDER_WEIGHT + first.length;
     },
     maxWeight: MAX_HELD,
+    packing: { pack: (value) => JSON.stringify(value), unpack: (text) => JSON.parse(text) },
   });
   const positionsOf = async (rows: readonly PositionRow[]): Promise<readonly HeldPosition[]> => {
     const tokenIds = rows.map((row) => row.token);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { createTtlCache } from '../../cache/ttl-cache.js';
+import { packIds, unpackIds } from '../../catalogue/id-list.js';
 import { MAX_RANKED } from '../../catalogue/markets.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
@@ -76,6 +77,13 @@ const MAX_HELD_WALLETS = 600_000;
 /** In wallets of an order. */
 const ROW_WEIGHT = 12;
 
+const packOrders = ({ wallets, first }: HolderOrders): string =>
+  JSON.stringify({ wallets: [...wallets].map(([token, list]) => [token, packIds(list)]), first });
+function unpackOrders(text: string): HolderOrders {
+  const { wallets, first } = JSON.parse(text) as { wallets: [string, string][]; first: HolderRow[] };
+  return { wallets: new Map(wallets.map(([token, list]) => [token, unpackIds(list)])), first };
+}
+
 /** Loads when it is first asked, for all outcomes of a market at once. */
 const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let running: Promise<T> | undefined;
@@ -125,6 +133,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       return [...wallets.values()].reduce((sum, { length }) => sum + length, first.length * ROW_WEIGHT);
     },
     maxWeight: MAX_HELD_WALLETS,
+    packing: { pack: (value) => packOrders(value as HolderOrders), unpack: unpackOrders },
   });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
