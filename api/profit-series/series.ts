@@ -80,8 +80,8 @@ export function createProfitSeries(
     for (const one of making.values()) one.isLate ||= isLate(one.frame);
   });
 
-  const make = async (wallet: string, frame: Frame): Promise<Part> => {
-    const small = await turn(() => readSmallPart(deps, wallet, frame, MANY));
+  const make = async (wallet: string, frame: Frame, isLarge: boolean): Promise<Part> => {
+    const small = isLarge ? 'more' : await turn(() => readSmallPart(deps, wallet, frame, MANY));
     if (small !== 'more') return { frame, ...small, isLarge: false };
     return { frame, ...(await largeTurn(() => readLargePart(deps, wallet, frame))), isLarge: true };
   };
@@ -89,7 +89,7 @@ export function createProfitSeries(
   const made = (name: string, wallet: string, frame: Frame): Promise<Part> => {
     const running = making.get(name);
     if (running !== undefined && newestOf(running.frame) === newestOf(frame)) return running.made;
-    const one = { frame, made: make(wallet, frame), isLate: false };
+    const one = { frame, made: make(wallet, frame, parts.get(name)?.isLarge === true), isLate: false };
     making.set(name, one);
     return one.made
       .then((part) => {
