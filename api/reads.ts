@@ -18,7 +18,7 @@ import { createTopHolders, type TopHolders } from './positions/top-holders.js';
 import { createWalletPages, type WalletPages } from './positions/wallet-pages.js';
 import { type ClosesReader, createClosesReader } from './profit-series/closes.js';
 import { createPriceLines } from './profit-series/price-lines.js';
-import { createProfitNow } from './profit-series/profit-now.js';
+import { createProfitByPositions } from './profit-series/profit-now.js';
 import { createProfitSeries, type ProfitSeries } from './profit-series/series.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
@@ -85,7 +85,8 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
       ...deps,
       changes,
       priceLines: createPriceLines({ facts, closesOf, changes }),
-      profitNow: createProfitNow({ tables: deps.tables, prices }),
+      prices,
+      profitByPositions: createProfitByPositions({ tables: deps.tables, prices }),
     }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, facts, prices }, wallet, filter),
     outcomesOf,

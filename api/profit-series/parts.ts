@@ -2,7 +2,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { marked } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { type Frame, type Steps, slotOf, stepsOf } from './frame.js';
+import { type Frame, newestOf, type Steps, slotOf, stepsOf } from './frame.js';
 import { type GiftStep, giftsOf } from './gifts.js';
 import type { PriceLine, PriceLines } from './price-lines.js';
 import {
@@ -132,23 +132,49 @@ async function addAll(
 const readGifts = async ({ tables }: PartDeps, wallet: string, frame: Frame) =>
   giftsOf(await tables.rows<GiftRow>(giftsSql(wallet, frame)));
 
-/** A wallet's profit over its whole life at the slots of a frame. 'more' for a wallet with more changes than `most`, of which nothing further is read. */
-export async function readSmallPart(
+/** All changes of a wallet, in chain order; null where there are more than `most`. */
+export async function readEvents(tables: Tables, wallet: string, most: number): Promise<readonly EventRow[] | null> {
+  const events = await tables.rows<EventRow>(eventsSql(wallet, most + 1));
+  return events.length > most ? null : events;
+}
+
+/** See VersionRow, of a wallet's changes. */
+export function versionOf(events: readonly EventRow[], frame: Frame): string {
+  const newestS = newestOf(frame);
+  let version = 0n;
+  for (const { at, _offset } of events) {
+    const offset = BigInt(_offset);
+    if (Number(at) <= newestS && offset > version) version = offset;
+  }
+  return String(version);
+}
+
+/** Collateral received less paid, less fees; what was given away counts as sold at its cost. */
+export const cashOf = (event: EventRow): bigint => {
+  const isSold = event.action !== 'SEND' && event.problem === '';
+  const cash = isSold ? BigInt(event.cash) : BigInt(event.realized_pnl) - BigInt(event.cost);
+  return cash - BigInt(event.fee);
+};
+
+/** Whether shares come in without a cost. */
+export const isGift = ({ action, problem }: EventRow): boolean =>
+  action === 'RECEIVE' || (action === 'CONVERT' && problem !== '');
+
+/** A wallet's profit over its whole life at the slots of a frame, by all its changes. */
+export async function makeSmallPart(
   deps: PartDeps,
   wallet: string,
   frame: Frame,
-  most: number,
-): Promise<WalletPart | 'more'> {
-  const events = await deps.tables.rows<EventRow>(eventsSql(wallet, frame, most + 1));
-  if (events.length > most) return 'more';
+  events: readonly EventRow[],
+): Promise<WalletPart> {
+  const newestS = newestOf(frame);
   const changes = new Map<string, Change[]>();
-  let [version, given] = [0n, false];
+  let given = false;
   for (const event of events) {
+    // Times only rise.
+    if (Number(event.at) > newestS) break;
     const slot = slotOf(frame, Number(event.at));
-    const isOdd = event.problem !== '';
-    const soldAt =
-      event.action === 'SEND' || isOdd ? BigInt(event.realized_pnl) - BigInt(event.cost) : BigInt(event.cash);
-    given ||= event.action === 'RECEIVE' || (event.action === 'CONVERT' && isOdd);
+    given ||= isGift(event);
     const list = changes.get(event.token_id) ?? [];
     if (list.length === 0) changes.set(event.token_id, list);
     let change = list.at(-1);
@@ -156,15 +182,13 @@ export async function readSmallPart(
       change = { slot, cash: 0n, size: 0n, cost: 0n };
       list.push(change);
     }
-    change.cash += soldAt - BigInt(event.fee);
+    change.cash += cashOf(event);
     change.size = BigInt(event.size_after);
     change.cost = BigInt(event.cost_after);
-    const offset = BigInt(event._offset);
-    if (offset > version) version = offset;
   }
   const added = new Map<number, bigint>();
   await addAll(deps, frame, changes.entries(), given ? await readGifts(deps, wallet, frame) : new Map(), added);
-  return { steps: stepsOf(added), version: String(version) };
+  return { steps: stepsOf(added), version: versionOf(events, frame) };
 }
 
 /** Rows stand together by token. */

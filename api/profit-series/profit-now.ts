@@ -1,18 +1,40 @@
 import type { Lookup } from '../catalogue/held-lookup.js';
 import { marked, type Price } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
-import { type HoldingRow, holdingsSql, profitNowSql } from './series.sql.js';
+import { cashOf } from './parts.js';
+import { type EventRow, type HoldingRow, holdingsSql, profitNowSql } from './series.sql.js';
 
 /** Positions whose prices are looked up among those held in memory; of more, the tables join them. */
 const FEW = 3_000;
 
 /**
- * What a wallet made up to now, in base units; null for one without positions. `isLarge`: it is known to have many.
+ * What a wallet made up to now by all its changes, in base units: cash in less cash out, less fees, plus what it holds at the prices of now. For wallets
+ * without gifts; exact but for the rounding of what each position is worth.
+ */
+export async function profitByEvents(events: readonly EventRow[], prices: Lookup<Price>): Promise<bigint> {
+  const held = new Map<string, EventRow>();
+  let pnl = 0n;
+  for (const event of events) {
+    pnl += cashOf(event);
+    held.set(event.token_id, event);
+  }
+  for (const [token, { size_after, cost_after }] of held)
+    if (size_after === '0' && cost_after === '0') held.delete(token);
+  const priceOf = await prices([...held.keys()]);
+  for (const [token, { size_after, cost_after }] of held) {
+    const price = priceOf.get(token)?.usd ?? null;
+    pnl += price === null ? BigInt(cost_after) : marked(BigInt(size_after), price);
+  }
+  return pnl;
+}
+
+/**
+ * The same by its positions, in base units; null for a wallet without any. `isLarge`: it is known to have many.
  *
  * What it realized less its fees, plus what it holds at the prices of now less its cost; what no price is known of counts at its cost, gifts count
  * nothing, and what was given away counts as sold at its cost. One rounding per position, half up.
  */
-export type ProfitNow = (wallet: string, isLarge: boolean) => Promise<bigint | null>;
+export type ProfitByPositions = (wallet: string, isLarge: boolean) => Promise<bigint | null>;
 
 function profitOf(row: HoldingRow, price: bigint | null): bigint {
   const made = BigInt(row.realized_pnl) - BigInt(row.fees) - BigInt(row.fee_cost);
@@ -20,7 +42,7 @@ function profitOf(row: HoldingRow, price: bigint | null): bigint {
   return price === null ? made : made + marked(BigInt(row.size) - BigInt(row.received), price) - BigInt(row.cost);
 }
 
-export function createProfitNow(deps: { tables: Tables; prices: Lookup<Price> }): ProfitNow {
+export function createProfitByPositions(deps: { tables: Tables; prices: Lookup<Price> }): ProfitByPositions {
   const { tables } = deps;
   return async (wallet, isLarge) => {
     const rows = isLarge ? null : await tables.rows<HoldingRow>(holdingsSql(wallet, FEW + 1));

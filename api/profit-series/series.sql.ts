@@ -29,14 +29,14 @@ export interface EventRow {
   readonly _offset: string;
 }
 
-/** Changes of a wallet's positions up to a frame's newest slot, in chain order. */
-export const eventsSql = (wallet: string, frame: Frame, rows: number): Sql => ({
+/** Changes of a wallet's positions, in chain order. */
+export const eventsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, cash, fee, realized_pnl, cost, size_after, cost_after, _offset
       FROM pnl_events FINAL
-      WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')
+      WHERE wallet = {wallet:String}
       ORDER BY timestamp, block_number, log_index, id, leg
       LIMIT {rows:UInt32}`,
-  params: { wallet, newest: newestOf(frame), rows },
+  params: { wallet, rows },
   few: rows <= FEW_ROWS,
 });
 
@@ -129,7 +129,7 @@ export const holdingsSql = (wallet: string, rows: number): Sql => ({
   few: rows <= FEW_ROWS,
 });
 
-/** What a wallet made with all its positions at the prices of now, see createProfitNow. Base units, as text. */
+/** What a wallet made with all its positions at the prices of now, see ProfitByPositions. Base units, as text. */
 export const profitNowSql = (wallet: string): Sql => ({
   text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
           + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),

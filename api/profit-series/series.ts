@@ -1,9 +1,20 @@
 import pLimit from 'p-limit';
 import type { Changes } from '../catalogue/changes.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Price } from '../positions/position.js';
 import { covers, type Frame, frameOf, type Grid, isOld, newestOf, sumAt } from './frame.js';
-import { type PartDeps, readLargePart, readSmallPart, readVersion, type WalletPart } from './parts.js';
-import type { ProfitNow } from './profit-now.js';
-import { firstMomentSql } from './series.sql.js';
+import {
+  isGift,
+  makeSmallPart,
+  type PartDeps,
+  readEvents,
+  readLargePart,
+  readVersion,
+  versionOf,
+  type WalletPart,
+} from './parts.js';
+import { type ProfitByPositions, profitByEvents } from './profit-now.js';
+import { type EventRow, firstMomentSql } from './series.sql.js';
 
 /** A wallet's total profit at a moment: base units, Unix seconds. */
 export interface ProfitPoint {
@@ -34,6 +45,9 @@ const MAX_STEPS = 1_000_000;
 /** What a part takes besides its steps, in steps. */
 const PART_STEPS = 40;
 
+/** All changes of a wallet; null where they are many. */
+type Events = readonly EventRow[] | null;
+
 interface Moments {
   readonly grid: Grid;
   /** Of a grid that goes back to the wallet's first moment. */
@@ -52,7 +66,12 @@ interface Part extends WalletPart {
  * the wallet has now and nothing else. In the last hour of a part the next one is made beside the answers.
  */
 export function createProfitSeries(
-  deps: PartDeps & { profitNow: ProfitNow; changes: Changes; nowMs: () => number },
+  deps: PartDeps & {
+    profitByPositions: ProfitByPositions;
+    prices: Lookup<Price>;
+    changes: Changes;
+    nowMs: () => number;
+  },
 ): ProfitSeries {
   const { tables } = deps;
   const turn = pLimit(AT_ONCE);
@@ -80,16 +99,17 @@ export function createProfitSeries(
     for (const one of making.values()) one.isLate ||= isLate(one.frame);
   });
 
-  const make = async (wallet: string, frame: Frame, isLarge: boolean): Promise<Part> => {
-    const small = isLarge ? 'more' : await turn(() => readSmallPart(deps, wallet, frame, MANY));
-    if (small !== 'more') return { frame, ...small, isLarge: false };
-    return { frame, ...(await largeTurn(() => readLargePart(deps, wallet, frame))), isLarge: true };
+  /** `events`: all changes of the wallet; null where they are many. */
+  const make = async (wallet: string, frame: Frame, events: Events): Promise<Part> => {
+    if (events === null)
+      return { frame, ...(await largeTurn(() => readLargePart(deps, wallet, frame))), isLarge: true };
+    return { frame, ...(await turn(() => makeSmallPart(deps, wallet, frame, events))), isLarge: false };
   };
   /** The part that is being made, begun here where there is none. */
-  const made = (name: string, wallet: string, frame: Frame): Promise<Part> => {
+  const made = (name: string, wallet: string, frame: Frame, events: Events): Promise<Part> => {
     const running = making.get(name);
     if (running !== undefined && newestOf(running.frame) === newestOf(frame)) return running.made;
-    const one = { frame, made: make(wallet, frame, parts.get(name)?.isLarge === true), isLate: false };
+    const one = { frame, made: make(wallet, frame, events), isLate: false };
     making.set(name, one);
     return one.made
       .then((part) => {
@@ -119,28 +139,30 @@ export function createProfitSeries(
     return part;
   };
 
-  /** What is over of a wallet's series at the moments of a grid, and what it made up to now; null for a wallet without positions. */
+  const eventsOf = (name: string, wallet: string): Promise<Events> =>
+    parts.get(name)?.isLarge === true ? Promise.resolve(null) : turn(() => readEvents(tables, wallet, MANY));
+  /** What is over of a wallet's series at the moments of a grid, and what it made up to now; null for a wallet that never did anything. */
   const read = async (wallet: string, period: Period, { grid, sinceS }: Moments) => {
     const name = nameOf(wallet, period);
     await deps.changes.current();
     const next = frameOf(grid, sinceS);
     const known = heldFor(name, grid);
-    if (known === null) {
-      const [part, now] = await Promise.all([made(name, wallet, next), deps.profitNow(wallet, false)]);
-      return now === null ? null : { part, now };
-    }
-    const [version, now] = await Promise.all([
-      readVersion(tables, wallet, known.frame),
-      deps.profitNow(wallet, known.isLarge),
+    const events = await eventsOf(name, wallet);
+    if (events?.length === 0) return null;
+    const isSmall = events !== null && !events.some(isGift);
+    const [now, version] = await Promise.all([
+      isSmall ? profitByEvents(events, deps.prices) : deps.profitByPositions(wallet, events === null),
+      known === null
+        ? null
+        : events === null
+          ? readVersion(tables, wallet, known.frame)
+          : versionOf(events, known.frame),
     ]);
     if (now === null) return null;
-    if (known.version !== version) return { part: await made(name, wallet, next), now };
+    if (known === null || known.version !== version) return { part: await made(name, wallet, next, events), now };
     // Whoever asks when this one no longer serves hears of a failure.
-    if (isOld(known.frame, grid)) renew(name, wallet, next).catch(() => undefined);
+    if (isOld(known.frame, grid) && !making.has(name)) made(name, wallet, next, events).catch(() => undefined);
     return { part: known, now };
-  };
-  const renew = async (name: string, wallet: string, frame: Frame): Promise<void> => {
-    if (!making.has(name)) await made(name, wallet, frame);
   };
 
   return {
@@ -161,8 +183,8 @@ export function createProfitSeries(
       const name = nameOf(wallet, period);
       await deps.changes.current();
       const known = heldFor(name, moments.grid);
-      if (known === null || isOld(known.frame, moments.grid))
-        await renew(name, wallet, frameOf(moments.grid, moments.sinceS));
+      if ((known !== null && !isOld(known.frame, moments.grid)) || making.has(name)) return;
+      await made(name, wallet, frameOf(moments.grid, moments.sinceS), await eventsOf(name, wallet));
     },
   };
 }
