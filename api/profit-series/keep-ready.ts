@@ -15,8 +15,8 @@ const largestSql = (rows: number): Sql => ({
 
 const MOST_WALLETS = 500;
 const AGAIN_AFTER_MS = 60_000;
-/** At most a fifth of a core. */
-const REST = 4;
+/** At most a seventh of a core. */
+const REST = 6;
 
 /** Puts the series of the largest wallets together ahead of questions. Resolves with how many are ready; whoever asks for another is told what failed. */
 export async function readyLargest(deps: {

@@ -18,8 +18,8 @@ import {
 
 /** What is known of so many at once is held in memory, and looked up at one go, in some milliseconds. */
 const TOKENS_AT_ONCE = 1_000;
-/** Changes of a large wallet that are in memory at once: some 15 MB. */
-const CHANGES_AT_ONCE = 40_000;
+/** Changes of a large wallet that are read at once: they come in one piece, which takes the event loop some 10 ms. */
+const CHANGES_AT_ONCE = 5_000;
 /** After so much work other requests have their turn: each takes several rounds of the event loop, and waits for a whole turn in each. */
 const TURN_MS = 3;
 

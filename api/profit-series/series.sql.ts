@@ -54,7 +54,7 @@ export interface ChangeRow {
 
 /**
  * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `part`: of a share of
- * its tokens.
+ * its tokens. On one thread: pages wait beside it.
  */
 export const changesSql = (
   wallet: string,
@@ -70,7 +70,7 @@ export const changesSql = (
         AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
       GROUP BY e.token_id, slot
       ORDER BY e.token_id, slot
-      SETTINGS max_execution_time = 10`,
+      SETTINGS max_execution_time = 10, max_threads = 1`,
   params: { wallet, ...frameParams(frame), newest: newestOf(frame), ...part },
 });
 

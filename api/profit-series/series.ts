@@ -183,8 +183,10 @@ export function createProfitSeries(
       const name = nameOf(wallet, period);
       await deps.changes.current();
       const known = heldFor(name, moments.grid);
-      if ((known !== null && !isOld(known.frame, moments.grid)) || making.has(name)) return;
-      await made(name, wallet, frameOf(moments.grid, moments.sinceS), await eventsOf(name, wallet));
+      if (known !== null && !isOld(known.frame, moments.grid)) return;
+      const running = making.get(name);
+      if (running !== undefined) await running.made;
+      else await made(name, wallet, frameOf(moments.grid, moments.sinceS), await eventsOf(name, wallet));
     },
   };
 }
