@@ -41,8 +41,7 @@ const CANDIDATES = 8;
 
 /**
  * Holds at most `maxEntries`, and values of at most `maxWeight` together as `weigh` has it; of the entries stored first, the one that is loaded again
- * fastest goes first. Keys must name
- * the route, so that one cache serves all of them.
+ * fastest goes first. Keys must name the route, so that one cache serves all of them.
  */
 export function createTtlCache(options: {
   maxEntries: number;

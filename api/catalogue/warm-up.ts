@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { keepFilled, type Pause } from '../cache/keep-filled.js';
 import type { Sql, Tables } from '../tables/port.js';
 import type { HeldLookup } from './held-lookup.js';
 
@@ -23,7 +23,6 @@ const MARKETS_PER_PAGE = 10_000;
 const MARKETS_AT_ONCE = 1_000;
 /** As many as are held. */
 const MOST_MARKETS = 100_000;
-const AGAIN_AFTER_MS = 60_000;
 /** A pass takes less than a hundredth of a core. */
 const REST = 30;
 
@@ -34,7 +33,7 @@ export async function warmUp(deps: {
   readonly ofConditions: readonly Pick<HeldLookup<unknown>, 'hold'>[];
   readonly ofTokens: readonly Pick<HeldLookup<unknown>, 'hold'>[];
   /** Waited for after each thousand markets: for as long as they took, twice over. */
-  readonly pause: (ms: number) => Promise<void>;
+  readonly pause: Pause;
 }): Promise<number> {
   for (let offset = 0; offset < MOST_MARKETS; offset += MARKETS_PER_PAGE) {
     const page = await deps.tables.rows<Market>(marketsSql(MARKETS_PER_PAGE, offset));
@@ -51,24 +50,21 @@ export async function warmUp(deps: {
   return MOST_MARKETS;
 }
 
-/** Warms up once a minute, less often where that takes long, until `signal` fires, so that nobody's page waits for what all pages are about. Resolves then. */
-export async function keepWarm(
+/** Warms up once a minute, less often where that takes long, until `signal` fires. Resolves then. */
+export const keepWarm = (
   deps: Omit<Parameters<typeof warmUp>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
   signal: AbortSignal,
-): Promise<void> {
-  const held = deps.metrics.gauge(
-    'api_markets_warm',
-    'Markets of the catalogue that were last taken into memory ahead of questions',
+): Promise<void> =>
+  keepFilled(
+    {
+      ...deps,
+      what: 'what is known of the largest markets',
+      gauge: {
+        name: 'api_markets_warm',
+        help: 'Markets of the catalogue that were last taken into memory ahead of questions',
+      },
+      fill: (pause) => warmUp({ ...deps, pause }),
+      rest: REST,
+    },
+    signal,
   );
-  const pause = (ms: number) => sleep(ms, undefined, { signal });
-  while (!signal.aborted) {
-    const began = performance.now();
-    try {
-      held.set(await warmUp({ ...deps, pause }));
-    } catch (error) {
-      // The tables are made, or come back, in their own time; whoever asks meanwhile is told.
-      if (!signal.aborted) deps.logger.debug({ err: error }, 'could not take the markets into memory');
-    }
-    await pause(Math.max(AGAIN_AFTER_MS, REST * (performance.now() - began))).catch(() => undefined);
-  }
-}

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { keepFilled, type Pause } from '../cache/keep-filled.js';
 import type { Sql, Tables } from '../tables/port.js';
 import type { Period, ProfitSeries } from './series.js';
 
@@ -14,7 +14,6 @@ const largestSql = (rows: number): Sql => ({
 });
 
 const MOST_WALLETS = 500;
-const AGAIN_AFTER_MS = 60_000;
 /** At most a seventh of a core. */
 const REST = 6;
 
@@ -24,7 +23,7 @@ export async function readyLargest(deps: {
   readonly profitSeries: Pick<ProfitSeries, 'hold'>;
   readonly period: Period;
   /** Waited for after each wallet. */
-  readonly pause: (ms: number) => Promise<void>;
+  readonly pause: Pause;
 }): Promise<number> {
   const wallets = await deps.tables.rows<{ wallet: string }>(largestSql(MOST_WALLETS));
   let ready = 0;
@@ -40,22 +39,19 @@ export async function readyLargest(deps: {
 }
 
 /** Does so once a minute until `signal` fires; what is held already costs nothing. Resolves then. */
-export async function keepReady(
+export const keepReady = (
   deps: Omit<Parameters<typeof readyLargest>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
   signal: AbortSignal,
-): Promise<void> {
-  const ready = deps.metrics.gauge(
-    'api_profit_series_ready',
-    'Largest wallets whose profit over time was last put together ahead of questions',
+): Promise<void> =>
+  keepFilled(
+    {
+      ...deps,
+      what: 'series of profits of the largest wallets',
+      gauge: {
+        name: 'api_profit_series_ready',
+        help: 'Largest wallets whose profit over time was last put together ahead of questions',
+      },
+      fill: (pause) => readyLargest({ ...deps, pause }),
+    },
+    signal,
   );
-  const pause = (ms: number) => sleep(ms, undefined, { signal });
-  while (!signal.aborted) {
-    try {
-      ready.set(await readyLargest({ ...deps, pause }));
-    } catch (error) {
-      if (!signal.aborted)
-        deps.logger.debug({ err: error }, 'could not put series of profits together ahead of questions');
-    }
-    await pause(AGAIN_AFTER_MS).catch(() => undefined);
-  }
-}

@@ -2,6 +2,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { marked } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
+import { cashOf, isGift, versionOf } from './events.js';
 import { type Frame, newestOf, type Steps, slotOf, stepsOf } from './frame.js';
 import { type GiftStep, giftsOf } from './gifts.js';
 import type { PriceLine, PriceLines } from './price-lines.js';
@@ -9,7 +10,6 @@ import {
   type ChangeRow,
   changesSql,
   type EventRow,
-  eventsSql,
   type GiftRow,
   giftsSql,
   type VersionRow,
@@ -131,34 +131,6 @@ async function addAll(
 }
 const readGifts = async ({ tables }: PartDeps, wallet: string, frame: Frame) =>
   giftsOf(await tables.rows<GiftRow>(giftsSql(wallet, frame)));
-
-/** All changes of a wallet, in chain order; null where there are more than `most`. */
-export async function readEvents(tables: Tables, wallet: string, most: number): Promise<readonly EventRow[] | null> {
-  const events = await tables.rows<EventRow>(eventsSql(wallet, most + 1));
-  return events.length > most ? null : events;
-}
-
-/** See VersionRow, of a wallet's changes. */
-export function versionOf(events: readonly EventRow[], frame: Frame): string {
-  const newestS = newestOf(frame);
-  let version = 0n;
-  for (const { at, _offset } of events) {
-    const offset = BigInt(_offset);
-    if (Number(at) <= newestS && offset > version) version = offset;
-  }
-  return String(version);
-}
-
-/** Collateral received less paid, less fees; what was given away counts as sold at its cost. */
-export const cashOf = (event: EventRow): bigint => {
-  const isSold = event.action !== 'SEND' && event.problem === '';
-  const cash = isSold ? BigInt(event.cash) : BigInt(event.realized_pnl) - BigInt(event.cost);
-  return cash - BigInt(event.fee);
-};
-
-/** Whether shares come in without a cost. */
-export const isGift = ({ action, problem }: EventRow): boolean =>
-  action === 'RECEIVE' || (action === 'CONVERT' && problem !== '');
 
 /** A wallet's profit over its whole life at the slots of a frame, by all its changes. */
 export async function makeSmallPart(

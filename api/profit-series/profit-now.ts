@@ -1,7 +1,7 @@
 import type { Lookup } from '../catalogue/held-lookup.js';
 import { marked, type Price } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
-import { cashOf } from './parts.js';
+import { cashOf } from './events.js';
 import { type EventRow, type HoldingRow, holdingsSql, profitNowSql } from './series.sql.js';
 
 /** Positions whose prices are looked up among those held in memory; of more, the tables join them. */

@@ -2,17 +2,9 @@ import pLimit from 'p-limit';
 import type { Changes } from '../catalogue/changes.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Price } from '../positions/position.js';
+import { isGift, readEvents, versionOf } from './events.js';
 import { covers, type Frame, frameOf, type Grid, isOld, newestOf, sumAt } from './frame.js';
-import {
-  isGift,
-  makeSmallPart,
-  type PartDeps,
-  readEvents,
-  readLargePart,
-  readVersion,
-  versionOf,
-  type WalletPart,
-} from './parts.js';
+import { makeSmallPart, type PartDeps, readLargePart, readVersion, type WalletPart } from './parts.js';
 import { type ProfitByPositions, profitByEvents } from './profit-now.js';
 import { type EventRow, firstMomentSql } from './series.sql.js';
 

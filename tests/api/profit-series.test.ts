@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readEvents } from '../../api/profit-series/events.js';
 import type { Frame } from '../../api/profit-series/frame.js';
-import { makeSmallPart, readEvents, readLargePart } from '../../api/profit-series/parts.js';
+import { makeSmallPart, readLargePart } from '../../api/profit-series/parts.js';
 import { createPriceLines } from '../../api/profit-series/price-lines.js';
 import { createProfitByPositions } from '../../api/profit-series/profit-now.js';
 import type { Period } from '../../api/profit-series/series.js';
