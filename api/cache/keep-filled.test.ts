@@ -23,6 +23,7 @@ it('fills again and again, tells how much there was, and goes on after a failure
   };
   await keepFilled({ ...told, fill }, stop.signal);
   expect(seen).toEqual(['0', '1', '1', '3']);
+  expect(await told.metrics.registry.metrics()).toMatch(/cache_fills_total\{gauge="held".* 3\n/);
 });
 
 it('ends at once when told to, in the middle of a pass and between two', async () => {

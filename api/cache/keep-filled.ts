@@ -26,11 +26,17 @@ export async function keepFilled(
   signal: AbortSignal,
 ): Promise<void> {
   const gauge = deps.metrics.gauge(deps.gauge.name, deps.gauge.help);
+  const passes = deps.metrics.counter(
+    'api_cache_fills_total',
+    'Passes over what a cache is to hold ahead of questions',
+    ['gauge'],
+  );
   const pause: Pause = (ms) => sleep(ms, undefined, { signal });
   while (!signal.aborted) {
     const began = performance.now();
     try {
       gauge.set(await deps.fill(pause));
+      passes.inc({ gauge: deps.gauge.name });
     } catch (error) {
       // The tables are made, or come back, in their own time; whoever asks meanwhile is told.
       if (!signal.aborted) deps.logger.debug({ err: error }, `could not fill ${deps.what}`);

@@ -1,3 +1,4 @@
+import { setImmediate as others } from 'node:timers/promises';
 import { createTextStore } from '../cache/text-store.js';
 import type { Changes } from './changes.js';
 import type { Followed } from './changes.sql.js';
@@ -19,6 +20,8 @@ const MAX_HELD = 10_000;
 const NEARLY_FULL = 0.9;
 /** Ids per question. */
 const AT_ONCE = 2_000;
+/** To unpack so many takes a millisecond or two; then others have their turn. */
+const UNPACKED_AT_ONCE = 200;
 
 export interface HeldLookupOptions<T> {
   /** Things that are not in the answer are unknown. */
@@ -119,6 +122,7 @@ export function createHeldLookup<T>(options: HeldLookupOptions<T>): HeldLookup<T
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
+      if (found.size > 0 && found.size % UNPACKED_AT_ONCE === 0) await others();
       const text = fresh(id, nowMs);
       const value = text === undefined ? undefined : packed.unpack(text);
       const isHeld = value !== undefined && isCurrent(value);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Sql, Tables } from '../tables/port.js';
 import { readyLargest } from './keep-ready.js';
 
-it('holds the series of the wallets of the picture one after the other, and rests after each', async () => {
+it('holds the series of the wallets of the picture one after the other, and may be ended after each', async () => {
   const wallets = ['0xa', '0xb', '0xc'];
   const tables: Tables = {
     reachable: async () => true,
@@ -22,8 +22,7 @@ it('holds the series of the wallets of the picture one after the other, and rest
         if (wallet === '0xb') throw new Error('no time for so many');
       },
     },
-    pause: async (ms) => {
-      expect(ms).toBeGreaterThan(0);
+    pause: async () => {
       done.push('rest');
     },
   });

@@ -14,26 +14,23 @@ const largestSql = (rows: number): Sql => ({
 });
 
 const MOST_WALLETS = 500;
-/** At most a seventh of a core. */
-const REST = 6;
 
 /** Puts the series of the largest wallets together ahead of questions. Resolves with how many are ready; whoever asks for another is told what failed. */
 export async function readyLargest(deps: {
   readonly tables: Tables;
   readonly profitSeries: Pick<ProfitSeries, 'hold'>;
   readonly period: Period;
-  /** Waited for after each wallet. */
+  /** Called after each wallet; rejects when this is to end. */
   readonly pause: Pause;
 }): Promise<number> {
   const wallets = await deps.tables.rows<{ wallet: string }>(largestSql(MOST_WALLETS));
   let ready = 0;
   for (const { wallet } of wallets) {
-    const began = performance.now();
     ready += await deps.profitSeries.hold(wallet, deps.period).then(
       () => 1,
       () => 0,
     );
-    await deps.pause(REST * (performance.now() - began));
+    await deps.pause(1);
   }
   return ready;
 }

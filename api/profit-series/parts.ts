@@ -1,10 +1,10 @@
-import { setImmediate as others } from 'node:timers/promises';
 import { marked } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
 import { cashOf, isGift, versionOf } from './events.js';
 import { type Frame, newestOf, type Steps, slotOf, stepsOf } from './frame.js';
 import { type GiftStep, giftsOf } from './gifts.js';
+import { inPieces, type Pace, type Pause, promptly } from './pace.js';
 import type { PriceLine, PriceLines } from './price-lines.js';
 import {
   type ChangeRow,
@@ -16,12 +16,10 @@ import {
   versionSql,
 } from './series.sql.js';
 
-/** What is known of so many at once is held in memory, and looked up at one go, in some milliseconds. */
+/** What is known of so many is looked up at one go: in some milliseconds, where it is held in memory. */
 const TOKENS_AT_ONCE = 1_000;
-/** Changes of a large wallet that are read at once: they come in one piece, which takes the event loop some 10 ms. */
+/** Changes of a large wallet that are read at once. */
 const CHANGES_AT_ONCE = 5_000;
-/** After so much work other requests have their turn: each takes several rounds of the event loop, and waits for a whole turn in each. */
-const TURN_MS = 3;
 
 /** What happened to a position up to a slot of the frame. Base units. */
 interface Change {
@@ -110,9 +108,9 @@ async function addAll(
   tokens: Iterator<Changed>,
   gifts: ReadonlyMap<string, readonly GiftStep[]>,
   added: Map<number, bigint>,
+  pause: Pause,
 ): Promise<void> {
   const add = (slot: number, value: bigint) => added.set(slot, (added.get(slot) ?? 0n) + value);
-  let turnMs = performance.now();
   for (;;) {
     const some: Changed[] = [];
     for (let next = tokens.next(); next.done !== true; next = tokens.next()) {
@@ -120,12 +118,10 @@ async function addAll(
       if (some.length === TOKENS_AT_ONCE) break;
     }
     if (some.length === 0) return;
-    const lines = await deps.priceLines(frame, heldFromOf(some));
+    const lines = await deps.priceLines(frame, heldFromOf(some), pause);
     for (const [token, changes] of some) {
       addPosition(lines.get(token) ?? NO_LINE, gifts.get(token) ?? NONE, changes, add);
-      if (performance.now() - turnMs < TURN_MS) continue;
-      await others();
-      turnMs = performance.now();
+      await pause();
     }
   }
 }
@@ -138,6 +134,7 @@ export async function makeSmallPart(
   wallet: string,
   frame: Frame,
   events: readonly EventRow[],
+  pace: Pace = promptly,
 ): Promise<WalletPart> {
   const newestS = newestOf(frame);
   const changes = new Map<string, Change[]>();
@@ -159,7 +156,8 @@ export async function makeSmallPart(
     change.cost = BigInt(event.cost_after);
   }
   const added = new Map<number, bigint>();
-  await addAll(deps, frame, changes.entries(), given ? await readGifts(deps, wallet, frame) : new Map(), added);
+  const gifts = given ? await readGifts(deps, wallet, frame) : new Map();
+  await addAll(deps, frame, changes.entries(), gifts, added, inPieces(pace));
   return { steps: stepsOf(added), version: versionOf(events, frame) };
 }
 
@@ -177,22 +175,33 @@ function* changedOf(rows: readonly ChangeRow[]): Generator<Changed> {
 }
 
 /** The same of a wallet with any number of changes: the tables put them together by slots, and tell them of some of its tokens at a time. */
-export async function readLargePart(deps: PartDeps, wallet: string, frame: Frame): Promise<WalletPart> {
+export async function readLargePart(
+  deps: PartDeps,
+  wallet: string,
+  frame: Frame,
+  pace: Pace = promptly,
+): Promise<WalletPart> {
   const { tables } = deps;
-  const [known] = await tables.rows<VersionRow>(versionSql(wallet, frame));
-  const times = Math.ceil(Number(known?.changes ?? 0) / CHANGES_AT_ONCE);
+  const pause = inPieces(pace);
+  const { version, changes } = await readVersion(tables, wallet, frame);
+  const times = Math.ceil(changes / CHANGES_AT_ONCE);
   const added = new Map<number, bigint>();
   let gifts: Awaited<ReturnType<typeof readGifts>> = new Map();
   for (let share = 0; share < times; share++) {
     const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame, { share, of: times }));
     if (gifts.size === 0 && rows.some((change) => boolFrom(change.gifts))) gifts = await readGifts(deps, wallet, frame);
-    await addAll(deps, frame, changedOf(rows), gifts, added);
+    await pause();
+    await addAll(deps, frame, changedOf(rows), gifts, added, pause);
   }
-  return { steps: stepsOf(added), version: known?.version ?? '0' };
+  return { steps: stepsOf(added), version };
 }
 
-/** See versionSql. */
-export async function readVersion(tables: Tables, wallet: string, frame: Frame): Promise<string> {
+/** Of a wallet's changes up to the newest slot of a frame, see VersionRow. */
+export async function readVersion(
+  tables: Tables,
+  wallet: string,
+  frame: Frame,
+): Promise<{ readonly version: string; readonly changes: number }> {
   const [row] = await tables.rows<VersionRow>(versionSql(wallet, frame));
-  return row?.version ?? '0';
+  return { version: row?.version ?? '0', changes: Number(row?.changes ?? 0) };
 }

@@ -38,7 +38,7 @@ function setUp(resolvedAtS: number | null) {
   return {
     asked,
     closes,
-    lines,
+    lines: (one: Frame, heldFrom: ReadonlyMap<string, number>) => lines(one, heldFrom, () => undefined),
     change: (...told: Parameters<ChangeListener>) => listeners.map((one) => one(...told)),
   };
 }

@@ -4,6 +4,7 @@ import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Price } from '../positions/position.js';
 import { isGift, readEvents, versionOf } from './events.js';
 import { covers, type Frame, frameOf, type Grid, isOld, newestOf, sumAt } from './frame.js';
+import { atRest, type Pace, promptly } from './pace.js';
 import { makeSmallPart, type PartDeps, readLargePart, readVersion, type WalletPart } from './parts.js';
 import { type ProfitByPositions, profitByEvents } from './profit-now.js';
 import { type EventRow, firstMomentSql } from './series.sql.js';
@@ -46,6 +47,18 @@ interface Moments {
   readonly sinceS: number | null;
 }
 
+/** A part that is being made. */
+interface Making {
+  readonly frame: Frame;
+  readonly made: Promise<Part>;
+  /** Whether something came in that it may lack. */
+  isLate: boolean;
+  /** Whether it was begun beside the answers. */
+  readonly isAhead: boolean;
+  /** Whether an answer waits for it. */
+  isAwaited: boolean;
+}
+
 /** What is over of a wallet's series. */
 interface Part extends WalletPart {
   readonly frame: Frame;
@@ -68,9 +81,11 @@ export function createProfitSeries(
   const { tables } = deps;
   const turn = pLimit(AT_ONCE);
   const largeTurn = pLimit(1);
+  /** What is made ahead of questions: answers do not wait behind it. */
+  const aheadTurn = pLimit(1);
   /** By wallet and period; the one used last comes last. */
   const parts = new Map<string, Part>();
-  const making = new Map<string, { readonly frame: Frame; made: Promise<Part>; isLate: boolean }>();
+  const making = new Map<string, Making>();
   let held = 0;
 
   const weightOf = ({ steps }: Part): number => PART_STEPS + steps.slots.length;
@@ -91,17 +106,31 @@ export function createProfitSeries(
     for (const one of making.values()) one.isLate ||= isLate(one.frame);
   });
 
+  /** They are made one by one: who waits for the last of them waits for all. */
+  const isHasty = () => [...making.values()].some(({ isAhead, isAwaited }) => isAhead && isAwaited);
   /** `events`: all changes of the wallet; null where they are many. */
-  const make = async (wallet: string, frame: Frame, events: Events): Promise<Part> => {
-    if (events === null)
-      return { frame, ...(await largeTurn(() => readLargePart(deps, wallet, frame))), isLarge: true };
-    return { frame, ...(await turn(() => makeSmallPart(deps, wallet, frame, events))), isLarge: false };
+  const make = async (wallet: string, frame: Frame, events: Events, pace: Pace): Promise<Part> => {
+    const made = await (events === null
+      ? readLargePart(deps, wallet, frame, pace)
+      : makeSmallPart(deps, wallet, frame, events, pace));
+    return { frame, ...made, isLarge: events === null };
   };
   /** The part that is being made, begun here where there is none. */
-  const made = (name: string, wallet: string, frame: Frame, events: Events): Promise<Part> => {
+  const made = (name: string, wallet: string, frame: Frame, events: Events, isAhead: boolean): Promise<Part> => {
     const running = making.get(name);
-    if (running !== undefined && newestOf(running.frame) === newestOf(frame)) return running.made;
-    const one = { frame, made: make(wallet, frame, events), isLate: false };
+    if (running !== undefined && newestOf(running.frame) === newestOf(frame)) {
+      running.isAwaited ||= !isAhead;
+      return running.made;
+    }
+    const limit = isAhead ? aheadTurn : events === null ? largeTurn : turn;
+    const pace = isAhead ? atRest(isHasty) : promptly;
+    const one: Making = {
+      frame,
+      made: limit(() => make(wallet, frame, events, pace)),
+      isLate: false,
+      isAhead,
+      isAwaited: !isAhead,
+    };
     making.set(name, one);
     return one.made
       .then((part) => {
@@ -147,13 +176,14 @@ export function createProfitSeries(
       known === null
         ? null
         : events === null
-          ? readVersion(tables, wallet, known.frame)
+          ? readVersion(tables, wallet, known.frame).then(({ version }) => version)
           : versionOf(events, known.frame),
     ]);
     if (now === null) return null;
-    if (known === null || known.version !== version) return { part: await made(name, wallet, next, events), now };
+    if (known === null || known.version !== version)
+      return { part: await made(name, wallet, next, events, false), now };
     // Whoever asks when this one no longer serves hears of a failure.
-    if (isOld(known.frame, grid) && !making.has(name)) made(name, wallet, next, events).catch(() => undefined);
+    if (isOld(known.frame, grid) && !making.has(name)) made(name, wallet, next, events, true).catch(() => undefined);
     return { part: known, now };
   };
 
@@ -177,8 +207,13 @@ export function createProfitSeries(
       const known = heldFor(name, moments.grid);
       if (known !== null && !isOld(known.frame, moments.grid)) return;
       const running = making.get(name);
-      if (running !== undefined) await running.made;
-      else await made(name, wallet, frameOf(moments.grid, moments.sinceS), await eventsOf(name, wallet));
+      if (running !== undefined) {
+        await running.made;
+        return;
+      }
+      const frame = frameOf(moments.grid, moments.sinceS);
+      const isMany = known?.isLarge === true || (await readVersion(tables, wallet, frame)).changes > MANY;
+      await made(name, wallet, frame, isMany ? null : await eventsOf(name, wallet), true);
     },
   };
 }

@@ -1,24 +1,26 @@
+import { setImmediate as others } from 'node:timers/promises';
 import { extractErrorAtTheEndOfChunk } from '@clickhouse/client';
 
 /** An answer that its client limits to so many rows or fewer (`max_result_rows`) is handed over by the embedded engine in one piece. */
 export const ONE_PIECE_ROWS = 10_000;
 
-/** Rows are parsed in pieces of about this many characters: one call per row costs more than the row, one for all would hold a large answer twice. */
-const PIECE = 1 << 20;
+/** Rows are parsed in pieces of about this many characters, a millisecond each: one call per row costs more than the row, one for all stops everything else. */
+const PIECE = 1 << 17;
 /** Between rows there are line feeds alone, and within them neither: what broke an answer off begins like this. */
 const BROKEN_OFF = '\r\n__exception__\r\n';
 
 /**
- * The rows of a whole JSONEachRow answer. `exceptionTag`: the header of the answer with which the server marks what broke it off after its first row. Throws what the
- * server says of it, as ClickHouseError.
+ * The rows of a whole JSONEachRow answer; others have their turn between two pieces of it. `exceptionTag`: the header of the answer with which the server marks what
+ * broke it off after its first row. Rejects with what the server says of that, as ClickHouseError.
  */
-export function rowsOf<T>(text: string, exceptionTag: string | undefined): T[] {
+export async function rowsOf<T>(text: string, exceptionTag: string | undefined): Promise<T[]> {
   if (exceptionTag !== undefined && text.includes(BROKEN_OFF)) {
     throw extractErrorAtTheEndOfChunk(Buffer.from(text), exceptionTag);
   }
   const pieces: T[][] = [];
   const end = text.endsWith('\n') ? text.length - 1 : text.length;
   for (let from = 0; from < end; ) {
+    if (from > 0) await others();
     const at = text.indexOf('\n', from + PIECE);
     const to = at === -1 ? end : at;
     pieces.push(JSON.parse(`[${text.slice(from, to).replaceAll('\n', ',')}]`));

@@ -75,6 +75,35 @@ async function makeKeys(product: Product): Promise<string[]> {
   return keys;
 }
 
+/** Resolves when the api holds what it takes in ahead of questions: the markets, and series of the wallets that are the largest by now. */
+async function untilWarm(product: Product): Promise<void> {
+  const [settled] = await product.sql<{ at: string }>('SELECT toUnixTimestamp(now()) AS at');
+  await eventually(
+    'a picture of all wallets',
+    async () => {
+      const [row] = await product.sql<{ n: string }>(
+        `SELECT count() AS n FROM leaderboards WHERE board = 'positions' AND toUnixTimestamp(taken_at) > ${settled?.at}`,
+      );
+      return Number(row?.n) > 0;
+    },
+    1_200_000,
+  );
+  const passes = async () =>
+    (await product.series('api', 'oddstream_api_cache_fills_total')).find(([labels]) =>
+      labels.includes('api_profit_series_ready'),
+    )?.[1] ?? 0;
+  const before = await passes();
+  await eventually(
+    'the api to hold the markets and the series of the largest wallets',
+    async () => {
+      const markets = await product.metric('api', 'oddstream_api_markets_warm');
+      // The pass that was under way may have begun before the picture.
+      return markets >= Math.min(100_000, VENUE.tokens / 2) && (await passes()) >= before + 2;
+    },
+    2_400_000,
+  );
+}
+
 interface Result {
   readonly times: number[];
   readonly bytes: number;
@@ -154,17 +183,7 @@ export async function run(): Promise<void> {
     process.stderr.write('\r  putting tables together');
     await untilSettled(product, 1_800_000);
     process.stderr.write('\r  warming up             ');
-    await eventually(
-      'the api to hold the markets',
-      async () => (await product.metric('api', 'oddstream_api_markets_warm')) >= Math.min(100_000, VENUE.tokens / 2),
-      600_000,
-    );
-    await eventually(
-      'the api to hold the series of the largest wallets',
-      // The recorded history has fewer wallets.
-      async () => (await product.metric('api', 'oddstream_api_profit_series_ready')) >= Math.min(500, VENUE.wallets),
-      1_200_000,
-    );
+    await untilWarm(product);
     const tookS = (performance.now() - began) / 1000;
     process.stderr.write('\r');
     console.log(

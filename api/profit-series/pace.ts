@@ -1,0 +1,38 @@
+import { setImmediate as others, setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits between two pieces of work; `workedMs`: how long the last one took. */
+export type Pace = (workedMs: number) => Promise<void>;
+
+/** Somebody waits: other requests have their turn, and on. */
+export const promptly: Pace = async () => {
+  await others();
+};
+
+/** Five times as long as the work took: an answer goes through the event loop several times, and seldom meets a piece of such work there. */
+const REST = 5;
+/** Whoever begins to wait meanwhile waits for this at most. */
+const MAX_REST_MS = 100;
+
+/** Nobody waits, unless `isAwaited` says so by now. */
+export const atRest =
+  (isAwaited: () => boolean): Pace =>
+  (workedMs) =>
+    isAwaited() ? promptly(workedMs) : sleep(Math.min(MAX_REST_MS, REST * workedMs));
+
+/** Longer pieces of work are felt by answers. */
+const PIECE_MS = 3;
+
+/** To be awaited between steps of work of any length: waits when they came to a piece. */
+export type Pause = () => Promise<void> | undefined;
+
+/** Time begins now. */
+export function inPieces(pace: Pace): Pause {
+  let beganMs = performance.now();
+  return () => {
+    const workedMs = performance.now() - beganMs;
+    if (workedMs < PIECE_MS) return undefined;
+    return pace(workedMs).then(() => {
+      beganMs = performance.now();
+    });
+  };
+}
