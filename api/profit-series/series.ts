@@ -183,7 +183,9 @@ export function createProfitSeries(
     if (known === null || known.version !== version)
       return { part: await made(name, wallet, next, events, false), now };
     // Whoever asks when this one no longer serves hears of a failure.
-    if (isOld(known.frame, grid) && !making.has(name)) made(name, wallet, next, events, true).catch(() => undefined);
+    // Changes that are few are at hand: they are not kept until others are done.
+    if (isOld(known.frame, grid) && !making.has(name))
+      made(name, wallet, next, events, events === null).catch(() => undefined);
     return { part: known, now };
   };
 
