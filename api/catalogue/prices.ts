@@ -65,10 +65,11 @@ export async function readPrice(
   tokenId: string,
   market: MarketRow | null,
 ): Promise<TokenPrice> {
-  const [fills, conditions] = await Promise.all([
-    deps.tables.rows<LastPriceRow>(lastPricesSql([tokenId])),
-    market === null ? null : deps.conditionsOf([market.condition_id]),
-  ]);
+  const conditions = market === null ? null : await deps.conditionsOf([market.condition_id]);
   const condition = market === null ? null : (conditions?.get(market.condition_id) ?? null);
-  return priceOf({ market, index: market === null ? 0 : market.tokens.indexOf(tokenId) }, condition, fills[0]);
+  const place = { market, index: market === null ? 0 : market.tokens.indexOf(tokenId) };
+  const known = priceOf(place, condition, undefined);
+  if (known.source !== null) return known;
+  const [lastFill] = await deps.tables.rows<LastPriceRow>(lastPricesSql([tokenId]));
+  return priceOf(place, condition, lastFill);
 }
