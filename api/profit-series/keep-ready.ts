@@ -13,7 +13,7 @@ const largestSql = (rows: number): Sql => ({
   params: { rows },
 });
 
-const MOST_WALLETS = 500;
+const MOST_WALLETS = 2_000;
 
 /** Puts the series of the largest wallets together ahead of questions. Resolves with how many are ready; whoever asks for another is told what failed. */
 export async function readyLargest(deps: {

@@ -15,11 +15,11 @@ export interface Painter {
 /** The pause after the first picture; each further one is twice as long, up to the longest: while the history loads, pictures age fast. */
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Of the time, the part that pictures may take. */
-const SHARE = 0.1;
+/** Of the time, the part that pictures may take: one of all wallets of a large venue takes most of a core, and pages wait longer beside it. */
+const SHARE = 0.04;
 
 /**
- * Takes the pictures that leaderboards and the largest positions are read from: one a minute, more in the first two minutes, and fewer where one takes longer than a tenth
+ * Takes the pictures that leaderboards and the largest positions are read from: one a minute, more in the first two minutes, and fewer where one takes longer than a twenty-fifth
  * of its time.
  */
 export function createPainter(options: {
