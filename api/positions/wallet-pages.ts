@@ -32,12 +32,21 @@ export interface WalletPage {
   readonly limit: number;
 }
 
+/** How old a copy may be, of a wallet with some positions, and with a thousand more than are shown: to read those takes long. */
+export interface Ages {
+  readonly fewMs: number;
+  readonly manyMs: number;
+}
+
 export interface WalletPages {
   /**
    * A page of a wallet's positions by a measure, ties by token, combos after the others; of the first MAX_POSITIONS in that order. What it is cut from
-   * is at most `ttlMs` old.
+   * is at most `maxAgeMs` old, which the age allowed for the wallet's number of positions.
    */
-  page(page: WalletPage, ttlMs: number): Promise<Cached<{ positions: readonly HeldPosition[]; hasMore: boolean }>>;
+  page(
+    page: WalletPage,
+    ages: Ages,
+  ): Promise<Cached<{ positions: readonly HeldPosition[]; hasMore: boolean; maxAgeMs: number }>>;
 }
 
 /** A wallet's positions in order: three lists of the same length, and the rows of the first of them. */
@@ -135,11 +144,12 @@ export function createWalletPages(deps: {
   };
 
   return {
-    async page(page, ttlMs) {
+    async page(page, { fewMs, manyMs }) {
       const { wallet, wanted, walk, offset, limit } = page;
       let ageMs = 0;
+      let maxAgeMs = fewMs;
       let known: readonly PositionRow[] = [];
-      const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${ttlMs}`;
+      const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${fewMs} ${manyMs}`;
       const { ids, hasMore } = await rankings.page({
         walk,
         offset,
@@ -147,15 +157,19 @@ export function createWalletPages(deps: {
         async load() {
           // What a walk goes on with must not be older than how it began.
           if (wanted === null) return namesOf(page, MAX_POSITIONS);
-          const order = await held.get(name, ttlMs, () => orderOf(page));
+          const ageOf = ({ tokens }: Order) => (tokens.length > BEGINNING ? manyMs : fewMs);
+          const order = await held.get(name, ageOf, () => orderOf(page));
           ageMs = order.ageMs;
+          maxAgeMs = ageOf(order.value);
           known = order.value.first;
           return wantedOf(order.value, wanted);
         },
         ...(wanted === null && {
           async begin() {
-            const found = await held.get(`${name} ${limit}`, ttlMs, () => beginningOf(page));
+            const ageOf = ({ whole }: WalletBeginning) => (whole ? fewMs : manyMs);
+            const found = await held.get(`${name} ${limit}`, ageOf, () => beginningOf(page));
             ageMs = found.ageMs;
+            maxAgeMs = ageOf(found.value);
             known = found.value.first;
             return { ids: found.value.tokens, whole: found.value.whole };
           },
@@ -168,7 +182,7 @@ export function createWalletPages(deps: {
       if (missing.length > 0) rows.push(...(await tables.rows<PositionRow>(walletTokensSql(wallet, missing))));
       const found = new Map((await positionsOf(rows)).map((position) => [position.tokenId, position]));
       const positions = ids.flatMap((id) => found.get(id) ?? []);
-      return { value: { positions, hasMore }, ageMs, hit: ageMs > 0 };
+      return { value: { positions, hasMore, maxAgeMs }, ageMs, hit: ageMs > 0 };
     },
   };
 }

@@ -16,6 +16,8 @@ import { alice, comboYes, fillWorld, rainYes, snowNo, snowYes, T } from '../supp
 
 const units = (usd: number) => BigInt(Math.round(usd * 1e6));
 const trader = `0x${'77'.repeat(20)}`;
+const hoarder = `0x${'78'.repeat(20)}`;
+const collector = `0x${'79'.repeat(20)}`;
 /** Tokens nobody knows, of short and long ids. */
 const strangers = ['5', '40', '300', `${10n ** 70n}`, `${9n * 10n ** 69n}`];
 
@@ -39,6 +41,8 @@ beforeAll(async () => {
     trade(201, 'SELL', snowNo, 5, 1),
     trade(202, 'SELL', strangers[3] as string, 2, 1),
   ]);
+  await engine.client.command(`INSERT INTO positions (wallet, token_id, size, total_bought, fills, first_at, last_at, version, _offset)
+    SELECT if(number < 1005, '${hoarder}', '${collector}'), number, 1000000, 1000000, 1, toDateTime(${T}, 'UTC'), toDateTime(${T}, 'UTC'), 1, 1000000 + number FROM numbers(2005)`);
   const live = createClickHouseTables(engine.client);
   const tables = {
     ...live,
@@ -54,6 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
+const ages = { fewMs: 5_000, manyMs: 20_000 };
 const filters: Readonly<Record<string, ((position: BriefPosition) => boolean) | null>> = {
   all: null,
   held: ({ size }) => size > 0n,
@@ -94,9 +99,10 @@ it.each(Object.keys(filters))(
             const walk = `${sort} ${order} ${combos} ${wallet} ${filter}`;
             for (let offset = 0; offset < 12; offset += 4) {
               const question = { wallet, sort, order, combos, wanted, walk, offset, limit: 4 };
-              expect((await pages.page(question, 5_000)).value).toEqual({
+              expect((await pages.page(question, ages)).value).toEqual({
                 positions: expected.slice(offset, offset + 4),
                 hasMore: expected.length > offset + 4,
+                maxAgeMs: ages.fewMs,
               });
             }
             most = Math.max(most, expected.length);
@@ -112,8 +118,23 @@ it('reads the rows of a first page and, by name, the order it begins; later page
   const question = { wallet: trader, sort: 'size', order: 'desc', combos: true, wanted: null, limit: 4 } as const;
   const statements = async (walk: string, offset: number): Promise<number> => {
     asked = [];
-    await pages.page({ ...question, walk, offset }, 7_000);
+    await pages.page({ ...question, walk, offset }, { fewMs: 7_000, manyMs: 20_000 });
     return asked.filter((sql) => sql.includes('FROM positions AS p FINAL')).length;
   };
   expect([await statements('1', 0), await statements('2', 0), await statements('1', 4)]).toEqual([2, 0, 1]);
+});
+
+it('keeps for longer what was read of more than a thousand positions', async () => {
+  const maxAgesOf = async (wallet: string): Promise<number[]> => {
+    const found: number[] = [];
+    for (const wanted of [null, () => true]) {
+      const question = { wallet, sort: 'size', order: 'desc', combos: true, wanted, limit: 4, offset: 0 } as const;
+      const page = await pages.page({ ...question, walk: `${wallet} ${wanted === null}` }, ages);
+      expect(page.value.positions).toHaveLength(4);
+      found.push(page.value.maxAgeMs);
+    }
+    return found;
+  };
+  expect(await maxAgesOf(hoarder)).toEqual([ages.manyMs, ages.manyMs]);
+  expect(await maxAgesOf(collector)).toEqual([ages.fewMs, ages.fewMs]);
 });

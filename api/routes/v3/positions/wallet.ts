@@ -23,6 +23,9 @@ import {
 
 /** Oldest copy of a wallet's positions that is shown. */
 const POSITIONS_S = 5;
+/** Of a wallet with more than a thousand positions. */
+const MANY_POSITIONS_S = 20;
+
 export const statusParam = choiceParam({
   description: 'Default all of them.',
   invalid: `invalid status: use ${statuses.join(', ')}`,
@@ -77,7 +80,7 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
       limit: v3.limit(),
       offset: v3.offset,
     }),
-    cacheS: POSITIONS_S,
+    cacheS: MANY_POSITIONS_S,
     success: {
       description: 'A page of positions',
       schema: z.object({
@@ -112,9 +115,9 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
           offset: query.offset,
           limit: query.limit,
         },
-        POSITIONS_S * 1000,
+        { fewMs: POSITIONS_S * 1000, manyMs: MANY_POSITIONS_S * 1000 },
       );
-      const { positions: shown, hasMore } = page.value;
+      const { positions: shown, hasMore, maxAgeMs } = page.value;
       return {
         body: {
           address,
@@ -124,7 +127,7 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
           ...pagingOf(query, { rows: shown.length, hasMore, cursor: null, context }),
           next_offset: hasMore ? query.offset + shown.length : null,
         },
-        cache: cacheOf(page, POSITIONS_S),
+        cache: cacheOf(page, maxAgeMs / 1000),
       };
     },
   });
