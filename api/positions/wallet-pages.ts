@@ -32,7 +32,7 @@ export interface WalletPage {
   readonly limit: number;
 }
 
-/** How old a copy may be, of a wallet with some positions, and with a thousand more than are shown: to read those takes long. */
+/** How old a copy may be: of a wallet with up to a thousand positions, and with more, which take long to read. */
 export interface Ages {
   readonly fewMs: number;
   readonly manyMs: number;
@@ -41,7 +41,7 @@ export interface Ages {
 export interface WalletPages {
   /**
    * A page of a wallet's positions by a measure, ties by token, combos after the others; of the first MAX_POSITIONS in that order. What it is cut from
-   * is at most `maxAgeMs` old, which the age allowed for the wallet's number of positions.
+   * is at most `maxAgeMs` old: one of `ages`, by how many positions the wallet has.
    */
   page(
     page: WalletPage,

@@ -106,7 +106,7 @@ export function createProfitSeries(
     for (const one of making.values()) one.isLate ||= isLate(one.frame);
   });
 
-  /** They are made one by one: who waits for the last of them waits for all. */
+  /** What is made ahead is made one by one: who waits for the last of them waits for all. */
   const isHasty = () => [...making.values()].some(({ isAhead, isAwaited }) => isAhead && isAwaited);
   /** `events`: all changes of the wallet; null where they are many. */
   const make = async (wallet: string, frame: Frame, events: Events, pace: Pace): Promise<Part> => {
