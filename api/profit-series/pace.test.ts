@@ -32,10 +32,10 @@ it('makes pieces of steps of any length, and tells how long each took', async ()
     told.push(workedMs);
     await others();
   };
-  const pause = inPieces(pace);
+  const turn = inPieces(pace);
   for (let step = 0; step < 40; step++) {
     work(step === 20 ? 30 : 0.5);
-    await pause();
+    await turn();
   }
   // The time between two pieces is nobody's.
   expect(told.length).toBeGreaterThan(2);

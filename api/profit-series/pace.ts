@@ -22,11 +22,11 @@ export const atRest =
 /** Longer pieces of work are felt by answers. */
 const PIECE_MS = 3;
 
-/** To be awaited between steps of work of any length: waits when they came to a piece. */
-export type Pause = () => Promise<void> | undefined;
+/** To be awaited between steps of work of any length: gives others their turn when they came to a piece. */
+export type Turn = () => Promise<void> | undefined;
 
 /** Time begins now. */
-export function inPieces(pace: Pace): Pause {
+export function inPieces(pace: Pace): Turn {
   let beganMs = performance.now();
   return () => {
     const workedMs = performance.now() - beganMs;

@@ -4,7 +4,7 @@ import { boolFrom } from '../tables/values.js';
 import { cashOf, isGift, versionOf } from './events.js';
 import { type Frame, newestOf, type Steps, slotOf, stepsOf } from './frame.js';
 import { type GiftStep, giftsOf } from './gifts.js';
-import { inPieces, type Pace, type Pause, promptly } from './pace.js';
+import { inPieces, type Pace, promptly, type Turn } from './pace.js';
 import type { PriceLine, PriceLines } from './price-lines.js';
 import {
   type ChangeRow,
@@ -108,7 +108,7 @@ async function addAll(
   tokens: Iterator<Changed>,
   gifts: ReadonlyMap<string, readonly GiftStep[]>,
   added: Map<number, bigint>,
-  pause: Pause,
+  turn: Turn,
 ): Promise<void> {
   const add = (slot: number, value: bigint) => added.set(slot, (added.get(slot) ?? 0n) + value);
   for (;;) {
@@ -118,10 +118,10 @@ async function addAll(
       if (some.length === TOKENS_AT_ONCE) break;
     }
     if (some.length === 0) return;
-    const lines = await deps.priceLines(frame, heldFromOf(some), pause);
+    const lines = await deps.priceLines(frame, heldFromOf(some), turn);
     for (const [token, changes] of some) {
       addPosition(lines.get(token) ?? NO_LINE, gifts.get(token) ?? NONE, changes, add);
-      await pause();
+      await turn();
     }
   }
 }
@@ -182,7 +182,7 @@ export async function readLargePart(
   pace: Pace = promptly,
 ): Promise<WalletPart> {
   const { tables } = deps;
-  const pause = inPieces(pace);
+  const turn = inPieces(pace);
   const { version, changes } = await readVersion(tables, wallet, frame);
   const times = Math.ceil(changes / CHANGES_AT_ONCE);
   const added = new Map<number, bigint>();
@@ -190,8 +190,8 @@ export async function readLargePart(
   for (let share = 0; share < times; share++) {
     const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame, { share, of: times }));
     if (gifts.size === 0 && rows.some((change) => boolFrom(change.gifts))) gifts = await readGifts(deps, wallet, frame);
-    await pause();
-    await addAll(deps, frame, changedOf(rows), gifts, added, pause);
+    await turn();
+    await addAll(deps, frame, changedOf(rows), gifts, added, turn);
   }
   return { steps: stepsOf(added), version };
 }

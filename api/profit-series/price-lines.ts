@@ -3,7 +3,7 @@ import type { Facts } from '../catalogue/facts.js';
 import type { ClosesReader } from './closes.js';
 import { type Frame, hourOf, newestOf } from './frame.js';
 import { marksOf, settlementOf } from './marks.js';
-import type { Pause } from './pace.js';
+import type { Turn } from './pace.js';
 
 /** What a token was worth at the slots of a frame. */
 export interface PriceLine {
@@ -13,11 +13,11 @@ export interface PriceLine {
   readonly settled: { readonly slot: number; readonly price: bigint } | null;
 }
 
-/** Lines of tokens. `heldFrom`: tokens, and the slot from which their prices count; `pause`: awaited after each line that is put together. */
+/** Lines of tokens. `heldFrom`: tokens, and the slot from which their prices count; `turn`: awaited after each line that is put together. */
 export type PriceLines = (
   frame: Frame,
   heldFrom: ReadonlyMap<string, number>,
-  pause: Pause,
+  turn: Turn,
 ) => Promise<ReadonlyMap<string, PriceLine>>;
 
 /** Frames of which lines are held: of the periods that are asked for, in this hour and the one before. */
@@ -66,7 +66,7 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
     }
   };
 
-  const read = async (...[frame, heldFrom, pause]: Parameters<PriceLines>): Promise<Map<string, PriceLine>> => {
+  const read = async (...[frame, heldFrom, turn]: Parameters<PriceLines>): Promise<Map<string, PriceLine>> => {
     const abouts = await facts.tokensOf([...heldFrom.keys()]);
     const conditions = [...abouts.values()].flatMap((about) => (about === null ? [] : [about.conditionId]));
     const [markets, resolutions] = await Promise.all([facts.marketsOf(conditions), facts.resolutionsOf(conditions)]);
@@ -74,7 +74,7 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
     const priced = new Set<string>();
     const otherOf = new Map<string, string>();
     for (const [token, about] of abouts) {
-      await pause();
+      await turn();
       const resolution = about === null ? null : (resolutions.get(about.conditionId) ?? null);
       const settlement = settlementOf(about, resolution, frame);
       if (settlement !== null) {
@@ -98,12 +98,12 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
     const lines = new Map<string, PriceLine>();
     for (const token of heldFrom.keys()) {
       lines.set(token, lineOf(token));
-      await pause();
+      await turn();
     }
     return lines;
   };
 
-  return async (frame, heldFrom, pause) => {
+  return async (frame, heldFrom, turn) => {
     await deps.changes.current();
     const held = heldOf(frame);
     const found = new Map<string, PriceLine>();
@@ -117,7 +117,7 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
     }
     if (missing.size === 0) return found;
     const isRoom = frame.own || hasRoom(frame);
-    for (const [token, line] of await read(frame, missing, pause)) {
+    for (const [token, line] of await read(frame, missing, turn)) {
       found.set(token, line);
       if (!isRoom) continue;
       held.lines.set(token, line);

@@ -34,7 +34,16 @@ export async function openSpool(directory: string, pipes: number): Promise<Spool
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const pipePath = (index: number) => join(directory, `out-${index}`);
-  await run('mkfifo', ['-m', '600', ...Array.from({ length: pipes }, (_, i) => pipePath(i))]);
+  try {
+    await run('mkfifo', ['-m', '600', ...Array.from({ length: pipes }, (_, i) => pipePath(i))]);
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw missing
+      ? new Error('The embedded ClickHouse needs the command mkfifo, of coreutils or busybox; it is not on PATH', {
+          cause: error,
+        })
+      : error;
+  }
   let counter = 0;
   const newPath = () => {
     counter += 1;
