@@ -27,27 +27,34 @@ export interface TopHoldersRow {
   readonly wallets: string;
   /** Of the first of them. */
   readonly first: readonly HolderValues[];
+  /** Its rows among those that were put in order: all its holders, unless those of all tokens are `atMost`. */
+  readonly found: number | string;
 }
 
 /**
- * The holders of each token, at most `rows`, and what the first of them hold: `shown` or more, and no more than 1,000. The lists keep the order of the rows
- * they are made of because one thread makes them.
+ * The holders of each token, at most `rows`, and what the first of them hold: `shown` or more, and no more than 1,000. Only the first `atMost` of all tokens
+ * together are put in order: the engine finds those in one go, and would sort hundreds of thousands of holders for a limit by token. The lists keep the
+ * order of the rows they are made of because one thread makes them.
  */
-export function topHoldersSql(filter: HolderFilter, by: HolderOrder & { readonly shown: number }): Sql {
+export function topHoldersSql(
+  filter: HolderFilter,
+  by: HolderOrder & { readonly shown: number; readonly atMost: number },
+): Sql {
   const where = holderWhere(filter);
   return {
-    text: `SELECT token_id AS token, arrayStringConcat(groupArray(wallet)) AS wallets, groupArray(${listSize(by.shown)})(${values('')}) AS first
+    text: `SELECT token_id AS token, arrayStringConcat(arraySlice(groupArray(wallet), 1, {rows:UInt32})) AS wallets,
+        groupArray(${listSize(by.shown)})(${values('')}) AS first, count() AS found
       FROM (
         SELECT p.token_id AS token_id, p.wallet AS wallet, p.size AS size, p.received AS received, p.avg_price AS avg_price,
           p.realized_pnl AS realized_pnl, p.total_bought AS total_bought, p.fills AS fills, p.first_at AS first_at
         FROM positions_by_token AS p FINAL
         WHERE ${where.text}
         ORDER BY ${orderKey(by, filter.tokenIds.length)}, p.wallet, p.token_id
-        LIMIT {rows:UInt32} BY p.token_id
+        LIMIT {at_most:UInt32}
       )
       GROUP BY token_id
       SETTINGS max_execution_time = 10, max_threads = 1`,
-    params: { ...where.params, prices: by.prices, rows: by.rows },
+    params: { ...where.params, prices: by.prices, rows: by.rows, at_most: by.atMost },
     few: filter.tokenIds.length <= FEW_ROWS,
   };
 }

@@ -37,6 +37,8 @@ export interface TopHolders {
 
 /** Characters of an address. */
 const WALLET_WIDTH = 42;
+/** So many times what is wanted of the tokens is read of all of them together: those of one are seldom all among the others' first. */
+const SPARE = 4;
 
 /** Reads the holders of tokens: their order and the rows of a page at once, as most questions are for a first page. */
 export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {
@@ -58,10 +60,21 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
       const wallets = new Map<string, IdList>(filter.tokenIds.map((token) => [token, []]));
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return { wallets, first: [] };
       const priceOf = await prices(filter.tokenIds);
-      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
-      const sql = topHoldersSql(filter, { ...by, prices: listed });
+      const ordersOf = async (tokenIds: readonly string[]): Promise<TopHoldersRow[]> => {
+        const alone = tokenIds.length === 1;
+        const atMost = alone ? by.rows : by.rows * SPARE * tokenIds.length;
+        const listed = tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
+        const sql = topHoldersSql({ ...filter, tokenIds }, { ...by, prices: listed, atMost });
+        const rows = await tables.rows<TopHoldersRow>(sql);
+        if (alone || rows.reduce((sum, { found }) => sum + Number(found), 0) < atMost) return rows;
+        // Holders of the others may have taken the places of theirs.
+        const whole = rows.filter(({ found }) => Number(found) >= by.rows);
+        const short = tokenIds.filter((token) => whole.every((row) => row.token !== token));
+        const read = await Promise.all(short.map((token) => ordersOf([token])));
+        return [...whole, ...read.flat()];
+      };
       const first: HolderRow[] = [];
-      for (const row of await tables.rows<TopHoldersRow>(sql)) {
+      for (const row of await ordersOf(filter.tokenIds)) {
         wallets.set(row.token, idsIn(row.wallets, WALLET_WIDTH));
         if (by.shown > 0) first.push(...row.first.map((tuple) => holderRowOf(row.token, tuple)));
       }

@@ -131,6 +131,28 @@ it.each(
   );
 });
 
+it.each([
+  { rows: 100, alone: 0, what: 'holders of both among the first of both' },
+  { rows: 5, alone: 1, what: 'none of one among the first of both' },
+])('ranks the first of each token: $what', async ({ rows, alone }) => {
+  // At 42 and 58 cents a holder of a share of `no` is ahead of most who hold as many of `yes`.
+  const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
+  statements = [];
+  const found = await reads.topHolders.orders(filter, { sort: 'current_value', order: 'desc', shown: 50, rows });
+  for (const token of [yes, no]) {
+    const expected = sorted(
+      raw.filter((row) => row.token === token),
+      'current_value',
+      'desc',
+    ).map((row) => row.wallet);
+    expect(found.wallets.get(token)?.slice(0, HOLDERS)).toEqual(expected.slice(0, rows));
+    const shown = found.first.filter((row) => row.token === token).map((row) => row.wallet);
+    expect(shown).toEqual(expected.slice(0, shown.length));
+    expect(shown.length).toBeGreaterThanOrEqual(Math.min(50, rows));
+  }
+  expect(statements.filter(({ params }) => 'at_most' in params)).toHaveLength(1 + alone);
+});
+
 it('ranks the holders of many tokens together', async () => {
   statements = [];
   for (const tokenIds of [[yes, no, '7'], tokens]) {
