@@ -2,10 +2,11 @@ import type { Lookup } from '../catalogue/held-lookup.js';
 import { marked, type Price } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { cashOf } from './events.js';
-import { type EventRow, type HoldingRow, holdingsSql, profitNowSql } from './series.sql.js';
+import { inPieces, promptly } from './pace.js';
+import { type EventRow, type HoldingsRow, holdingsSql, profitNowSql } from './series.sql.js';
 
-/** Positions whose prices are looked up among those held in memory; of more, the tables join them. */
-const FEW = 3_000;
+/** Open positions whose prices are looked up among those held in memory; for more, the tables join them, which takes ten times as long for most wallets. */
+const MOST_OPEN = 10_000;
 
 /**
  * What a wallet made up to now by all its changes, in base units: cash in less cash out, less fees, plus what it holds at the prices of now. For wallets
@@ -29,29 +30,34 @@ export async function profitByEvents(events: readonly EventRow[], prices: Lookup
 }
 
 /**
- * The same by its positions, in base units; null for a wallet without any. `isLarge`: it is known to have many.
+ * The same by its positions, in base units; null for a wallet without any.
  *
  * What it realized less its fees, plus what it holds at the prices of now less its cost; what no price is known of counts at its cost, gifts count
  * nothing, and what was given away counts as sold at its cost. One rounding per position, half up.
  */
-export type ProfitByPositions = (wallet: string, isLarge: boolean) => Promise<bigint | null>;
+export type ProfitByPositions = (wallet: string) => Promise<bigint | null>;
 
-function profitOf(row: HoldingRow, price: bigint | null): bigint {
-  const made = BigInt(row.realized_pnl) - BigInt(row.fees) - BigInt(row.fee_cost);
-  if (row.size === '0') return made - BigInt(row.cost);
-  return price === null ? made : made + marked(BigInt(row.size) - BigInt(row.received), price) - BigInt(row.cost);
-}
-
-export function createProfitByPositions(deps: { tables: Tables; prices: Lookup<Price> }): ProfitByPositions {
-  const { tables } = deps;
-  return async (wallet, isLarge) => {
-    const rows = isLarge ? null : await tables.rows<HoldingRow>(holdingsSql(wallet, FEW + 1));
-    if (rows?.length === 0) return null;
-    if (rows === null || rows.length > FEW) {
+export function createProfitByPositions(deps: {
+  tables: Tables;
+  prices: Lookup<Price>;
+  mostOpen?: number;
+}): ProfitByPositions {
+  const { tables, mostOpen = MOST_OPEN } = deps;
+  return async (wallet) => {
+    const [row] = await tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen));
+    if (row === undefined || Number(row.positions) === 0) return null;
+    if (Number(row.open) > mostOpen) {
       const [sum] = await tables.rows<{ pnl: string }>(profitNowSql(wallet));
       return BigInt(sum?.pnl ?? 0);
     }
-    const priceOf = await deps.prices(rows.filter(({ size }) => size !== '0').map((row) => row.token_id));
-    return rows.reduce((sum, row) => sum + profitOf(row, priceOf.get(row.token_id)?.usd ?? null), 0n);
+    const priceOf = await deps.prices(row.tokens);
+    const turn = inPieces(promptly);
+    let pnl = BigInt(row.made);
+    for (const [n, token] of row.tokens.entries()) {
+      const price = priceOf.get(token)?.usd ?? null;
+      pnl += price === null ? BigInt(row.costs[n] as string) : marked(BigInt(row.sizes[n] as string), price);
+      await turn();
+    }
+    return pnl;
   };
 }

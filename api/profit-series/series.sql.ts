@@ -29,13 +29,14 @@ export interface EventRow {
   readonly _offset: string;
 }
 
-/** Changes of a wallet's positions, in chain order. */
+/** Changes of a wallet's positions, in chain order. The older analyzer takes less, see the fills. */
 export const eventsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, cash, fee, realized_pnl, cost, size_after, cost_after, _offset
       FROM pnl_events FINAL
       WHERE wallet = {wallet:String}
       ORDER BY timestamp, block_number, log_index, id, leg
-      LIMIT {rows:UInt32}`,
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
   params: { wallet, rows },
   few: rows <= FEW_ROWS,
 });
@@ -110,23 +111,31 @@ export const versionSql = (wallet: string, frame: Frame): Sql => ({
   few: true,
 });
 
-/** Of a position, in base units: wide numbers come as text by themselves. */
-export interface HoldingRow {
-  readonly token_id: string;
-  readonly size: string;
-  readonly received: string;
-  readonly cost: string;
-  readonly realized_pnl: string;
-  readonly fees: string;
-  readonly fee_cost: string;
+/** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
+export interface HoldingsRow {
+  readonly positions: number | string;
+  /** How many of them hold something. */
+  readonly open: number | string;
+  /** Realized, less fees, less the cost of what is held: all but what that is worth. */
+  readonly made: string;
+  /** Those that hold something, three lists of the same length: what came without a cost left out of the size. Empty where there are more than was asked for. */
+  readonly tokens: readonly string[];
+  readonly sizes: readonly string[];
+  readonly costs: readonly string[];
 }
 
-/** Positions of a wallet, in no order. */
-export const holdingsSql = (wallet: string, rows: number): Sql => ({
-  text: `SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL
-      WHERE wallet = {wallet:String} LIMIT {rows:UInt32}`,
-  params: { wallet, rows },
-  few: rows <= FEW_ROWS,
+/** What a wallet made and holds; `most`: open positions that are told of one by one. */
+export const holdingsSql = (wallet: string, most: number): Sql => ({
+  text: `SELECT count() AS positions, countIf(size > 0) AS open,
+        toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS made,
+        if(open <= {most:UInt32}, groupArrayIf(token_id, size > 0), []) AS tokens,
+        if(open <= {most:UInt32}, groupArrayIf(size - received, size > 0), []) AS sizes,
+        if(open <= {most:UInt32}, groupArrayIf(cost, size > 0), []) AS costs
+      FROM positions FINAL
+      WHERE wallet = {wallet:String}
+      SETTINGS max_execution_time = 10, max_threads = 1`,
+  params: { wallet, most },
+  few: true,
 });
 
 /** What a wallet made with all its positions at the prices of now, see ProfitByPositions. Base units, as text. */

@@ -31,8 +31,11 @@ export interface ProfitSeries {
 const MINUTE_S = 60;
 /** Series put together at once. */
 const AT_ONCE = 4;
-/** Changes of positions. With 100,000 positions a series takes some 100 MB while it is put together: those of large wallets are made one by one. */
-const MANY = 3_000;
+/**
+ * Changes of positions. What is over of a series of more is held for long, and what it made up to now is told from its positions: to read so many changes
+ * anew takes longer. With 100,000 positions a series takes some 100 MB while it is put together: these are made one by one.
+ */
+const MANY = 1_000;
 /** Steps of all parts together: some 16 MB. */
 const MAX_STEPS = 1_000_000;
 /** What a part takes besides its steps, in steps. */
@@ -172,7 +175,7 @@ export function createProfitSeries(
     if (events?.length === 0) return null;
     const isSmall = events !== null && !events.some(isGift);
     const [now, version] = await Promise.all([
-      isSmall ? profitByEvents(events, deps.prices) : deps.profitByPositions(wallet, events === null),
+      isSmall ? profitByEvents(events, deps.prices) : deps.profitByPositions(wallet),
       known === null
         ? null
         : events === null

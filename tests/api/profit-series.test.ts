@@ -48,7 +48,7 @@ afterAll(() => engine.stop());
 
 /** Told in nine shares. */
 const TOKENS = 41_000;
-const sizes = [2_999, 3_000, 3_001, TOKENS];
+const sizes = [999, 1_000, 1_001, 2_999, 3_000, 3_001, TOKENS];
 const largeWallet = (positions: number) => `0x${String(positions).padStart(40, '0')}`;
 
 async function insertLarge(): Promise<void> {
@@ -327,13 +327,15 @@ it('takes up what comes in late', async () => {
 });
 
 it('tells the same of now from positions one by one as from their sum in the tables', async () => {
-  const profitNow = createProfitByPositions({ tables, prices: reads.prices });
-  for (const wallet of [active, quiet, largeWallet(2_999)]) {
-    const sum = await profitNow(wallet, true);
+  const oneByOne = createProfitByPositions({ tables, prices: reads.prices });
+  const inTables = createProfitByPositions({ tables, prices: reads.prices, mostOpen: 0 });
+  for (const wallet of [active, quiet, largeWallet(2_999), largeWallet(TOKENS)]) {
+    const sum = await inTables(wallet);
     expect(sum).not.toBe(0n);
-    expect(await profitNow(wallet, false)).toBe(sum);
+    expect(await oneByOne(wallet)).toBe(sum);
   }
-  expect(await profitNow(address(0x99), false)).toBeNull();
+  expect(await oneByOne(address(0x99))).toBeNull();
+  expect(await inTables(address(0x99))).toBeNull();
 });
 
 it('knows nothing of who never did anything', async () => {
