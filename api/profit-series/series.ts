@@ -31,18 +31,17 @@ export interface ProfitSeries {
 const MINUTE_S = 60;
 /** Series put together at once. */
 const AT_ONCE = 4;
-/**
- * Changes of positions. What is over of a series of more is held for long, and what it made up to now is told from its positions: to read so many changes
- * anew takes longer. With 100,000 positions a series takes some 100 MB while it is put together: these are made one by one.
- */
-const MANY = 1_000;
+/** Changes of positions. With 100,000 positions a series takes some 100 MB while it is put together: those of large wallets are made one by one. */
+const MANY = 3_000;
+/** Where what is over of a series is held, so many are read for what the wallet made up to now; where there are more, its positions, which takes less. */
+const FEW = 1_000;
 /** Steps of all parts together: some 16 MB. */
 const MAX_STEPS = 1_000_000;
 /** What a part takes besides its steps, in steps. */
 const PART_STEPS = 40;
 
-/** All changes of a wallet; null where they are many. */
-type Events = readonly EventRow[] | null;
+/** All changes of a wallet; null where they are many, undefined where they are to be read when they are needed. */
+type Events = readonly EventRow[] | null | undefined;
 
 interface Moments {
   readonly grid: Grid;
@@ -65,8 +64,8 @@ interface Making {
 /** What is over of a wallet's series. */
 interface Part extends WalletPart {
   readonly frame: Frame;
-  /** Of a wallet with many changes. */
-  readonly isLarge: boolean;
+  /** Of the wallet; infinite where they are many. */
+  readonly changes: number;
 }
 
 /**
@@ -111,12 +110,12 @@ export function createProfitSeries(
 
   /** What is made ahead is made one by one: who waits for the last of them waits for all. */
   const isHasty = () => [...making.values()].some(({ isAhead, isAwaited }) => isAhead && isAwaited);
-  /** `events`: all changes of the wallet; null where they are many. */
-  const make = async (wallet: string, frame: Frame, events: Events, pace: Pace): Promise<Part> => {
+  const make = async (wallet: string, frame: Frame, known: Events, pace: Pace): Promise<Part> => {
+    const events = known === undefined ? await readEvents(tables, wallet, MANY) : known;
     const made = await (events === null
       ? readLargePart(deps, wallet, frame, pace)
       : makeSmallPart(deps, wallet, frame, events, pace));
-    return { frame, ...made, isLarge: events === null };
+    return { frame, ...made, changes: events?.length ?? Number.POSITIVE_INFINITY };
   };
   /** The part that is being made, begun here where there is none. */
   const made = (name: string, wallet: string, frame: Frame, events: Events, isAhead: boolean): Promise<Part> => {
@@ -163,32 +162,41 @@ export function createProfitSeries(
     return part;
   };
 
-  const eventsOf = (name: string, wallet: string): Promise<Events> =>
-    parts.get(name)?.isLarge === true ? Promise.resolve(null) : turn(() => readEvents(tables, wallet, MANY));
+  const isLarge = (part: Part | null | undefined): boolean => part?.changes === Number.POSITIVE_INFINITY;
+  const eventsOf = async (name: string, wallet: string): Promise<readonly EventRow[] | null> =>
+    isLarge(parts.get(name)) ? null : turn(() => readEvents(tables, wallet, MANY));
+  /** As `read` has it, where what is over is held and nothing came in late; undefined where something did. */
+  const readHeld = async (name: string, wallet: string, next: Frame, grid: Grid, part: Part) => {
+    const [now, { version }] = await Promise.all([
+      deps.profitByPositions(wallet),
+      readVersion(tables, wallet, part.frame),
+    ]);
+    if (now === null) return null;
+    if (part.version !== version) return undefined;
+    // Whoever asks when this one no longer serves hears of a failure.
+    if (isOld(part.frame, grid) && !making.has(name))
+      made(name, wallet, next, isLarge(part) ? null : undefined, true).catch(() => undefined);
+    return { part, now };
+  };
   /** What is over of a wallet's series at the moments of a grid, and what it made up to now; null for a wallet that never did anything. */
   const read = async (wallet: string, period: Period, { grid, sinceS }: Moments) => {
     const name = nameOf(wallet, period);
     await deps.changes.current();
     const next = frameOf(grid, sinceS);
     const known = heldFor(name, grid);
+    if (known !== null && known.changes > FEW) {
+      const found = await readHeld(name, wallet, next, grid, known);
+      if (found !== undefined) return found;
+    }
     const events = await eventsOf(name, wallet);
     if (events?.length === 0) return null;
     const isSmall = events !== null && !events.some(isGift);
-    const [now, version] = await Promise.all([
-      isSmall ? profitByEvents(events, deps.prices) : deps.profitByPositions(wallet),
-      known === null
-        ? null
-        : events === null
-          ? readVersion(tables, wallet, known.frame).then(({ version }) => version)
-          : versionOf(events, known.frame),
-    ]);
+    const now = await (isSmall ? profitByEvents(events, deps.prices) : deps.profitByPositions(wallet));
     if (now === null) return null;
-    if (known === null || known.version !== version)
+    if (known === null || events === null || known.version !== versionOf(events, known.frame))
       return { part: await made(name, wallet, next, events, false), now };
-    // Whoever asks when this one no longer serves hears of a failure.
     // Changes that are few are at hand: they are not kept until others are done.
-    if (isOld(known.frame, grid) && !making.has(name))
-      made(name, wallet, next, events, events === null).catch(() => undefined);
+    if (isOld(known.frame, grid) && !making.has(name)) made(name, wallet, next, events, false).catch(() => undefined);
     return { part: known, now };
   };
 
@@ -217,7 +225,7 @@ export function createProfitSeries(
         return;
       }
       const frame = frameOf(moments.grid, moments.sinceS);
-      const isMany = known?.isLarge === true || (await readVersion(tables, wallet, frame)).changes > MANY;
+      const isMany = isLarge(known) || (await readVersion(tables, wallet, frame)).changes > MANY;
       await made(name, wallet, frame, isMany ? null : await eventsOf(name, wallet), true);
     },
   };

@@ -24,6 +24,8 @@ let engine: TestClickHouse;
 let tables: Tables;
 /** Statements that put a large wallet's changes together. */
 let putTogether = 0;
+/** Statements that read a wallet's changes one by one. */
+let oneByOne = 0;
 let nowMs = T * 1000;
 let reads: Reads;
 
@@ -35,6 +37,7 @@ beforeAll(async () => {
     ...live,
     rows: (sql) => {
       if (sql.text.includes('AS gifts')) putTogether++;
+      if (sql.text.includes('cost_after, _offset')) oneByOne++;
       return live.rows(sql);
     },
   };
@@ -71,6 +74,20 @@ it.each(sizes)('tells a series of %s positions whole, however large the wallet',
     { atS: T + HOUR_S, pnl: 0n },
     { atS: T + 3 * HOUR_S, pnl: BigInt(positions) * 100_000n },
   ]);
+});
+
+it.each(sizes)('reads changes of a wallet of %s positions again only while they are few', async (positions) => {
+  nowMs = (T + 3 * HOUR_S) * 1000;
+  const period = { stepS: 2 * HOUR_S, points: 3 };
+  await reads.profitSeries.of(largeWallet(positions), period);
+  const before = [oneByOne, putTogether];
+  nowMs += 60_000;
+  expect(await reads.profitSeries.of(largeWallet(positions), period)).toEqual([
+    { atS: T - HOUR_S + 60, pnl: 0n },
+    { atS: T + HOUR_S + 60, pnl: 0n },
+    { atS: T + 3 * HOUR_S + 60, pnl: BigInt(positions) * 100_000n },
+  ]);
+  expect([oneByOne, putTogether]).toEqual([before[0]! + (positions > 1_000 ? 0 : 1), before[1]]);
 });
 
 it('puts a wallet together from its changes one by one as from what the tables make of them, unless there are too many', async () => {
@@ -327,14 +344,14 @@ it('takes up what comes in late', async () => {
 });
 
 it('tells the same of now from positions one by one as from their sum in the tables', async () => {
-  const oneByOne = createProfitByPositions({ tables, prices: reads.prices });
+  const byPositions = createProfitByPositions({ tables, prices: reads.prices });
   const inTables = createProfitByPositions({ tables, prices: reads.prices, mostOpen: 0 });
   for (const wallet of [active, quiet, largeWallet(2_999), largeWallet(TOKENS)]) {
     const sum = await inTables(wallet);
     expect(sum).not.toBe(0n);
-    expect(await oneByOne(wallet)).toBe(sum);
+    expect(await byPositions(wallet)).toBe(sum);
   }
-  expect(await oneByOne(address(0x99))).toBeNull();
+  expect(await byPositions(address(0x99))).toBeNull();
   expect(await inTables(address(0x99))).toBeNull();
 });
 
