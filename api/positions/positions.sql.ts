@@ -87,19 +87,19 @@ export type HolderSort =
 
 /** Tokens that are told apart as numbers, by a branch each; more of them by their texts. */
 const FEW_TOKENS = 4;
-const priceAt = (index: number | string): string => `arrayElement({prices:Array(Int64)}, ${index})`;
-/** USD x 10^24: an integer, so that nothing is rounded before it is compared. */
+const priceAt = (index: number | string): string => `arrayElement({prices:Array(Int256)}, ${index})`;
+/** USD x 10^24: an integer, so that nothing is rounded before it is compared. The last of few tokens is what is none of the others. */
 function priceOf(tokens: number): string {
+  if (tokens === 0 || tokens > FEW_TOKENS) return priceAt('indexOf({tokens:Array(UInt256)}, p.token_id)');
   const branches = Array.from(
-    { length: tokens },
+    { length: tokens - 1 },
     (_, n) => `p.token_id = arrayElement({tokens:Array(UInt256)}, ${n + 1}), ${priceAt(n + 1)}`,
   );
-  const found =
-    tokens > 0 && tokens <= FEW_TOKENS
-      ? `multiIf(${branches.join(', ')}, 0)`
-      : priceAt('indexOf({tokens:Array(UInt256)}, p.token_id)');
-  return `toInt256(${found}) * 1000000000000`;
+  return tokens === 1 ? priceAt(1) : `multiIf(${branches.join(', ')}, ${priceAt(tokens)})`;
 }
+const PRICE_SCALE = 10n ** 12n;
+/** The parameter of the key of a ranking. */
+export const pricesParam = (by: Pick<HolderOrder, 'prices'>): bigint[] => by.prices.map((price) => price * PRICE_SCALE);
 /** A Decimal(38, 18) is a 128-bit number of 10^-18. */
 const average = `toInt256(reinterpret(p.avg_price, 'Int128'))`;
 const tracked = 'toInt256(p.size - p.received)';
@@ -170,7 +170,7 @@ export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
       ORDER BY ${orderKey(by, filter.tokenIds.length)}, p.wallet, p.token_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
-    params: { ...where.params, prices: by.prices, rows: by.rows },
+    params: { ...where.params, prices: pricesParam(by), rows: by.rows },
   };
 }
 

@@ -1,6 +1,13 @@
 import { listSize } from '../tables/list-sizes.js';
 import { FEW_ROWS, type Sql } from '../tables/port.js';
-import { type HolderFilter, type HolderOrder, holderWhere, orderKey, type PositionRow } from './positions.sql.js';
+import {
+  type HolderFilter,
+  type HolderOrder,
+  holderWhere,
+  orderKey,
+  type PositionRow,
+  pricesParam,
+} from './positions.sql.js';
 
 /** What lists of a token's holders show of a position. */
 export type HolderRow = Pick<
@@ -45,8 +52,7 @@ export function topHoldersSql(
     text: `SELECT token_id AS token, arrayStringConcat(arraySlice(groupArray(wallet), 1, {rows:UInt32})) AS wallets,
         groupArray(${listSize(by.shown)})(${values('')}) AS first, count() AS found
       FROM (
-        SELECT p.token_id AS token_id, p.wallet AS wallet, p.size AS size, p.received AS received, p.avg_price AS avg_price,
-          p.realized_pnl AS realized_pnl, p.total_bought AS total_bought, p.fills AS fills, p.first_at AS first_at
+        SELECT token_id, wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at
         FROM positions_by_token AS p FINAL
         WHERE ${where.text}
         ORDER BY ${orderKey(by, filter.tokenIds.length)}, p.wallet, p.token_id
@@ -54,7 +60,7 @@ export function topHoldersSql(
       )
       GROUP BY token_id
       SETTINGS max_execution_time = 10, max_threads = 1`,
-    params: { ...where.params, prices: by.prices, rows: by.rows, at_most: by.atMost },
+    params: { ...where.params, prices: pricesParam(by), rows: by.rows, at_most: by.atMost },
     few: filter.tokenIds.length <= FEW_ROWS,
   };
 }
