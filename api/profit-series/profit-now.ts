@@ -33,9 +33,10 @@ export async function profitByEvents(events: readonly EventRow[], prices: Lookup
  * The same by its positions, in base units; null for a wallet without any.
  *
  * What it realized less its fees, plus what it holds at the prices of now less its cost; what no price is known of counts at its cost, gifts count
- * nothing, and what was given away counts as sold at its cost. One rounding per position, half up.
+ * nothing, and what was given away counts as sold at its cost. Up to a unit off per position: its profit and its cost are rounded each.
+ * `cash`: of a wallet without gifts, cash in less cash out, less fees; with it the sum is as exact as by all changes.
  */
-export type ProfitByPositions = (wallet: string) => Promise<bigint | null>;
+export type ProfitByPositions = (wallet: string, cash?: Promise<bigint | null>) => Promise<bigint | null>;
 
 export function createProfitByPositions(deps: {
   tables: Tables;
@@ -43,8 +44,8 @@ export function createProfitByPositions(deps: {
   mostOpen?: number;
 }): ProfitByPositions {
   const { tables, mostOpen = MOST_OPEN } = deps;
-  return async (wallet) => {
-    const [row] = await tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen));
+  return async (wallet, cash) => {
+    const [[row], exact] = await Promise.all([tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen)), cash]);
     if (row === undefined || Number(row.positions) === 0) return null;
     if (Number(row.open) > mostOpen) {
       const [sum] = await tables.rows<{ pnl: string }>(profitNowSql(wallet));
@@ -52,7 +53,7 @@ export function createProfitByPositions(deps: {
     }
     const priceOf = await deps.prices(row.tokens);
     const turn = inPieces(promptly);
-    let pnl = BigInt(row.made);
+    let pnl = exact ?? BigInt(row.made);
     for (const [n, token] of row.tokens.entries()) {
       const price = priceOf.get(token)?.usd ?? null;
       pnl += price === null ? BigInt(row.costs[n] as string) : marked(BigInt(row.sizes[n] as string), price);

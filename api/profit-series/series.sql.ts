@@ -111,6 +111,25 @@ export const versionSql = (wallet: string, frame: Frame): Sql => ({
   few: true,
 });
 
+export interface SumRow {
+  /** As of a VersionRow. */
+  readonly version: string;
+  /** Base units, as text: what cashOf has of all changes together. */
+  readonly cash: string;
+  readonly gifts: SqlBool;
+}
+
+/** Of all changes of a wallet; the version up to a frame's newest slot. */
+export const sumSql = (wallet: string, frame: Frame): Sql => ({
+  text: `SELECT toString(maxIf(_offset, timestamp <= toDateTime({newest:Int64}, 'UTC'))) AS version,
+        toString(sum(cash) - sum(toInt64(fee)) + sumIf(realized_pnl - cost - cash, action = 'SEND' OR problem != '')) AS cash, max(${gift('')}) AS gifts
+      FROM pnl_events FINAL
+      WHERE wallet = {wallet:String}
+      SETTINGS max_execution_time = 10, max_threads = 1`,
+  params: { wallet, newest: newestOf(frame) },
+  few: true,
+});
+
 /** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
 export interface HoldingsRow {
   readonly positions: number | string;

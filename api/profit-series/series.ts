@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { Changes } from '../catalogue/changes.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Price } from '../positions/position.js';
-import { isGift, readEvents, versionOf } from './events.js';
+import { isGift, readEvents, readSum, versionOf } from './events.js';
 import { covers, type Frame, frameOf, type Grid, isOld, newestOf, sumAt } from './frame.js';
 import { atRest, type Pace, promptly } from './pace.js';
 import { makeSmallPart, type PartDeps, readLargePart, readVersion, type WalletPart } from './parts.js';
@@ -167,9 +167,13 @@ export function createProfitSeries(
     isLarge(parts.get(name)) ? null : turn(() => readEvents(tables, wallet, MANY));
   /** As `read` has it, where what is over is held and nothing came in late; undefined where something did. */
   const readHeld = async (name: string, wallet: string, next: Frame, grid: Grid, part: Part) => {
+    const sum = isLarge(part) ? null : readSum(tables, wallet, part.frame);
     const [now, { version }] = await Promise.all([
-      deps.profitByPositions(wallet),
-      readVersion(tables, wallet, part.frame),
+      deps.profitByPositions(
+        wallet,
+        sum?.then(({ cash }) => cash),
+      ),
+      sum ?? readVersion(tables, wallet, part.frame),
     ]);
     if (now === null) return null;
     if (part.version !== version) return undefined;
