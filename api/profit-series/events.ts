@@ -1,7 +1,6 @@
 import type { Tables } from '../tables/port.js';
-import { boolFrom } from '../tables/values.js';
 import { type Frame, newestOf } from './frame.js';
-import { type EventRow, eventsSql, type SumRow, sumSql } from './series.sql.js';
+import { type EventRow, eventsSql } from './series.sql.js';
 
 /** All changes of a wallet, in chain order; null where there are more than `most`. */
 export async function readEvents(tables: Tables, wallet: string, most: number): Promise<readonly EventRow[] | null> {
@@ -18,17 +17,6 @@ export function versionOf(events: readonly EventRow[], frame: Frame): string {
     if (Number(at) <= newestS && offset > version) version = offset;
   }
   return String(version);
-}
-
-/** Of all changes of a wallet that has some: the version as of versionOf, and the cash; null where some were gifts, which count nothing. */
-export async function readSum(
-  tables: Tables,
-  wallet: string,
-  frame: Frame,
-): Promise<{ readonly version: string; readonly cash: bigint | null }> {
-  const [row] = await tables.rows<SumRow>(sumSql(wallet, frame));
-  if (row === undefined || boolFrom(row.gifts)) return { version: row?.version ?? '0', cash: null };
-  return { version: row.version, cash: BigInt(row.cash) };
 }
 
 /** Collateral received less paid, less fees; what was given away counts as sold at its cost. Base units. */

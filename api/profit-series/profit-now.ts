@@ -1,9 +1,19 @@
 import type { Lookup } from '../catalogue/held-lookup.js';
 import { marked, type Price } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
+import { boolFrom } from '../tables/values.js';
 import { cashOf } from './events.js';
+import type { Frame } from './frame.js';
 import { inPieces, promptly } from './pace.js';
-import { type EventRow, type HoldingsRow, holdingsSql, profitNowSql } from './series.sql.js';
+import {
+  type EventRow,
+  type HeldLists,
+  type HoldingsRow,
+  holdingsSql,
+  profitNowSql,
+  type SumRow,
+  sumSql,
+} from './series.sql.js';
 
 /** Open positions whose prices are looked up among those held in memory; for more, the tables join them, which takes ten times as long for most wallets. */
 const MOST_OPEN = 10_000;
@@ -29,36 +39,51 @@ export async function profitByEvents(events: readonly EventRow[], prices: Lookup
   return pnl;
 }
 
+const profitOf = async (made: string, { tokens, sizes, costs }: HeldLists, prices: Lookup<Price>): Promise<bigint> => {
+  const priceOf = await prices(tokens);
+  const turn = inPieces(promptly);
+  let pnl = BigInt(made);
+  for (const [n, token] of tokens.entries()) {
+    const price = priceOf.get(token)?.usd ?? null;
+    pnl += price === null ? BigInt(costs[n] as string) : marked(BigInt(sizes[n] as string), price);
+    await turn();
+  }
+  return pnl;
+};
+
+/**
+ * The same from what the tables make of all its changes, as exactly, and the version as of versionOf. `pnl`: null where some were gifts, which count
+ * nothing.
+ */
+export async function profitBySum(
+  deps: { readonly tables: Tables; readonly prices: Lookup<Price> },
+  wallet: string,
+  frame: Frame,
+): Promise<{ readonly version: string; readonly pnl: bigint | null }> {
+  const [row] = await deps.tables.rows<SumRow>(sumSql(wallet, frame));
+  if (row === undefined || boolFrom(row.gifts)) return { version: row?.version ?? '0', pnl: null };
+  return { version: row.version, pnl: await profitOf(row.cash, row, deps.prices) };
+}
+
 /**
  * The same by its positions, in base units; null for a wallet without any.
  *
  * What it realized less its fees, plus what it holds at the prices of now less its cost; what no price is known of counts at its cost, gifts count
  * nothing, and what was given away counts as sold at its cost. Up to a unit off per position: its profit and its cost are rounded each.
- * `cash`: of a wallet without gifts, cash in less cash out, less fees; with it the sum is as exact as by all changes.
  */
-export type ProfitByPositions = (wallet: string, cash?: Promise<bigint | null>) => Promise<bigint | null>;
+export type ProfitByPositions = (wallet: string) => Promise<bigint | null>;
 
 export function createProfitByPositions(deps: {
   tables: Tables;
   prices: Lookup<Price>;
   mostOpen?: number;
 }): ProfitByPositions {
-  const { tables, mostOpen = MOST_OPEN } = deps;
-  return async (wallet, cash) => {
-    const [[row], exact] = await Promise.all([tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen)), cash]);
+  const { tables, prices, mostOpen = MOST_OPEN } = deps;
+  return async (wallet) => {
+    const [row] = await tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen));
     if (row === undefined || Number(row.positions) === 0) return null;
-    if (Number(row.open) > mostOpen) {
-      const [sum] = await tables.rows<{ pnl: string }>(profitNowSql(wallet));
-      return BigInt(sum?.pnl ?? 0);
-    }
-    const priceOf = await deps.prices(row.tokens);
-    const turn = inPieces(promptly);
-    let pnl = exact ?? BigInt(row.made);
-    for (const [n, token] of row.tokens.entries()) {
-      const price = priceOf.get(token)?.usd ?? null;
-      pnl += price === null ? BigInt(row.costs[n] as string) : marked(BigInt(row.sizes[n] as string), price);
-      await turn();
-    }
-    return pnl;
+    if (Number(row.open) <= mostOpen) return profitOf(row.made, row, prices);
+    const [sum] = await tables.rows<{ pnl: string }>(profitNowSql(wallet));
+    return BigInt(sum?.pnl ?? 0);
   };
 }

@@ -111,7 +111,14 @@ export const versionSql = (wallet: string, frame: Frame): Sql => ({
   few: true,
 });
 
-export interface SumRow {
+/** Positions that hold something: three lists of the same length, in base units as text. */
+export interface HeldLists {
+  readonly tokens: readonly string[];
+  readonly sizes: readonly string[];
+  readonly costs: readonly string[];
+}
+
+export interface SumRow extends HeldLists {
   /** As of a VersionRow. */
   readonly version: string;
   /** Base units, as text: what cashOf has of all changes together. */
@@ -119,31 +126,34 @@ export interface SumRow {
   readonly gifts: SqlBool;
 }
 
-/** Of all changes of a wallet; the version up to a frame's newest slot. */
+/** What all changes of a wallet come to, in one statement, so that cash and what was bought with it are of one moment; the version up to a frame's newest slot. */
 export const sumSql = (wallet: string, frame: Frame): Sql => ({
-  text: `SELECT toString(maxIf(_offset, timestamp <= toDateTime({newest:Int64}, 'UTC'))) AS version,
-        toString(sum(cash) - sum(toInt64(fee)) + sumIf(realized_pnl - cost - cash, action = 'SEND' OR problem != '')) AS cash, max(${gift('')}) AS gifts
-      FROM pnl_events FINAL
-      WHERE wallet = {wallet:String}
+  text: `SELECT toString(max(newest)) AS version, toString(sum(received)) AS cash, max(given) AS gifts, groupArrayIf(token_id, is_held) AS tokens,
+        groupArrayIf(size, is_held) AS sizes, groupArrayIf(held_cost, is_held) AS costs
+      FROM (
+        SELECT e.token_id AS token_id, maxIf(e._offset, e.timestamp <= toDateTime({newest:Int64}, 'UTC')) AS newest,
+          sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '') AS received,
+          max(${gift('e.')}) AS given, argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg)) AS size,
+          argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg)) AS held_cost, (size != 0 OR held_cost != 0) AS is_held
+        FROM pnl_events AS e FINAL
+        WHERE e.wallet = {wallet:String}
+        GROUP BY e.token_id
+      )
       SETTINGS max_execution_time = 10, max_threads = 1`,
   params: { wallet, newest: newestOf(frame) },
   few: true,
 });
 
 /** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
-export interface HoldingsRow {
+export interface HoldingsRow extends HeldLists {
   readonly positions: number | string;
   /** How many of them hold something. */
   readonly open: number | string;
   /** Realized, less fees, less the cost of what is held: all but what that is worth. */
   readonly made: string;
-  /** Those that hold something, three lists of the same length: what came without a cost left out of the size. Empty where there are more than was asked for. */
-  readonly tokens: readonly string[];
-  readonly sizes: readonly string[];
-  readonly costs: readonly string[];
 }
 
-/** What a wallet made and holds; `most`: open positions that are told of one by one. */
+/** What a wallet made and holds, what came without a cost left out of the sizes; `most`: open positions that are told of one by one, none where there are more. */
 export const holdingsSql = (wallet: string, most: number): Sql => ({
   text: `SELECT count() AS positions, countIf(size > 0) AS open,
         toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS made,

@@ -2,11 +2,11 @@ import pLimit from 'p-limit';
 import type { Changes } from '../catalogue/changes.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 import type { Price } from '../positions/position.js';
-import { isGift, readEvents, readSum, versionOf } from './events.js';
+import { isGift, readEvents, versionOf } from './events.js';
 import { covers, type Frame, frameOf, type Grid, isOld, newestOf, sumAt } from './frame.js';
 import { atRest, type Pace, promptly } from './pace.js';
 import { makeSmallPart, type PartDeps, readLargePart, readVersion, type WalletPart } from './parts.js';
-import { type ProfitByPositions, profitByEvents } from './profit-now.js';
+import { type ProfitByPositions, profitByEvents, profitBySum } from './profit-now.js';
 import { type EventRow, firstMomentSql } from './series.sql.js';
 
 /** A wallet's total profit at a moment: base units, Unix seconds. */
@@ -33,7 +33,7 @@ const MINUTE_S = 60;
 const AT_ONCE = 4;
 /** Changes of positions. With 100,000 positions a series takes some 100 MB while it is put together: those of large wallets are made one by one. */
 const MANY = 3_000;
-/** Where what is over of a series is held, so many are read for what the wallet made up to now; where there are more, its positions, which takes less. */
+/** Where what is over of a series is held, so many are read for what the wallet made up to now; of more, what the tables make of them, which takes less. */
 const FEW = 1_000;
 /** Steps of all parts together: some 16 MB. */
 const MAX_STEPS = 1_000_000;
@@ -167,14 +167,14 @@ export function createProfitSeries(
     isLarge(parts.get(name)) ? null : turn(() => readEvents(tables, wallet, MANY));
   /** As `read` has it, where what is over is held and nothing came in late; undefined where something did. */
   const readHeld = async (name: string, wallet: string, next: Frame, grid: Grid, part: Part) => {
-    const sum = isLarge(part) ? null : readSum(tables, wallet, part.frame);
-    const [now, { version }] = await Promise.all([
-      deps.profitByPositions(
-        wallet,
-        sum?.then(({ cash }) => cash),
-      ),
-      sum ?? readVersion(tables, wallet, part.frame),
-    ]);
+    const [now, version] = await (isLarge(part)
+      ? Promise.all([
+          deps.profitByPositions(wallet),
+          readVersion(tables, wallet, part.frame).then(({ version }) => version),
+        ])
+      : profitBySum(deps, wallet, part.frame).then(
+          async ({ pnl, version }) => [pnl ?? (await deps.profitByPositions(wallet)), version] as const,
+        ));
     if (now === null) return null;
     if (part.version !== version) return undefined;
     // Whoever asks when this one no longer serves hears of a failure.
