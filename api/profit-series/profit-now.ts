@@ -18,31 +18,11 @@ import {
 /** Open positions whose prices are looked up among those held in memory; for more, the tables join them, which takes ten times as long for most wallets. */
 const MOST_OPEN = 10_000;
 
-/**
- * What a wallet made up to now by all its changes, in base units: cash in less cash out, less fees, plus what it holds at the prices of now. For wallets
- * without gifts; exact but for the rounding of what each position is worth.
- */
-export async function profitByEvents(events: readonly EventRow[], prices: Lookup<Price>): Promise<bigint> {
-  const held = new Map<string, EventRow>();
-  let pnl = 0n;
-  for (const event of events) {
-    pnl += cashOf(event);
-    held.set(event.token_id, event);
-  }
-  for (const [token, { size_after, cost_after }] of held)
-    if (size_after === '0' && cost_after === '0') held.delete(token);
-  const priceOf = await prices([...held.keys()]);
-  for (const [token, { size_after, cost_after }] of held) {
-    const price = priceOf.get(token)?.usd ?? null;
-    pnl += price === null ? BigInt(cost_after) : marked(BigInt(size_after), price);
-  }
-  return pnl;
-}
-
-const profitOf = async (made: string, { tokens, sizes, costs }: HeldLists, prices: Lookup<Price>): Promise<bigint> => {
+/** What was made without what is held, and that at the prices of now, at its cost where no price is known of it. Base units. */
+const profitOf = async (made: bigint, { tokens, sizes, costs }: HeldLists, prices: Lookup<Price>): Promise<bigint> => {
   const priceOf = await prices(tokens);
   const turn = inPieces(promptly);
-  let pnl = BigInt(made);
+  let pnl = made;
   for (const [n, token] of tokens.entries()) {
     const price = priceOf.get(token)?.usd ?? null;
     pnl += price === null ? BigInt(costs[n] as string) : marked(BigInt(sizes[n] as string), price);
@@ -50,6 +30,28 @@ const profitOf = async (made: string, { tokens, sizes, costs }: HeldLists, price
   }
   return pnl;
 };
+
+/**
+ * What a wallet made up to now by all its changes, in base units: cash in less cash out, less fees, plus what it holds at the prices of now. For wallets
+ * without gifts; exact but for the rounding of what each position is worth.
+ */
+export async function profitByEvents(events: readonly EventRow[], prices: Lookup<Price>): Promise<bigint> {
+  const held = new Map<string, EventRow>();
+  let cash = 0n;
+  for (const event of events) {
+    cash += cashOf(event);
+    held.set(event.token_id, event);
+  }
+  for (const [token, { size_after, cost_after }] of held)
+    if (size_after === '0' && cost_after === '0') held.delete(token);
+  const rows = [...held.values()];
+  const lists = {
+    tokens: rows.map((row) => row.token_id),
+    sizes: rows.map((row) => row.size_after),
+    costs: rows.map((row) => row.cost_after),
+  };
+  return profitOf(cash, lists, prices);
+}
 
 /**
  * The same from what the tables make of all its changes, as exactly, and the version as of versionOf. `pnl`: null where some were gifts, which count
@@ -62,7 +64,7 @@ export async function profitBySum(
 ): Promise<{ readonly version: string; readonly pnl: bigint | null }> {
   const [row] = await deps.tables.rows<SumRow>(sumSql(wallet, frame));
   if (row === undefined || boolFrom(row.gifts)) return { version: row?.version ?? '0', pnl: null };
-  return { version: row.version, pnl: await profitOf(row.cash, row, deps.prices) };
+  return { version: row.version, pnl: await profitOf(BigInt(row.cash), row, deps.prices) };
 }
 
 /**
@@ -82,7 +84,7 @@ export function createProfitByPositions(deps: {
   return async (wallet) => {
     const [row] = await tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen));
     if (row === undefined || Number(row.positions) === 0) return null;
-    if (Number(row.open) <= mostOpen) return profitOf(row.made, row, prices);
+    if (Number(row.open) <= mostOpen) return profitOf(BigInt(row.made), row, prices);
     const [sum] = await tables.rows<{ pnl: string }>(profitNowSql(wallet));
     return BigInt(sum?.pnl ?? 0);
   };

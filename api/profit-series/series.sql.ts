@@ -13,6 +13,12 @@ export const firstMomentSql = (wallet: string): Sql => ({
 const gift = (row: '' | 'e.'): string =>
   `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
 
+/** Of changes `e`, what cashOf has of all of them. */
+const cashSum = `sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')`;
+/** Of changes `e`, as the last of them in chain order has it. */
+const lastOf = (column: 'size_after' | 'cost_after'): string =>
+  `argMax(e.${column}, (e.block_number, e.log_index, e.id, e.leg))`;
+
 /** One change of a position, in base units: wide numbers come as text by themselves. */
 export interface EventRow {
   readonly token_id: string;
@@ -63,9 +69,9 @@ export const changesSql = (
   part: { readonly share: number; readonly of: number },
 ): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${slotSql(eventTime)} AS slot,
-        toString(sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')) AS cash,
-        toString(argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg))) AS size,
-        toString(argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg))) AS cost, max(${gift('e.')}) AS gifts
+        toString(${cashSum}) AS cash,
+        toString(${lastOf('size_after')}) AS size,
+        toString(${lastOf('cost_after')}) AS cost, max(${gift('e.')}) AS gifts
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
@@ -132,9 +138,9 @@ export const sumSql = (wallet: string, frame: Frame): Sql => ({
         groupArrayIf(size, is_held) AS sizes, groupArrayIf(held_cost, is_held) AS costs
       FROM (
         SELECT e.token_id AS token_id, maxIf(e._offset, e.timestamp <= toDateTime({newest:Int64}, 'UTC')) AS newest,
-          sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '') AS received,
-          max(${gift('e.')}) AS given, argMax(e.size_after, (e.block_number, e.log_index, e.id, e.leg)) AS size,
-          argMax(e.cost_after, (e.block_number, e.log_index, e.id, e.leg)) AS held_cost, (size != 0 OR held_cost != 0) AS is_held
+          ${cashSum} AS received,
+          max(${gift('e.')}) AS given, ${lastOf('size_after')} AS size,
+          ${lastOf('cost_after')} AS held_cost, (size != 0 OR held_cost != 0) AS is_held
         FROM pnl_events AS e FINAL
         WHERE e.wallet = {wallet:String}
         GROUP BY e.token_id

@@ -19,8 +19,8 @@ const LONGEST_PAUSE_MS = 60_000;
 const SHARE = 0.04;
 
 /**
- * Takes the pictures that leaderboards and the largest positions are read from: one a minute, more in the first two minutes, and fewer where one takes longer than a twenty-fifth
- * of its time.
+ * Takes the pictures that leaderboards and the largest positions are read from: one a minute, more in the first two minutes, and fewer where one takes
+ * longer than a twenty-fifth of its time.
  */
 export function createPainter(options: {
   clickhouse: Pick<ClickHouse, 'command'>;
