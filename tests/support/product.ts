@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Readiness } from '../../infra/telemetry/readiness.js';
 import { freePorts } from './ports.js';
+import { childOf } from './processes.js';
 
 /** This file runs from tests/ (vitest) and from dist/tests/ (benchmarks): the project is the nearest folder with a package.json. */
 function projectRoot(from: string): string {
@@ -143,15 +144,8 @@ export async function startProduct(
       return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
     },
     pid(name) {
-      let listed = '';
-      try {
-        listed = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(child.pid)], { encoding: 'utf8' });
-      } catch {
-        return null; // ps fails when there is no child
-      }
       const folder = name === 'clickhouse' ? 'infra/clickhouse' : name;
-      const line = listed.split('\n').find((text) => text.includes(`/dist/${folder}/main.js`));
-      return line === undefined ? null : Number(line.trim().split(/\s+/)[0]);
+      return childOf(child.pid ?? -1, `/dist/${folder}/main.js`);
     },
     supervisorPid: child.pid ?? -1,
     async metric(name, metric) {

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+interface Running {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+/** Small images of Linux have no ps. */
+const onLinux = (): Running[] =>
+  readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      // The name of a program may hold anything, brackets too.
+      const state = readFileSync(`/proc/${name}/stat`, 'latin1').replace(/^.*\) /s, '');
+      const command = readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ');
+      return [{ pid: Number(name), parent: Number(state.split(' ')[1]), command }];
+    } catch {
+      return []; // it has ended
+    }
+  });
+
+const elsewhere = (): Running[] =>
+  execFileSync('ps', ['-axo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .flatMap((line) => {
+      const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+      return command === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
+    });
+
+/** The process that `parent` started with `part` in its command; null while there is none. */
+export function childOf(parent: number, part: string): number | null {
+  const running = process.platform === 'linux' ? onLinux() : elsewhere();
+  return running.find((one) => one.parent === parent && one.command.includes(part))?.pid ?? null;
+}
