@@ -13,6 +13,16 @@ const flag = z
   .default('0')
   .transform((value) => value === '1' || value === 'true');
 
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+  );
+
 const schema = z.object({
   ODDSTREAM_DATA: z.string().default('./data'),
   ODDSTREAM_HOST: z.string().default('127.0.0.1'),
@@ -59,15 +69,14 @@ const schema = z.object({
     .optional(),
   /** Where subscribers reach the event socket when it is not GATEWAY_PORT of the API's host: behind TLS or another name. */
   EVENT_SOCKET_URL: z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port]/ws' }).optional(),
-  TRUSTED_PROXIES: z
+  TRUSTED_PROXIES: list,
+  /** Names in `Host` headers that are served besides loopback names, IP addresses and those of the settings: service names behind a proxy. */
+  ALLOWED_HOSTS: list,
+  /** Database of the views that analysts read. */
+  ANALYST_DATABASE: z
     .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter(Boolean),
-    ),
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only')
+    .default('market'),
   POLYGON_RPC_URL: optionalUrl,
   POLYGON_WS_URL: optionalUrl,
   CHAIN_START_BLOCK: z.coerce.number().int().nonnegative().optional(),
@@ -106,6 +115,8 @@ export interface Config {
     readonly user: string;
     readonly password: string;
     readonly database: string;
+    /** Database of the views that analysts read. */
+    readonly analystDatabase: string;
     readonly cluster: string | undefined;
     /** null: tables are left as the server keeps them, as always in a cluster. */
     readonly compactionEveryMs: number | null;
@@ -131,6 +142,8 @@ export interface Config {
   /** Public address of the event socket; undefined: the gateway's port on the host the API is reached by. */
   readonly eventSocketUrl: string | undefined;
   readonly trustedProxies: readonly string[];
+  /** Names besides loopback names and IP addresses that `Host` headers may carry, lowercase. */
+  readonly allowedHosts: readonly string[];
   /** Base of links to the API in answers and pages, without a slash at the end. */
   readonly publicUrl: string;
   readonly sources: {
@@ -177,6 +190,12 @@ function clickhouseOf(e: z.infer<typeof schema>): Pick<Config['clickhouse'], 'ur
   return { url: url.href.replace(/\/$/, ''), embedded: null, user, password };
 }
 
+function allowedHostsOf(e: z.infer<typeof schema>): readonly string[] {
+  const urls = [e.PUBLIC_URL, e.EVENT_SOCKET_URL].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]));
+  const names = [...e.ALLOWED_HOSTS, e.ODDSTREAM_HOST, e.CLICKHOUSE_EMBEDDED_HOST, ...urls];
+  return [...new Set(names.map((name) => name.toLowerCase()))];
+}
+
 /** The address other processes reach a listening host by. */
 export function reachableHost(host: string): string {
   const bare = host.replace(/^\[|\]$/g, '');
@@ -204,6 +223,7 @@ export function loadConfig(env: Environment = process.env): Config {
     clickhouse: {
       ...clickhouseOf(e),
       database: e.CLICKHOUSE_DATABASE,
+      analystDatabase: e.ANALYST_DATABASE,
       cluster: e.CLICKHOUSE_CLUSTER,
       compactionEveryMs:
         e.COMPACTION_EVERY_S === 0 || e.CLICKHOUSE_CLUSTER !== undefined ? null : e.COMPACTION_EVERY_S * 1000,
@@ -225,6 +245,7 @@ export function loadConfig(env: Environment = process.env): Config {
     memberName: e.MEMBER_NAME,
     eventSocketUrl: e.EVENT_SOCKET_URL,
     trustedProxies: e.TRUSTED_PROXIES,
+    allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
