@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createAccountCommands } from '../infra/accounts/commands.js';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
+import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { openTopics } from '../infra/registry/open-topics.js';
@@ -48,7 +49,7 @@ runProcess({
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
     const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
     await Promise.all([accounts.ready(), sources.ready()]);
-    const client = createClickHouse(config.clickhouse, { logger });
+    const client = createClickHouse(await clickHouseConnection(config), { logger });
     const tables = createClickHouseTables(client);
     const metered = metrics.counter('api_metered_requests_total', 'Completed authenticated requests', [
       'plan',

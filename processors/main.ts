@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createClickHouse } from '../infra/clickhouse/client.js';
+import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { migrate } from '../infra/clickhouse/migrations.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
@@ -75,7 +76,8 @@ runProcess({
       readiness: board.current,
     });
     const { log, codec } = await openTopics(config, { logger, metrics, signal, board });
-    const clickhouse = createClickHouse(config.clickhouse, { logger });
+    const connection = await clickHouseConnection(config);
+    const clickhouse = createClickHouse(connection, { logger });
     // Of its own for each process of a machine: a store has one write lock, which a suspended process may hold.
     const stores = openFoldStores(join(config.dataDir, 'state', String(admin.port)));
     /** A fold keeps its state in a local store of its name. */
@@ -133,7 +135,7 @@ runProcess({
             const { compactionEveryMs: everyMs } = config.clickhouse;
             await Promise.race([tables, aborted(own)]);
             if (own.aborted || everyMs === null) return aborted(own);
-            const patient = createClickHouse({ ...config.clickhouse, patienceMs: COMPACTION_PATIENCE_MS }, { logger });
+            const patient = createClickHouse({ ...connection, patienceMs: COMPACTION_PATIENCE_MS }, { logger });
             try {
               await createCompactor({ clickhouse: patient, everyMs, logger, metrics }).run(own);
             } finally {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
+import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { openTopics } from '../infra/registry/open-topics.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
@@ -59,7 +60,7 @@ runProcess({
     });
     await Promise.all([accounts.ready(), admission.ready()]);
     const usage = createUsageRecorder({ log, codec, logger, metrics });
-    const clickhouse = createClickHouse(config.clickhouse, { logger });
+    const clickhouse = createClickHouse(await clickHouseConnection(config), { logger });
     const recent = createRecentEvents({ maxEvents: RECENT_EVENTS, maxBytes: RECENT_BYTES });
     const unreadable = metrics.counter(
       'gateway_unreadable_records_total',

@@ -4,6 +4,7 @@ import { startAdminServer } from '../telemetry/admin-server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { runProcess } from '../telemetry/run-process.js';
+import { clickHouseConnection } from './connection.js';
 import { yieldToOthers } from './embedded/niceness.js';
 import { startEmbeddedServer } from './embedded/server.js';
 
@@ -21,20 +22,28 @@ runProcess({
   logger,
   main: async (signal) => {
     logger.info({ config: redactConfig(config) }, 'starting');
-    const { embedded, threads, user, password } = config.clickhouse;
+    const { embedded, threads, analyst } = config.clickhouse;
     if (embedded === null)
       throw new FatalError(
         'CLICKHOUSE_URL names a ClickHouse of your own, so the embedded one does not start. Unset it; CLICKHOUSE_EMBEDDED_PORT moves the embedded one.',
       );
     if (threads < 8) logger.warn({ threads }, 'few threads for queries: start with UV_THREADPOOL_SIZE=16');
     yieldToOthers();
+    const { user, password } = await clickHouseConnection(config);
     const server = await startEmbeddedServer({
       dataDir: config.dataDir,
       host: embedded.host.replace(/^\[|\]$/g, ''),
       port: embedded.port,
       memoryBytes: embedded.memoryBytes,
-      identities: [{ user, password }],
-      concurrency: Math.max(1, Math.min(threads - 1, Math.max(3, threads - SPARE_THREADS))),
+      owners: [{ user, password }],
+      analyst: {
+        password: analyst.password,
+        database: config.clickhouse.analystDatabase,
+        slots: analyst.queries,
+        limits: analyst,
+      },
+      allowedHosts: config.allowedHosts,
+      concurrency: Math.max(1, Math.min(threads - 1, Math.max(3, threads - SPARE_THREADS - analyst.queries))),
       logger,
       metrics,
     });

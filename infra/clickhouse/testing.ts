@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { silentLogger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { type ClickHouse, createClickHouse } from './client.js';
-import type { Identity } from './embedded/identities.js';
+import type { AnalystOptions } from './embedded/analysts.js';
+import type { OwnerAccount } from './embedded/identities.js';
 import { type EmbeddedServer, startEmbeddedServer } from './embedded/server.js';
 
 export interface TestClickHouse {
@@ -29,20 +30,29 @@ export interface TestClickHouse {
  *     beforeAll(async () => { clickhouse = await startTestClickHouse(); });
  *     afterAll(() => clickhouse.stop());
  */
-export async function startTestClickHouse(options: { identities?: readonly Identity[] } = {}): Promise<TestClickHouse> {
+export async function startTestClickHouse(
+  options: { owners?: readonly OwnerAccount[]; analyst?: AnalystOptions } = {},
+): Promise<TestClickHouse> {
+  const owners = options.owners ?? [{ user: 'default', password: '' }];
+  const [first] = owners as [OwnerAccount];
   const dataDir = await mkdtemp(join(tmpdir(), 'oddstream-clickhouse-'));
   const server = await startEmbeddedServer({
     dataDir,
     host: '127.0.0.1',
     port: 0,
-    identities: options.identities ?? [{ user: 'default', password: '' }],
+    owners,
+    analyst: options.analyst,
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
   });
   const clients: ClickHouse[] = [];
-  const connect: TestClickHouse['connect'] = async ({ database = 'test', user = 'default', password = '' } = {}) => {
+  const connect: TestClickHouse['connect'] = async ({
+    database = 'test',
+    user = first.user,
+    password = first.password,
+  } = {}) => {
     const client = createClickHouse({ url: server.url, user, password, database }, { logger: silentLogger() });
-    if (user === 'default') await client.ensureDatabase();
+    if (user === first.user) await client.ensureDatabase();
     clients.push(client);
     return client;
   };

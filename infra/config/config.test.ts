@@ -66,8 +66,10 @@ describe('where the tables are', () => {
     expect(loadConfig({}).clickhouse).toMatchObject({
       url: 'http://127.0.0.1:8123',
       embedded: { host: '127.0.0.1', port: 8123, memoryBytes: 400 * 2 ** 20 },
-      user: 'default',
+      user: 'oddstream',
       password: '',
+      analystDatabase: 'market',
+      analyst: { password: undefined, queries: 2, memoryBytes: 200_000_000, executionS: 30, resultRows: 1_000_000 },
     });
     const moved = loadConfig({ CLICKHOUSE_EMBEDDED_HOST: '0.0.0.0', CLICKHOUSE_EMBEDDED_PORT: '9000' });
     expect(moved.clickhouse).toMatchObject({
@@ -76,6 +78,22 @@ describe('where the tables are', () => {
     });
     expect(loadConfig({ CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000' }).clickhouse.embedded?.memoryBytes).toBe(4000 * 2 ** 20);
     expect(() => loadConfig({ CLICKHOUSE_EMBEDDED_MEMORY_MB: '100' })).toThrow('CLICKHOUSE_EMBEDDED_MEMORY_MB');
+  });
+
+  it('has limits for analysts, and a password of at least 12 characters that is never printed', () => {
+    const { clickhouse } = loadConfig({
+      ANALYST_TIMEOUT_S: '60',
+      ANALYST_MEMORY_MB: '500',
+      ANALYST_RESULT_ROWS: '7',
+      ANALYST_QUERIES: '1',
+    });
+    expect(clickhouse.analyst).toMatchObject({ queries: 1, memoryBytes: 500_000_000, executionS: 60, resultRows: 7 });
+    for (const name of ['ANALYST_TIMEOUT_S', 'ANALYST_MEMORY_MB', 'ANALYST_RESULT_ROWS', 'ANALYST_QUERIES']) {
+      expect(() => loadConfig({ [name]: '0' })).toThrow(name);
+    }
+    expect(() => loadConfig({ ANALYST_PASSWORD: 'short' })).toThrow('ANALYST_PASSWORD: at least 12 characters');
+    const secret = 'correct horse battery';
+    expect(JSON.stringify(redactConfig(loadConfig({ ANALYST_PASSWORD: secret })))).not.toContain(secret);
   });
 
   it.each(['http://127.0.0.1:8123', 'http://localhost:8123', 'https://tables.example:8443'])(

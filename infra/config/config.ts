@@ -37,6 +37,13 @@ const schema = z.object({
   CLICKHOUSE_EMBEDDED_PORT: port(8123),
   /** What its queries, merges and caches may take together, in MB; resident memory is about 250 MB more. */
   CLICKHOUSE_EMBEDDED_MEMORY_MB: z.coerce.number().int().min(200).max(1_000_000).default(400),
+  /** Memory, time and result rows of one statement of the user `analyst`, and how many of his statements run at once. */
+  ANALYST_MEMORY_MB: z.coerce.number().int().min(50).max(100_000).default(200),
+  ANALYST_TIMEOUT_S: z.coerce.number().int().min(1).max(3600).default(30),
+  ANALYST_RESULT_ROWS: z.coerce.number().int().min(1).max(1_000_000_000).default(1_000_000),
+  ANALYST_QUERIES: z.coerce.number().int().min(1).max(8).default(2),
+  /** Unset: analysts connect from this machine only. */
+  ANALYST_PASSWORD: z.string().min(12, 'at least 12 characters').optional(),
   CLICKHOUSE_USER: z.string().optional(),
   CLICKHOUSE_PASSWORD: z.string().optional(),
   CLICKHOUSE_DATABASE: z.string().default('oddstream'),
@@ -113,7 +120,16 @@ export interface Config {
     /** Where the embedded server listens; null when CLICKHOUSE_URL names another one. */
     readonly embedded: { readonly host: string; readonly port: number; readonly memoryBytes: number } | null;
     readonly user: string;
+    /** Empty for the embedded server: the one in the data directory (`clickHouseConnection`). */
     readonly password: string;
+    /** The read-only user of the embedded server. */
+    readonly analyst: {
+      readonly password: string | undefined;
+      readonly queries: number;
+      readonly memoryBytes: number;
+      readonly executionS: number;
+      readonly resultRows: number;
+    };
     readonly database: string;
     /** Database of the views that analysts read. */
     readonly analystDatabase: string;
@@ -180,7 +196,7 @@ function clickhouseOf(e: z.infer<typeof schema>): Pick<Config['clickhouse'], 'ur
       memoryBytes: e.CLICKHOUSE_EMBEDDED_MEMORY_MB * 1024 * 1024,
     };
     const url = `http://${reachableHost(embedded.host)}:${embedded.port}`;
-    return { url, embedded, user: e.CLICKHOUSE_USER ?? 'default', password: e.CLICKHOUSE_PASSWORD ?? '' };
+    return { url, embedded, user: e.CLICKHOUSE_USER ?? 'oddstream', password: e.CLICKHOUSE_PASSWORD ?? '' };
   }
   const url = new URL(e.CLICKHOUSE_URL);
   const user = e.CLICKHOUSE_USER ?? (decodeURIComponent(url.username) || 'default');
@@ -224,6 +240,13 @@ export function loadConfig(env: Environment = process.env): Config {
       ...clickhouseOf(e),
       database: e.CLICKHOUSE_DATABASE,
       analystDatabase: e.ANALYST_DATABASE,
+      analyst: {
+        password: e.ANALYST_PASSWORD,
+        queries: e.ANALYST_QUERIES,
+        memoryBytes: e.ANALYST_MEMORY_MB * 1_000_000,
+        executionS: e.ANALYST_TIMEOUT_S,
+        resultRows: e.ANALYST_RESULT_ROWS,
+      },
       cluster: e.CLICKHOUSE_CLUSTER,
       compactionEveryMs:
         e.COMPACTION_EVERY_S === 0 || e.CLICKHOUSE_CLUSTER !== undefined ? null : e.COMPACTION_EVERY_S * 1000,
@@ -281,6 +304,10 @@ export function redactConfig(config: Config): Config {
       ...config.clickhouse,
       url: redactUrl(config.clickhouse.url),
       password: config.clickhouse.password === '' ? '' : '[redacted]',
+      analyst: {
+        ...config.clickhouse.analyst,
+        password: config.clickhouse.analyst.password && '[redacted]',
+      },
     },
     sources: {
       ...sources,

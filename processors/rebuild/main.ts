@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClickHouse } from '../../infra/clickhouse/client.js';
+import { clickHouseConnection } from '../../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../../infra/config/config.js';
 import { FatalError, RetryableError } from '../../infra/errors.js';
 import { livingMembers } from '../../infra/membership/membership.js';
@@ -24,11 +25,9 @@ runProcess({
     logger.info({ config: redactConfig(config), sinks: units.map((unit) => unit.family.name), checkOnly }, 'starting');
     const metrics = createMetrics({ process: 'rebuild', defaults: false });
     const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false });
-    const live = createClickHouse(config.clickhouse, { logger });
-    const shadow = createClickHouse(
-      { ...config.clickhouse, database: `${config.clickhouse.database}_rebuild` },
-      { logger },
-    );
+    const connection = await clickHouseConnection(config);
+    const live = createClickHouse(connection, { logger });
+    const shadow = createClickHouse({ ...connection, database: `${connection.database}_rebuild` }, { logger });
     /** A process that was killed still counts for a while. */
     const untilStopped = async (): Promise<void> => {
       const deadline = performance.now() + 2 * DEAD_AFTER_MS;

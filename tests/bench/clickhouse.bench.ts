@@ -9,6 +9,7 @@ import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { freePorts } from '../support/ports.js';
 
+const account = { user: 'bench', password: 'of this bench' };
 const CHUNK = 20_000;
 const RUNS = 9;
 const COLUMNS =
@@ -37,10 +38,7 @@ export async function run(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-clickhouse-'));
   const server = await startServer(dir);
   try {
-    const client = createClickHouse(
-      { url: server.url, user: 'default', password: '', database: 'bench' },
-      { logger: silentLogger() },
-    );
+    const client = createClickHouse({ url: server.url, ...account, database: 'bench' }, { logger: silentLogger() });
     await client.ensureDatabase();
     const direct = openDirect(join(dir, 'direct'));
     const rates: Record<string, string>[] = [];
@@ -217,6 +215,8 @@ async function startServer(dataDir: string) {
       UV_THREADPOOL_SIZE: '16',
       ODDSTREAM_DATA: dataDir,
       CLICKHOUSE_EMBEDDED_PORT: String(port),
+      CLICKHOUSE_USER: account.user,
+      CLICKHOUSE_PASSWORD: account.password,
       ADMIN_PORT_CLICKHOUSE: String(adminPort),
     },
   });

@@ -22,6 +22,7 @@ import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
 import { FILLS_PER_BLOCK, fillBlock } from './fill-blocks.js';
 
+const account = { user: 'bench', password: 'of this bench' };
 const FILLS = Number(process.env.BENCH_FILLS ?? 400_000);
 const BLOCKS = Math.ceil(FILLS / FILLS_PER_BLOCK);
 const STAGE_BLOCKS = Math.min(BLOCKS, 1_250);
@@ -61,7 +62,7 @@ export async function run(): Promise<void> {
 const perSecond = (count: number, ms: number): string => Math.round(count / (ms / 1000)).toLocaleString('en');
 
 async function connect(url: string, database: string): Promise<ClickHouse> {
-  const client = createClickHouse({ url, user: 'default', password: '', database }, { logger });
+  const client = createClickHouse({ url, ...account, database }, { logger });
   await migrate({ client, migrations, logger });
   return client;
 }
@@ -212,6 +213,8 @@ async function startServer(dataDir: string) {
       UV_THREADPOOL_SIZE: '16',
       ODDSTREAM_DATA: dataDir,
       CLICKHOUSE_EMBEDDED_PORT: String(port),
+      CLICKHOUSE_USER: account.user,
+      CLICKHOUSE_PASSWORD: account.password,
       ADMIN_PORT_CLICKHOUSE: String(adminPort),
     },
   });

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 let ch: TestClickHouse;
 beforeAll(async () => {
   ch = await startTestClickHouse({
-    identities: [
+    owners: [
       { user: 'default', password: '' },
       { user: 'owner', password: 's3cret:with colon' },
     ],

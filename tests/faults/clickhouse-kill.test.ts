@@ -11,6 +11,7 @@ import { freePort } from '../support/ports.js';
 
 const script = join(import.meta.dirname, '../../dist/infra/clickhouse/main.js');
 const logger = silentLogger();
+const account = { user: 'oddstream', password: 'of this test' };
 let dataDir: string;
 let url: string;
 let adminPort: number;
@@ -26,6 +27,8 @@ async function start(): Promise<ChildProcess> {
       UV_THREADPOOL_SIZE: '16',
       ODDSTREAM_DATA: dataDir,
       CLICKHOUSE_EMBEDDED_PORT: new URL(url).port,
+      CLICKHOUSE_USER: account.user,
+      CLICKHOUSE_PASSWORD: account.password,
       ADMIN_PORT_CLICKHOUSE: String(adminPort),
     },
   });
@@ -45,7 +48,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'oddstream-kill-'));
   url = `http://127.0.0.1:${await freePort()}`;
   adminPort = await freePort();
-  client = createClickHouse({ url, user: 'default', password: '', database: 'oddstream' }, { logger });
+  client = createClickHouse({ url, ...account, database: 'oddstream' }, { logger });
 });
 afterAll(async () => {
   if (child !== undefined && child.exitCode === null && child.signalCode === null) {

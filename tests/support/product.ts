@@ -117,6 +117,7 @@ export async function startProduct(
   outputs.set(dataDir, { said: () => output, over: () => child.exitCode !== null || child.signalCode !== null });
   const apiUrl = `http://127.0.0.1:${api}`;
   const clickhouseUrl = outside?.url ?? `http://127.0.0.1:${clickhouse}`;
+  const password = () => readFileSync(join(dataDir, 'clickhouse-password'), 'utf8').trim();
   const product: Product = {
     api: apiUrl,
     socket: `ws://127.0.0.1:${gateway}/ws`,
@@ -128,7 +129,10 @@ export async function startProduct(
       const response = await fetch(`${clickhouseUrl}/?database=oddstream&default_format=JSONEachRow`, {
         method: 'POST',
         body: query,
-        ...(outside && { headers: { 'x-clickhouse-user': outside.user, 'x-clickhouse-key': outside.password } }),
+        headers: {
+          'x-clickhouse-user': outside?.user ?? 'oddstream',
+          'x-clickhouse-key': outside?.password ?? password(),
+        },
       });
       const text = await response.text();
       if (response.status !== 200) throw new Error(text);

@@ -31,6 +31,8 @@ export interface EngineOptions {
   readonly directory: string;
   /** Tracked memory of the engine, all queries together. Resident memory is about 250 MB more. */
   readonly memoryBytes: number;
+  /** Added to the total for analysts' queries, so that these do not take the product's memory. */
+  readonly analystBytes?: number;
   readonly logger: Logger;
 }
 
@@ -61,7 +63,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     local_filesystem_read_method: 'pread',
   };
   const connectionArgs = [
-    `--max_server_memory_usage=${memoryBytes}`,
+    `--max_server_memory_usage=${memoryBytes + (options.analystBytes ?? 0)}`,
     `--mark_cache_size=${Math.floor(memoryBytes / 12.5)}`,
     `--primary_index_cache_size=${Math.floor(memoryBytes / 12.5)}`,
     `--index_mark_cache_size=${Math.floor(memoryBytes / 50)}`,

@@ -43,21 +43,28 @@ const STATUSES: readonly (readonly [status: number, codes: readonly number[]])[]
   // Request cannot be understood: values that do not parse, types that do not match, syntax.
   [400, [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676]],
   [401, [194]],
-  // Unknown user, wrong password, access denied, authentication failed, role not granted.
-  [403, [192, 193, 497, 512, 516]],
+  // Read only, unknown user, wrong password, INTO OUTFILE, a constraint of a setting, access denied, authentication failed, role not granted.
+  [403, [164, 192, 193, 358, 452, 497, 512, 516]],
   // Unknown function, identifier, type, storage, table, aggregate function, format, query type, database, setting, direction, engine, role.
   [404, [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511]],
   [408, [159]],
   [411, [381]],
-  [413, [229]],
+  // More rows, text, memory, bytes or result rows than allowed.
+  [413, [158, 229, 241, 307, 396]],
   [415, [779]],
-  [501, [48]],
+  [429, [202]],
   // Cannot open file, socket timeout, cannot schedule task.
   [503, [76, 209, 439]],
+  // What the engine, the disk or the network did wrong: end of file, checksum, logical error, file, memory, network, replica, space, parts,
+  // corrupted data, and errors without a code of their own.
+  [500, [32, 40, 49, 74, 75, 107, 173, 210, 225, 228, 236, 242, 243, 246, 252, 271, 285, 999, 1000, 1001, 1002]],
 ];
 const STATUS_OF = new Map(STATUSES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)));
 
-/** The HTTP status a ClickHouse server answers with for an exception code (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). */
+/**
+ * The HTTP status of an exception code. As a ClickHouse server maps them (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp), except that errors
+ * of the statement which have no status there are 400 here and not 500: nothing is wrong with the server.
+ */
 export function httpStatusOf(code: number): number {
-  return STATUS_OF.get(code) ?? 500;
+  return STATUS_OF.get(code) ?? 400;
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { ONE_PIECE_ROWS } from '../rows.js';
+import { notReading } from './analyst-rules.js';
 import type { Engine, EngineSession } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import type { NativeResult } from './native.js';
@@ -28,17 +29,32 @@ export interface PreparedQuery {
  * are text. Nothing of the engine is taken while a slow client is still sending.
  */
 export async function prepare(
-  request: Pick<QueryRequest, 'sql' | 'settings'>,
+  request: Pick<QueryRequest, 'sql' | 'settings' | 'identity'>,
   body: AsyncIterable<Buffer>,
   spool: Spool,
 ): Promise<PreparedQuery> {
-  const limit = Math.min(Number(request.settings.max_query_size) || MAX_QUERY_BYTES, LARGEST_QUERY_BYTES);
-  let head: Buffer = Buffer.from(request.sql === '' ? '' : `${request.sql}\n`, 'utf8');
+  const isAnalyst = request.identity.role === 'analyst';
+  const largest = isAnalyst ? MAX_QUERY_BYTES : LARGEST_QUERY_BYTES;
+  const limit = Math.min(Number(request.settings.max_query_size) || MAX_QUERY_BYTES, largest);
+  let pieces: Buffer[] = [Buffer.from(request.sql === '' ? '' : `${request.sql}\n`, 'utf8')];
+  let bytes = pieces[0]!.length;
   const iterator = body[Symbol.asyncIterator]();
+  // Read again only when the text has doubled, so that a body of many small pieces is not read once per piece.
+  let readAtBytes = 0;
   for (;;) {
     const next = await iterator.next();
-    if (next.done !== true) head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+    if (next.done !== true) {
+      pieces.push(next.value);
+      bytes += next.value.length;
+      if (bytes < readAtBytes && bytes <= limit) continue;
+    }
+    readAtBytes = bytes * 2;
+    const head = Buffer.concat(pieces);
+    pieces = [head];
     const statement = readStatement(head.toString('latin1', 0, limit), next.done === true && head.length <= limit);
+    if (isAnalyst && statement !== undefined && statement.kind !== 'select' && statement.kind !== 'show') {
+      throw notReading();
+    }
     if (statement === undefined) {
       if (head.length <= limit) continue;
       const text = `Max query size exceeded (${limit} bytes; rows of an INSERT go after FORMAT or VALUES).`;
@@ -93,6 +109,8 @@ export interface ExecuteContext {
   readonly slot: number;
   readonly request: QueryRequest;
   readonly reply: Reply;
+  /** Called when the engine has finished, before an answer from a file is sent. */
+  readonly engineDone: () => void;
 }
 
 /** Runs one prepared query on a session that has its settings, and answers it. Throws ServerException before the answer starts. */
@@ -178,9 +196,13 @@ async function select(
         throw error;
       });
       if (result === undefined) return await answerWhole(context, statement);
+      context.engineDone();
       const summary = summaryOf(result, false);
       start(context, format, summary);
-      for await (const chunk of createReadStream(path)) await reply.write(chunk as Buffer);
+      for await (const chunk of createReadStream(path)) {
+        if (reply.gone) break;
+        await reply.write(chunk as Buffer);
+      }
       await reply.end();
       return summary;
     } finally {
@@ -223,8 +245,9 @@ async function select(
   return summary;
 }
 
-/** The way through a pipe takes as long as reading some hundred rows. */
-function isShort({ settings }: QueryRequest): boolean {
+/** The way through a pipe takes as long as reading some hundred rows. Rows of analysts may be large, so that these never are. */
+function isShort({ settings, identity }: QueryRequest): boolean {
+  if (identity.role === 'analyst') return false;
   const rows = Number(settings.max_result_rows);
   return rows >= 1 && rows <= ONE_PIECE_ROWS;
 }

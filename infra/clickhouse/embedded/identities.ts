@@ -2,35 +2,55 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ServerException } from './errors.js';
 
-/** Who may talk to the server. */
-export interface Identity {
+/** A user with all rights: the product's own processes. */
+export interface OwnerAccount {
   readonly user: string;
-  /** Empty: no password is asked for, and only connections from this machine are let in. */
+  /** Empty: no password is needed, and only connections from this machine are accepted. */
   readonly password: string;
-  /** Statements that read, with the engine's own `readonly = 1`, and no settings but those of the output. */
-  readonly readonly?: boolean;
 }
 
+/** Who may connect. */
+export interface Accounts {
+  readonly owners: readonly OwnerAccount[];
+  /** The read-only user `analyst`; undefined: there is none. It needs no password from loopback; from elsewhere it needs one that is set. */
+  readonly analyst: { readonly password: string | undefined } | undefined;
+}
+
+/** Who sent a request. */
+export interface Identity {
+  readonly user: string;
+  readonly role: 'owner' | 'analyst';
+}
+
+export const ANALYST = 'analyst';
+const DEFAULT_USER = 'default';
+
 const digest = (text: string) => createHash('sha256').update(text).digest();
+const isEqual = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));
 
 /** Finds the identity by Basic, `X-ClickHouse-User`/`-Key` or `user`/`password`. Throws code 516 when there is none. */
-export function authenticate(
-  request: IncomingMessage,
-  query: URLSearchParams,
-  identities: readonly Identity[],
-): Identity {
+export function authenticate(request: IncomingMessage, query: URLSearchParams, accounts: Accounts): Identity {
   const { user, password } = credentialsOf(request, query);
-  const identity = identities.find((entry) => entry.user === user);
-  const correct = timingSafeEqual(digest(password), digest(identity?.password ?? ''));
-  const allowed = identity !== undefined && (identity.password !== '' || isLoopback(request.socket.remoteAddress));
-  if (identity === undefined || !correct || !allowed) {
-    throw new ServerException(
-      516,
-      'AUTHENTICATION_FAILED',
-      `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
-    );
+  const isLocal = isFromThisMachine(request);
+  const owner = accounts.owners.find((entry) => entry.user === user);
+  if (owner !== undefined && isEqual(password, owner.password) && (owner.password !== '' || isLocal)) {
+    return { user, role: 'owner' };
   }
-  return identity;
+  const { analyst } = accounts;
+  if (analyst !== undefined && (user === ANALYST || user === DEFAULT_USER)) {
+    const hasPassword = analyst.password !== undefined && isEqual(password, analyst.password);
+    if (hasPassword || (password === '' && isLocal)) return { user: ANALYST, role: 'analyst' };
+    if (password === '' && analyst.password === undefined) {
+      throw failed(
+        `${user}: Authentication failed: without a password only connections from this machine are accepted. Set ANALYST_PASSWORD to read from elsewhere.`,
+      );
+    }
+  }
+  throw failed(`${user}: Authentication failed: password is incorrect, or there is no user with such name.`);
+}
+
+function failed(text: string): ServerException {
+  return new ServerException(516, 'AUTHENTICATION_FAILED', text);
 }
 
 function credentialsOf(request: IncomingMessage, query: URLSearchParams): { user: string; password: string } {
@@ -47,30 +67,28 @@ function credentialsOf(request: IncomingMessage, query: URLSearchParams): { user
     query.has('user') || query.has('password'),
   ];
   if (ways.filter(Boolean).length > 1) {
-    throw new ServerException(
-      516,
-      'AUTHENTICATION_FAILED',
+    throw failed(
       'Invalid authentication: it is not allowed to use several of HTTP Authorization, X-ClickHouse HTTP headers and authentication via parameters simultaneously',
     );
   }
   if (basic !== undefined) {
     const [scheme, encoded = ''] = basic.split(' ', 2);
     if (scheme?.toLowerCase() !== 'basic') {
-      throw new ServerException(
-        516,
-        'AUTHENTICATION_FAILED',
-        `Invalid authentication: '${scheme}' HTTP Authorization scheme is not supported`,
-      );
+      throw failed(`Invalid authentication: '${scheme}' HTTP Authorization scheme is not supported`);
     }
     const decoded = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = decoded.indexOf(':');
     return colon === -1
-      ? { user: decoded || 'default', password: '' }
-      : { user: decoded.slice(0, colon) || 'default', password: decoded.slice(colon + 1) };
+      ? { user: decoded || DEFAULT_USER, password: '' }
+      : { user: decoded.slice(0, colon) || DEFAULT_USER, password: decoded.slice(colon + 1) };
   }
-  return { user: user ?? query.get('user') ?? 'default', password: key ?? query.get('password') ?? '' };
+  return { user: (user ?? query.get('user')) || DEFAULT_USER, password: key ?? query.get('password') ?? '' };
 }
 
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && (address === '::1' || /^(::ffff:)?127\./.test(address));
+/** Requests that a proxy on this machine passes on come from elsewhere. */
+function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
+  const address = socket.remoteAddress;
+  if (address === undefined || headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined)
+    return false;
+  return address === '::1' || /^(::ffff:)?127\./.test(address);
 }

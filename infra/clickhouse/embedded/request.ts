@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { accessDenied } from './analyst-rules.js';
 import { ServerException } from './errors.js';
-import { authenticate, type Identity } from './identities.js';
+import { type Accounts, authenticate, type Identity } from './identities.js';
 
 /** Everything a query request says, apart from its body. */
 export interface QueryRequest {
@@ -42,16 +43,25 @@ const NOT_SETTINGS = new Set([
   'decompress',
   'close_session',
   'readonly_method',
+  'client_protocol_version',
 ]);
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 const MAX_SESSION_TIMEOUT_S = 3600;
+/** Query ids stand in headers and logs. */
+const QUERY_ID = /^[\x20-\x7e]{1,256}$/;
 
 const on = (value: string | null) => value !== null && value !== '' && value !== '0' && value !== 'false';
 
+export interface RequestRules {
+  readonly accounts: Accounts;
+  /** The database of requests that analysts send, whatever they ask for. */
+  readonly analystDatabase: string;
+}
+
 /** Reads URL and headers. Throws the exception a ClickHouse server would answer with. */
-export function readQueryRequest(request: IncomingMessage, url: URL, identities: readonly Identity[]): QueryRequest {
+export function readQueryRequest(request: IncomingMessage, url: URL, rules: RequestRules): QueryRequest {
   const query = url.searchParams;
-  const identity = authenticate(request, query, identities);
+  const identity = authenticate(request, query, rules.accounts);
   const header = (name: string) => {
     const value = request.headers[name];
     return Array.isArray(value) ? value[0] : value;
@@ -92,11 +102,16 @@ export function readQueryRequest(request: IncomingMessage, url: URL, identities:
       `Invalid session timeout: '${query.get('session_timeout')}'`,
     );
   }
+  const queryId = query.get('query_id') || header('x-clickhouse-query-id') || randomUUID();
+  if (!QUERY_ID.test(queryId)) {
+    throw new ServerException(36, 'BAD_ARGUMENTS', 'A query_id must be 1 to 256 printable ASCII characters.');
+  }
+  const database = query.get('database') || header('x-clickhouse-database') || undefined;
   return {
     identity,
-    queryId: query.get('query_id') || header('x-clickhouse-query-id') || randomUUID(),
+    queryId,
     sql: query.get('query') ?? '',
-    database: query.get('database') || header('x-clickhouse-database') || undefined,
+    database: identity.role === 'analyst' ? analystDatabaseOf(database, rules.analystDatabase) : database,
     defaultFormat: query.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
     settings,
     params,
@@ -105,6 +120,12 @@ export function readQueryRequest(request: IncomingMessage, url: URL, identities:
     waitEndOfQuery: on(query.get('wait_end_of_query')) || on(query.get('http_wait_end_of_query')),
     compression: on(query.get('enable_http_compression')) ? acceptedEncoding(header('accept-encoding')) : undefined,
   };
+}
+
+/** Clients send `default` when their user named no database. */
+function analystDatabaseOf(requested: string | undefined, database: string): string {
+  if (requested === undefined || requested === 'default' || requested === database) return database;
+  throw accessDenied(`Database '${requested}' is not readable; use '${database}'.`);
 }
 
 function acceptedEncoding(header: string | undefined): QueryRequest['compression'] {

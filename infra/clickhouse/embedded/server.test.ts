@@ -3,16 +3,14 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestClickHouse, type TestClickHouse } from '../testing.js';
-import type { Identity } from './identities.js';
 
-const identities: readonly Identity[] = [
+const owners = [
   { user: 'default', password: '' },
   { user: 'owner', password: 's3cret:with colon' },
-  { user: 'analyst', password: 'read', readonly: true },
 ];
 let ch: TestClickHouse;
 beforeAll(async () => {
-  ch = await startTestClickHouse({ identities });
+  ch = await startTestClickHouse({ owners });
   await ch.client.command('CREATE TABLE test.kept (a UInt64, b String) ENGINE = MergeTree ORDER BY a');
 });
 afterAll(() => ch.stop());
@@ -60,7 +58,7 @@ describe('doors', () => {
     expect((await fetch(`${ch.url}/nope`)).status).toBe(404);
     expect((await fetch(`${ch.url}/ping`, { method: 'HEAD' })).status).toBe(200);
     expect((await fetch(`${ch.url}/?query=SELECT+1`, { method: 'HEAD' })).status).toBe(200);
-    expect((await fetch(ch.url, { method: 'DELETE' })).status).toBe(501);
+    expect((await fetch(ch.url, { method: 'DELETE' })).status).toBe(405);
   });
 });
 
@@ -133,7 +131,7 @@ describe('formats and headers', () => {
     expect(answer.text.split('\n').length).toBe(100001);
     expect(summary(answer).result_rows).toBe('100000');
     const failed = await ask({ query: 'SELECT throwIf(number = 90000) FROM numbers(100000)', wait_end_of_query: '1' });
-    expect(failed.status).toBe(500);
+    expect(failed.status).toBe(400);
     expect(failed.headers.get('x-clickhouse-exception-code')).toBe('395');
   });
 });
@@ -147,8 +145,8 @@ describe('exceptions', () => {
     ['SELEC 1', 400, '62', 'SYNTAX_ERROR'],
     ['SELECT FROM FROM', 400, '62', 'SYNTAX_ERROR'],
     ['SELECT 1; SELECT 2', 400, '62', 'SYNTAX_ERROR'],
-    ['SELECT {x:UInt8}', 500, '456', 'UNKNOWN_QUERY_PARAMETER'],
-    ['SELECT throwIf(1)', 500, '395', 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO'],
+    ['SELECT {x:UInt8}', 400, '456', 'UNKNOWN_QUERY_PARAMETER'],
+    ['SELECT throwIf(1)', 400, '395', 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO'],
     ["SELECT toUInt8('x')", 400, '6', 'CANNOT_PARSE_TEXT'],
     ['CREATE TABLE test.x (a Int8) ENGINE = Nope', 404, '56', 'UNKNOWN_STORAGE'],
     ['', 400, '62', 'SYNTAX_ERROR'],
@@ -171,9 +169,9 @@ describe('exceptions', () => {
     expect([unknown.status, unknown.headers.get('x-clickhouse-exception-code')]).toEqual([404, '115']);
     expect(unknown.text).toContain('no_such_setting');
     expect((await ask({ query: 'SELECT 1', "x'; DROP": '1' })).headers.get('x-clickhouse-exception-code')).toBe('115');
-    expect((await ask({ query: 'SELECT 1', compress: '1' })).status).toBe(501);
+    expect((await ask({ query: 'SELECT 1', compress: '1' })).status).toBe(400);
     expect((await ask({ query: 'SELECT 1', role: 'r' })).headers.get('x-clickhouse-exception-code')).toBe('511');
-    expect((await ask({}, { body: 'SELECT 1', headers: { 'content-encoding': 'zstd' } })).status).toBe(501);
+    expect((await ask({}, { body: 'SELECT 1', headers: { 'content-encoding': 'zstd' } })).status).toBe(400);
     expect((await ask({}, { body: 'not gzip', headers: { 'content-encoding': 'gzip' } })).status).toBe(500);
     expect((await ask({}, { body: Buffer.from([0x53, 0x45, 0xff, 0xfe]) })).status).toBe(400);
     expect(
@@ -225,40 +223,6 @@ describe('identities', () => {
     ]) {
       expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([403, '516']);
     }
-  });
-
-  test('a read-only identity reads and nothing else', async () => {
-    const as = { user: 'analyst', password: 'read' };
-    expect(
-      (await ask({ ...as, query: "SELECT {s:String} AS s, 'a;b' AS t FORMAT JSONEachRow", param_s: "it's" })).text,
-    ).toBe('{"s":"it\'s","t":"a;b"}\n');
-    expect(
-      (
-        await ask({
-          ...as,
-          query: 'SELECT toUInt64(1) AS a FORMAT JSONEachRow',
-          output_format_json_quote_64bit_integers: '1',
-        })
-      ).text,
-    ).toBe('{"a":"1"}\n');
-    const refused = [
-      'CREATE TABLE test.w (a Int8) ENGINE = Memory',
-      'INSERT INTO test.kept FORMAT CSV 1,2',
-      'SET max_threads = 1',
-      'DROP DATABASE test',
-      "SELECT 1 INTO OUTFILE '/tmp/oddstream-leak'",
-      "EXPLAIN SELECT 1 INTO OUTFILE '/tmp/oddstream-leak'",
-      'SELECT 1; DROP TABLE test.kept',
-      "SELECT * FROM file('/etc/passwd', 'LineAsString')",
-      "SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')",
-    ];
-    for (const query of refused) expect([query, (await ask({ ...as, query })).status]).not.toEqual([query, 200]);
-    expect(
-      (await ask({ ...as, query: 'SELECT 1', max_memory_usage: '1' })).headers.get('x-clickhouse-exception-code'),
-    ).toBe('164');
-    expect((await ask({ ...as, query: 'SELECT 1', readonly: '0' })).headers.get('x-clickhouse-exception-code')).toBe(
-      '164',
-    );
   });
 });
 

@@ -3,13 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { RetryableError } from '../../errors.js';
+import { crossOriginRejection, hostRejection } from '../../http/request-guard.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
+import { type AnalystOptions, type Analysts, createAnalysts } from './analysts.js';
 import { type Engine, openEngine } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
-import { execute, prepare } from './execute.js';
-import type { Identity } from './identities.js';
-import { gateReadonly } from './readonly-gate.js';
+import { execute, type PreparedQuery, prepare } from './execute.js';
+import type { OwnerAccount } from './identities.js';
 import { createReply, type Reply } from './reply.js';
 import { decodedBody, type QueryRequest, readQueryRequest } from './request.js';
 import { createSessions, type Lease } from './sessions.js';
@@ -22,7 +23,12 @@ export interface EmbeddedServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly identities: readonly Identity[];
+  /** Users with all rights. */
+  readonly owners: readonly OwnerAccount[];
+  /** The read-only service for everybody else; undefined: there is none. */
+  readonly analyst?: AnalystOptions;
+  /** Names by which clients may reach the server, beside loopback names and IP addresses. */
+  readonly allowedHosts?: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
   /**
@@ -30,7 +36,7 @@ export interface EmbeddedServerOptions {
    * started with another). The next 1000 wait their turn.
    */
   readonly concurrency?: number;
-  /** Memory of all queries together as the engine tracks it. */
+  /** Memory of the product's queries together as the engine tracks it; analysts' memory is added to it. */
   readonly memoryBytes?: number;
 }
 
@@ -47,21 +53,36 @@ export interface EmbeddedServer {
 const MAX_URL_BYTES = 1024 * 1024;
 const MAX_WAITING = 1000;
 const DISPLAY_NAME = 'oddstream';
+/** A request must have come whole by then. */
+const REQUEST_TIMEOUT_MS = 300_000;
+const HEADERS_TIMEOUT_MS = 20_000;
+const MAX_CONNECTIONS = 512;
+
+/** A query from its request to the end of its answer. */
+interface RunningQuery {
+  lease: Lease | undefined;
+  readonly abort: AbortController;
+}
 
 /** Opens the engine and serves ClickHouse's HTTP interface. RetryableError when the directory or the port is still in use. */
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
   const { logger, metrics } = options;
   const concurrency = options.concurrency ?? 3;
   await mkdir(options.dataDir, { recursive: true });
+  const { analyst } = options;
   const engine = await openEngine({
     directory: join(options.dataDir, 'clickhouse'),
     memoryBytes: options.memoryBytes ?? 400 * 1024 * 1024,
+    analystBytes: analyst === undefined ? 0 : analyst.slots * analyst.limits.memoryBytes,
     logger,
   });
+  const analysts = analyst === undefined ? undefined : await createAnalysts({ engine, options: analyst, metrics });
   const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), concurrency);
-  const sessions = createSessions({ engine });
+  const sessions = createSessions({ engine, analystSettings: analysts?.settings ?? {} });
   const slots = createSlots({ capacity: concurrency, maxWaiting: MAX_WAITING });
-  const running = new Map<string, { lease: Lease | undefined; abort: AbortController }>();
+  const running = new Map<string, RunningQuery>();
+  const accounts = { owners: options.owners, analyst };
+  const rules = { accounts, analystDatabase: analyst?.database ?? '' };
   const queries = metrics.counter('clickhouse_queries_total', 'Queries answered, by kind and exception code', [
     'kind',
     'code',
@@ -78,65 +99,40 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   let draining = false;
 
   async function serveQuery(request: IncomingMessage, response: ServerResponse, url: URL, reply: Reply): Promise<void> {
-    const query = readQueryRequest(request, url, options.identities);
+    const query = readQueryRequest(request, url, rules);
     reply.set('X-ClickHouse-Query-Id', query.queryId);
-    if (running.has(query.queryId)) {
+    const id = `${query.identity.user} ${query.queryId}`;
+    if (running.has(id)) {
       const text = `Query with id = ${query.queryId} is already running.`;
       throw new ServerException(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', text);
     }
-    const entry: { lease: Lease | undefined; abort: AbortController } = {
-      lease: undefined,
-      abort: new AbortController(),
-    };
-    running.set(query.queryId, entry);
+    const entry: RunningQuery = { lease: undefined, abort: new AbortController() };
+    running.set(id, entry);
     response.once('close', () => {
-      if (response.writableFinished) return;
-      entry.abort.abort(new ServerException(394, 'QUERY_WAS_CANCELLED', 'The client went away.'));
-      if (entry.lease !== undefined) kill(entry.lease);
+      if (!response.writableFinished)
+        end(entry, new ServerException(394, 'QUERY_WAS_CANCELLED', 'The client went away.'));
     });
     try {
-      await runQuery(request, query, reply, entry);
+      await runQuery(request, response, query, reply, entry);
     } finally {
-      running.delete(query.queryId);
+      running.delete(id);
     }
   }
 
   async function runQuery(
     request: IncomingMessage,
+    response: ServerResponse,
     query: QueryRequest,
     reply: Reply,
-    entry: { lease: Lease | undefined; abort: AbortController },
+    entry: RunningQuery,
   ): Promise<void> {
     const prepared = await prepare(query, decodedBody(request), spool);
     const startedAt = performance.now();
     const { kind } = prepared.statement;
     let code = 0;
     try {
-      queued.set(slots.waiting + 1);
-      const slot = await slots.acquire(entry.abort.signal);
-      active.set(slots.running);
-      queued.set(slots.waiting);
-      try {
-        const statement =
-          query.identity.readonly === true ? await gateReadonly(engine, prepared.statement) : prepared.statement;
-        const lease = await sessions.lease(query, statement);
-        entry.lease = lease;
-        let clean = false;
-        try {
-          entry.abort.signal.throwIfAborted();
-          const { session, prelude } = lease;
-          const context = { engine, spool, session, prelude, slot: slot.index, request: query, reply };
-          const summary = await execute(context, { statement, data: prepared.data });
-          clean = !entry.abort.signal.aborted;
-          if (statement.kind === 'insert') written.inc(summary.writtenRows);
-        } finally {
-          entry.lease = undefined;
-          await lease.release(clean);
-        }
-      } finally {
-        slot.release();
-        active.set(slots.running);
-      }
+      if (query.identity.role === 'analyst') await runForAnalyst(analysts!, response, query, prepared, reply, entry);
+      else await runForOwner(query, prepared, reply, entry);
     } catch (error) {
       code = parseEngineError(error).code;
       throw error;
@@ -147,17 +143,113 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     }
   }
 
+  async function runForOwner(query: QueryRequest, prepared: PreparedQuery, reply: Reply, entry: RunningQuery) {
+    queued.set(slots.waiting + 1);
+    const slot = await slots.acquire(entry.abort.signal);
+    active.set(slots.running);
+    queued.set(slots.waiting);
+    try {
+      await runOnSession(query, prepared, slot.index, reply, entry, () => undefined);
+    } finally {
+      slot.release();
+      active.set(slots.running);
+    }
+  }
+
+  async function runForAnalyst(
+    service: Analysts,
+    response: ServerResponse,
+    query: QueryRequest,
+    prepared: PreparedQuery,
+    reply: Reply,
+    entry: RunningQuery,
+  ): Promise<void> {
+    const slot = await service.acquire(entry.abort.signal);
+    const overrun = setTimeout(() => {
+      end(entry, service.explain(new ServerException(159, 'TIMEOUT_EXCEEDED', 'Timeout exceeded.')));
+    }, service.engineMs);
+    let sent: (() => void) | undefined;
+    let tooSlow: NodeJS.Timeout | undefined;
+    const engineDone = () => {
+      clearTimeout(overrun);
+      slot.release();
+      sent = service.sending();
+      tooSlow = setTimeout(() => response.destroy(), service.sendMs);
+    };
+    try {
+      const admitted = await service.admit(query, prepared.statement);
+      // Analysts' results go through files: no pipe of the spool is theirs.
+      await runOnSession(
+        admitted.request,
+        { ...prepared, statement: admitted.statement },
+        -1,
+        reply,
+        entry,
+        engineDone,
+      );
+    } catch (error) {
+      throw service.explain(entry.abort.signal.aborted ? entry.abort.signal.reason : error);
+    } finally {
+      clearTimeout(overrun);
+      clearTimeout(tooSlow);
+      slot.release();
+      sent?.();
+    }
+  }
+
+  async function runOnSession(
+    query: QueryRequest,
+    prepared: PreparedQuery,
+    pipe: number,
+    reply: Reply,
+    entry: RunningQuery,
+    engineDone: () => void,
+  ): Promise<void> {
+    const { statement } = prepared;
+    const lease = await sessions.lease(query, statement);
+    entry.lease = lease;
+    let clean = false;
+    try {
+      entry.abort.signal.throwIfAborted();
+      const { session, prelude } = lease;
+      const summary = await execute(
+        { engine, spool, session, prelude, slot: pipe, request: query, reply, engineDone },
+        prepared,
+      );
+      clean = !entry.abort.signal.aborted;
+      if (statement.kind === 'insert') written.inc(summary.writtenRows);
+    } finally {
+      entry.lease = undefined;
+      await lease.release(clean);
+    }
+  }
+
+  /** Cancels a query wherever it is: waiting, or in the engine. */
+  function end(entry: RunningQuery, reason: ServerException): void {
+    entry.abort.abort(reason);
+    if (entry.lease !== undefined) kill(entry.lease);
+  }
+
   function kill(lease: Lease): void {
     engine.kill(lease.session).catch((error) => logger.warn({ err: error }, 'cannot kill an abandoned query'));
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const reply = createReply(response, { version: `${engine.version} (official build)`, displayName: DISPLAY_NAME });
-    const url = new URL(request.url ?? '/', 'http://localhost');
     const plain = (status: number, body: string) => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=UTF-8' });
       response.end(body);
     };
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    const rejection = rejectionOf(request, options.allowedHosts ?? []);
+    if (rejection !== undefined) {
+      response.setHeader('Connection', 'close');
+      response.setHeader('X-ClickHouse-Exception-Code', '497');
+      return plain(403, `Code: 497. DB::Exception: ${rejection} (ACCESS_DENIED)\n`);
+    }
+    const url = urlOf(request);
+    if (url === undefined) return plain(400, 'The path of the request is malformed.\n');
     if (draining) response.setHeader('Connection', 'close');
     const reads = request.method === 'GET' || request.method === 'HEAD';
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return plain(200, 'Ok.\n');
@@ -165,7 +257,10 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     if (url.pathname !== '/' && url.pathname !== '/query') {
       return plain(404, `There is no handle ${url.pathname}\n\nUse / or /ping for health checks.\nOr / for queries.\n`);
     }
-    if (!reads && request.method !== 'POST') return plain(501, 'Only GET, HEAD and POST are served here.\n');
+    if (!reads && request.method !== 'POST') {
+      response.setHeader('Allow', 'GET, HEAD, POST');
+      return plain(405, 'Only GET, HEAD and POST are served here.\n');
+    }
     try {
       await serveQuery(request, response, url, reply);
     } catch (error) {
@@ -180,7 +275,12 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   }
 
   const server = createServer(
-    { maxHeaderSize: MAX_URL_BYTES + 64 * 1024, keepAliveTimeout: 30_000, requestTimeout: 0 },
+    {
+      maxHeaderSize: MAX_URL_BYTES + 64 * 1024,
+      keepAliveTimeout: 30_000,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+    },
     (request, response) => {
       response.on('error', (error) => logger.debug({ err: error }, 'response broke off'));
       request.on('error', (error) => logger.debug({ err: error }, 'request broke off'));
@@ -190,6 +290,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       });
     },
   );
+  server.maxConnections = MAX_CONNECTIONS;
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -213,12 +314,12 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const timer = setTimeout(() => {
-        for (const { lease, abort } of running.values()) {
-          abort.abort(new ServerException(394, 'QUERY_WAS_CANCELLED', 'The server is shutting down.'));
-          if (lease !== undefined) kill(lease);
+        for (const entry of running.values()) {
+          end(entry, new ServerException(394, 'QUERY_WAS_CANCELLED', 'The server is shutting down.'));
         }
       }, drainMs);
       await slots.idle();
+      await analysts?.idle();
       clearTimeout(timer);
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), 500);
@@ -229,6 +330,20 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       await spool.close();
     },
   };
+}
+
+/** Why a request must not be served: a web page of another site sent it, or a name that is not ours. */
+function rejectionOf({ headers }: IncomingMessage, allowedHosts: readonly string[]): string | undefined {
+  const site = headers['sec-fetch-site'];
+  const browser = { host: headers.host, origin: headers.origin, secFetchSite: Array.isArray(site) ? site[0] : site };
+  return hostRejection(browser, allowedHosts) ?? crossOriginRejection(browser);
+}
+
+function urlOf(request: IncomingMessage): URL | undefined {
+  const path = request.url ?? '/';
+  return path.startsWith('/') && URL.canParse(`http://localhost${path}`)
+    ? new URL(`http://localhost${path}`)
+    : undefined;
 }
 
 async function checkEngine(engine: Engine): Promise<void> {

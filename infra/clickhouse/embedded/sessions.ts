@@ -1,5 +1,4 @@
 import type { Engine, EngineSession } from './engine.js';
-import { ServerException } from './errors.js';
 import { createNamedSessions } from './named-sessions.js';
 import type { QueryRequest } from './request.js';
 import { quoteIdentifier, setClause } from './sql-text.js';
@@ -22,11 +21,16 @@ export interface Sessions {
 
 /** Sessions kept for the next request with the same database, settings and names of parameters; about 130 KB each. */
 const MAX_IDLE = 32;
-/** Output of a read-only identity may be shaped; nothing else of the engine may be set. */
-const OUTPUT_SETTING = /^(output_format_|format_|date_time_output_format|interval_output_format|extremes$)/;
-
-export function createSessions(options: { engine: Engine }): Sessions {
+export function createSessions(options: {
+  engine: Engine;
+  /** Settings of analysts' sessions, under those they send. */
+  analystSettings: Readonly<Record<string, string>>;
+}): Sessions {
   const { engine } = options;
+  const profile = (request: QueryRequest, session: EngineSession, lasting: boolean) =>
+    request.identity.role === 'analyst'
+      ? analystProfile(request, session, options.analystSettings)
+      : ownerProfile(request, session, lasting);
   const named = createNamedSessions(engine);
   const idle = new Map<string, EngineSession[]>();
   let idleCount = 0;
@@ -55,8 +59,8 @@ export function createSessions(options: { engine: Engine }): Sessions {
 
   return {
     lease: async (request, statement) => {
-      checkReadonly(request);
-      if (request.session !== undefined && request.identity.readonly !== true) {
+      // Analysts' sessions keep nothing from one request to the next.
+      if (request.session !== undefined && request.identity.role !== 'analyst') {
         return named.lease(request, statement, (session) => profile(request, session, true));
       }
       // Reading changes nothing in a session; what other statements do to it ends with it.
@@ -84,31 +88,35 @@ export function createSessions(options: { engine: Engine }): Sessions {
 /** Everything that is set in a session the request has used, values of parameters apart: those are always set again. */
 function profileKey(request: QueryRequest): string {
   const settings = Object.entries(request.settings).sort(([a], [b]) => (a < b ? -1 : 1));
-  const readonly = request.identity.readonly === true ? 1 : request.readonlyMethod ? 2 : 0;
+  const readonly = request.identity.role === 'analyst' ? 1 : request.readonlyMethod ? 2 : 0;
   return JSON.stringify([readonly, request.database ?? null, settings, Object.keys(request.params).sort()]);
 }
 
-function checkReadonly(request: QueryRequest): void {
-  if (request.identity.readonly !== true) return;
-  for (const name of Object.keys(request.settings)) {
-    if (OUTPUT_SETTING.test(name)) continue;
-    throw new ServerException(164, 'READONLY', `Cannot modify '${name}' setting in readonly mode.`);
-  }
-}
-
-function profile(request: QueryRequest, session: EngineSession, lasting: boolean): readonly string[] {
+function ownerProfile(request: QueryRequest, session: EngineSession, lasting: boolean): readonly string[] {
   const statements: string[] = [];
-  const settings = { ...request.settings };
-  if (settings.log_comment !== undefined) settings.log_comment = `${settings.log_comment} ${session.label}`;
   if (request.database !== undefined) statements.push(`USE ${quoteIdentifier(request.database)}`);
   // A session that lives on could not be told to write again.
-  if (request.readonlyMethod && request.identity.readonly !== true && !lasting) {
-    statements.push(setClause({ readonly: '2' }));
-  }
+  if (request.readonlyMethod && !lasting) statements.push(setClause({ readonly: '2' }));
+  const settings = labelled(request.settings, session);
   if (Object.keys(settings).length > 0) statements.push(setClause(settings));
-  statements.push(...parameters(request));
-  if (request.identity.readonly === true) statements.push(setClause({ readonly: '1' }));
-  return statements;
+  return [...statements, ...parameters(request)];
+}
+
+/** `readonly = 1` comes last: after it no setting can be changed. */
+function analystProfile(
+  request: QueryRequest,
+  session: EngineSession,
+  base: Readonly<Record<string, string>>,
+): readonly string[] {
+  const settings = { ...base, ...labelled(request.settings, session) };
+  const database = request.database === undefined ? [] : [`USE ${quoteIdentifier(request.database)}`];
+  return [...database, setClause(settings), ...parameters(request), setClause({ readonly: '1' })];
+}
+
+/** The session's label stays in the comment of its queries, since they are killed by it. */
+function labelled(settings: Readonly<Record<string, string>>, session: EngineSession): Record<string, string> {
+  if (settings.log_comment === undefined) return { ...settings };
+  return { ...settings, log_comment: `${settings.log_comment} ${session.label}` };
 }
 
 function parameters(request: QueryRequest): readonly string[] {

@@ -9,16 +9,30 @@ export interface Slot {
 export interface Slots {
   readonly running: number;
   readonly waiting: number;
-  /** Waits its turn, first come first served; rejects when `signal` aborts or the queue is full (code 202). */
+  /** Waits its turn, first come first served; rejects when `signal` aborts, the queue is full or the wait was too long (code 202). */
   acquire(signal: AbortSignal): Promise<Slot>;
   /** Resolves when nothing runs and nothing waits. */
   idle(): Promise<void>;
 }
 
-export function createSlots(options: { capacity: number; maxWaiting: number }): Slots {
+export function createSlots(options: {
+  capacity: number;
+  maxWaiting: number;
+  /** Longest wait; without it as long as the client waits. */
+  maxWaitMs?: number;
+  /** Added to the error of code 202: what the caller can do. */
+  hint?: string;
+}): Slots {
   const free = Array.from({ length: options.capacity }, (_, i) => options.capacity - 1 - i);
   const queue: { readonly give: (slot: Slot) => void }[] = [];
   let idleWaiters: (() => void)[] = [];
+
+  const tooMany = () => {
+    const { capacity, maxWaiting, maxWaitMs } = options;
+    const wait = maxWaitMs === undefined ? '' : ` for at most ${maxWaitMs / 1000} s`;
+    const text = `Too many simultaneous queries. Maximum: ${capacity} running, ${maxWaiting} waiting${wait}.${options.hint ?? ''}`;
+    return new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text);
+  };
 
   const make = (index: number): Slot => {
     let held = true;
@@ -51,20 +65,23 @@ export function createSlots(options: { capacity: number; maxWaiting: number }): 
       const index = free.pop();
       if (index !== undefined) return Promise.resolve(make(index));
       if (queue.length >= options.maxWaiting) {
-        const text = `Too many simultaneous queries. Maximum: ${options.capacity} running, ${options.maxWaiting} waiting.`;
-        return Promise.reject(new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text));
+        return Promise.reject(tooMany());
       }
       return new Promise((resolve, reject) => {
         const entry = {
           give: (slot: Slot) => {
+            clearTimeout(timer);
             signal.removeEventListener('abort', leave);
             resolve(slot);
           },
         };
         const leave = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', leave);
           queue.splice(queue.indexOf(entry), 1);
-          reject(signal.reason);
+          reject(signal.aborted ? signal.reason : tooMany());
         };
+        const timer = options.maxWaitMs === undefined ? undefined : setTimeout(leave, options.maxWaitMs);
         signal.addEventListener('abort', leave, { once: true });
         queue.push(entry);
       });

@@ -4,6 +4,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ServerException } from './errors.js';
 
 /** Bytes on their way out of the engine, for one query. */
 export interface OutputPipe {
@@ -29,8 +30,15 @@ export interface Spool {
 
 const run = promisify(execFile);
 
+/** What one INSERT may send, after decompression. The product's own inserts stay below 50 MB. */
+const LARGEST_INSERT_BYTES = 1024 ** 3;
+
 /** Makes the directory anew, with one named pipe per slot: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
-export async function openSpool(directory: string, pipes: number): Promise<Spool> {
+export async function openSpool(
+  directory: string,
+  pipes: number,
+  largestInsertBytes = LARGEST_INSERT_BYTES,
+): Promise<Spool> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const pipePath = (index: number) => join(directory, `out-${index}`);
@@ -62,8 +70,12 @@ export async function openSpool(directory: string, pipes: number): Promise<Spool
       try {
         if (head.length > 0) await file.writeFile(head);
         for await (const chunk of rest) {
-          await file.writeFile(chunk);
           bytes += chunk.length;
+          if (bytes > largestInsertBytes) {
+            const text = `Rows of one INSERT may have ${largestInsertBytes} bytes. Send them in several statements.`;
+            throw new ServerException(307, 'TOO_MANY_BYTES', text);
+          }
+          await file.writeFile(chunk);
         }
       } catch (error) {
         await rm(path, { force: true });

@@ -1,0 +1,89 @@
+import type { Engine } from './engine.js';
+
+/** Functions of an engine as analysts may use them. */
+export interface AnalystFunctions {
+  /** Lower-case names that may be called in expressions. */
+  readonly allowed: ReadonlySet<string>;
+  /** Lower-case names that may stand where a table stands. */
+  readonly tables: ReadonlySet<string>;
+  /** Lower-case names of all other functions. */
+  readonly forbidden: ReadonlySet<string>;
+  /** Combinators of aggregate functions, longest first. */
+  readonly combinators: readonly string[];
+}
+
+/** Categories of `system.functions` whose functions compute from their arguments alone. Functions of new categories are not allowed. */
+const CATEGORIES = new Set([
+  ...['Aggregate Functions', 'Arithmetic', 'Arrays', 'Bit', 'Bitmap', 'Comparison', 'Conditional', 'Dates and Times'],
+  ...['Distance', 'Encoding', 'Encryption', 'Financial', 'Geo', 'Geo Polygon', 'Hash', 'IP Address', 'JSON', 'Logical'],
+  ...['Map', 'Mathematical', 'Null', 'NumericIndexedVector', 'QBit', 'Random Number', 'Rounding', 'String'],
+  ...['String Replacement', 'String Search', 'String Splitting', 'Time Series', 'Time Window', 'Tuple'],
+  ...['Type Conversion', 'URL', 'UUID'],
+]);
+/** Harmless functions of the category `Other`, and what the parser writes for operators. */
+const NAMES = [
+  ...['bar', 'blockNumber', 'blockSize', 'byteSize', 'countDigits', 'currentDatabase', 'currentSchemas', 'currentUser'],
+  ...['defaultValueOfArgumentType', 'defaultValueOfTypeName', 'dumpColumnStructure', 'finalizeAggregation', 'timezone'],
+  ...['formatQuery', 'formatQueryOrNull', 'formatQuerySingleLine', 'formatQuerySingleLineOrNull', 'getSetting'],
+  ...['formatReadableDecimalSize', 'formatReadableQuantity', 'formatReadableSize', 'formatReadableTimeDelta'],
+  ...[
+    'identity',
+    'ignore',
+    'indexHint',
+    'isConstant',
+    'isDecimalOverflow',
+    'materialize',
+    'neighbor',
+    'parseReadableSize',
+  ],
+  ...['parseReadableSizeOrNull', 'parseReadableSizeOrZero', 'parseTimeDelta', 'queryID', 'rowNumberInAllBlocks'],
+  ...[
+    'rowNumberInBlock',
+    'runningAccumulate',
+    'runningDifference',
+    'runningDifferenceStartingWithFirstValue',
+    'throwIf',
+  ],
+  ...['initializeAggregation', 'lowCardinalityIndices', 'lowCardinalityKeys', 'getSubcolumn', 'toColumnTypeName'],
+  ...['toTypeName', 'transform', 'variantElement', 'variantType', 'version', 'visibleWidth', 'minSampleSizeContinuous'],
+  ...['minSampleSizeConversion', 'caseWithExpression', 'nested', 'uptime', 'timeZone', 'lambda', 'exists', 'grouping'],
+  // What a query parameter becomes.
+  '_CAST',
+  ...['untuple', 'countDistinct', 'row_number', 'displayName', 'hostName'],
+];
+/** Table functions that read no file, no network address and no table by name. */
+const TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
+  ...['numbers', 'numbers_mt', 'values', 'sqlstandardvalues', 'generate_series', 'generateseries', 'null', 'primes'],
+  'view',
+]);
+
+interface FunctionRow {
+  readonly name: string;
+  readonly alias_to: string;
+  readonly categories: string;
+}
+
+/** Reads the engine's functions and sorts them. A name that stands for an allowed and for another function is not allowed. */
+export async function readAnalystFunctions(engine: Engine): Promise<AnalystFunctions> {
+  const lines = (text: string) => text.trimEnd().split('\n');
+  const rows = lines(await engine.text('SELECT name, alias_to, categories FROM system.functions', 'JSONEachRow')).map(
+    (line) => JSON.parse(line) as FunctionRow,
+  );
+  const combinators = lines(
+    await engine.text('SELECT name FROM system.aggregate_function_combinators ORDER BY length(name) DESC'),
+  );
+  return { ...sortFunctions(rows), tables: TABLE_FUNCTIONS, combinators };
+}
+
+export function sortFunctions(rows: readonly FunctionRow[]): Pick<AnalystFunctions, 'allowed' | 'forbidden'> {
+  const named = new Set(NAMES.map((name) => name.toLowerCase()));
+  const categoryOf = new Map(rows.map((row) => [row.name, row.categories]));
+  const isAllowed = ({ name, alias_to, categories }: FunctionRow) =>
+    named.has(name.toLowerCase()) ||
+    named.has(alias_to.toLowerCase()) ||
+    CATEGORIES.has(alias_to === '' ? categories : (categoryOf.get(alias_to) ?? ''));
+  const forbidden = new Set(rows.filter((row) => !isAllowed(row)).map((row) => row.name.toLowerCase()));
+  const candidates = [...named, ...rows.filter(isAllowed).map((row) => row.name)];
+  const allowed = new Set(candidates.map((name) => name.toLowerCase()).filter((name) => !forbidden.has(name)));
+  return { allowed, forbidden };
+}

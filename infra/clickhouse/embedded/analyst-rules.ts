@@ -1,0 +1,167 @@
+import { ServerException } from './errors.js';
+
+/** What a statement of an analyst may name. */
+export interface AnalystRules {
+  /** The one database whose views may be read. */
+  readonly database: string;
+  /** Lower-case names of functions that may be called. Combinators of aggregate functions are stripped before the look-up. */
+  readonly functions: ReadonlySet<string>;
+  /** Lower-case names of table functions that may be called. */
+  readonly tableFunctions: ReadonlySet<string>;
+  /** Lower-case names of the engine's other functions. */
+  readonly forbiddenFunctions: ReadonlySet<string>;
+  /** All databases of the engine. */
+  readonly databases: ReadonlySet<string>;
+  /** Combinators such as `If` and `Merge`, longest first. */
+  readonly combinators: readonly string[];
+}
+
+/** System tables without data of other users: names, types and documentation. Rows about other databases are filtered out (`analyst-profile.ts`). */
+export const READABLE_SYSTEM_TABLES: ReadonlySet<string> = new Set([
+  ...['one', 'numbers', 'numbers_mt', 'zeros', 'zeros_mt'],
+  ...['databases', 'tables', 'columns', 'settings', 'functions', 'formats', 'data_type_families', 'table_functions'],
+  ...['aggregate_function_combinators', 'time_zones', 'keywords'],
+]);
+const INFORMATION_SCHEMA = new Set(['tables', 'columns', 'schemata', 'views', 'key_column_usage', 'statistics']);
+
+const PLAIN_NODES = new Set([
+  ...['SelectWithUnionQuery', 'SelectIntersectExceptQuery', 'SelectQuery', 'Subquery', 'ExpressionList', 'WithElement'],
+  ...['TablesInSelectQuery', 'TablesInSelectQueryElement', 'TableExpression', 'TableJoin', 'ArrayJoin', 'SampleRatio'],
+  ...['Literal', 'Asterisk', 'QualifiedAsterisk', 'OrderByElement', 'InterpolateElement', 'Collation'],
+  ...['WindowDefinition', 'WindowListElement', 'DescribeQuery', 'ShowTables', 'ShowColumns'],
+  ...['ColumnsRegexpMatcher', 'ColumnsListMatcher', 'QualifiedColumnsRegexpMatcher', 'QualifiedColumnsListMatcher'],
+  // Not ColumnsApplyTransformer: the tree does not show which function APPLY calls.
+  ...['ColumnsTransformerList', 'ColumnsExceptTransformer', 'ColumnsReplaceTransformer'],
+]);
+const EXPLAINS = new Set(['', ' AST', ' SYNTAX', ' QUERY TREE', ' PIPELINE', ' ESTIMATE', ' PLAN']);
+const OBJECT_QUERIES = new Set(['ExistsTableQuery', 'ExistsViewQuery', 'ShowCreateTableQuery', 'ShowCreateViewQuery']);
+
+export function notReading(): ServerException {
+  const text = 'Cannot execute query in readonly mode: user analyst may SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS.';
+  return new ServerException(164, 'READONLY', text);
+}
+
+export function accessDenied(text: string): ServerException {
+  return new ServerException(497, 'ACCESS_DENIED', `analyst: Not enough privileges. ${text}`);
+}
+
+interface Node {
+  readonly depth: number;
+  readonly kind: string;
+  readonly rest: string;
+}
+
+/**
+ * Checks a statement by the syntax tree the engine's parser made of it: the text of `EXPLAIN AST`, one node a line, children indented by
+ * one. Only known kinds of nodes pass. The caller guarantees that no name in the statement contains a line break. Throws code 497.
+ */
+export function checkSyntaxTree(tree: string, rules: AnalystRules): void {
+  const nodes = tree.trimEnd().split('\n').map(readNode);
+  nodes.forEach((node, index) => {
+    checkNode(node, nodes, index, rules);
+  });
+}
+
+function readNode(line: string): Node {
+  const match = /^( *)([A-Za-z:]+)(.*)$/.exec(line);
+  if (match === null) throw accessDenied('The statement cannot be checked.');
+  return { depth: match[1]!.length, kind: match[2]!, rest: match[3]! };
+}
+
+const CHECKS: ReadonlyMap<string, (node: Node, rules: AnalystRules) => void> = new Map([
+  ['Function', checkFunction],
+  ['TableIdentifier', (node, rules) => checkTable(nameOf(node), rules)],
+  ['Identifier', (node, rules) => checkIdentifier(nameOf(node), rules)],
+]);
+
+function checkNode(node: Node, nodes: readonly Node[], index: number, rules: AnalystRules): void {
+  const { kind } = node;
+  if (PLAIN_NODES.has(kind) || kind === 'ColumnsReplaceTransformer::Replacement') return;
+  if (kind === 'Function' && parentOf(node, nodes, index)?.kind === 'TableExpression') {
+    checkTableFunction(node, rules);
+    return;
+  }
+  const check = CHECKS.get(kind);
+  if (check !== undefined) {
+    check(node, rules);
+    return;
+  }
+  if (kind === 'Explain' && index === 0) {
+    const type = /^ EXPLAIN((?: [A-Z]+)*)(?: \(children \d+\))?$/.exec(node.rest)?.[1];
+    if (type !== undefined && EXPLAINS.has(type)) return;
+  }
+  // Options of EXPLAIN. Any other SETTINGS clause below the top level would go around the limits.
+  if (kind === 'Set' && index === 1 && nodes[0]!.kind === 'Explain') return;
+  if (kind === 'Set') {
+    throw accessDenied(
+      'SETTINGS is only allowed once, at the end of the whole statement, or send settings as URL parameters.',
+    );
+  }
+  if (OBJECT_QUERIES.has(kind) && index === 0) {
+    checkTable(nodes.slice(1).map(nameOf).join('.'), rules);
+    return;
+  }
+  if (kind === 'ColumnsApplyTransformer')
+    throw accessDenied('APPLY is not available; call the function on each column.');
+  throw accessDenied(`Only SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS are allowed (found ${kind}).`);
+}
+
+/** `Identifier a.b (alias c)` -> `a.b`. */
+function nameOf({ rest }: Node): string {
+  return rest.replace(/ \((?:alias .*|children \d+)\)$/, '').trimStart();
+}
+
+function parentOf(node: Node, nodes: readonly Node[], index: number): Node | undefined {
+  return nodes.slice(0, index).findLast((other) => other.depth < node.depth);
+}
+
+function functionOf(node: Node): string | undefined {
+  return /^ ([A-Za-z_][A-Za-z0-9_]*)(?: \(|$)/.exec(node.rest)?.[1];
+}
+
+function checkTableFunction(node: Node, rules: AnalystRules): void {
+  const name = functionOf(node);
+  if (name !== undefined && rules.tableFunctions.has(name.toLowerCase())) return;
+  const available = [...rules.tableFunctions].join(', ');
+  throw accessDenied(`Table function '${nameOf(node)}' is not available. Available are: ${available}.`);
+}
+
+function checkFunction(node: Node, rules: AnalystRules): void {
+  const name = functionOf(node);
+  if (name === undefined) throw accessDenied(`Function '${nameOf(node)}' is not available.`);
+  if (!isAllowedFunction(name, rules)) throw accessDenied(`Function '${name}' is not available.`);
+}
+
+function isAllowedFunction(name: string, rules: AnalystRules): boolean {
+  if (rules.functions.has(name.toLowerCase())) return true;
+  const suffix = rules.combinators.find((combinator) => name.length > combinator.length && name.endsWith(combinator));
+  return suffix !== undefined && isAllowedFunction(name.slice(0, -suffix.length), rules);
+}
+
+function checkTable(name: string, rules: AnalystRules): void {
+  const parts = name.split('.');
+  const [database, table] = parts as [string, string | undefined];
+  if (parts.length === 1 && database !== '') return;
+  if (parts.length === 2 && table !== undefined) {
+    if (database === rules.database) return;
+    if (database === 'system' && READABLE_SYSTEM_TABLES.has(table)) return;
+    if (/^(information_schema|INFORMATION_SCHEMA)$/.test(database) && INFORMATION_SCHEMA.has(table.toLowerCase()))
+      return;
+  }
+  throw accessDenied(
+    `'${name}' is not readable. Readable are the views of database '${rules.database}' (SHOW TABLES) and system tables such as system.tables and system.columns.`,
+  );
+}
+
+/**
+ * A name in an expression is a column, but the engine also takes it for a table (`x IN name`, directly or by an alias) and for a function
+ * (`arrayMap(file, [...])`). So what could be either must be allowed wherever it stands.
+ */
+function checkIdentifier(name: string, rules: AnalystRules): void {
+  const parts = name.split('.');
+  if (parts.length === 1) {
+    if (!rules.forbiddenFunctions.has(name.toLowerCase())) return;
+    throw accessDenied(`Function '${name}' is not available, nor is its name as a column or alias.`);
+  }
+  if (parts[0] !== rules.database && rules.databases.has(parts[0]!)) checkTable(parts.slice(0, 2).join('.'), rules);
+}

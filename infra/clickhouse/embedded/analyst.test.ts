@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { type ClientRequest, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestClickHouse, type TestClickHouse } from '../testing.js';
+import { type AnalystLimits, DEFAULT_ANALYST_LIMITS } from './analyst-profile.js';
+
+const owner = { user: 'owner', password: 'only for the owner' };
+const limits: AnalystLimits = { ...DEFAULT_ANALYST_LIMITS, executionS: 2 };
+let ch: TestClickHouse;
+beforeAll(async () => {
+  ch = await startTestClickHouse({
+    owners: [owner],
+    analyst: { password: 'for analysts', database: 'market', slots: 2, limits },
+  });
+}, 60_000);
+afterAll(() => ch.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly code: string | null;
+  readonly text: string;
+}
+async function ask(
+  query: string,
+  params: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const url = `${ch.url}/?${new URLSearchParams(params)}`;
+  const response = await fetch(url, { method: 'POST', body: query, headers });
+  return {
+    status: response.status,
+    code: response.headers.get('x-clickhouse-exception-code'),
+    text: await response.text(),
+  };
+}
+const asOwner = { 'x-clickhouse-user': owner.user, 'x-clickhouse-key': owner.password };
+const HEAVY = 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1';
+/** Queries of analysts in the engine. */
+const heavyCount = async () =>
+  Number(
+    (
+      await ask(
+        "SELECT count() FROM system.processes WHERE query LIKE '%numbers(1000000000000)%' AND query NOT LIKE '%processes%'",
+        {},
+        asOwner,
+      )
+    ).text,
+  );
+/** A request on a connection of its own, which the test may cut. */
+function start(query: string): ClientRequest {
+  const sent = request(ch.url, { method: 'POST', agent: false });
+  sent.on('error', () => undefined);
+  sent.end(query);
+  return sent;
+}
+
+describe('accounts', () => {
+  test('an analyst needs no password from this machine, and only the right one is accepted', async () => {
+    const accepted: readonly Record<string, string>[] = [
+      {},
+      { user: 'analyst' },
+      { user: 'default' },
+      { user: 'analyst', password: 'for analysts' },
+    ];
+    for (const params of accepted) {
+      expect([params, (await ask('SELECT currentDatabase()', params)).text]).toEqual([params, 'market\n']);
+    }
+    const rejected: readonly Record<string, string>[] = [
+      { user: 'analyst', password: 'x' },
+      { user: 'default', password: 'x' },
+      { user: 'nobody' },
+      { user: 'owner' },
+    ];
+    for (const params of rejected) {
+      const { status, code } = await ask('SELECT 1', params);
+      expect([params, status, code]).toEqual([params, 403, '516']);
+    }
+  });
+
+  test('an analyst behind a proxy needs the password', async () => {
+    for (const header of ['x-forwarded-for', 'forwarded']) {
+      expect((await ask('SELECT 1', {}, { [header]: 'for=192.0.2.1' })).code).toBe('516');
+      expect(
+        (await ask('SELECT 1', { user: 'analyst', password: 'for analysts' }, { [header]: 'for=192.0.2.1' })).text,
+      ).toBe('1\n');
+    }
+  });
+});
+
+describe('limits', () => {
+  test.each([
+    ['time', HEAVY, 408, '159', /max_execution_time = 2 s \(ANALYST_TIMEOUT_S\)/],
+    [
+      'memory',
+      'SELECT length(groupArray(number)) FROM numbers(100000000)',
+      413,
+      '241',
+      /max_memory_usage = 200000000 bytes \(ANALYST_MEMORY_MB\)/,
+    ],
+    [
+      'result rows',
+      'SELECT number FROM numbers(1000001)',
+      413,
+      '396',
+      /max_result_rows = 1000000 \(ANALYST_RESULT_ROWS\)/,
+    ],
+  ])('a statement over the limit of %s gets an error that names it', async (_limit, query, status, code, text) => {
+    const answer = await ask(query);
+    expect([answer.status, answer.code]).toEqual([status, code]);
+    expect(answer.text).toMatch(text);
+  });
+
+  test('a result of as many rows as allowed is whole', async () => {
+    const { status, text } = await ask('SELECT number FROM numbers(1000000)');
+    expect(status).toBe(200);
+    expect(text.length).toBe(6_888_890);
+    expect(text.endsWith('\n999999\n')).toBe(true);
+  });
+
+  test('a limit may be lowered, and result_overflow_mode = break cuts the result', async () => {
+    expect((await ask('SELECT number FROM numbers(100000)', { max_result_rows: '1000' })).code).toBe('396');
+    const cut = await ask('SELECT number FROM numbers(1000000) SETTINGS max_block_size = 500', {
+      max_result_rows: '1000',
+      result_overflow_mode: 'break',
+    });
+    expect(cut.text.split('\n').length - 1).toBe(1000);
+  });
+
+  test('a limit that is lowered in one statement is not lowered in the next', async () => {
+    expect((await ask('SELECT number FROM numbers(2000) SETTINGS max_result_rows = 1000')).code).toBe('396');
+    expect((await ask('SELECT count() FROM (SELECT number FROM numbers(2000))')).text).toBe('2000\n');
+    expect((await ask('SELECT number FROM numbers(2000)')).status).toBe(200);
+  });
+});
+
+describe('slots', () => {
+  test('two statements of analysts run at once, and the owner is not kept waiting', async () => {
+    const sent = Array.from({ length: 6 }, () => start(HEAVY));
+    await expect.poll(heavyCount).toBe(2);
+    expect((await ask('SELECT 1', {}, asOwner)).text).toBe('1\n');
+    for (const one of sent) one.destroy();
+    await expect.poll(heavyCount, { timeout: 5000 }).toBe(0);
+  });
+
+  test('a statement ends in the engine when its client hangs up', async () => {
+    const sent = start(HEAVY);
+    await expect.poll(heavyCount).toBe(1);
+    sent.destroy();
+    await expect.poll(heavyCount, { timeout: 1500, interval: 20 }).toBe(0);
+  });
+
+  test('statements over the number that may wait are rejected', async () => {
+    const sent = Array.from({ length: 60 }, () => start(HEAVY));
+    const codes = await Promise.all(
+      sent.map(async (one) => {
+        const [response] = await Promise.race([
+          once(one, 'response'),
+          new Promise<[undefined]>((r) => setTimeout(() => r([undefined]), 1000)),
+        ]);
+        return response?.headers['x-clickhouse-exception-code'];
+      }),
+    );
+    for (const one of sent) one.destroy();
+    expect(codes.filter((code) => code === '202')).toHaveLength(8);
+    await expect.poll(heavyCount, { timeout: 5000 }).toBe(0);
+    expect((await ask('SELECT 1')).text).toBe('1\n');
+  });
+
+  test('clients that do not read their results keep no slot', async () => {
+    const sockets = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const one = start('SELECT number, repeat(toString(number), 10) FROM numbers(500000)');
+        const [response] = await once(one, 'response');
+        response.pause();
+        return one;
+      }),
+    );
+    expect((await ask('SELECT 1')).text).toBe('1\n');
+    for (const one of sockets) one.destroy();
+  });
+});
+
+describe('requests', () => {
+  test('a foreign Host or Origin is rejected on every path', async () => {
+    const status = (path: string, headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        request(ch.url + path, { headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+    for (const path of ['/', '/ping', '/?query=SELECT+1', '/nope', '/replicas_status']) {
+      expect(await status(path, { host: 'rebound.example' })).toBe(403);
+      expect(await status(path, { origin: 'https://evil.example' })).toBe(403);
+      expect(await status(path, { 'sec-fetch-site': 'cross-site' })).toBe(403);
+    }
+    expect(await status('/ping', { host: 'localhost:8123' })).toBe(200);
+  });
+
+  test('a body in many small pieces is read once per doubling, not once per piece', async () => {
+    const sent = request(ch.url, { method: 'POST', headers: asOwner });
+    const answered = once(sent, 'response');
+    sent.write("SELECT length('");
+    for (let i = 0; i < 20_000; i++) sent.write('x');
+    sent.end("')");
+    const [response] = await answered;
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString()).toBe('20000\n');
+  });
+
+  test('64-bit integers are strings in JSON unless the client asks for numbers', async () => {
+    expect((await ask('SELECT toUInt256('87090000000000000001') AS id FORMAT JSONEachRow')).text).toBe(
+      '{"id":"87090000000000000001"}\n',
+    );
+    expect(
+      (
+        await ask('SELECT 7 AS id, toUInt64(7) AS n FORMAT JSONEachRow', {
+          output_format_json_quote_64bit_integers: '0',
+        })
+      ).text,
+    ).toBe('{"id":7,"n":7}\n');
+  });
+
+  test('the same query id of two users is no conflict', async () => {
+    const sent = start(HEAVY);
+    await expect.poll(heavyCount).toBe(1);
+    const [mine, theirs] = await Promise.all([
+      ask('SELECT 1', { query_id: 'same' }, asOwner),
+      ask('SELECT 1', { query_id: 'same' }),
+    ]);
+    expect([mine.text, theirs.text]).toEqual(['1\n', '1\n']);
+    sent.destroy();
+  });
+});

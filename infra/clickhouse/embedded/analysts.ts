@@ -1,0 +1,127 @@
+import type { Metrics } from '../../telemetry/metrics.js';
+import { readAnalystFunctions } from './analyst-functions.js';
+import { createAnalystGate } from './analyst-gate.js';
+import { type AnalystLimits, analystSettings, checkAnalystSettings, explainLimit } from './analyst-profile.js';
+import type { Engine } from './engine.js';
+import { parseEngineError, ServerException } from './errors.js';
+import type { QueryRequest } from './request.js';
+import { createSlots, type Slot } from './slots.js';
+import { quoteIdentifier } from './sql-text.js';
+import type { Statement } from './statement.js';
+
+export interface AnalystOptions {
+  /** Needed from other machines; undefined: analysts connect from this machine only. */
+  readonly password: string | undefined;
+  /** The one database they read. It is created when it is missing. */
+  readonly database: string;
+  /** Statements of analysts that run at once, beside the product's own. */
+  readonly slots: number;
+  readonly limits: AnalystLimits;
+}
+
+/** The read-only service for analysts: what they may run, how much at once, and for how long. */
+export interface Analysts {
+  readonly settings: Readonly<Record<string, string>>;
+  /** Longest time of one statement in the engine, with its wait for the product's own queries. */
+  readonly engineMs: number;
+  /** Longest time a client may take to read one result. */
+  readonly sendMs: number;
+  readonly limits: AnalystLimits;
+  /** A place to run a statement. Rejects with code 202 when too many run, wait, or send their results. */
+  acquire(signal: AbortSignal): Promise<Slot>;
+  /** The request and statement as they may run. Throws what the gate throws. */
+  admit(
+    request: QueryRequest,
+    statement: Statement,
+  ): Promise<{ readonly request: QueryRequest; readonly statement: Statement }>;
+  /** Counts a result on its way to the client until the function returned is called. */
+  sending(): () => void;
+  /** The error with the limit that it met. */
+  explain(error: unknown): ServerException;
+  idle(): Promise<void>;
+}
+
+const MAX_WAITING = 50;
+const MAX_WAIT_MS = 30_000;
+/** Results that wait in files for slow clients. */
+const MAX_SENDING = 10;
+const SEND_MS = 600_000;
+/** The engine looks at its time limit between blocks only; what overruns it by this much is killed. */
+const OVERRUN_MS = 5_000;
+
+export async function createAnalysts(deps: {
+  engine: Engine;
+  options: AnalystOptions;
+  metrics: Metrics;
+}): Promise<Analysts> {
+  const { engine, options, metrics } = deps;
+  const { database, limits } = options;
+  await engine.text(`CREATE DATABASE IF NOT EXISTS ${quoteIdentifier(database)}`);
+  const gate = createAnalystGate({ engine, functions: await readAnalystFunctions(engine), database, limits });
+  const slots = createSlots({
+    capacity: options.slots,
+    maxWaiting: MAX_WAITING,
+    maxWaitMs: MAX_WAIT_MS,
+    hint: ' These are the limits of user analyst (ANALYST_QUERIES).',
+  });
+  const running = metrics.gauge('clickhouse_analyst_queries_running', "Analysts' queries that run in the engine now");
+  const waiting = metrics.gauge('clickhouse_analyst_queries_waiting', "Analysts' queries that wait for a slot");
+  const rejected = metrics.counter(
+    'clickhouse_analyst_rejections_total',
+    "Analysts' statements rejected before they ran",
+    ['code'],
+  );
+  let sendingCount = 0;
+  const observe = () => {
+    running.set(slots.running);
+    waiting.set(slots.waiting);
+  };
+
+  async function acquire(signal: AbortSignal): Promise<Slot> {
+    if (sendingCount >= MAX_SENDING) {
+      const text = `Too many simultaneous queries. ${MAX_SENDING} results of user analyst are still being sent to their clients.`;
+      throw new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text);
+    }
+    const place = slots.acquire(signal);
+    observe();
+    const slot = await place;
+    observe();
+    return {
+      index: slot.index,
+      release: () => {
+        slot.release();
+        observe();
+      },
+    };
+  }
+
+  async function admit(request: QueryRequest, statement: Statement) {
+    try {
+      checkAnalystSettings(request.settings, limits);
+      const admitted = await gate.admit(request, statement);
+      const settings = { ...request.settings, ...admitted.settings };
+      // From a file, a slow client does not keep the engine, and an error has its status.
+      return { request: { ...request, settings, waitEndOfQuery: true }, statement: admitted.statement };
+    } catch (error) {
+      rejected.inc({ code: String(parseEngineError(error).code) });
+      throw error;
+    }
+  }
+
+  return {
+    settings: analystSettings(database, limits),
+    engineMs: limits.executionS * 1000 + OVERRUN_MS,
+    sendMs: SEND_MS,
+    limits,
+    acquire,
+    admit,
+    sending: () => {
+      sendingCount += 1;
+      return () => {
+        sendingCount -= 1;
+      };
+    },
+    explain: (error) => explainLimit(parseEngineError(error), limits),
+    idle: () => slots.idle(),
+  };
+}

@@ -1,0 +1,228 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
+import { startTestClickHouse, type TestClickHouse } from '../../infra/clickhouse/testing.js';
+import { type EscapeAttempt, type EscapeTargets, escapeAttempts } from './sql-escapes.js';
+
+const FILE_SECRET = 'CANARY-OF-A-FILE';
+const ROW_SECRET = 'CANARY-OF-A-TABLE';
+const owner = { user: 'oddstream', password: 'a password of the product' };
+
+let ch: TestClickHouse;
+let targets: EscapeTargets;
+let directory: string;
+let listener: Server;
+let connections = 0;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'oddstream-escapes-'));
+  writeFileSync(join(directory, 'secret'), `${FILE_SECRET}\n`);
+  listener = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  ch = await startTestClickHouse({
+    owners: [owner],
+    analyst: { password: undefined, database: 'market', slots: 2, limits: DEFAULT_ANALYST_LIMITS },
+  });
+  targets = {
+    secretFile: join(directory, 'secret'),
+    newFile: join(directory, 'new'),
+    listener: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    internal: 'internal',
+    database: 'market',
+  };
+  const statements = [
+    'CREATE DATABASE internal',
+    ...['usage_days', 'chunks', 'schema_migrations', 'fills'].flatMap((table) => [
+      `CREATE TABLE internal.${table} (id UInt64, wallet String, name String, size UInt64) ENGINE = ReplacingMergeTree ORDER BY id`,
+      `INSERT INTO internal.${table} SELECT number, '0xabc', '${ROW_SECRET}', 5 FROM numbers(3)`,
+    ]),
+    'CREATE VIEW market.trades AS SELECT id, wallet, size FROM internal.fills FINAL',
+  ];
+  for (const statement of statements) await ch.client.command(statement);
+}, 60_000);
+afterAll(async () => {
+  await ch.stop();
+  listener.close();
+  rmSync(directory, { recursive: true });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+/** Sends exactly these headers: fetch would refuse some of them. */
+const send = ({ body, params = {}, headers = {}, method = 'POST' }: Omit<EscapeAttempt, 'name'>): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    request(`${ch.url}/?${new URLSearchParams(params)}`, { method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('close', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+    })
+      .on('error', reject)
+      .end(body);
+  });
+const state = async () => ({
+  databases: await ch.client.query('SELECT name FROM system.databases ORDER BY name'),
+  tables: await ch.client.query(
+    "SELECT database, name, create_table_query FROM system.tables WHERE database IN ('internal', 'market', 'default', 'test') ORDER BY database, name",
+  ),
+  rows: await ch.client.query(
+    'SELECT (SELECT count() FROM internal.fills) AS fills, (SELECT count() FROM internal.usage_days) AS usage',
+  ),
+  functions: await ch.client.query("SELECT name FROM system.functions WHERE origin != 'System'"),
+  readonly: await ch.client.query("SELECT value FROM system.settings WHERE name IN ('readonly', 'max_memory_usage')"),
+});
+
+test('no attempt of an analyst reads, writes or reaches anything outside the public views', async () => {
+  const before = await state();
+  const attempts = escapeAttempts(targets);
+  expect(attempts.length).toBeGreaterThan(900);
+  const escaped: string[] = [];
+  for (const { name, ...attempt } of attempts) {
+    const { status, text } = await send(attempt);
+    const leaks = text.includes(FILE_SECRET) || text.includes(ROW_SECRET);
+    if (status < 400 || status >= 500 || leaks) escaped.push(`${name}: ${status} ${text.slice(0, 200)}`);
+  }
+  expect(escaped).toEqual([]);
+  expect(existsSync(targets.newFile)).toBe(false);
+  expect(connections).toBe(0);
+  expect(await state()).toEqual(before);
+  expect(await send({ body: 'SELECT count(), sum(size) FROM trades' })).toEqual({ status: 200, text: '3\t15\n' });
+}, 120_000);
+
+test('what the attempts look for is there: the owner reaches it', async () => {
+  const as = { 'x-clickhouse-user': owner.user, 'x-clickhouse-key': owner.password };
+  const file = await send({ body: `SELECT * FROM file('${targets.secretFile}', 'LineAsString')`, headers: as });
+  expect(file).toEqual({ status: 200, text: `${FILE_SECRET}\n` });
+  expect((await send({ body: 'SELECT name FROM internal.usage_days LIMIT 1', headers: as })).text).toBe(
+    `${ROW_SECRET}\n`,
+  );
+  await send({
+    body: `SELECT * FROM url('${targets.listener}/', 'LineAsString') SETTINGS http_max_tries = 1`,
+    headers: as,
+  });
+  expect(connections).toBeGreaterThan(0);
+});
+
+const allowed: readonly (readonly [name: string, attempt: Omit<EscapeAttempt, 'name'>, answer: RegExp])[] = [
+  ['no user', { body: 'SELECT currentDatabase()' }, /^market\n$/],
+  ['user default', { body: 'SELECT 1', params: { user: 'default' } }, /^1\n$/],
+  [
+    'user analyst by Basic',
+    { body: 'SELECT 1', headers: { authorization: `Basic ${Buffer.from('analyst:').toString('base64')}` } },
+    /^1\n$/,
+  ],
+  ['an empty user', { body: 'SELECT 1', params: { user: '', password: '' } }, /^1\n$/],
+  ['database default', { body: 'SELECT count() FROM trades', params: { database: 'default' } }, /^3\n$/],
+  ['GET', { method: 'GET', params: { query: 'SELECT count() FROM market.trades' } }, /^3\n$/],
+  ['a session id', { body: 'SELECT 1', params: { session_id: 'x', session_check: '1' } }, /^1\n$/],
+  ['a CTE', { body: 'WITH t AS (SELECT * FROM trades) SELECT sum(size) FROM t' }, /^15\n$/],
+  [
+    'a recursive CTE',
+    { body: 'WITH RECURSIVE t AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM t WHERE a < 5) SELECT max(a) FROM t' },
+    /^5\n$/,
+  ],
+  ['a join', { body: 'SELECT count() FROM trades AS a JOIN market.trades AS b ON a.id = b.id' }, /^3\n$/],
+  ['IN a subquery', { body: 'SELECT count() FROM trades WHERE id IN (SELECT id FROM trades)' }, /^3\n$/],
+  ['IN a view', { body: 'SELECT count() FROM trades WHERE (id, wallet, size) IN trades' }, /^3\n$/],
+  ['a window function', { body: 'SELECT sum(size) OVER (ORDER BY id) FROM trades ORDER BY id' }, /^5\n10\n15\n$/],
+  [
+    'combinators',
+    { body: 'SELECT sumIf(size, id > 0), uniqExact(wallet), quantilesExactIf(0.5)(size, id > 0) FROM trades' },
+    /^10\t1\t\[5\]\n$/,
+  ],
+  ['higher-order functions', { body: 'SELECT arrayMap((a, i) -> a * i, [1, 2], [3, 4])' }, /^\[3,8\]\n$/],
+  ['columns by pattern', { body: "SELECT COLUMNS('^s') FROM trades LIMIT 1" }, /^5\n$/],
+  [
+    'EXCEPT and REPLACE',
+    { body: 'SELECT * EXCEPT (wallet) REPLACE (size * 2 AS size) FROM trades ORDER BY id LIMIT 1' },
+    /^0\t10\n$/,
+  ],
+  ['a named window, QUALIFY', { body: 'SELECT id FROM trades QUALIFY row_number() OVER (ORDER BY id) = 2' }, /^1\n$/],
+  ['WITH TOTALS', { body: 'SELECT wallet, count() FROM trades GROUP BY wallet WITH TOTALS' }, /^0xabc\t3\n\n\t3\n$/],
+  ['WITH FILL', { body: 'SELECT id FROM trades ORDER BY id WITH FILL TO 5' }, /^0\n1\n2\n3\n4\n$/],
+  [
+    'UNION, INTERSECT, EXCEPT',
+    { body: 'SELECT 1 UNION ALL SELECT 2 INTERSECT SELECT 2 EXCEPT SELECT 3' },
+    /^1\n2\n$|^2\n1\n$/,
+  ],
+  [
+    'table functions',
+    {
+      body: "SELECT (SELECT sum(number) FROM numbers(4)), (SELECT count() FROM numbers_mt(3)), (SELECT sum(a) FROM values('a Int8', 1, 2)), (SELECT max(generate_series) FROM generate_series(1, 9))",
+    },
+    /^6\t3\t3\t9\n$/,
+  ],
+  ['view()', { body: 'SELECT * FROM view(SELECT 7)' }, /^7\n$/],
+  [
+    'parameters',
+    { body: 'SELECT count() FROM {t:Identifier} WHERE id = {id:UInt64}', params: { param_t: 'trades', param_id: '1' } },
+    /^1\n$/,
+  ],
+  [
+    'dates',
+    { body: "SELECT toStartOfHour(toDateTime64('2026-01-02 03:04:05.678', 3, 'UTC')) + INTERVAL 1 DAY" },
+    /^2026-01-03 03:00:00\n$/,
+  ],
+  [
+    'a time zone',
+    { body: 'SELECT toString(toDateTime(0))', params: { session_timezone: 'Asia/Tokyo' } },
+    /^1970-01-01 09:00:00\n$/,
+  ],
+  [
+    'settings of the output',
+    { body: 'SELECT 1 AS a FORMAT JSONEachRow SETTINGS output_format_json_quote_64bit_integers = 0' },
+    /^\{"a":1\}\n$/,
+  ],
+  [
+    'limits downwards',
+    {
+      body: 'SELECT 1 SETTINGS max_result_rows = 10',
+      params: { max_memory_usage: '100000000', max_execution_time: '5' },
+    },
+    /^1\n$/,
+  ],
+  ['SHOW TABLES', { body: 'SHOW TABLES' }, /^trades\n$/],
+  ['SHOW TABLES FROM', { body: "SHOW TABLES FROM market LIKE 't%'" }, /^trades\n$/],
+  ['SHOW DATABASES', { body: 'SHOW DATABASES' }, /^market\n$/],
+  ['SHOW COLUMNS', { body: 'SHOW COLUMNS FROM trades' }, /^id\tUInt64/],
+  ['SHOW CREATE', { body: 'SHOW CREATE VIEW trades' }, /CREATE VIEW market\.trades/],
+  ['DESCRIBE', { body: 'DESCRIBE trades' }, /^id\tUInt64/],
+  ['EXISTS', { body: 'EXISTS TABLE market.trades' }, /^1\n$/],
+  ['EXPLAIN', { body: 'EXPLAIN indexes = 1 SELECT * FROM trades WHERE id = 1' }, /ReadFromMergeTree/],
+  ['EXPLAIN ESTIMATE', { body: 'EXPLAIN ESTIMATE SELECT * FROM trades' }, /internal/],
+  [
+    'system.tables shows the public views alone',
+    { body: 'SELECT groupArray(name) FROM system.tables' },
+    /^\['trades'\]\n$/,
+  ],
+  [
+    'system.columns shows the public views alone',
+    { body: 'SELECT DISTINCT database FROM system.columns' },
+    /^market\n$/,
+  ],
+  ['system.databases shows the public database alone', { body: 'SELECT name FROM system.databases' }, /^market\n$/],
+  [
+    'information_schema shows the public views alone',
+    { body: 'SELECT DISTINCT table_schema FROM information_schema.tables' },
+    /^market\n$/,
+  ],
+  [
+    '64-bit integers as strings in JSON',
+    { body: 'SELECT id FROM trades ORDER BY id LIMIT 1 FORMAT JSONEachRow' },
+    /^\{"id":"0"\}\n$/,
+  ],
+];
+
+test.each(allowed)('an analyst may use %s', async (_name, attempt, answer) => {
+  const { status, text } = await send(attempt);
+  expect(text).toMatch(answer);
+  expect(status).toBe(200);
+});
