@@ -212,7 +212,7 @@ describe('requests', () => {
   });
 
   test('64-bit integers are strings in JSON unless the client asks for numbers', async () => {
-    expect((await ask('SELECT toUInt256('87090000000000000001') AS id FORMAT JSONEachRow')).text).toBe(
+    expect((await ask("SELECT toUInt256('87090000000000000001') AS id FORMAT JSONEachRow")).text).toBe(
       '{"id":"87090000000000000001"}\n',
     );
     expect(
