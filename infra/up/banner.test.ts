@@ -44,6 +44,9 @@ describe('startBanner', () => {
     expect(startBanner({ ...base, login: 'writer' })).toContain(
       `curl -s -u "writer:$CLICKHOUSE_PASSWORD" 'http://127.0.0.1:8123/?database=oddstream'`,
     );
+    expect(startBanner({ ...base, login: 'oddstream', password: "$(cat 'data/clickhouse-password')" })).toContain(
+      `curl -s -u "oddstream:$(cat 'data/clickhouse-password')" 'http://127.0.0.1:8123/?database=oddstream'`,
+    );
   });
 
   it('links the pages with the ready key, and without one where there is none', () => {

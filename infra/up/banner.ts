@@ -44,6 +44,8 @@ export function startBanner(options: {
   sources: readonly SourceSummary[];
   /** Who may ask the tables, when a password is needed; the password itself is not printed. */
   login?: string | null;
+  /** What the shell puts in as his password; `$CLICKHOUSE_PASSWORD` unless given. */
+  password?: string;
   /** What keeps a process from being ready, tried again all the time. */
   trouble?: readonly string[];
   /** What is still on its way to ready. */
@@ -74,7 +76,7 @@ export function startBanner(options: {
       `  played on now${shiftText(recorded)}. For the live venue: POLYGON_RPC_URL=https://... npm start`,
     );
   }
-  const login = options.login ? `-u "${options.login}:$CLICKHOUSE_PASSWORD" ` : '';
+  const login = options.login ? `-u "${options.login}:${options.password ?? '$CLICKHOUSE_PASSWORD'}" ` : '';
   const shownKey = key ?? '<your key>';
   if (key === null) {
     lines.push('', '  No ready key: a port is open beyond this machine. Make one:');

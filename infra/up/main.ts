@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PASSWORD_FILE } from '../clickhouse/connection.js';
 import { type Config, loadConfig, redactConfig } from '../config/config.js';
 import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
 import { acquireLease } from '../lease/lease.js';
@@ -83,8 +84,11 @@ async function announce(deps: {
   };
   const banner = async (standing: Standing) => {
     const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
-    const { database, user, password } = config.clickhouse;
-    view.say(startBanner({ addresses, key, database, sources, login: password === '' ? null : user, ...standing }));
+    const { database, user, password: set, embedded } = config.clickhouse;
+    const isFromFile = embedded !== null && set === '';
+    const password = isFromFile ? `$(cat '${join(config.dataDir, PASSWORD_FILE)}')` : undefined;
+    const login = isFromFile || set !== '' ? user : null;
+    view.say(startBanner({ addresses, key, database, sources, login, password, ...standing }));
   };
   const look = async (): Promise<boolean> => {
     const failed = [...supervisor.states()].filter(([, state]) => state === 'failed').map(([name]) => name);
