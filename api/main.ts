@@ -41,6 +41,7 @@ runProcess({
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.api,
+      allowedHosts: config.allowedHosts,
       metrics,
       readiness: board.current,
     });
@@ -76,6 +77,7 @@ runProcess({
       profiles: config.sources.mode === 'live' ? createProfiles({ url: config.sources.gammaUrl }) : null,
       nowMs: Date.now,
       trustedProxies: config.trustedProxies,
+      allowedHosts: config.allowedHosts,
       baseUrl: config.publicUrl,
       socket: { url: config.eventSocketUrl ?? null, port: config.ports.gateway },
     });

@@ -59,6 +59,8 @@ export interface ServiceDeps {
   readonly profiles: Profiles | null;
   readonly nowMs: () => number;
   readonly trustedProxies: readonly string[];
+  /** Names besides loopback names and IP addresses that requests may carry in `Host`. */
+  readonly allowedHosts: readonly string[];
   /** Where this API is reached from outside. */
   readonly baseUrl: string;
   /** Where the event socket is reached from outside. */
@@ -115,6 +117,8 @@ export function createService(deps: ServiceDeps): Service {
     metrics: deps.metrics,
     nowMs,
     trustedProxies: deps.trustedProxies,
+    allowedHosts: deps.allowedHosts,
+    ownOrigin: new URL(deps.baseUrl).origin,
     upgradeUrl,
     pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
   });

@@ -52,6 +52,7 @@ export async function runIngest(deps: {
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.ingest,
+      allowedHosts: config.allowedHosts,
       metrics,
       readiness: board.current,
     });

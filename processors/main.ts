@@ -72,6 +72,7 @@ runProcess({
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.processors,
+      allowedHosts: config.allowedHosts,
       metrics,
       readiness: board.current,
     });

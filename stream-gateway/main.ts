@@ -38,6 +38,7 @@ runProcess({
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.gateway,
+      allowedHosts: config.allowedHosts,
       metrics,
       readiness: board.current,
     });

@@ -1,5 +1,4 @@
-import type { Express } from 'express';
-import { serveModules } from '../http/browser-files.js';
+import { type PageHost, serveModules } from '../http/browser-files.js';
 import type { AppView } from './page.js';
 import { appCss } from './style.js';
 
@@ -21,10 +20,10 @@ export const appPreloads = (view: AppView): readonly string[] => [
 ];
 
 /** Scripts and sheet of /app. */
-export function mountAppAssets(app: Express): void {
-  app.get(appSheet, (_request, response) => {
+export function mountAppAssets(host: PageHost): void {
+  host.get(appSheet, (_request, response) => {
     response.type('text/css').send(appCss);
   });
   const names = [...new Set([...SHARED, ...Object.values(OF_VIEW).flat()])];
-  serveModules(app, { prefix: ASSETS, room: 'api/app/browser', names });
+  serveModules(host, { prefix: ASSETS, room: 'api/app/browser', names });
 }

@@ -6,6 +6,8 @@ import { appPreloads, appScript, appSheet, mountAppAssets } from '../app/assets.
 import { type AppView, appBody, appViews } from '../app/page.js';
 import { mountConsoleAssets } from '../console/assets.js';
 import { consoleBody } from '../console/page.js';
+import type { PageHost } from '../http/browser-files.js';
+import { guardPage } from '../http/site-guards.js';
 import { docsCss } from './style.js';
 
 const ASSETS = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
@@ -113,7 +115,10 @@ export function mountPages(
     response.setHeader('x-content-type-options', 'nosniff');
     response.type('text/html').send(text);
   };
-  app.get('/', (request, response) => {
+  // The documents are for programs of any site, as the API is; what browsers show or run is not.
+  const guard = guardPage(new URL(options.baseUrl).origin);
+  const pages: PageHost = { get: (path, handler) => app.get(path, guard, handler) };
+  pages.get('/', (request, response) => {
     if (request.accepts(['json', 'html']) === 'html') {
       html(response, page('Oddstream', home(options.baseUrl)));
       return;
@@ -130,7 +135,7 @@ export function mountPages(
     });
   });
   // Browsers ask for it on answers that are no page of ours and so name no icon.
-  app.get('/favicon.ico', (_request, response) => {
+  pages.get('/favicon.ico', (_request, response) => {
     response.setHeader('cache-control', 'public, max-age=86400');
     response.type('image/svg+xml').send(ICON_SVG);
   });
@@ -147,8 +152,8 @@ export function mountPages(
     sheets: [REFERENCE_SHEET, '/docs/docs.css', '/console/console.css'],
     attributes: ` class="console" ${socketData}`,
   });
-  app.get('/console', (_request, response) => html(response, consolePage, CONSOLE_CSP));
-  mountConsoleAssets(app);
+  pages.get('/console', (_request, response) => html(response, consolePage, CONSOLE_CSP));
+  mountConsoleAssets(pages);
   for (const [view, path] of Object.entries(appViews)) {
     const text = page('Oddstream', `${header}${appBody(view as AppView)}`, {
       script: `<script type="module" src="${appScript}"></script>`,
@@ -156,21 +161,21 @@ export function mountPages(
       preloads: appPreloads(view as AppView),
       attributes: ` class="app" data-view="${view}" ${socketData}`,
     });
-    app.get(path.replace(/\{(\w+)\}/g, ':$1'), (_request, response) => html(response, text, appCsp(options.socket)));
+    pages.get(path.replace(/\{(\w+)\}/g, ':$1'), (_request, response) => html(response, text, appCsp(options.socket)));
   }
-  mountAppAssets(app);
+  mountAppAssets(pages);
   const docs = page('Oddstream API reference', `${header}<main><div id="reference"></div>${planTable()}</main>`, {
     script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
   });
-  app.get('/docs', (_request, response) => html(response, docs));
-  app.get('/docs/init.js', (_request, response) => {
+  pages.get('/docs', (_request, response) => html(response, docs));
+  pages.get('/docs/init.js', (_request, response) => {
     response.type('text/javascript').send(INIT);
   });
-  app.get('/docs/docs.css', (_request, response) => {
+  pages.get('/docs/docs.css', (_request, response) => {
     response.type('text/css').send(docsCss);
   });
   for (const [name, type] of Object.entries(ASSETS)) {
-    app.get(`/docs/${name}`, (_request, response, next) => {
+    pages.get(`/docs/${name}`, (_request, response, next) => {
       response.setHeader('content-type', `${type}; charset=utf-8`);
       response.setHeader('cache-control', 'public, max-age=86400');
       response.sendFile(join(assets, name), { cacheControl: false }, (error?: Error) => {

@@ -124,6 +124,10 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
       return answer(400, { error: failure.message, ...failure.facts });
     case 'bad_body':
       return answer(400, { error: failure.message });
+    case 'wrong_content_type':
+      return answer(415, { error: `Unsupported content type. Send '${failure.expected}' in the Content-Type header.` });
+    case 'forbidden':
+      return answer(403, { error: failure.message });
     case 'body_too_large':
       return answer(413, { error: `Request body too large. Max ${failure.limitBytes} bytes.` });
     case 'bad_encoding':

@@ -30,6 +30,10 @@ export type Failure =
       readonly facts?: Readonly<Record<string, number>>;
     }
   | { readonly kind: 'bad_body'; readonly message: string }
+  /** The body must be of `expected`, and the request does not say that it is. */
+  | { readonly kind: 'wrong_content_type'; readonly expected: string }
+  /** Host or origin of the request are not served, whatever the key. */
+  | { readonly kind: 'forbidden'; readonly message: string }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'bad_encoding' }
   | {

@@ -11,6 +11,7 @@ import type { Limiter } from '../limits/limiter.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
 import { cors, requestIdOf, requestIds } from './headers.js';
 import type { Reply, Route } from './route.js';
+import { guardHost, guardWrites } from './site-guards.js';
 
 export interface AppDeps {
   readonly routes: readonly Route[];
@@ -22,6 +23,10 @@ export interface AppDeps {
   readonly nowMs: () => number;
   /** Addresses or networks whose `x-forwarded-for` is believed. */
   readonly trustedProxies: readonly string[];
+  /** Names besides loopback names and IP addresses that requests may carry in `Host`. */
+  readonly allowedHosts: readonly string[];
+  /** scheme://host[:port] under which browsers reach this API; its pages may write. */
+  readonly ownOrigin: string;
   /** Where a refused plan is sent to. */
   readonly upgradeUrl: string;
   /** Mounted before the routes: pages and assets. */
@@ -30,6 +35,7 @@ export interface AppDeps {
 
 const BODY_LIMIT_BYTES = 16 * 1024;
 const RETRY_AFTER_S = 2;
+const JSON_TYPE = 'application/json';
 const BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 const pathOf = (request: Request): string => request.originalUrl.split('?', 1)[0] ?? '/';
@@ -37,6 +43,10 @@ const queryOf = (request: Request): URLSearchParams => {
   const at = request.originalUrl.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
 };
+
+/** Parameters (`; charset=utf-8`) do not matter: a JSON body is UTF-8. */
+const isJson = (contentType: string | undefined): boolean =>
+  contentType?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
 
 /** What went wrong, as far as a caller may know. Anything unforeseen is `internal`. */
 function failureOf(error: unknown): Failure {
@@ -78,7 +88,7 @@ export function createApp(deps: AppDeps): Express {
   ]);
   const failures = deps.metrics.counter('api_failures_total', 'Refused or failed requests', ['family', 'kind']);
 
-  app.use(requestIds(), cors());
+  app.use(requestIds(), guardHost(deps.allowedHosts), cors(), guardWrites(deps.ownOrigin));
   deps.pages?.(app);
 
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
@@ -117,6 +127,9 @@ export function createApp(deps: AppDeps): Express {
     app[route.method](path, async (request, response) => {
       observe(request, response);
       const caller = await admit(route, request, response);
+      if (route.jsonOnly === true && !isJson(request.headers['content-type'])) {
+        throw new ApiError({ kind: 'wrong_content_type', expected: JSON_TYPE });
+      }
       if (route.body !== null) {
         await new Promise<void>((resolve, reject) => {
           readJson(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));

@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Express } from 'express';
+import type { RequestHandler } from 'express';
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** Where pages and their files are mounted. */
+export interface PageHost {
+  get(path: string, handler: RequestHandler): void;
+}
 
 /** A folder of the source tree: modules for browsers are not compiled, so a compiled process takes them from there too. */
 function sourceFolder(room: string): string {
@@ -12,11 +17,11 @@ function sourceFolder(room: string): string {
 
 /** One file at one path. `maxAgeS` 0: browsers ask each time whether it is still the same. */
 export function serveFile(
-  app: Express,
+  host: PageHost,
   path: string,
   file: { readonly name: string; readonly type: string; readonly maxAgeS: number },
 ): void {
-  app.get(path, (_request, response, next) => {
+  host.get(path, (_request, response, next) => {
     response.setHeader('content-type', file.type);
     response.setHeader('cache-control', file.maxAgeS === 0 ? 'no-cache' : `public, max-age=${file.maxAgeS}`);
     response.setHeader('x-content-type-options', 'nosniff');
@@ -28,11 +33,11 @@ export function serveFile(
 
 /** A page's own modules at `<prefix>/<name>`; browsers run them as they are. */
 export function serveModules(
-  app: Express,
+  host: PageHost,
   options: { readonly prefix: string; readonly room: string; readonly names: readonly string[] },
 ): void {
   const folder = sourceFolder(options.room);
   for (const name of options.names) {
-    serveFile(app, `${options.prefix}/${name}`, { name: join(folder, name), type: JAVASCRIPT, maxAgeS: 0 });
+    serveFile(host, `${options.prefix}/${name}`, { name: join(folder, name), type: JAVASCRIPT, maxAgeS: 0 });
   }
 }

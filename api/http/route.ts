@@ -46,6 +46,8 @@ interface Common {
   readonly auth: 'key' | 'none';
   /** Part of the product the caller's plan must have. */
   readonly gate?: Feature;
+  /** Takes a body of `application/json` only, and only when the request says that it is: other sites' pages cannot send that unasked. */
+  readonly jsonOnly?: boolean;
   /** Draws from the heavy bucket too. */
   readonly heavy?: boolean;
   /** Oldest copy this route may answer with, in seconds. */

@@ -1,6 +1,6 @@
-import { createServer, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
+import { type ClientPatience, createBoundedServer } from '../../infra/http/bounded-server.js';
 
 export interface RunningServer {
   readonly host: string;
@@ -9,63 +9,22 @@ export interface RunningServer {
   close(drainMs: number): Promise<void>;
 }
 
-/** How long a client may take, in milliseconds. */
-export interface ClientPatience {
-  /** From the first byte to the end of the headers. */
-  readonly headersMs: number;
-  /** From the first byte to the end of the body. */
-  readonly requestMs: number;
-  /** Without taking a byte of an answer. Also ends what it holds in memory. */
-  readonly stalledMs: number;
-}
-
 const PATIENCE: ClientPatience = { headersMs: 10_000, requestMs: 30_000, stalledMs: 70_000 };
-/** Idle between requests; below `stalledMs`, which counts idle time too. */
-const KEEP_ALIVE_MS = 65_000;
-
-const REFUSALS: Readonly<Record<string, readonly [status: number, error: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'Request headers too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request took too long.'],
-};
-const MALFORMED = [400, 'Malformed HTTP request.'] as const;
-
-/** What is no request we could route still gets an error object, then the connection ends. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, text] = REFUSALS[error.code ?? ''] ?? MALFORMED;
-  const body = JSON.stringify({ error: text });
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-}
+/** Fits into 4,096 file descriptors, the usual hard limit, which Node raises its own to. */
+const MAX_CONNECTIONS = 4_000;
+/** A client that sends a little too much still reads its error. */
+const MAX_UNREAD_BYTES = 64 * 1024;
 
 /** Serve the app. Port 0 takes a free one. */
 export async function listen(
   app: Express,
-  options: { host: string; port: number; patience?: ClientPatience },
+  options: { host: string; port: number; patience?: ClientPatience; maxConnections?: number },
 ): Promise<RunningServer> {
-  const patience = options.patience ?? PATIENCE;
-  const server = createServer(
-    {
-      keepAliveTimeout: Math.min(KEEP_ALIVE_MS, patience.stalledMs),
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
-    },
-    app,
-  );
-  server.setTimeout(patience.stalledMs);
-  server.on('clientError', refuse);
+  const server = createBoundedServer(app, {
+    patience: options.patience ?? PATIENCE,
+    maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
+    maxUnreadBytes: MAX_UNREAD_BYTES,
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

@@ -71,6 +71,13 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
       { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: 1000, ...scope },
     ]);
   }
+  if (route.jsonOnly === true) {
+    list.push(['The body is not declared as JSON.', { kind: 'wrong_content_type', expected: 'application/json' }]);
+  }
+  if (route.method !== 'get') {
+    const message = 'Requests of web pages from another origin are not allowed here.';
+    list.push(['Sent by a web page of another site.', { kind: 'forbidden', message }]);
+  }
   list.push(['A bug; the request id helps to find it.', { kind: 'internal' }]);
   list.push(['Log or tables are away.', { kind: 'upstream', retryAfterS: 2 }]);
   return list;

@@ -50,6 +50,7 @@ runProcess({
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.clickhouse,
+      allowedHosts: config.allowedHosts,
       metrics,
       readiness: async () => {
         try {

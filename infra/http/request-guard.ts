@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 
 /** The headers of a request that tell which site it comes from. Missing ones are undefined. */
@@ -7,6 +8,13 @@ export interface BrowserHeaders {
   /** `Sec-Fetch-Site`: sent by browsers only. */
   readonly secFetchSite: string | undefined;
 }
+
+/** Those headers of a request that Node has parsed. */
+export const browserHeadersOf = (headers: IncomingHttpHeaders): BrowserHeaders => ({
+  host: headers.host,
+  origin: headers.origin,
+  secFetchSite: headers['sec-fetch-site'],
+});
 
 /** Host name of a `Host` header or of an origin's host, lowercase, without port and brackets. undefined when it is malformed. */
 export function hostnameOf(host: string): string | undefined {

@@ -1,3 +1,5 @@
+import { request as rawRequest } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AdminServer, type Readiness, startAdminServer } from './admin-server.js';
 import { createMetrics } from './metrics.js';
@@ -9,7 +11,7 @@ afterEach(async () => {
 
 async function serve(readiness: () => Promise<Readiness> | Readiness, port = 0) {
   const metrics = createMetrics({ process: 'test', defaults: false });
-  const server = await startAdminServer({ host: '127.0.0.1', port, metrics, readiness });
+  const server = await startAdminServer({ host: '127.0.0.1', port, metrics, readiness, allowedHosts: ['processors'] });
   servers.push(server);
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
@@ -62,6 +64,68 @@ describe('the admin server', () => {
     expect((await verdicts()).sort()).toEqual(['answered 1', 'stream 1', 'tables 0']);
     broken = true;
     expect((await verdicts()).sort()).toEqual(['answered 0', 'stream 0', 'tables 0']);
+  });
+
+  /** fetch sets Host and Sec-Fetch-* itself. */
+  const statusOf = (port: number, headers: Record<string, string>, options: { method?: string; path?: string } = {}) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      rawRequest({ host: '127.0.0.1', port, path: '/metrics', ...options, headers }, (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode));
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['a scrape by address', { host: '10.1.2.3:9102' }, 200],
+    ['a probe by IPv6 address', { host: '[fd00::7]:9102' }, 200],
+    ['a scrape by a name of ALLOWED_HOSTS', { host: 'processors:9102' }, 200],
+    ['a person at the same machine', { host: 'localhost:9102', 'sec-fetch-site': 'none' }, 200],
+    ['a page under a rebound name', { host: 'attacker.example:9102' }, 403],
+    [
+      'a page under a rebound name, as its own site',
+      { host: 'attacker.example', 'sec-fetch-site': 'same-origin' },
+      403,
+    ],
+    ['a name that ends in an allowed one', { host: 'evil-processors:9102' }, 403],
+    ['a page of another site', { host: '127.0.0.1:9102', origin: 'https://attacker.example' }, 403],
+    ['an image of another site', { host: '127.0.0.1:9102', 'sec-fetch-site': 'cross-site' }, 403],
+    ['a page of another port', { host: 'localhost:9102', 'sec-fetch-site': 'same-site' }, 403],
+    ['a sandboxed page', { host: 'localhost:9102', origin: 'null' }, 403],
+    ['a malformed host', { host: 'a b' }, 403],
+  ])('answers %s by its headers', async (_who, headers, status) => {
+    const { server } = await serve(() => ({ ready: true, checks: {} }));
+    for (const path of ['/metrics', '/healthz', '/readyz'])
+      expect(await statusOf(server.port, headers, { path }), path).toBe(status);
+  });
+
+  it('takes GET and HEAD only', async () => {
+    const { server } = await serve(() => ({ ready: true, checks: {} }));
+    const host = { host: 'localhost' };
+    expect(await statusOf(server.port, host, { method: 'HEAD' })).toBe(200);
+    expect(await statusOf(server.port, host, { method: 'POST' })).toBe(405);
+    expect(await statusOf(server.port, host, { method: 'DELETE', path: '/nothing' })).toBe(404);
+  });
+
+  it('ends a connection that sends a body without end', async () => {
+    const { server } = await serve(() => ({ ready: true, checks: {} }));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    let sent = 0;
+    const chunk = `1000\r\n${'x'.repeat(0x1000)}\r\n`;
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.write('POST /metrics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const more = () => {
+      while (!socket.destroyed && sent < 512 * 1024 * 1024) {
+        sent += chunk.length;
+        if (!socket.write(chunk)) return;
+      }
+    };
+    socket.on('drain', more);
+    more();
+    await closed;
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
   it('rejects when its port is taken', async () => {

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createBoundedServer } from '../http/bounded-server.js';
+import { browserHeadersOf, crossOriginRejection, hostRejection } from '../http/request-guard.js';
 import type { Metrics } from './metrics.js';
 import type { Readiness } from './readiness.js';
 
@@ -9,13 +10,25 @@ export type { Readiness } from './readiness.js';
 const CHECKS_WITHIN_MS = 3_000;
 const TIMED_OUT = 'timed out';
 
+/** A port for probes and scrapes needs few connections, none for long. */
+const BOUNDS = {
+  patience: { headersMs: 5_000, requestMs: 10_000, stalledMs: 30_000 },
+  maxConnections: 256,
+  maxUnreadBytes: 16 * 1024,
+};
+
+/** Every path of an admin port. */
+export const adminPaths = ['/healthz', '/readyz', '/metrics'] as const;
+type AdminPath = (typeof adminPaths)[number];
+
 export interface AdminServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /**
- * The operator's door of a process: `/healthz` (alive), `/readyz` (caught up; 503 with the failing checks), `/metrics` (Prometheus).
+ * The admin port of a process: `/healthz` (alive), `/readyz` (caught up; 503 with the failing checks), `/metrics` (Prometheus). It asks for no
+ * key, so requests of web pages are rejected with 403: those for a host name outside of `allowedHosts` and those of other origins.
  * Every scrape also runs the checks: `oddstream_ready_check{check}` is 1 for those that pass. Port 0 takes a free one.
  */
 export async function startAdminServer(options: {
@@ -23,6 +36,8 @@ export async function startAdminServer(options: {
   port: number;
   metrics: Metrics;
   readiness: () => Promise<Readiness> | Readiness;
+  /** Names besides loopback names and IP addresses that requests may carry in `Host`. */
+  allowedHosts: readonly string[];
 }): Promise<AdminServer> {
   const verdicts = options.metrics.gauge('ready_check', 'Checks of /readyz: 1 passes, 0 fails', ['check']);
   const known = new Set<string>();
@@ -38,22 +53,35 @@ export async function startAdminServer(options: {
     for (const check of Object.keys(checks)) known.add(check);
     for (const check of known) verdicts.set({ check }, checks[check]?.ok === true ? 1 : 0);
   };
-  const server: Server = createServer((request, response) => {
+  const server = createBoundedServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0];
     const send = (status: number, type: string, body: string) => {
-      response.writeHead(status, { 'content-type': type });
+      response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' });
       response.end(body);
     };
-    const fail = (error: unknown) => send(500, 'application/json', JSON.stringify({ error: String(error) }));
-    if (path === '/healthz') send(200, 'text/plain', 'ok');
-    else if (path === '/readyz') {
-      readiness().then((state) => send(state.ready ? 200 : 503, 'application/json', JSON.stringify(state)), fail);
-    } else if (path === '/metrics') {
-      setVerdicts()
-        .then(() => options.metrics.registry.metrics())
-        .then((text) => send(200, options.metrics.registry.contentType, text), fail);
-    } else send(404, 'application/json', JSON.stringify({ error: 'Not found.' }));
-  });
+    const fail = (status: number, error: string) => send(status, 'application/json', JSON.stringify({ error }));
+    const onError = (error: unknown) => fail(500, String(error));
+    const answers: Readonly<Record<AdminPath, () => void>> = {
+      '/healthz': () => send(200, 'text/plain', 'ok'),
+      '/readyz': () => {
+        readiness().then((state) => send(state.ready ? 200 : 503, 'application/json', JSON.stringify(state)), onError);
+      },
+      '/metrics': () => {
+        setVerdicts()
+          .then(() => options.metrics.registry.metrics())
+          .then((text) => send(200, options.metrics.registry.contentType, text), onError);
+      },
+    };
+    const headers = browserHeadersOf(request.headers);
+    const rejection = hostRejection(headers, options.allowedHosts) ?? crossOriginRejection(headers);
+    const known = adminPaths.find((candidate) => candidate === path);
+    if (rejection !== undefined) fail(403, rejection);
+    else if (known === undefined) fail(404, 'Not found.');
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      fail(405, 'Method not allowed. Use GET or HEAD.');
+    } else answers[known]();
+  }, BOUNDS);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

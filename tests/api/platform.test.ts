@@ -226,11 +226,120 @@ describe('POST /v1/keys', () => {
     expect((answer.body as { name?: string; error?: string })[status === 201 ? 'name' : 'error']).toBe(text);
   });
 
-  it('reads JSON whatever the content type says', async () => {
-    const answer = await post('{"name":"curl"}', '198.51.100.9', {
-      'content-type': 'application/x-www-form-urlencoded',
-    });
-    expect(answer).toMatchObject({ status: 201, body: { name: 'curl' } });
+  it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ;charset=utf-8'])(
+    'takes a body of %s',
+    async (type) => {
+      const answer = await post('{"name":5}', '198.51.100.9', { 'content-type': type });
+      expect([answer.status, answer.body]).toEqual([400, { error: 'Invalid name. Use a string.' }]);
+    },
+  );
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/jsonx', ''])(
+    'answers 415 to a body of type "%s" and makes no key',
+    async (type) => {
+      const before = api.log.all('accounts.commands').length;
+      const answer = await post('{"name":"curl"}', '198.51.100.9', { 'content-type': type });
+      expect([answer.status, answer.body]).toEqual([
+        415,
+        { error: "Unsupported content type. Send 'application/json' in the Content-Type header." },
+      ]);
+      expect(api.log.all('accounts.commands')).toHaveLength(before);
+    },
+  );
+});
+
+/** fetch sets Host and Sec-Fetch-* itself. */
+const answerTo = (options: { path: string; method?: string; headers: Record<string, string>; body?: string }) =>
+  new Promise<{ status: number | undefined; body: string; headers: Record<string, unknown> }>((resolve, reject) => {
+    const { hostname, port } = new URL(api.url);
+    const { body: sent, ...rest } = options;
+    rawRequest({ hostname, port, ...rest }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString();
+      });
+      response.on('end', () => resolve({ status: response.statusCode, body, headers: response.headers }));
+    })
+      .on('error', reject)
+      .end(sent);
+  });
+
+describe('requests of web pages', () => {
+  const FOREIGN = { error: 'Requests of web pages from another origin are not allowed here.' };
+
+  it('under a name that is not ours read nothing, with or without a key', async () => {
+    const key = await api.key('enterprise');
+    for (const path of ['/', '/docs', '/openapi.json', '/healthz', '/v1/status', '/v3/trades', '/nothing']) {
+      const headers = { host: 'attacker.example:8080', 'sec-fetch-site': 'same-origin', 'x-api-key': key };
+      const { status, body, headers: given } = await answerTo({ path, headers });
+      expect([path, status, JSON.parse(body), given['access-control-allow-origin']]).toEqual([
+        path,
+        403,
+        {
+          error: "Host 'attacker.example' is not served here. Add it to ALLOWED_HOSTS if it is a name of this server.",
+        },
+        undefined,
+      ]);
+    }
+  });
+
+  it.each(['localhost:8080', 'app.localhost', '127.0.0.1', '192.0.2.7:80', '[::1]:8080', 'api.test', 'API.test.:443'])(
+    'that name us %s are answered',
+    async (host) => {
+      expect((await answerTo({ path: '/healthz', headers: { host } })).status).toBe(200);
+    },
+  );
+
+  it.each<[string, Record<string, string>, unknown]>([
+    ['a page of another site', { origin: 'https://page.example' }, FOREIGN],
+    ['a sandboxed page', { origin: 'null' }, FOREIGN],
+    ['a page of another port of this machine', { origin: 'http://localhost:3000' }, FOREIGN],
+    [
+      'a browser that says the site only',
+      { 'sec-fetch-site': 'cross-site' },
+      { error: 'Requests of web pages from another site are not allowed here.' },
+    ],
+  ])('cannot make a key: %s', async (_who, headers, error) => {
+    const before = api.log.all('accounts.commands').length;
+    const own = { host: 'localhost:8080', 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.60' };
+    const sent = { path: '/v1/keys', method: 'POST', body: '{}' };
+    const answer = await answerTo({ ...sent, headers: { ...own, ...headers } });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([403, error]);
+    expect(api.log.all('accounts.commands')).toHaveLength(before);
+  });
+
+  it('of our own make keys, also behind a proxy that rewrites Host', async () => {
+    const post = (host: string, origin: string, ip: string) => {
+      const headers = { host, origin, 'content-type': 'application/json', 'x-forwarded-for': ip };
+      return answerTo({ path: '/v1/keys', method: 'POST', body: '{}', headers });
+    };
+    expect((await post('localhost:8080', 'http://localhost:8080', '198.51.100.61')).status).toBe(201);
+    expect((await post('10.0.0.9:8080', 'http://api.test', '198.51.100.62')).status).toBe(201);
+  });
+
+  it('of other sites may link to our pages, not load or read them', async () => {
+    const page = (headers: Record<string, string>) =>
+      answerTo({ path: '/app', headers: { host: 'localhost:8080', ...headers } });
+    const cross = { 'sec-fetch-site': 'cross-site' };
+    expect((await page({ ...cross, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' })).status).toBe(200);
+    expect((await page({ ...cross, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' })).status).toBe(403);
+    expect((await page({ ...cross, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' })).status).toBe(403);
+    expect((await page({ origin: 'https://page.example' })).status).toBe(403);
+    const own = await page({ 'sec-fetch-site': 'same-origin' });
+    expect([own.status, own.headers['access-control-allow-origin']]).toEqual([200, undefined]);
+  });
+
+  it('of other sites read the API with a key and its documents, as CORS says', async () => {
+    const headers = {
+      host: 'localhost:8080',
+      origin: 'https://page.example',
+      'sec-fetch-site': 'cross-site',
+      'x-api-key': await api.key('enterprise'),
+    };
+    for (const path of ['/v3/trades', '/openapi.json', '/asyncapi.json', '/healthz']) {
+      const answer = await answerTo({ path, headers });
+      expect([path, answer.status, answer.headers['access-control-allow-origin']]).toEqual([path, 200, '*']);
+    }
   });
 });
 

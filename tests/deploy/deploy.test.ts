@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentVariables, loadConfig } from '../../infra/config/config.js';
+import { hostRejection } from '../../infra/http/request-guard.js';
 import { startAdminServer } from '../../infra/telemetry/admin-server.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -98,6 +99,61 @@ describe('ports', () => {
     expect(block('api', '  ')).toContain(`"${ports.api}:${ports.api}"`);
     expect(block('stream-gateway', '  ')).toContain(`"${ports.gateway}:${ports.gateway}"`);
     for (const port of [ports.api, ports.gateway]) expect(dockerfile).toMatch(new RegExp(`EXPOSE .*\\b${port}\\b`));
+  });
+});
+
+describe('host names and admin ports', () => {
+  const composeHosts =
+    block('x-environment', '')
+      .match(/ALLOWED_HOSTS: (\S+)/)?.[1]
+      ?.split(',') ?? [];
+  const config = read('kubernetes/config.yaml');
+  const podHosts = config.match(/^ +ALLOWED_HOSTS: (\S+)$/m)?.[1]?.split(',') ?? [];
+
+  it('that Prometheus scrapes by are allowed in Host', () => {
+    const scraped = [...read('prometheus/prometheus.yml').matchAll(/([\w-]+):910\d/g)].map(
+      (match) => match[1] as string,
+    );
+    expect(scraped).toHaveLength(services.length);
+    for (const host of scraped)
+      expect(hostRejection({ host: `${host}:9101`, origin: undefined, secFetchSite: undefined }, composeHosts)).toBe(
+        undefined,
+      );
+  });
+
+  it('of the Services are allowed in Host', () => {
+    const named = manifests.flatMap((text) =>
+      [...text.matchAll(/kind: Service\nmetadata: \{ name: ([\w-]+) \}/g)].map((match) => match[1] as string),
+    );
+    expect(named.sort()).toEqual(['api', 'stream-gateway']);
+    for (const name of named)
+      for (const suffix of ['', '.oddstream', '.oddstream.svc', '.oddstream.svc.cluster.local'])
+        expect(podHosts).toContain(`${name}${suffix}`);
+  });
+
+  it('are in reach of the monitoring namespace only, the public ports of everybody', () => {
+    const policies = read('kubernetes/network-policy.yaml')
+      .split(/^---$/m)
+      .map((text) => text.replace(/^ *#.*\n/gm, ''));
+    const rules = policies.map((text) => ({
+      pods: text.match(/values: \[(.*)\]/)?.[1]?.split(', ') ?? [text.match(/matchLabels: \{ app: ([\w-]+) \}/)?.[1]],
+      from: text.includes('from:') ? text.match(/metadata\.name: (\w+)/)?.[1] : 'everybody',
+      ports: [...text.matchAll(/port: (\S+) \}/g)].map((match) => match[1]),
+    }));
+    expect(rules).toEqual([
+      { pods: [...services], from: 'monitoring', ports: ['admin'] },
+      { pods: ['api'], from: 'everybody', ports: ['http'] },
+      { pods: ['stream-gateway'], from: 'everybody', ports: ['ws'] },
+    ]);
+    // A pod that no policy selects is open to all.
+    const deployed = manifests.flatMap((text) =>
+      [...text.matchAll(/kind: Deployment\nmetadata: \{ name: ([\w-]+) \}/g)].map((match) => match[1] as string),
+    );
+    expect(new Set(deployed)).toEqual(new Set(services));
+    expect(read('kubernetes/kustomization.yaml')).toContain('- network-policy.yaml');
+    const published = [...compose.matchAll(/ports: \[(.*)\]/g)].map((match) => match[1] as string);
+    expect(published.length).toBeGreaterThan(3);
+    for (const ports of published) expect(ports).not.toMatch(/91\d\d/);
   });
 });
 
@@ -224,6 +280,7 @@ it('the health check tells a process that answers from one that does not', async
   const admin = await startAdminServer({
     host: '127.0.0.1',
     port: 0,
+    allowedHosts: [],
     metrics,
     readiness: () => ({ ready: false, checks: {} }),
   });

@@ -121,6 +121,7 @@ export async function startApi(options: {
     profiles: options.profiles ?? null,
     nowMs: () => clock.nowMs,
     trustedProxies: options.trustedProxies ?? [],
+    allowedHosts: ['api.test'],
     baseUrl: 'http://api.test',
     socket: { url: null, port: options.socketPort ?? 8081 },
   });

@@ -62,9 +62,10 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
     family: 'v1',
     tag: 'Keys',
     auth: 'none',
+    jsonOnly: true,
     summary: 'Make a free API key',
     description:
-      'No key needed. One key per client address (IPv6: per /64 network) and UTC day. The raw key is shown once and stored only as SHA-256.',
+      'No key needed, but `Content-Type: application/json`. One key per client address (IPv6: per /64 network) and UTC day. The raw key is shown once and stored only as SHA-256.',
     body: bodySchema,
     success: {
       status: 201,

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBoundedServer, type ServerBounds } from './bounded-server.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function serve(over: Partial<ServerBounds> = {}) {
+  const patience = { headersMs: 5_000, requestMs: 5_000, stalledMs: 5_000 };
+  const server = createBoundedServer((_request, response) => response.end('done'), {
+    patience,
+    maxConnections: 10,
+    maxUnreadBytes: 64 * 1024,
+    ...over,
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const open = (): { socket: Socket; received: () => string } => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (data) => {
+      text += data.toString();
+    });
+    socket.on('error', () => undefined);
+    cleanups.push(() => socket.destroy());
+    return { socket, received: () => text };
+  };
+  cleanups.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return open;
+}
+
+/** Also after a reset, which `once` would reject for. */
+const closeOf = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+
+const POST = 'POST / HTTP/1.1\r\nHost: localhost\r\n';
+
+describe('a bounded server', () => {
+  it('keeps a connection whose request had a body nobody read, up to the bound', async () => {
+    const open = await serve();
+    const { socket, received } = open();
+    for (let n = 1; n <= 3; n += 1) {
+      socket.write(`${POST}Content-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`);
+      await expect.poll(() => received().match(/done/g)?.length).toBe(n);
+    }
+    expect(socket.readyState).toBe('open');
+  });
+
+  it('ends a connection whose unread body is longer than the bound', async () => {
+    const { socket, received } = (await serve())();
+    const closed = closeOf(socket);
+    socket.write(`${POST}Content-Length: 1000000\r\n\r\n`);
+    await expect.poll(received).toContain('done');
+    socket.write('x'.repeat(200_000));
+    await closed;
+  });
+
+  it('closes connections beyond the bound as they come, and takes new ones when others end', async () => {
+    const open = await serve({ maxConnections: 2 });
+    const kept = [open(), open()];
+    for (const { socket } of kept) await once(socket, 'connect');
+    for (const { socket, received } of kept) {
+      socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      await expect.poll(received).toContain('done');
+    }
+    const third = open();
+    await closeOf(third.socket);
+    expect(third.received()).toBe('');
+    const ended = once((kept[0] as (typeof kept)[0]).socket, 'close');
+    kept[0]?.socket.end();
+    await ended;
+    await expect
+      .poll(async () => {
+        const next = open();
+        next.socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+        await closeOf(next.socket);
+        return next.received();
+      })
+      .toContain('done');
+  });
+
+  it('answers 408 to a client that connects and says nothing', async () => {
+    const { socket, received } = (await serve({ patience: { headersMs: 100, requestMs: 200, stalledMs: 60_000 } }))();
+    await closeOf(socket);
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});

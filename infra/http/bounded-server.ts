@@ -1,0 +1,80 @@
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How long a client may take, in milliseconds. */
+export interface ClientPatience {
+  /** From the first byte to the end of the headers. Also from the connection to its first byte. */
+  readonly headersMs: number;
+  /** From the first byte to the end of the body. */
+  readonly requestMs: number;
+  /** Without taking a byte of an answer. Also ends what it holds in memory. */
+  readonly stalledMs: number;
+}
+
+export interface ServerBounds {
+  readonly patience: ClientPatience;
+  /** Connections beyond these are closed as they come. */
+  readonly maxConnections: number;
+  /** Bytes of a body that are read and discarded when its request has been answered without them. Then the connection ends. */
+  readonly maxUnreadBytes: number;
+}
+
+/** Idle between requests; below `stalledMs`, which counts idle time too. */
+const KEEP_ALIVE_MS = 65_000;
+
+const REJECTIONS: Readonly<Record<string, readonly [status: number, error: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request headers too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request took too long.'],
+};
+const MALFORMED = [400, 'Malformed HTTP request.'] as const;
+
+/** What is no request that could be routed still gets an error object, then the connection ends. */
+function reject(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = REJECTIONS[error.code ?? ''] ?? MALFORMED;
+  const body = JSON.stringify({ error: text });
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** An HTTP server that no client can hold up: every request is bounded in time, and so are connections and bodies nobody reads in number and size. */
+export function createBoundedServer(listener: RequestListener, bounds: ServerBounds): Server {
+  const { patience, maxUnreadBytes } = bounds;
+  const server = createServer(
+    {
+      keepAliveTimeout: Math.min(KEEP_ALIVE_MS, patience.stalledMs),
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
+    },
+    (request, response) => {
+      // Before Node's own listener, which discards the rest of a body that nobody has begun to read, however long.
+      response.prependOnceListener('finish', () => {
+        if (request.complete) return;
+        let unread = 0;
+        request.on('data', (chunk: Buffer) => {
+          unread += chunk.length;
+          if (unread > maxUnreadBytes) request.destroy();
+        });
+        request.resume();
+        request.read(0);
+      });
+      listener(request, response);
+    },
+  );
+  server.maxConnections = bounds.maxConnections;
+  server.setTimeout(patience.stalledMs);
+  server.on('clientError', reject);
+  return server;
+}
