@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openLog } from '../../infra/log/open-log.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { createCodec } from '../../schemas/codec.js';
-import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
-import { topics } from '../../schemas/topics.js';
 import { loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { makeKeys } from './keys.js';
 import { condition, fillVenue, token, untilSettled, type Venue, wallet } from './reads-venue.js';
 
 /** 50 million fills of 2 million wallets in 200,000 tokens; fewer by hand, for a first look. */
@@ -49,31 +44,6 @@ const questions: readonly Question[] = [
 
 const quantile = (sorted: readonly number[], q: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
-
-/** Keys of as many accounts, made through the log as the api's own are. */
-async function makeKeys(product: Product): Promise<string[]> {
-  const codec = createCodec();
-  const log = await openLog(`lmdb:${product.dataDir}/log`, { logger: silentLogger(), maintenance: false });
-  const keys = Array.from({ length: ACCOUNTS }, () => newRawKey());
-  const commands = keys.flatMap((key, n) => {
-    const account_id = `bench-${n}`;
-    return [
-      { 'oddstream.CreateAccount': { account_id, plan: 'enterprise' as const, label: 'bench' } },
-      { 'oddstream.CreateKey': { account_id, key_hash: hashKey(key), key_prefix: shownKeyPrefix(key), name: 'bench' } },
-    ].map((command) => ({ account_id, command }));
-  });
-  const at = Date.now();
-  await log.append(
-    topics.accountsCommands.name,
-    commands.map(({ account_id, command }) => ({
-      key: `account:${account_id}`,
-      timestampMs: at,
-      value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: at, command }),
-    })),
-  );
-  await log.close();
-  return keys;
-}
 
 /** Resolves when the api holds what it takes in ahead of questions: the markets, and series of the wallets that are the largest by now. */
 async function untilWarm(product: Product): Promise<void> {
@@ -177,7 +147,7 @@ export async function run(): Promise<void> {
   try {
     await untilUp(product);
     await loaded(product);
-    const keys = await makeKeys(product);
+    const keys = await makeKeys(product, ACCOUNTS);
     const began = performance.now();
     await fillVenue(product, VENUE, (step) => process.stderr.write(`\r  ${step}          `));
     process.stderr.write('\r  putting tables together');

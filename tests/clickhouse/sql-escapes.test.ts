@@ -1,114 +1,44 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
-import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
-import { startTestClickHouse, type TestClickHouse } from '../../infra/clickhouse/testing.js';
-import { type EscapeAttempt, type EscapeTargets, escapeAttempts } from './sql-escapes.js';
+import { type EscapeWorld, FILE_SECRET, ROW_SECRET, startEscapeWorld } from './escape-world.js';
+import { type EscapeAttempt, escapeAttempts } from './sql-escapes.js';
 
-const FILE_SECRET = 'CANARY-OF-A-FILE';
-const ROW_SECRET = 'CANARY-OF-A-TABLE';
-const owner = { user: 'oddstream', password: 'a password of the product' };
-
-let ch: TestClickHouse;
-let targets: EscapeTargets;
-let directory: string;
-let listener: Server;
-let connections = 0;
-
+let world: EscapeWorld;
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'oddstream-escapes-'));
-  writeFileSync(join(directory, 'secret'), `${FILE_SECRET}\n`);
-  listener = createServer((socket) => {
-    connections += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  ch = await startTestClickHouse({
-    owners: [owner],
-    analyst: { password: undefined, database: 'market', slots: 2, limits: DEFAULT_ANALYST_LIMITS },
-  });
-  targets = {
-    secretFile: join(directory, 'secret'),
-    newFile: join(directory, 'new'),
-    listener: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
-    internal: 'internal',
-    database: 'market',
-  };
-  const statements = [
-    'CREATE DATABASE internal',
-    ...['usage_days', 'chunks', 'schema_migrations', 'fills'].flatMap((table) => [
-      `CREATE TABLE internal.${table} (id UInt64, wallet String, name String, size UInt64) ENGINE = ReplacingMergeTree ORDER BY id`,
-      `INSERT INTO internal.${table} SELECT number, '0xabc', '${ROW_SECRET}', 5 FROM numbers(3)`,
-    ]),
-    'CREATE VIEW market.trades AS SELECT id, wallet, size FROM internal.fills FINAL',
-  ];
-  for (const statement of statements) await ch.client.command(statement);
+  world = await startEscapeWorld();
 }, 60_000);
-afterAll(async () => {
-  await ch.stop();
-  listener.close();
-  rmSync(directory, { recursive: true });
-});
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-/** Sends exactly these headers: fetch would refuse some of them. */
-const send = ({ body, params = {}, headers = {}, method = 'POST' }: Omit<EscapeAttempt, 'name'>): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    request(`${ch.url}/?${new URLSearchParams(params)}`, { method, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('close', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    })
-      .on('error', reject)
-      .end(body);
-  });
-const state = async () => ({
-  databases: await ch.client.query('SELECT name FROM system.databases ORDER BY name'),
-  tables: await ch.client.query(
-    "SELECT database, name, create_table_query FROM system.tables WHERE database IN ('internal', 'market', 'default', 'test') ORDER BY database, name",
-  ),
-  rows: await ch.client.query(
-    'SELECT (SELECT count() FROM internal.fills) AS fills, (SELECT count() FROM internal.usage_days) AS usage',
-  ),
-  functions: await ch.client.query("SELECT name FROM system.functions WHERE origin != 'System'"),
-  readonly: await ch.client.query("SELECT value FROM system.settings WHERE name IN ('readonly', 'max_memory_usage')"),
-});
+afterAll(() => world.stop());
 
 test('no attempt of an analyst reads, writes or reaches anything outside the public views', async () => {
-  const before = await state();
-  const attempts = escapeAttempts(targets);
+  const before = await world.state();
+  const attempts = escapeAttempts(world.targets);
   expect(attempts.length).toBeGreaterThan(900);
   const escaped: string[] = [];
   for (const { name, ...attempt } of attempts) {
-    const { status, text } = await send(attempt);
+    const { status, text } = await world.send(attempt);
     const leaks = text.includes(FILE_SECRET) || text.includes(ROW_SECRET);
     if (status < 400 || status >= 500 || leaks) escaped.push(`${name}: ${status} ${text.slice(0, 200)}`);
   }
   expect(escaped).toEqual([]);
-  expect(existsSync(targets.newFile)).toBe(false);
-  expect(connections).toBe(0);
-  expect(await state()).toEqual(before);
-  expect(await send({ body: 'SELECT count(), sum(size) FROM trades' })).toEqual({ status: 200, text: '3\t15\n' });
+  expect(world.connections()).toBe(0);
+  expect(await world.state()).toEqual(before);
+  expect(await world.send({ body: 'SELECT count(), sum(size) FROM trades' })).toEqual({ status: 200, text: '3\t15\n' });
 }, 120_000);
 
 test('what the attempts look for is there: the owner reaches it', async () => {
-  const as = { 'x-clickhouse-user': owner.user, 'x-clickhouse-key': owner.password };
-  const file = await send({ body: `SELECT * FROM file('${targets.secretFile}', 'LineAsString')`, headers: as });
-  expect(file).toEqual({ status: 200, text: `${FILE_SECRET}\n` });
-  expect((await send({ body: 'SELECT name FROM internal.usage_days LIMIT 1', headers: as })).text).toBe(
-    `${ROW_SECRET}\n`,
-  );
-  await send({
-    body: `SELECT * FROM url('${targets.listener}/', 'LineAsString') SETTINGS http_max_tries = 1`,
+  const as = { 'x-clickhouse-user': world.owner.user, 'x-clickhouse-key': world.owner.password };
+  const file = await world.send({
+    body: `SELECT * FROM file('${world.targets.secretFile}', 'LineAsString')`,
     headers: as,
   });
-  expect(connections).toBeGreaterThan(0);
+  expect(file).toEqual({ status: 200, text: `${FILE_SECRET}\n` });
+  expect((await world.send({ body: 'SELECT name FROM internal.usage_days LIMIT 1', headers: as })).text).toBe(
+    `${ROW_SECRET}\n`,
+  );
+  await world.send({
+    body: `SELECT * FROM url('${world.targets.listener}/', 'LineAsString') SETTINGS http_max_tries = 1`,
+    headers: as,
+  });
+  expect(world.connections()).toBeGreaterThan(0);
 });
 
 const allowed: readonly (readonly [name: string, attempt: Omit<EscapeAttempt, 'name'>, answer: RegExp])[] = [
@@ -222,7 +152,7 @@ const allowed: readonly (readonly [name: string, attempt: Omit<EscapeAttempt, 'n
 ];
 
 test.each(allowed)('an analyst may use %s', async (_name, attempt, answer) => {
-  const { status, text } = await send(attempt);
+  const { status, text } = await world.send(attempt);
   expect(text).toMatch(answer);
   expect(status).toBe(200);
 });

@@ -79,6 +79,9 @@ export function analystSettings(database: string, limits: AnalystLimits): Readon
     max_memory_usage: String(limits.memoryBytes),
     max_bytes_before_external_group_by: String(Math.floor(limits.memoryBytes / 2)),
     max_bytes_before_external_sort: String(Math.floor(limits.memoryBytes / 2)),
+    // The names of all tokens are larger than this: joined in pieces when they are joined with every row.
+    max_bytes_before_external_join: String(Math.floor(limits.memoryBytes / 5)),
+    grace_hash_join_initial_buckets: '8',
     max_temporary_data_on_disk_size_for_query: String(TEMPORARY_BYTES),
     max_execution_time: String(limits.executionS),
     timeout_overflow_mode: 'throw',

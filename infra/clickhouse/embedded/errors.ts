@@ -55,9 +55,9 @@ const STATUSES: readonly (readonly [status: number, codes: readonly number[]])[]
   [429, [202]],
   // Cannot open file, socket timeout, cannot schedule task.
   [503, [76, 209, 439]],
-  // What the engine, the disk or the network did wrong: end of file, checksum, logical error, file, memory, network, replica, space, parts,
+  // What the engine, the disk or the network did wrong: checksum, logical error, file, memory, network, replica, space, parts,
   // corrupted data, and errors without a code of their own.
-  [500, [32, 40, 49, 74, 75, 107, 173, 210, 225, 228, 236, 242, 243, 246, 252, 271, 285, 999, 1000, 1001, 1002]],
+  [500, [40, 49, 74, 75, 107, 173, 210, 225, 228, 236, 242, 243, 246, 252, 271, 285, 999, 1000, 1001, 1002]],
 ];
 const STATUS_OF = new Map(STATUSES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)));
 
