@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A route that docs/SECURITY.md lists as open to everybody. */
+export interface OpenRoute {
+  readonly port: string;
+  readonly method: string;
+  /** As documented: `{name}` stands for one part of a path, a closing `*` for file names. */
+  readonly path: string;
+}
+
+/** A port of docs/SECURITY.md. */
+export interface DocumentedPort {
+  readonly setting: string;
+  readonly port: number;
+  readonly process: string;
+}
+
+const text = readFileSync(join(import.meta.dirname, '../../docs/SECURITY.md'), 'utf8');
+
+/** Cells of the first table under a heading. */
+function table(heading: string): readonly (readonly string[])[] {
+  const section = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0];
+  if (section === undefined) throw new Error(`docs/SECURITY.md has no section '${heading}'`);
+  const lines = section.split('\n').filter((line) => line.startsWith('|'));
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replace(/^`|`$/g, '')),
+  );
+}
+
+export const documentedPorts: readonly DocumentedPort[] = table('Ports').map(([setting = '', port, process = '']) => ({
+  setting,
+  port: Number(port),
+  process,
+}));
+
+export const openRoutes: readonly OpenRoute[] = table('Routes without a key').map(([port = '', route = '']) => {
+  const [method = '', path = ''] = route.split(' ');
+  return { port, method, path };
+});
+
+/** The documented route that opens this path to everybody, or undefined. A HEAD is a GET without a body. */
+export function openRouteOf(port: string, method: string, path: string): OpenRoute | undefined {
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return openRoutes.find(
+    (route) =>
+      route.port === port &&
+      route.method === asked &&
+      new RegExp(
+        `^${route.path
+          .replace(/[.]/g, '\\.')
+          .replace(/\{\w+\}/g, '[^/]+')
+          .replace(/\*$/, '[\\w.-]+\\.(?:js|css)')}$`,
+      ).test(path),
+  );
+}

@@ -1,0 +1,231 @@
+import uws from 'uWebSockets.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { request as rawRequest } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../infra/config/config.js';
+import { adminPaths, startAdminServer } from '../../infra/telemetry/admin-server.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { servicesOf } from '../../infra/up/supervisor.js';
+import { newRawKey } from '../../schemas/keys.js';
+import { startTestGateway } from '../../stream-gateway/testing.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { documentedPorts, openRouteOf, openRoutes } from './documented.js';
+
+const root = join(import.meta.dirname, '../..');
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+interface Given {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** A request without anything but what is told, the path as it is. */
+const send = (port: number, method: string, path: string, headers: Record<string, string> = {}) =>
+  new Promise<Given>((resolve, reject) => {
+    const request = rawRequest({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString();
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', body }),
+      );
+    });
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      resolve({ status: 101, type: '', body: '' });
+    });
+    request.on('error', reject);
+    request.end();
+  });
+
+describe('ports', () => {
+  it('of every process of the product are in docs/SECURITY.md, and no other', () => {
+    const config = loadConfig({});
+    const opened = servicesOf(config, 'dist').flatMap(({ name, adminPort, ports }) => [
+      ...ports.map(({ port, variable }) => ({ setting: variable, port, process: name })),
+      {
+        setting: `ADMIN_PORT_${name === 'stream-gateway' ? 'GATEWAY' : name.toUpperCase()}`,
+        port: adminPort,
+        process: name,
+      },
+    ]);
+    const byPort = (a: { port: number }, b: { port: number }) => a.port - b.port;
+    expect([...documentedPorts].sort(byPort)).toEqual(opened.sort(byPort));
+  });
+
+  it('are opened by four servers, each walked by a test of this folder', () => {
+    const listening = ['schemas', 'infra', 'ingest', 'processors', 'api', 'stream-gateway'].flatMap((room) =>
+      readdirSync(join(root, room), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
+        .filter((entry) => !/\.(test|fixture|d)\.|^fake-/.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .filter((file) => /\.listen\b|\bcreateServer\(|\bServer\(\{/.test(readFileSync(file, 'utf8')))
+        .map((file) => file.slice(root.length + 1)),
+    );
+    expect(listening.sort()).toEqual([
+      'api/http/server.ts',
+      'infra/clickhouse/embedded/server.ts',
+      'infra/http/bounded-server.ts',
+      'infra/telemetry/admin-server.ts',
+      // A second, random loopback port of the gateway's own app, with its routes.
+      'stream-gateway/late-upgrades.ts',
+      'stream-gateway/server.ts',
+    ]);
+  });
+});
+
+describe('the api', () => {
+  let api: ApiHarness;
+  let port: number;
+  beforeAll(async () => {
+    api = await startApi({ nowMs: Date.UTC(2027, 4, 22) });
+    port = Number(new URL(api.url).port);
+  });
+  afterAll(() => api.stop());
+
+  /** Every path that the app routes, with the path to ask for it. */
+  const routed = () => {
+    const layers = api.service.app.router.stack;
+    const paths = new Set(layers.flatMap((layer) => (layer.route === undefined ? [] : [layer.route.path])));
+    return [...paths].map((path) => ({ path, asked: path.replace(/:\w+/g, 'x') }));
+  };
+
+  it('has nothing before or behind its routes but what serves no data', () => {
+    // Request ids, host names, CORS, writes of other sites; then 404 and errors. One more needs a look, and a rule.
+    expect(api.service.app.router.stack.filter((layer) => layer.route === undefined)).toHaveLength(6);
+    const documented = Object.keys((api.service.openApi as { paths: object }).paths);
+    expect(documented.length).toBeGreaterThan(50);
+    const paths = new Set(routed().map(({ path }) => path.replace(/:(\w+)/g, '{$1}')));
+    expect(documented.filter((path) => !paths.has(path))).toEqual([]);
+  });
+
+  it('asks for a key on every route that docs/SECURITY.md does not list, by every method', async () => {
+    const used = new Set<unknown>();
+    let closed = 0;
+    for (const { asked } of routed()) {
+      for (const method of METHODS) {
+        const open = openRouteOf('api', method, asked);
+        const { status, type } = await send(port, method, asked);
+        const what = `${method} ${asked}`;
+        if (open !== undefined) {
+          used.add(open);
+          expect([200, 415, 503], what).toContain(status);
+          // Files of pages: what is served under a wildcard can be no data.
+          if (open.path.endsWith('*')) expect(type, what).toMatch(/^text\/(javascript|css)/);
+          continue;
+        }
+        const known = api.service.routes.find(
+          (route) =>
+            route.path.replace(/\{\w+\}/g, 'x') === asked &&
+            route.method === (method === 'HEAD' ? 'get' : method.toLowerCase()),
+        );
+        // By another method a path may still be one of another route (/v3/wallets/batch is also a {address}).
+        expect(known === undefined ? [401, 404, 405] : [401], what).toContain(status);
+        if (known === undefined) continue;
+        closed += 1;
+        expect((await send(port, method, asked, { 'x-api-key': 'nonsense' })).status, what).toBe(401);
+        expect([401, 403], what).toContain((await send(port, method, asked, { 'x-api-key': newRawKey() })).status);
+      }
+    }
+    expect(closed).toBeGreaterThan(100);
+    // What the document lists exists, so that the list stays short.
+    expect(openRoutes.filter((route) => route.port === 'api' && !used.has(route))).toEqual([]);
+  });
+
+  it('says in its OpenAPI document which routes need no key, as docs/SECURITY.md does', () => {
+    const { paths } = api.service.openApi as {
+      paths: Record<string, Record<string, { security: readonly unknown[] }>>;
+    };
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, { security }] of Object.entries(methods))
+        expect([method, path, security.length === 0]).toEqual([
+          method,
+          path,
+          openRouteOf('api', method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')) !== undefined,
+        ]);
+  });
+});
+
+it('admin ports answer what docs/SECURITY.md lists and nothing else', async () => {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const readiness = () => ({ ready: true, checks: {} });
+  const admin = await startAdminServer({ host: '127.0.0.1', port: 0, metrics, readiness, allowedHosts: [] });
+  try {
+    const listed = openRoutes.filter((route) => route.port === 'admin').map((route) => route.path);
+    expect([...adminPaths].sort()).toEqual(listed.sort());
+    for (const path of adminPaths)
+      for (const method of METHODS)
+        expect((await send(admin.port, method, path)).status, `${method} ${path}`).toBe(
+          openRouteOf('admin', method, path) === undefined ? 405 : 200,
+        );
+    for (const path of ['/', '/metrics/', '/debug/pprof', '/heap', '/healthz/x', '/__proto__', '/constructor'])
+      expect((await send(admin.port, 'GET', path)).status, path).toBe(404);
+  } finally {
+    await admin.close();
+  }
+});
+
+describe('the event socket', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('lets nobody in without a key, on every route it has', async () => {
+    const routes: { method: string; path: string }[] = [];
+    const open = uws.App;
+    vi.spyOn(uws, 'App').mockImplementation((options) => {
+      // The library ends the process over an argument that is undefined.
+      const app = options === undefined ? open() : open(options);
+      for (const method of [
+        'get',
+        'post',
+        'options',
+        'del',
+        'patch',
+        'put',
+        'head',
+        'connect',
+        'trace',
+        'any',
+        'ws',
+      ] as const) {
+        const add = app[method].bind(app) as (path: string, handler: unknown) => typeof app;
+        Object.assign(app, {
+          [method]: (path: string, handler: unknown) => {
+            routes.push({ method, path });
+            return add(path, handler);
+          },
+        });
+      }
+      return app;
+    });
+    const gateway = await startTestGateway();
+    try {
+      expect(routes.filter(({ method }) => method === 'ws').map(({ path }) => path)).toContain('/ws');
+      const upgrade = {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      };
+      // The gateway's request to itself, which is never answered: its path is random and secret.
+      const own = routes.filter(({ path }) => /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path));
+      expect(own).toHaveLength(1);
+      for (const { method, path } of routes.filter((route) => !own.includes(route))) {
+        const asked = path.replace(/\*$/, 'anything');
+        // Its answers to HEAD have bodies, which Node's client takes for a malformed answer.
+        for (const name of method === 'any' ? METHODS.filter((name) => name !== 'HEAD') : ['GET'])
+          for (const headers of [{}, upgrade]) {
+            const { status } = await send(gateway.server.port, name, asked, headers);
+            const what = `${name} ${asked} ${Object.keys(headers).length === 0 ? 'plain' : 'upgrade'}`;
+            expect(openRouteOf('event socket', name, asked), what).toBeUndefined();
+            expect([401, 404, 426], what).toContain(status);
+            if (path === '/ws' && name === 'GET' && headers === upgrade) expect(status).toBe(401);
+          }
+      }
+    } finally {
+      await gateway.server.close();
+    }
+  });
+});
