@@ -27,6 +27,8 @@ import { migrations } from './migrations.js';
 import { oracleFamily } from './oracle/family.js';
 import { pnlFamily, positionsFamily } from './positions/family.js';
 import { createPositionsProcessor } from './positions/processor.js';
+import { publishViews } from './public-views/publish.js';
+import { publicViews } from './public-views/views.js';
 import { createReadiness, foldCheck, lagCheck } from './readiness.js';
 import { runTogether } from './run-together.js';
 import { createUnitRunner, type Unit } from './sharing/run-units.js';
@@ -184,7 +186,12 @@ runProcess({
     }, LAG_EVERY_MS);
 
     const prepareTables = async (own: AbortSignal): Promise<void> => {
-      await untilDone('migrate', () => migrate({ client: clickhouse, migrations, logger }), {
+      const schema = async () => {
+        await migrate({ client: clickhouse, migrations, logger });
+        const database = config.clickhouse.analystDatabase;
+        await publishViews({ client: clickhouse, database, views: publicViews, logger });
+      };
+      await untilDone('migrate', schema, {
         signal: own,
         failed: (error, delayMs) => logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
       });

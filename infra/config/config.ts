@@ -229,6 +229,10 @@ export function loadConfig(env: Environment = process.env): Config {
     throw new FatalError(`Bad configuration:\n${lines.join('\n')}`);
   }
   const e = parsed.data;
+  if ([e.CLICKHOUSE_DATABASE.toLowerCase(), 'system', 'information_schema'].includes(e.ANALYST_DATABASE.toLowerCase()))
+    throw new FatalError(
+      `Bad configuration:\n  ANALYST_DATABASE: ${e.ANALYST_DATABASE} is in use; the views of analysts need a database for themselves`,
+    );
   const dataDir = resolve(e.ODDSTREAM_DATA);
   return {
     dataDir,

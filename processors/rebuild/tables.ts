@@ -5,6 +5,7 @@ import { catalogFamily } from '../catalog/family.js';
 import { catalogTables } from '../catalog/tables.js';
 import { chainFamily } from '../chain/family.js';
 import { chainTables } from '../chain/tables.js';
+import { matchesByDay } from '../fills/by-day.js';
 import { fillsFamily } from '../fills/family.js';
 import { finerFills } from '../fills/finer.js';
 import { fillsTables } from '../fills/tables.js';
@@ -30,7 +31,7 @@ export interface Unit {
 }
 
 const sources: readonly (readonly [Family, ...Migration[]])[] = [
-  [fillsFamily, fillsTables, fillTotals, finerFills],
+  [fillsFamily, fillsTables, fillTotals, finerFills, matchesByDay],
   [chainFamily, chainTables, resolutionsInOrder, activityTables],
   [oracleFamily, oracleTables],
   [catalogFamily, catalogTables, quoteTables],

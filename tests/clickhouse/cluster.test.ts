@@ -91,7 +91,7 @@ describe('both variants of the schema', () => {
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
-    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(17);
+    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(18);
     for (const sql of views) {
       expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time) AS/);
       expect(sql).toMatch(/FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions)\b/);
@@ -154,6 +154,8 @@ describe('the cluster variant on the engine', () => {
       'leaderboards MergeTree',
       'market_status View',
       'markets ReplacingMergeTree',
+      'matches_by_day Distributed',
+      'matches_by_day_local ReplacingMergeTree',
       'minted_by_token Distributed',
       'minted_by_token_local SummingMergeTree',
       'open_interest View',

@@ -6,6 +6,7 @@ export const foldedTables: Record<string, string> = {
   fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
   fills_by_wallet: 'SELECT * EXCEPT (_offset) FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role',
   fills_by_token: 'SELECT * EXCEPT (_offset) FROM fills_by_token ORDER BY token_id, block_number, log_index',
+  matches_by_day: 'SELECT * EXCEPT (_offset) FROM matches_by_day ORDER BY block_number, log_index',
   last_prices: 'SELECT * FROM last_prices FINAL ORDER BY token_id',
   blocks: 'SELECT * EXCEPT (_offset) FROM blocks ORDER BY block_number',
   conditions: 'SELECT * EXCEPT (_offset) FROM conditions ORDER BY condition_id',

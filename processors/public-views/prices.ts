@@ -1,0 +1,193 @@
+import {
+  AMOUNT,
+  amount,
+  column,
+  MAYBE_AMOUNT,
+  MAYBE_TIME,
+  namesOfToken,
+  type PublicView,
+  published,
+  TIME,
+  tokenColumns,
+} from './spec.js';
+
+const PRICE_18 = 'Decimal(38, 18)';
+
+/** Candles of one width, of the state table that holds the next finer one or the same. */
+function candles(width: string, table: string, start: string, called: string): PublicView {
+  return {
+    name: `candles_${width}`,
+    summary: `One row per outcome token and UTC ${called} with trades, of prices in trades.`,
+    key: ['token_id', 'start_at'],
+    fastBy: ['token_id', 'start_at (with token_id)'],
+    freshness: 'Seconds behind final blocks; the newest candle changes until its time is over.',
+    caveat: `A ${called} without trades has no row. Prices are of the maker orders' outcome: a match that minted or merged a pair is in the candle of the maker's token alone.`,
+    columns: [
+      column('start_at', TIME, 'c.start_at', `Start of the ${called}, UTC.`),
+      ...tokenColumns('c.token_id'),
+      column('open', AMOUNT, amount('c.open'), 'USD per share of the first trade, rounded to 6 decimals.'),
+      column('high', AMOUNT, amount('c.high'), 'Highest price, USD per share.'),
+      column('low', AMOUNT, amount('c.low'), 'Lowest price, USD per share.'),
+      column('close', AMOUNT, amount('c.close'), 'USD per share of the last trade.'),
+      column('matches', 'UInt64', 'c.matches', 'Rows of trades.'),
+      column('match_usd', AMOUNT, amount('c.match_usdc'), 'USD traded, each match once.'),
+      column('shares', AMOUNT, amount('c.match_shares'), 'Shares traded, each match once.'),
+      column('maker_buy_usd', AMOUNT, amount('c.maker_buy_usdc'), 'Part of match_usd in which the maker bought.'),
+      column('first_trade_at', TIME, 'c.first_trade_at', 'Time of the first trade, UTC.'),
+      column('last_trade_at', TIME, 'c.last_trade_at', 'Time of the last trade, UTC.'),
+    ],
+    from: `(
+      SELECT token_id, ${start} AS start_at, argMinMerge(s.open) AS open, max(s.high) AS high, min(s.low) AS low, argMaxMerge(s.close) AS close,
+        sum(s.trades) AS matches, sum(s.usdc) AS match_usdc, sum(s.buy_usdc) AS maker_buy_usdc, sum(s.shares) AS match_shares,
+        min(s.first_at) AS first_trade_at, max(s.last_at) AS last_trade_at
+      FROM ${table} AS s GROUP BY token_id, start_at
+    ) AS c ${namesOfToken('c.token_id')}`,
+  };
+}
+
+const ticks: PublicView = {
+  name: 'ticks',
+  summary: 'One row per price the oracle published: at most one per feed, averaging window and second.',
+  key: ['feed', 'twap_window_s', 'tick_at', 'tick_id'],
+  fastBy: ['feed', 'tick_at (with feed and twap_window_s)'],
+  freshness: 'A second or two behind the oracle. Late ticks are added under their own time.',
+  caveat: 'Seconds the oracle did not publish are missing.',
+  columns: [
+    column('tick_at', TIME, 't.timestamp_ms', "The oracle's own time, UTC."),
+    column('feed', 'String', 't.feed', 'Pair, e.g. BTC/USD.'),
+    column(
+      'twap_window_s',
+      'UInt16',
+      't.twap_window_s',
+      '0 for a spot price, else the seconds it averages. Filter on it: the kinds are never to be mixed.',
+    ),
+    column('price', PRICE_18, 't.price', 'USD, 18 decimals as published.'),
+    column('bid', `Nullable(${PRICE_18})`, 't.bid', 'USD; NULL where the source publishes none.'),
+    column('ask', `Nullable(${PRICE_18})`, 't.ask', 'USD; NULL where the source publishes none.'),
+    column('price_source', 'String', 't.source', 'Where the tick was read from.'),
+    column('received_at', TIME, 't.received_at', 'When this service got it, UTC.'),
+    column('tick_id', 'String', 't.id', 'Feed, time and number of the tick.'),
+  ],
+  from: 'ticks AS t FINAL',
+};
+
+const windows: PublicView = {
+  name: 'windows',
+  summary:
+    'One row per up-or-down market on the price of a coin: its window with the prices at both ends and how it was settled.',
+  key: ['condition_id'],
+  fastBy: ['condition_id', 'slug'],
+  freshness: 'Prices a second or two behind the oracle, settlement seconds behind final blocks.',
+  caveat:
+    'Prices are made of 5-minute candles of spot ticks: a tick on a boundary second closes one window and opens the next. A window with no tick but the one of its last second has that as both prices.',
+  columns: [
+    column('condition_id', 'String', 'w.condition_id', 'Market.'),
+    column('slug', 'String', 'w.slug', "Market's slug."),
+    column('asset', 'String', 'w.asset', 'Coin, e.g. BTC.'),
+    column('feed', 'String', 'w.feed', 'Pair whose ticks are taken, e.g. BTC/USD.'),
+    column('duration', 'String', 'w.duration', 'Length as the catalogue names it: 5m, 15m, 1h, 4h, 1d.'),
+    column('start_at', MAYBE_TIME, 'w.start_at', 'Start, UTC; NULL when the catalogue has none.'),
+    column('end_at', MAYBE_TIME, 'w.end_at', 'End, UTC; NULL when the catalogue has none.'),
+    column(
+      'open_price',
+      `Nullable(${PRICE_18})`,
+      'w.open_price',
+      'First spot tick at or after the start: the price to beat, USD. NULL without ticks.',
+    ),
+    column(
+      'close_price',
+      `Nullable(${PRICE_18})`,
+      'w.close_price',
+      'Last spot tick at or before the end, USD; moves while the window is open. NULL without ticks.',
+    ),
+    column(
+      'is_complete',
+      'Bool',
+      'ifNull(f.newest >= w.end_at, false)',
+      'Whether the feed has got past the end, so that close_price stays.',
+    ),
+    column(
+      'price_outcome',
+      'Nullable(String)',
+      "multiIf(w.open_price IS NULL OR w.close_price IS NULL OR NOT ifNull(f.newest >= w.end_at, false), NULL, w.close_price >= w.open_price, 'Up', 'Down')",
+      'Up when the close is not below the open, else Down, by the ticks here; NULL until is_complete or without prices.',
+    ),
+    column(
+      'settled_outcome',
+      'Nullable(String)',
+      'if(r.winner = 0, NULL, w.outcomes[r.winner])',
+      'Outcome that the chain paid; NULL until it is resolved, or when several were paid.',
+    ),
+    column('resolved_at', MAYBE_TIME, 'r.resolved_at', 'When the chain settled it, UTC; NULL until then.'),
+    column(
+      'up_token_id',
+      'Nullable(UInt256)',
+      'if(length(w.token_ids) = 2, w.token_ids[1], NULL)',
+      'Token of the first outcome (Up); NULL when the catalogue has none.',
+    ),
+    column(
+      'down_token_id',
+      'Nullable(UInt256)',
+      'if(length(w.token_ids) = 2, w.token_ids[2], NULL)',
+      'Token of the second outcome (Down); NULL when the catalogue has none.',
+    ),
+  ],
+  from: `(
+      SELECT m.condition_id AS condition_id, any(m.slug) AS slug, any(m.asset) AS asset, any(m.feed) AS feed, any(m.duration) AS duration,
+        any(m.start_at) AS start_at, any(m.end_at) AS end_at, any(m.outcomes) AS outcomes, any(m.token_ids) AS token_ids,
+        argMinIf(toNullable(c.open), m.bucket, c.feed != '') AS open_price, argMaxIf(toNullable(c.close), m.bucket, c.feed != '') AS close_price
+      FROM (
+        SELECT condition_id, slug, upper(ifNull(crypto_asset, '')) AS asset, concat(asset, '/USD') AS feed, ifNull(crypto_duration, '') AS duration,
+          event_start_at AS start_at, end_at, outcomes, token_ids,
+          arrayJoin(emptyArrayToSingle(if(event_start_at IS NULL OR end_at IS NULL OR end_at > event_start_at + INTERVAL 32 DAY, [], arrayMap(s -> toDateTime(s, 'UTC'),
+            range(toUnixTimestamp(assumeNotNull(event_start_at)), toUnixTimestamp(assumeNotNull(end_at)), 300))))) AS bucket
+        FROM markets FINAL WHERE crypto_asset IS NOT NULL AND crypto_duration IS NOT NULL
+      ) AS m
+      LEFT JOIN candles AS c ON c.feed = m.feed AND c.bucket = m.bucket
+      GROUP BY m.condition_id
+    ) AS w
+    LEFT JOIN (SELECT feed, max(bucket) AS newest FROM candles_5m GROUP BY feed) AS f ON f.feed = w.feed
+    LEFT JOIN (
+      SELECT condition_id, toNullable(timestamp) AS resolved_at, if(arrayCount(n -> n > 0, payout_numerators) = 1, arrayFirstIndex(n -> n > 0, payout_numerators), 0) AS winner
+      FROM resolutions FINAL
+    ) AS r ON r.condition_id = w.condition_id`,
+};
+
+const pricesNow: PublicView = {
+  name: 'prices_now',
+  summary: 'One row per outcome token with its newest price.',
+  key: ['token_id'],
+  fastBy: ['token_id'],
+  freshness: 'Settlements and trades seconds behind final blocks; quotes as old as quoted or traded in priced_at.',
+  caveat:
+    "Taken from the settlement, else the middle of the catalogue's best bid and ask, else the catalogue's price, else the last trade.",
+  columns: [
+    ...tokenColumns('q.token_id'),
+    column(
+      'price',
+      MAYBE_AMOUNT,
+      `if(q.source = 'none', NULL, ${published('q.price')})`,
+      'USD per share, rounded to 6 decimals; NULL when nothing prices the token.',
+    ),
+    column('price_source', 'String', 'q.source', 'settlement, clob_mid, catalog, last_fill or none.'),
+    column(
+      'priced_at',
+      MAYBE_TIME,
+      "nullIf(q.updated_at, toDateTime(0, 'UTC'))",
+      'Time of the settlement, quote or trade, UTC; NULL when nothing prices the token.',
+    ),
+    column('is_resolved', 'Bool', 'q.resolved', 'Whether the chain has settled the market.'),
+    column('last_trade_at', MAYBE_TIME, 'q.last_trade_at', 'Newest trade, UTC; NULL when there is none.'),
+  ],
+  from: `token_prices AS q ${namesOfToken('q.token_id')}`,
+};
+
+export const priceViews: readonly PublicView[] = [
+  candles('1m', 'token_candles_1m', 's.bucket', 'minute'),
+  candles('5m', 'token_candles_1m', 'toStartOfFiveMinutes(s.bucket)', '5 minutes'),
+  candles('1h', 'token_candles_1h', 's.bucket', 'hour'),
+  candles('1d', 'token_candles_1h', "toStartOfDay(s.bucket, 'UTC')", 'day'),
+  ticks,
+  windows,
+  pricesNow,
+];

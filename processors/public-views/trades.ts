@@ -1,0 +1,152 @@
+import {
+  AMOUNT,
+  amount,
+  column,
+  FINAL_BLOCKS,
+  MAYBE_AMOUNT,
+  namesOfToken,
+  type PublicView,
+  pricePerShare,
+  TIME,
+  tokenColumns,
+} from './spec.js';
+
+const trades: PublicView = {
+  name: 'trades',
+  summary:
+    'One row per match: the fill of one maker order. Each traded dollar is in exactly one row, so volume is sum(match_usd).',
+  key: ['block_number', 'log_index'],
+  fastBy: ['day', 'traded_at', 'token_id'],
+  freshness: FINAL_BLOCKS,
+  caveat:
+    "When both orders buy (or both sell), the exchange mints (or merges) a pair of outcomes: the row then is about the maker's outcome, and the taker traded the other one at 1 - price.",
+  columns: [
+    column('traded_at', TIME, 'm.traded_at', 'Time of the block, UTC. Whole seconds; several blocks may share one.'),
+    column('day', 'Date', 'toDate(m.traded_at)', 'UTC day of traded_at.'),
+    ...tokenColumns('m.token_id'),
+    column('maker_side', 'String', 'm.side', "BUY or SELL: side of the maker's order."),
+    column(
+      'price',
+      MAYBE_AMOUNT,
+      pricePerShare('m.usdc', 'm.shares'),
+      'USD per share, rounded to 6 decimals; NULL when no shares moved.',
+    ),
+    column(
+      'shares',
+      AMOUNT,
+      amount('m.shares'),
+      'Shares of the token that the maker order bought or sold, before fees.',
+    ),
+    column(
+      'match_usd',
+      AMOUNT,
+      amount('m.usdc'),
+      'USD the maker order paid or got for the shares. The sum is the volume counted once per match.',
+    ),
+    column('maker', 'String', 'm.maker', 'Wallet of the maker order, 0x and lower case.'),
+    column('taker', 'String', 'm.taker', 'Wallet that took it, 0x and lower case.'),
+    column(
+      'maker_fee_usd',
+      AMOUNT,
+      amount('m.fee'),
+      "Fee of the maker order in USD. The taker's fee is in trade_parties.",
+    ),
+    column('is_combo', 'Bool', 'm.exchange_version = 3', 'Whether the match is of the combo exchange.'),
+    column(
+      'exchange_version',
+      'UInt8',
+      'm.exchange_version',
+      'Generation of the exchange contract: 1, 2, or 3 for combos.',
+    ),
+    column('order_hash', 'String', 'm.order_hash', 'Hash of the maker order; one order may fill in several rows.'),
+    column('tx_hash', 'String', 'm.tx_hash', 'Transaction.'),
+    column('block_number', 'UInt64', 'm.block_number', 'Block. Sort by (block_number, log_index), not by time.'),
+    column('log_index', 'UInt32', 'm.log_index', 'Index of the OrderFilled log in its block.'),
+  ],
+  from: `matches_by_day AS m FINAL ${namesOfToken('m.token_id')}`,
+};
+
+const tradeParties: PublicView = {
+  name: 'trade_parties',
+  summary:
+    "One row per party of a trade: a maker order's fill is a row of its wallet, the taker's order is one row that sums what it took. sum(party_usd) counts both sides of each match.",
+  key: ['block_number', 'log_index'],
+  fastBy: ['wallet'],
+  freshness: FINAL_BLOCKS,
+  caveat:
+    "Amounts are those of the order's own log. A combo match that its counterparty filled by a call of its own has no row for the counterparty; pnl_events has one. For one market or one day of all wallets read trades.",
+  columns: [
+    column('wallet', 'String', 'p.wallet', 'Wallet whose order it is, 0x and lower case.'),
+    column('traded_at', TIME, 'p.timestamp', 'Time of the block, UTC, whole seconds.'),
+    column('is_taker', 'Bool', 'p.is_taker_order', 'Whether the wallet took (true) or made (false).'),
+    column('side', 'String', 'p.side', "BUY or SELL: side of the wallet's order."),
+    ...tokenColumns('p.token_id'),
+    column(
+      'price',
+      MAYBE_AMOUNT,
+      pricePerShare('p.usdc', 'p.shares'),
+      'USD per share, rounded to 6 decimals, before fees; NULL when no shares moved.',
+    ),
+    column('shares', AMOUNT, amount('p.shares'), 'Shares bought or sold, before fees.'),
+    column(
+      'party_usd',
+      AMOUNT,
+      amount('p.usdc'),
+      'USD paid or got for the shares, before fees. Its sum over all wallets counts each match once per party: about twice the volume.',
+    ),
+    column('fee_usd', AMOUNT, amount('p.fee'), 'Fee in USD; a fee that was taken in shares at its worth.'),
+    column(
+      'fee_shares',
+      AMOUNT,
+      amount('p.fee_shares'),
+      'The part of the fee that was taken in shares (first exchange, buys); already in fee_usd.',
+    ),
+    column(
+      'counterparty',
+      'String',
+      "if(p.is_taker_order, '', p.taker)",
+      "The taker's wallet on a maker's row; '' on a taker's row, whose makers are the rows of trades with the same tx_hash.",
+    ),
+    column('builder', 'String', 'p.builder', "Builder code of the order; '' when it has none."),
+    column(
+      'exchange_version',
+      'UInt8',
+      'p.exchange_version',
+      'Generation of the exchange contract: 1, 2, or 3 for combos.',
+    ),
+    column('order_hash', 'String', 'p.order_hash', 'Hash of the order.'),
+    column('tx_hash', 'String', 'p.tx_hash', 'Transaction.'),
+    column('block_number', 'UInt64', 'p.block_number', 'Block.'),
+    column('log_index', 'UInt32', 'p.log_index', 'Index of the OrderFilled log in its block.'),
+  ],
+  from: `fills_by_wallet AS p FINAL ${namesOfToken('p.token_id')} WHERE p.role = 'maker'`,
+};
+
+const volumeDays: PublicView = {
+  name: 'volume_days',
+  summary: 'One row per UTC day with trades: the volume by both ways of counting.',
+  key: ['day'],
+  fastBy: ['day'],
+  freshness: FINAL_BLOCKS,
+  columns: [
+    column('day', 'Date', 'toDate(f.timestamp)', 'UTC day.'),
+    column('matches', 'UInt64', 'countIf(NOT f.is_taker_order)', 'Matches: rows of trades.'),
+    column(
+      'match_usd',
+      AMOUNT,
+      amount('sumIf(toUInt128(f.usdc), NOT f.is_taker_order)'),
+      'USD, each match once: the volume of the venue. Equals sum(match_usd) of trades.',
+    ),
+    column('parties', 'UInt64', 'count()', 'Fills of orders: rows of trade_parties.'),
+    column(
+      'party_usd',
+      AMOUNT,
+      amount('sum(toUInt128(f.usdc))'),
+      'USD, each party of a match: what wallets traded. Equals sum(party_usd) of trade_parties; about twice match_usd.',
+    ),
+    column('fee_usd', AMOUNT, amount('sum(toUInt128(f.fee))'), 'Fees of all parties in USD.'),
+  ],
+  from: 'fills AS f FINAL GROUP BY day',
+};
+
+export const tradeViews: readonly PublicView[] = [trades, tradeParties, volumeDays];

@@ -1,0 +1,258 @@
+import {
+  AMOUNT,
+  amount,
+  column,
+  FINAL_BLOCKS,
+  MAYBE_TIME,
+  namesOfToken,
+  type PublicView,
+  TIME,
+  tokenColumns,
+  type ViewColumn,
+} from './spec.js';
+
+const PRICE_18 = 'Decimal(38, 18)';
+const wallet = (expression: string): ViewColumn => column('wallet', 'String', expression, 'Wallet, 0x and lower case.');
+
+const positionColumns: readonly ViewColumn[] = [
+  wallet('p.wallet'),
+  ...tokenColumns('p.token_id'),
+  column('shares', AMOUNT, amount('p.size'), 'Shares held now; 0 when the position is closed.'),
+  column(
+    'shares_without_cost',
+    AMOUNT,
+    amount('p.received'),
+    'Part of shares that came by transfer: no cost, and no profit when they leave.',
+  ),
+  column(
+    'avg_price',
+    PRICE_18,
+    'p.avg_price',
+    'USD paid per share bought, before USD fees; of the last holding when nothing is held.',
+  ),
+  column('cost_usd', AMOUNT, amount('p.cost'), 'USD paid for the shares held, at the average price.'),
+  column(
+    'realized_pnl_usd',
+    AMOUNT,
+    amount('p.realized_pnl'),
+    'Profit (negative: loss) of what was sold, merged or redeemed, USD, before fees.',
+  ),
+  column('bought_shares', AMOUNT, amount('p.total_bought'), 'Shares ever acquired at a cost.'),
+  column('bought_usd', AMOUNT, amount('p.bought_usdc'), 'USD ever paid in buys.'),
+  column('sold_usd', AMOUNT, amount('p.sold_usdc'), 'USD ever got in sales.'),
+  column('fees_usd', AMOUNT, amount('p.fees'), 'Fees paid in USD.'),
+  column('fee_shares', AMOUNT, amount('p.fee_shares'), 'Shares kept as fees by the first exchange.'),
+  column(
+    'fee_cost_usd',
+    AMOUNT,
+    amount('p.fee_cost'),
+    'USD that fee_shares had cost, booked once nothing bought is left.',
+  ),
+  column('sent_cost_usd', AMOUNT, amount('p.sent_cost'), 'USD that shares sent to others had cost.'),
+  column('fills', 'UInt32', 'p.fills', 'Buys and sales.'),
+  column('unpriced_events', 'UInt32', 'p.unpriced', 'Changes whose price no record gives; booked at cost.'),
+  column('first_at', TIME, 'p.first_at', 'First change, UTC.'),
+  column('last_at', TIME, 'p.last_at', 'Newest change, UTC.'),
+  column('last_trade_at', MAYBE_TIME, 'p.last_trade_at', 'Newest buy or sale, UTC; NULL when there is none.'),
+  column('last_redeemed_at', MAYBE_TIME, 'p.last_redeemed_at', 'Newest redemption, UTC; NULL when there is none.'),
+];
+
+const WORTH =
+  'Worth and unrealized profit need a price: join prices_now on token_id. Total profit at price p is realized_pnl_usd + (shares - shares_without_cost) * p - cost_usd - fees_usd - fee_cost_usd - sent_cost_usd.';
+
+const positions: PublicView = {
+  name: 'positions',
+  summary: 'One row per wallet and outcome token it ever had, closed ones included.',
+  key: ['wallet', 'token_id'],
+  fastBy: ['wallet'],
+  freshness: 'Seconds behind final blocks; a row is replaced when its position changes.',
+  caveat: `${WORTH} For the holders of one token read holders.`,
+  columns: positionColumns,
+  from: `positions AS p FINAL ${namesOfToken('p.token_id')}`,
+};
+
+const holders: PublicView = {
+  name: 'holders',
+  summary:
+    'The open positions, one row per outcome token and wallet that holds shares of it; as positions, stored by token.',
+  key: ['token_id', 'wallet'],
+  fastBy: ['token_id'],
+  freshness: 'Seconds behind final blocks; a row is replaced when its position changes.',
+  caveat: WORTH,
+  columns: positionColumns,
+  from: `positions_by_token AS p FINAL ${namesOfToken('p.token_id')} WHERE p.size > 0`,
+};
+
+const pnlEvents: PublicView = {
+  name: 'pnl_events',
+  summary:
+    'One row per change of a position: what each fill, split, merge, redemption, conversion or transfer did to it.',
+  key: ['wallet', 'token_id', 'event_id', 'leg'],
+  fastBy: ['wallet', 'happened_at (with wallet)'],
+  freshness: FINAL_BLOCKS,
+  caveat: 'Split, merge and redemption of a market change both of its tokens: two rows with the same event_id.',
+  columns: [
+    wallet('e.wallet'),
+    column('happened_at', TIME, 'e.timestamp', 'Time of the block, UTC, whole seconds.'),
+    column('action', 'String', 'e.action', 'BUY, SELL, SPLIT, MERGE, REDEEM, CONVERT, SEND or RECEIVE.'),
+    ...tokenColumns('e.token_id'),
+    column('shares_change', AMOUNT, amount('e.shares'), 'Shares that came (positive) or left (negative).'),
+    column(
+      'untracked_shares',
+      AMOUNT,
+      amount('e.untracked'),
+      'Shares that left but were never seen coming: neither cost nor profit.',
+    ),
+    column(
+      'party_usd',
+      AMOUNT,
+      amount('e.usdc'),
+      'USD that changed hands in a BUY or SELL, before fees; 0 for other actions. Counts each party of a match.',
+    ),
+    column(
+      'cash_change_usd',
+      AMOUNT,
+      amount('e.cash'),
+      'USD the wallet got (positive) or paid (negative), before USD fees.',
+    ),
+    column('cost_change_usd', AMOUNT, amount('e.cost'), 'Change of cost_usd of the position.'),
+    column(
+      'realized_pnl_usd',
+      AMOUNT,
+      amount('e.realized_pnl'),
+      'Profit (negative: loss) realized by this change, USD, before fees.',
+    ),
+    column('fee_usd', AMOUNT, amount('e.fee'), 'Fee paid in USD.'),
+    column('fee_shares', AMOUNT, amount('e.fee_shares'), 'Fee taken in shares.'),
+    column('is_taker', 'Bool', 'e.is_taker', 'Whether a BUY or SELL took; false for other actions.'),
+    column('shares_after', AMOUNT, amount('e.size_after'), 'Shares held after the change.'),
+    column('cost_after_usd', AMOUNT, amount('e.cost_after'), 'cost_usd after the change.'),
+    column(
+      'realized_after_usd',
+      AMOUNT,
+      amount('e.realized_after'),
+      'realized_pnl_usd of the position after the change.',
+    ),
+    column('problem', 'String', 'e.problem', "What made the accounting of this change incomplete; '' for nothing."),
+    column('tx_hash', 'String', 'e.tx_hash', 'Transaction.'),
+    column('block_number', 'UInt64', 'e.block_number', 'Block.'),
+    column('log_index', 'UInt32', 'e.log_index', 'Index of the log in its block.'),
+    column('event_id', 'String', 'e.id', 'Event on the chain.'),
+    column('leg', 'UInt16', 'e.leg', 'Number of the change among those of one event.'),
+  ],
+  from: `pnl_events AS e FINAL ${namesOfToken('e.token_id')}`,
+};
+
+const walletDays: PublicView = {
+  name: 'wallet_days',
+  summary: 'One row per wallet and UTC day on which a position of the wallet changed.',
+  key: ['wallet', 'day'],
+  fastBy: ['wallet'],
+  freshness: 'Seconds behind final blocks; the newest day grows.',
+  columns: [
+    wallet('d.wallet'),
+    column('day', 'Date', 'd.day', 'UTC day.'),
+    column('fills', 'UInt64', 'sum(d.fills)', 'Buys and sales.'),
+    column(
+      'party_usd',
+      AMOUNT,
+      amount('sum(toInt128(d.volume))'),
+      'USD bought and sold by the wallet, before fees. Counts each party of a match.',
+    ),
+    column('fee_usd', AMOUNT, amount('sum(toInt128(d.fees))'), 'Fees paid in USD.'),
+    column('realizations', 'UInt64', 'sum(d.realizations)', 'Changes that realized a profit or a loss.'),
+    column('wins', 'UInt64', 'sum(d.wins)', 'Changes that realized a profit.'),
+    column('losses', 'UInt64', 'sum(d.losses)', 'Changes that realized a loss.'),
+    column(
+      'realized_pnl_usd',
+      AMOUNT,
+      amount('sum(toInt128(d.realized_pnl))'),
+      'Profits and losses realized, USD, before fees.',
+    ),
+    column('gross_profit_usd', AMOUNT, amount('sum(toInt128(d.gross_profit))'), 'Profits alone.'),
+    column('gross_loss_usd', AMOUNT, amount('sum(toInt128(d.gross_loss))'), 'Losses alone, negative.'),
+  ],
+  from: 'wallet_days AS d GROUP BY d.wallet, d.day',
+};
+
+const nameOfMarket =
+  'LEFT JOIN (SELECT condition_id, slug, event_slug FROM markets FINAL) AS m ON m.condition_id = w.subject_id';
+const actionColumns: readonly ViewColumn[] = [
+  wallet('w.wallet'),
+  column('slug', 'String', 'm.slug', "Market's slug; '' until the catalogue lists it, and for conversions."),
+  column(
+    'event_slug',
+    'String',
+    "ifNull(m.event_slug, '')",
+    "Slug of the market's event; '' when there is none or the catalogue does not list the market.",
+  ),
+  column('tx_hash', 'String', 'w.tx_hash', 'Transaction.'),
+  column('block_number', 'UInt64', 'w.block_number', 'Block.'),
+  column('log_index', 'UInt32', 'w.log_index', 'Index of the log in its block.'),
+  column(
+    'index_sets',
+    'Array(String)',
+    'w.index_sets',
+    'Bit masks in decimal: outcomes redeemed, or the questions of a conversion; empty otherwise.',
+  ),
+];
+
+const redemptions: PublicView = {
+  name: 'redemptions',
+  summary: 'One row per redemption: a wallet gave in its shares of a resolved market.',
+  key: ['block_number', 'log_index'],
+  fastBy: ['wallet'],
+  freshness: FINAL_BLOCKS,
+  caveat: 'A redemption of losing shares is kept, with payout_usd 0.',
+  columns: [
+    column('redeemed_at', TIME, 'w.timestamp', 'Time of the block, UTC, whole seconds.'),
+    column('condition_id', 'String', 'w.subject_id', 'Market.'),
+    column('payout_usd', AMOUNT, amount('w.amount'), 'USD paid out; 0 for losing shares.'),
+    column(
+      'redeemed_through',
+      'String',
+      "ifNull(w.source, '')",
+      "Contract that redeemed for the wallet; '' when the wallet did itself.",
+    ),
+    ...actionColumns,
+  ],
+  from: `wallet_events AS w FINAL ${nameOfMarket} WHERE w.kind = 'redemption'`,
+};
+
+const splitsMerges: PublicView = {
+  name: 'splits_merges',
+  summary:
+    'One row per split (USD into a full set of outcomes), merge (back into USD) or conversion (NO shares of a multi-outcome event into the other YES) that a wallet made.',
+  key: ['block_number', 'log_index'],
+  fastBy: ['wallet'],
+  freshness: FINAL_BLOCKS,
+  caveat: 'Splits and merges inside a match belong to the match and are not here.',
+  columns: [
+    column('happened_at', TIME, 'w.timestamp', 'Time of the block, UTC, whole seconds.'),
+    column('kind', 'String', 'w.kind', 'split, merge or conversion.'),
+    column('condition_id', 'String', "if(w.kind = 'conversion', '', w.subject_id)", "Market; '' for conversions."),
+    column(
+      'neg_risk_market_id',
+      'String',
+      "if(w.kind = 'conversion', w.subject_id, '')",
+      "Multi-outcome event of a conversion; '' for splits and merges.",
+    ),
+    column(
+      'amount',
+      AMOUNT,
+      amount('w.amount'),
+      'Full sets, each of which is 1 USD; of a conversion the NO shares per question.',
+    ),
+    ...actionColumns,
+  ],
+  from: `wallet_events AS w FINAL ${nameOfMarket} WHERE w.kind IN ('split', 'merge', 'conversion')`,
+};
+
+export const walletViews: readonly PublicView[] = [
+  positions,
+  holders,
+  pnlEvents,
+  walletDays,
+  redemptions,
+  splitsMerges,
+];

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { FatalError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { publishViews } from '../../processors/public-views/publish.js';
+import { publicViews } from '../../processors/public-views/views.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+
+const logger = silentLogger();
+let engine: TestClickHouse;
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  await migrate({ client: engine.client, migrations, logger });
+  await publishViews({ client: engine.client, database: 'market', views: publicViews, logger });
+});
+afterAll(() => engine.stop());
+
+/** Ordinary functions that a gate on statements rejects by name, besides table functions and those of dictionaries. */
+const DANGEROUS =
+  /^(file|revision|tid|getSetting|getServerPort|getMacro|hostName|fqdn|hostname|uptime|version|currentUser|user|database|filesystem\w*|sleep\w*|throwIf|dictGet\w*|joinGet\w*|catboost\w*|nested|input|executable|addressTo\w+|demangle|connectionId|serverUUID|zookeeper\w*|queryID|query_id|meta|logTrace|initializeAggregation)$/i;
+
+describe('the public database', () => {
+  it('holds the views of this version and nothing else', async () => {
+    const found = await engine.client.query<{ name: string; engine: string }>(
+      "SELECT name, engine FROM system.tables WHERE database = 'market' ORDER BY name",
+    );
+    expect(found).toEqual(
+      publicViews.map(({ name }) => ({ name, engine: 'View' })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    );
+    expect(found.map(({ name }) => name)).toEqual([
+      'candles_1d',
+      'candles_1h',
+      'candles_1m',
+      'candles_5m',
+      'events',
+      'holders',
+      'markets',
+      'open_interest',
+      'pnl_events',
+      'positions',
+      'prices_now',
+      'redemptions',
+      'splits_merges',
+      'tags',
+      'ticks',
+      'tokens',
+      'trade_parties',
+      'trades',
+      'volume_days',
+      'wallet_days',
+      'windows',
+    ]);
+  });
+
+  it('has a comment on every view and every column', async () => {
+    const views = await engine.client.query<{ name: string; comment: string }>(
+      "SELECT name, comment FROM system.tables WHERE database = 'market'",
+    );
+    for (const { name, comment } of views) expect(comment, name).toMatch(/^.{30,}Key: .*Freshness: .{10,}/s);
+    const columns = await engine.client.query<{ place: string; comment: string }>(
+      "SELECT concat(table, '.', name) AS place, comment FROM system.columns WHERE database = 'market'",
+    );
+    expect(columns.length).toBeGreaterThan(250);
+    for (const { place, comment } of columns) expect(comment.length, place).toBeGreaterThan(3);
+  });
+
+  it('names in its comments only columns that exist as key', () => {
+    for (const { name, key, columns } of publicViews)
+      for (const part of key)
+        expect(
+          columns.map((column) => column.name),
+          name,
+        ).toContain(part);
+  });
+
+  it('gives money as Decimal, times as DateTime64 in UTC, and no state of an aggregate function', async () => {
+    const columns = await engine.client.query<{ place: string; type: string }>(
+      "SELECT concat(table, '.', name) AS place, type FROM system.columns WHERE database = 'market'",
+    );
+    for (const { place, type } of columns) {
+      expect(type, place).not.toMatch(/AggregateFunction|Float|LowCardinality|Enum|DateTime(?!64)/);
+      if (/_usd$|price$|\.(open|high|low|close|bid|ask|shares)$/.test(place)) expect(type, place).toMatch(/Decimal/);
+      if (/_at$/.test(place)) expect(type, place).toMatch(/^(Nullable\()?DateTime64\(3, 'UTC'\)/);
+    }
+    for (const { name } of publicViews)
+      expect(await engine.client.query(`SELECT * FROM market.${name} LIMIT 1`)).toEqual([]);
+  });
+
+  it('has no column or view that is named as a table function or a function that a gate rejects', async () => {
+    const functions = await engine.client.query<{ name: string }>(
+      'SELECT name FROM system.table_functions UNION ALL SELECT name FROM system.table_engines',
+    );
+    expect(functions.length).toBeGreaterThan(90);
+    const forbidden = new Set(functions.map(({ name }) => name.toLowerCase()));
+    for (const { name, columns } of publicViews)
+      for (const word of [name, ...columns.map((column) => column.name)]) {
+        expect(forbidden, `${name}.${word}`).not.toContain(word.toLowerCase());
+        expect(word, name).not.toMatch(DANGEROUS);
+        expect(word).toMatch(/^[a-z][a-z0-9_]*$/);
+      }
+  });
+
+  it('is published again without an error, by several processes at once, and follows the text of its version', async () => {
+    const client = await engine.connect();
+    const publish = (views = publicViews) => publishViews({ client, database: 'market', views, logger });
+    await Promise.all([publish(), publish(), publish()]);
+    const older = publicViews.map((view) => ({ ...view, summary: 'An older text of thirty letters or more.' }));
+    await publish(older);
+    await publish();
+    const [row] = await client.query<{ n: string }>(
+      "SELECT count() AS n FROM system.tables WHERE database = 'market' AND comment LIKE 'An older%'",
+    );
+    expect(row?.n).toBe('0');
+  });
+
+  it('is not published over tables of somebody', async () => {
+    const client = await engine.connect({ database: 'taken' });
+    await client.command('CREATE TABLE trades (a UInt8) ENGINE = MergeTree ORDER BY a');
+    const publishing = publishViews({ client: engine.client, database: 'taken', views: publicViews, logger });
+    await expect(publishing).rejects.toThrow(FatalError);
+    await expect(publishing).rejects.toThrow(/trades.*ANALYST_DATABASE/);
+    expect(await client.query("SELECT name FROM system.tables WHERE database = 'taken'")).toEqual([{ name: 'trades' }]);
+  });
+});
