@@ -186,15 +186,14 @@ runProcess({
     }, LAG_EVERY_MS);
 
     const prepareTables = async (own: AbortSignal): Promise<void> => {
-      const schema = async () => {
-        await migrate({ client: clickhouse, migrations, logger });
-        const database = config.clickhouse.analystDatabase;
-        await publishViews({ client: clickhouse, database, views: publicViews, logger });
-      };
-      await untilDone('migrate', schema, {
+      const trying = {
         signal: own,
-        failed: (error, delayMs) => logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
-      });
+        failed: (error: unknown, delayMs: number) =>
+          logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
+      };
+      await untilDone('migrate', () => migrate({ client: clickhouse, migrations, logger }), trying);
+      const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
+      await untilDone('publish the views for analysts', () => publishViews(published), trying);
       migrated = true;
       tablesReady();
     };

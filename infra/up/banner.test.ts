@@ -20,15 +20,15 @@ describe('startBanner', () => {
       source('chain', 'recorded', 243),
       source('oracle', 'recorded', 120),
     ];
-    const text = startBanner({ addresses, key: 'k', database: 'oddstream', sources });
+    const text = startBanner({ addresses, key: 'k', database: 'market', sources });
     expect(text).toContain('shifted by 120 whole days (catalog, oracle) and 243 whole days (chain)');
     expect(
-      startBanner({ addresses, key: 'k', database: 'oddstream', sources: [source('chain', 'live', null)] }),
+      startBanner({ addresses, key: 'k', database: 'market', sources: [source('chain', 'live', null)] }),
     ).not.toContain('Recorded');
   });
 
   it('does not say that it is up while something is tried again, and tells what still loads', () => {
-    const base = { addresses, key: 'k', database: 'oddstream', sources: [] };
+    const base = { addresses, key: 'k', database: 'market', sources: [] };
     const trouble = ['processors: clickhouse: connect ECONNREFUSED'];
     const waiting = startBanner({ ...base, trouble });
     expect(waiting).not.toContain('Oddstream is up.');
@@ -39,18 +39,18 @@ describe('startBanner', () => {
   });
 
   it('asks the tables with a login where one is needed, and prints no password', () => {
-    const base = { addresses, key: 'k', database: 'oddstream', sources: [] };
-    expect(startBanner(base)).toContain("curl -s 'http://127.0.0.1:8123/?database=oddstream'");
+    const base = { addresses, key: 'k', database: 'market', sources: [] };
+    expect(startBanner(base)).toContain("curl -s 'http://127.0.0.1:8123/?database=market'");
     expect(startBanner({ ...base, login: 'writer' })).toContain(
-      `curl -s -u "writer:$CLICKHOUSE_PASSWORD" 'http://127.0.0.1:8123/?database=oddstream'`,
+      `curl -s -u "writer:$CLICKHOUSE_PASSWORD" 'http://127.0.0.1:8123/?database=market'`,
     );
-    expect(startBanner({ ...base, login: 'oddstream', password: "$(cat 'data/clickhouse-password')" })).toContain(
-      `curl -s -u "oddstream:$(cat 'data/clickhouse-password')" 'http://127.0.0.1:8123/?database=oddstream'`,
+    expect(startBanner({ ...base, login: 'analyst', password: '$ANALYST_PASSWORD' })).toContain(
+      `curl -s -u "analyst:$ANALYST_PASSWORD" 'http://127.0.0.1:8123/?database=market'`,
     );
   });
 
   it('links the pages with the ready key, and without one where there is none', () => {
-    const base = { addresses, database: 'oddstream', sources: [] };
+    const base = { addresses, database: 'market', sources: [] };
     expect(startBanner({ ...base, key: 'k' })).toMatch(
       /^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app#key=k$/m,
     );
@@ -58,7 +58,7 @@ describe('startBanner', () => {
   });
 
   it('says how to make a key where there is no ready one', () => {
-    const text = startBanner({ addresses, key: null, database: 'oddstream', sources: [] });
+    const text = startBanner({ addresses, key: null, database: 'market', sources: [] });
     expect(text).toContain('curl -X POST http://127.0.0.1:8080/v1/keys');
     expect(text).toContain('<your key>');
   });

@@ -40,6 +40,7 @@ export const UP = 'Oddstream is up.';
 export function startBanner(options: {
   addresses: Addresses;
   key: string | null;
+  /** Of the public views. */
   database: string;
   sources: readonly SourceSummary[];
   /** Who may ask the tables, when a password is needed; the password itself is not printed. */
@@ -88,7 +89,7 @@ export function startBanner(options: {
     `    curl -s '${addresses.api}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: ${shownKey}'`,
     `    curl -s '${addresses.api}/v3/trades?limit=3' -H 'x-api-key: ${shownKey}'`,
     `    node infra/up/watch.mjs '${addresses.socket}?key=${shownKey}' '{"action":"subscribe","type":"trades"}'`,
-    `    curl -s ${login}'${addresses.clickhouse}/?database=${options.database}' -d 'SELECT count(), sum(usdc) / 1e6 AS usd FROM fills'`,
+    `    curl -s ${login}'${addresses.clickhouse}/?database=${options.database}' -d 'SELECT count() AS matches, sum(match_usd) AS usd FROM trades'`,
     '',
     '  Ctrl-C stops everything.',
     '',

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PASSWORD_FILE } from '../clickhouse/connection.js';
 import { type Config, loadConfig, redactConfig } from '../config/config.js';
 import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
 import { acquireLease } from '../lease/lease.js';
@@ -84,10 +83,11 @@ async function announce(deps: {
   };
   const banner = async (standing: Standing) => {
     const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
-    const { database, user, password: set, embedded } = config.clickhouse;
-    const isFromFile = embedded !== null && set === '';
-    const password = isFromFile ? `$(cat '${join(config.dataDir, PASSWORD_FILE)}')` : undefined;
-    const login = isFromFile || set !== '' ? user : null;
+    const { analystDatabase: database, user, password: set, embedded, analyst } = config.clickhouse;
+    // The embedded engine serves analysts of this machine without a password.
+    const own = set === '' ? null : user;
+    const login = embedded === null ? own : analyst.password === undefined ? null : 'analyst';
+    const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
     view.say(startBanner({ addresses, key, database, sources, login, password, ...standing }));
   };
   const look = async (): Promise<boolean> => {

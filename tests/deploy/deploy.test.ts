@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { READABLE_SYSTEM_TABLES } from '../../infra/clickhouse/embedded/analyst-rules.js';
 import { environmentVariables, loadConfig } from '../../infra/config/config.js';
 import { hostRejection } from '../../infra/http/request-guard.js';
 import { startAdminServer } from '../../infra/telemetry/admin-server.js';
@@ -248,12 +249,15 @@ describe('ClickHouse users', () => {
       });
       expect(rows[0]?.text).toMatch(/^GRANT /);
     }
-    for (const reader of ['api', 'analyst']) {
+    const grantsOf = (reader: string) => {
       const own = users.split(`<${reader}>`)[1]?.split(`</${reader}>`)[0] ?? '';
-      expect([...own.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1])).toEqual([
-        'GRANT SELECT ON oddstream.*',
-      ]);
-    }
+      return [...own.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1]);
+    };
+    expect(grantsOf('api')).toEqual(['GRANT SELECT ON oddstream.*']);
+    const harmless = [...READABLE_SYSTEM_TABLES].filter((name) => !/_mt$|^zeros/.test(name));
+    expect(grantsOf('analyst')).toEqual(
+      ['market.*', ...harmless.map((name) => `system.${name}`)].map((what) => `GRANT SELECT ON ${what}`),
+    );
   });
 
   it('every setting of the profiles is one of the engine', async () => {
