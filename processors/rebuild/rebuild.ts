@@ -10,6 +10,7 @@ import { migrations } from '../migrations.js';
 import { runTogether } from '../run-together.js';
 import { createChunkJournal } from '../sink/chunk-journal.js';
 import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
+import { readResumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
 import { boundedLog, noDecisions, type SinkLog } from './bounded-log.js';
 import { type Fingerprint, fingerprint } from './fingerprint.js';
@@ -45,7 +46,7 @@ const UNTOUCHED = 'the live tables are as they were';
  * the place of the live ones. No other process may write the tables meanwhile; ingest, api and stream-gateway may run on. The sinks' groups are
  * claimed: processors that start all the same fence this, which then rejects with RetryableError.
  *
- * Safe to kill anywhere and to repeat: the live tables are first brought to the exact end of their last chunk, and an empty chunk is decided
+ * Safe to kill anywhere and to repeat: the live tables are first brought to the exact end of the last chunk decided, and an empty chunk is decided
  * behind it, before the first table is exchanged; so a sink that starts later repeats no insert whatever tables it meets.
  */
 export async function rebuild(options: RebuildOptions): Promise<readonly TableReport[]> {
@@ -56,7 +57,7 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
 
   await migrate({ client: live, migrations, logger });
   for (const sql of units.flatMap((unit) => unit.create(ddl))) await live.command(sql);
-  const ends = await landedEnds(units, live);
+  const ends = await decidedEnds(options);
   const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`) ?? 0;
   const sinksOn = (store: ClickHouse, decisions: Parameters<typeof boundedLog>[0]['decisions']) =>
     units.flatMap(({ family }) =>
@@ -152,14 +153,19 @@ async function holdSinks(
   return held;
 }
 
-/** Per `sink/topic` and partition, the offset after the last one the live journal has decided on. */
-async function landedEnds(units: readonly Unit[], live: ClickHouse): Promise<ReadonlyMap<string, number>> {
+/** Per `sink/topic` and partition, the offset after the newest chunk a sink decided: the live tables are brought up to it first. */
+async function decidedEnds(
+  options: Pick<RebuildOptions, 'units' | 'log' | 'codec' | 'live'>,
+): Promise<ReadonlyMap<string, number>> {
+  const { units, log, codec, live } = options;
   const ends = new Map<string, number>();
   for (const { family } of units)
     for (let partition = 0; partition < family.topic.partitions; partition++) {
-      const journal = createChunkJournal({ store: live, sink: family.name, topic: family.topic.name, partition });
-      const newest = await journal.newest();
-      if (newest !== null) ends.set(`${family.name}/${family.topic.name}/${partition}`, newest.lastOffset + 1);
+      const topic = family.topic.name;
+      const journal = createChunkJournal({ store: live, sink: family.name, topic, partition });
+      const plans = createChunkPlans({ family, partition, log, codec, onUnreadable: () => undefined });
+      const { chunk } = await readResumePoint(plans, journal);
+      if (chunk !== null) ends.set(`${family.name}/${topic}/${partition}`, chunk.lastOffset + 1);
     }
   return ends;
 }

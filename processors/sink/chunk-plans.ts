@@ -14,7 +14,9 @@ export interface Plan extends OffsetRange {
 }
 
 export interface ChunkPlans {
-  /** The newest decision that the log holds; nobody else can add one after this. Call it once, first. */
+  /** The newest decision that the log holds; a running sink may add one at any time. */
+  newest(): Promise<Plan | null>;
+  /** The same, and nobody else can add one after this. Call it once, first. */
   take(): Promise<Plan | null>;
   /**
    * Decide: the plan, its dead letters and the sink's position land in one step. Rejects with FencedError when another process took the sink
@@ -89,18 +91,23 @@ export function createChunkPlans(options: {
     return undefined;
   };
 
+  const newest = async (): Promise<Plan | null> => {
+    const plan = await newestPlan();
+    if (plan === undefined) return null;
+    return {
+      firstOffset: plan.first_offset,
+      lastOffset: plan.last_offset,
+      previousLastOffset: plan.previous_last_offset,
+    };
+  };
+
   return {
+    newest,
     async take() {
       const startedAtMs = performance.now();
       claim = await log.claim(group);
       provenAtMs = startedAtMs;
-      const plan = await newestPlan();
-      if (plan === undefined) return null;
-      return {
-        firstOffset: plan.first_offset,
-        lastOffset: plan.last_offset,
-        previousLastOffset: plan.previous_last_offset,
-      };
+      return newest();
     },
     async decide(plan, deadLetters) {
       const now = Date.now();

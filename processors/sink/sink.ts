@@ -10,6 +10,7 @@ import { type Chunk, followChunks, readChunk } from './chunk-reader.js';
 import type { Family } from './family.js';
 import { sinkMetrics } from './metrics.js';
 import type { Reconciler } from './reconcile.js';
+import { resumePoint } from './resume-point.js';
 import { untilDone } from './retry.js';
 import { SINK_FORMAT, type TableStore } from './table-store.js';
 import { createChunkTransform, type TransformedChunk } from './transform-chunk.js';
@@ -103,22 +104,14 @@ export function createSink(options: SinkOptions): Sink {
     metrics.chunkLanded(landedNext, (performance.now() - started) / 1000);
   };
 
-  /** The chunk to insert again: what the log decided last, unless the tables are further behind than that. */
-  const resumePoint = (decided: Plan | null, known: OffsetRange | null): Plan | null => {
-    const knownLast = known?.lastOffset ?? null;
-    if (decided === null) return known === null ? null : { ...known, previousLastOffset: null };
-    if (knownLast === decided.lastOffset || knownLast === decided.previousLastOffset) return decided;
-    // Emptied or restored from a backup, or filled by a version that decided in the tables alone.
-    logger.warn(
-      { sink: name, decided, known },
-      'the tables are not where the log left them, going on from what they hold',
-    );
-    return known === null ? null : { ...known, previousLastOffset: null };
-  };
-
   const resume = async (signal: AbortSignal): Promise<void> => {
     const decided = await plans.take();
-    const range = resumePoint(decided, await insist('read resume point', signal, () => journal.newest()));
+    const known = await insist('read resume point', signal, () => journal.newest());
+    const { chunk: range, consistent } = resumePoint(decided, known);
+    if (!consistent) {
+      const text = 'the tables are not where the log left them, going on from what they hold';
+      logger.warn({ sink: name, decided, known }, text);
+    }
     landedNext = 0;
     lastPlanned = range?.lastOffset ?? null;
     if (range === null) return;

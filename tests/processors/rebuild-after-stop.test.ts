@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { RetryableError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { fillsFamily } from '../../processors/fills/family.js';
+import { migrations } from '../../processors/migrations.js';
+import { oracleFamily } from '../../processors/oracle/family.js';
+import { rebuild } from '../../processors/rebuild/rebuild.js';
+import { unitsFor } from '../../processors/rebuild/tables.js';
+import type { Sink } from '../../processors/sink/sink.js';
+import type { TableStore } from '../../processors/sink/table-store.js';
+import { createCodec } from '../../schemas/codec.js';
+import { allTopics, topics } from '../../schemas/topics.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
+import { makeTick, makeTrade } from './events.js';
+import { runToEnd, smallSink } from './run-sink.js';
+
+const STOPS = 50;
+const CHECK_EVERY = 10;
+const FEED = 'BTC/USD';
+const codec = createCodec();
+const logger = silentLogger();
+const families = [fillsFamily, oracleFamily];
+let clickhouse: TestClickHouse;
+beforeAll(async () => {
+  clickhouse = await startTestClickHouse();
+});
+afterAll(() => clickhouse.stop());
+
+interface World {
+  readonly log: MemoryLog;
+  readonly live: ClickHouse;
+  /** Adds fills and ticks to the log. */
+  grow(count: number): Promise<void>;
+  check(): Promise<readonly string[]>;
+}
+
+async function createWorld(name: string): Promise<World> {
+  const live = await clickhouse.connect({ database: name });
+  const shadow = await clickhouse.connect({ database: `${name}_rebuild` });
+  onTestFinished(() => live.command('DROP DATABASE IF EXISTS {name:Identifier} SYNC', { name }));
+  await migrate({ client: live, migrations, logger });
+  const log = createMemoryLog();
+  await log.ensureTopics(allTopics);
+  let fills = 0;
+  let ticks = 0;
+  return {
+    log,
+    live,
+    async grow(count) {
+      const trades = Array.from({ length: count }, () => {
+        const trade = makeTrade(Math.floor(fills / 5), fills % 5);
+        fills += 1;
+        return { key: 'block', timestampMs: trade.timestamp_ms, value: codec.encode('trade', trade) };
+      });
+      await log.append(topics.chainFinal.name, trades);
+      const prices = Array.from({ length: count }, () => {
+        const tick = makeTick(FEED, 1_790_000_000 + ticks, BigInt(100 + (ticks % 13)));
+        ticks += 1;
+        return { key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) };
+      });
+      await log.append(topics.oracleTicks.name, prices);
+    },
+    async check() {
+      const { signal } = new AbortController();
+      const reports = await rebuild({
+        units: unitsFor('all'),
+        log,
+        codec,
+        live,
+        shadow,
+        logger,
+        signal,
+        checkOnly: true,
+      });
+      return reports.filter((report) => !report.identical).map((report) => report.table);
+    },
+  };
+}
+
+/** Runs the sinks until they are stopped, as SIGTERM stops them. */
+async function runFor(sinks: readonly Sink[], ms: number): Promise<void> {
+  const stop = new AbortController();
+  const running = sinks.map((sink) => sink.run(stop.signal));
+  await sleep(ms);
+  stop.abort();
+  await Promise.all(running);
+}
+
+/** The tables, which a client loses after `calls` more inserts. */
+function losing(store: ClickHouse, calls: number): TableStore {
+  let left = calls;
+  return {
+    ...store,
+    async insertBytes(...call) {
+      left -= 1;
+      if (left < 0) throw new RetryableError('ClickHouse cannot be reached: connect ECONNREFUSED');
+      await store.insertBytes(...call);
+    },
+  };
+}
+
+describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
+  it.each(['decided in the log alone', 'noted in chunks too'])(
+    'finds the tables identical when the newest chunk was %s',
+    async (state) => {
+      const world = await createWorld(state.startsWith('decided') ? 'after_decided' : 'after_noted');
+      await world.grow(20);
+      for (const family of families) await runToEnd(smallSink(family, world.log, world.live).sink);
+      await world.grow(7);
+      // The newest chunk is noted and inserted again first.
+      const inserts = state.startsWith('decided') ? 2 : 3;
+      await runFor(
+        families.map((family) => smallSink(family, world.log, losing(world.live, inserts)).sink),
+        300,
+      );
+      expect(await world.check()).toEqual([]);
+      for (const family of families) await runToEnd(smallSink(family, world.log, world.live).sink);
+      expect(await world.live.query('SELECT count() AS n FROM fills FINAL')).toEqual([{ n: '27' }]);
+    },
+  );
+
+  it(`finds the tables identical after ${STOPS} stops at random moments, two in three with ClickHouse away`, async () => {
+    const world = await createWorld('after_stops');
+    for (let stop = 0; stop < STOPS; stop++) {
+      await world.grow(1 + Math.floor(Math.random() * 40));
+      const inserts = Math.floor(Math.random() * 12);
+      const store = stop % 3 === 0 ? world.live : losing(world.live, inserts);
+      const ms = Math.random() * 120;
+      await runFor(
+        families.map((family) => smallSink(family, world.log, store).sink),
+        ms,
+      );
+      // A check makes all tables anew.
+      if (stop % CHECK_EVERY !== 0) continue;
+      expect([stop, inserts, ms, await world.check()]).toEqual([stop, inserts, ms, []]);
+    }
+    for (const family of families) await runToEnd(smallSink(family, world.log, world.live).sink);
+    expect(await world.check()).toEqual([]);
+  });
+});
