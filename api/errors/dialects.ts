@@ -128,6 +128,10 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
       return answer(415, { error: `Unsupported content type. Send '${failure.expected}' in the Content-Type header.` });
     case 'forbidden':
       return answer(403, { error: failure.message });
+    case 'unmet_condition':
+      return answer(failure.status, {
+        error: `The file does not meet the ${failure.status === 416 ? 'Range' : 'If-Match or If-Unmodified-Since'} header.`,
+      });
     case 'body_too_large':
       return answer(413, { error: `Request body too large. Max ${failure.limitBytes} bytes.` });
     case 'bad_encoding':

@@ -34,6 +34,8 @@ export type Failure =
   | { readonly kind: 'wrong_content_type'; readonly expected: string }
   /** Host or origin of the request are not served, whatever the key. */
   | { readonly kind: 'forbidden'; readonly message: string }
+  /** A file is there, but not as the headers of the request ask for it. */
+  | { readonly kind: 'unmet_condition'; readonly status: 412 | 416 }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'bad_encoding' }
   | {

@@ -48,16 +48,20 @@ const queryOf = (request: Request): URLSearchParams => {
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
 
+/** Why a body could not be read: whatever the reader says of it is the sender's doing, a broken compression included. */
+function bodyFailureOf(error: unknown): Failure {
+  const type = (error as { type?: unknown }).type;
+  if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes: BODY_LIMIT_BYTES };
+  const notJson = type === 'entity.parse.failed';
+  return { kind: 'bad_body', message: notJson ? 'Request body is not valid JSON.' : 'Request body cannot be read.' };
+}
+
 /** What went wrong, as far as a caller may know. Anything unforeseen is `internal`. */
 function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) return error.failure;
   if (error instanceof URIError) return { kind: 'bad_encoding' };
-  const { type, status } = (error ?? {}) as { type?: unknown; status?: unknown };
-  if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes: BODY_LIMIT_BYTES };
-  if (typeof type === 'string' && typeof status === 'number' && status >= 400 && status < 500) {
-    const notJson = type === 'entity.parse.failed';
-    return { kind: 'bad_body', message: notJson ? 'Request body is not valid JSON.' : 'Request body cannot be read.' };
-  }
+  const { status } = (error ?? {}) as { status?: unknown };
+  if (status === 412 || status === 416) return { kind: 'unmet_condition', status };
   if (exitCodeFor(error) === EXIT_RETRYABLE) return { kind: 'upstream', retryAfterS: RETRY_AFTER_S };
   return { kind: 'internal' };
 }
@@ -132,7 +136,9 @@ export function createApp(deps: AppDeps): Express {
       }
       if (route.body !== null) {
         await new Promise<void>((resolve, reject) => {
-          readJson(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+          readJson(request, response, (error?: unknown) =>
+            error === undefined ? resolve() : reject(new ApiError(bodyFailureOf(error), { cause: error })),
+          );
         });
       }
       const startedMs = response.locals.startedMs as number;
@@ -184,6 +190,8 @@ export function createApp(deps: AppDeps): Express {
     const answer = renderFailure(family, failure);
     for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
     response.setHeader('cache-control', 'no-store');
+    // A file that was about to be sent has set its own.
+    response.type('application/json');
     response.status(answer.status).json(answer.body);
   };
   app.use(onError);

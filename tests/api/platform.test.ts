@@ -226,6 +226,15 @@ describe('POST /v1/keys', () => {
     expect((answer.body as { name?: string; error?: string })[status === 201 ? 'name' : 'error']).toBe(text);
   });
 
+  it.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])(
+    'answers 400 to a body that is not the %s it says it is',
+    async (encoding) => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+      const answer = await post('{"name":"plain"}', '198.51.100.5', headers);
+      expect([answer.status, answer.body]).toEqual([400, { error: 'Request body cannot be read.' }]);
+    },
+  );
+
   it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ;charset=utf-8'])(
     'takes a body of %s',
     async (type) => {
@@ -663,6 +672,16 @@ describe('pages', () => {
     expect(assets).toEqual(['/docs/swagger-ui.css', '/docs/docs.css', '/docs/swagger-ui-bundle.js', '/docs/init.js']);
     for (const asset of assets) expect((await api.get(asset)).status, asset).toBe(200);
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it.each([
+    [{ 'if-match': '"other"' }, 412, 'The file does not meet the If-Match or If-Unmodified-Since header.'],
+    [{ range: 'bytes=999999999-' }, 416, 'The file does not meet the Range header.'],
+  ])('answers a condition that a file does not meet as such: %j', async (headers, status, error) => {
+    for (const path of ['/console/main.js', '/app/assets/api.js', '/docs/swagger-ui.css']) {
+      const answer = await api.get(path, null, headers as Record<string, string>);
+      expect([path, answer.status, answer.body]).toEqual([path, status, { error }]);
+    }
   });
 
   it('has an icon for browsers that ask by themselves', async () => {
