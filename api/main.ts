@@ -5,6 +5,7 @@ import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { readOrCreateSecret } from '../infra/files/secret.js';
 import { openTopics } from '../infra/registry/open-topics.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
@@ -45,6 +46,8 @@ runProcess({
       metrics,
       readiness: board.current,
     });
+    if (config.addressSecret === undefined && !config.logUrl.startsWith('lmdb:'))
+      logger.warn('ADDRESS_SECRET is not set: each api process on this log counts free keys per address by itself');
     const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false, board });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
@@ -65,7 +68,11 @@ runProcess({
       sources,
       keys: createKeyDirectory(accounts),
       accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
-      createKey: { send: createAccountCommands({ log, codec }).send, waitForOutcome: accounts.waitForOutcome },
+      createKey: {
+        send: createAccountCommands({ log, codec }).send,
+        waitForOutcome: accounts.waitForOutcome,
+        addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
+      },
       window: rateWindow.window,
       meter: ({ caller, billable }) => {
         metered.inc({ plan: caller.plan, billable: String(billable) });

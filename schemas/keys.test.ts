@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashKey, isKeyShaped, newRawKey, shownKeyPrefix } from './keys.js';
+import { hashKey, hashNetwork, isKeyShaped, newRawKey, shownKeyPrefix } from './keys.js';
 
 describe('keys', () => {
   it('are the prefix and 32 lowercase hex characters, never twice the same', () => {
@@ -28,6 +28,14 @@ describe('keys', () => {
   it('are hashed with SHA-256', () => {
     // NIST's one-block example for SHA-256.
     expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('keep client networks as HMAC under the secret', () => {
+    // openssl dgst -sha256 -hmac 'secret of this test' of `ip:203.0.113.7`
+    expect(hashNetwork('203.0.113.7', 'secret of this test')).toBe(
+      '58ef7e7b9171fe5932e4dfd3adc5c6cf4705a03235176c91a30bd54257c0738b',
+    );
+    expect(hashNetwork('203.0.113.7', 'another secret')).not.toBe(hashNetwork('203.0.113.7', 'secret of this test'));
   });
 
   it('show only their first characters', () => {

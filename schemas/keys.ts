@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 /** Prefix of every key we issue. */
 export const KEY_PREFIX = 'odds_live_';
@@ -30,7 +30,10 @@ export function shownKeyPrefix(rawKey: string): string {
   return rawKey.slice(0, SHOWN_CHARACTERS);
 }
 
-/** SHA-256 hex of a client IP address, so that first-wins rules can count addresses without keeping them. */
-export function hashIp(ip: string): string {
-  return createHash('sha256').update(`ip:${ip}`, 'utf8').digest('hex');
+/**
+ * HMAC-SHA-256 hex of a client's network under a secret of the installation: first-wins rules count networks without keeping them. All IPv4
+ * addresses can be tried against a bare hash in seconds; without the secret they cannot be tried against this.
+ */
+export function hashNetwork(network: string, secret: string): string {
+  return createHmac('sha256', secret).update(`ip:${network}`, 'utf8').digest('hex');
 }

@@ -15,7 +15,7 @@ export interface CreateFreeKey {
   /** shown in lists */
   readonly key_prefix: string;
   readonly name: string;
-  /** SHA-256 of the client IP */
+  /** HMAC-SHA-256 of the client's network under a secret of the installation; bare SHA-256 in records of before */
   readonly ip_hash: string;
   /** YYYY-MM-DD */
   readonly utc_day: string;

@@ -26,6 +26,8 @@ const list = z
 const schema = z.object({
   ODDSTREAM_DATA: z.string().default('./data'),
   ODDSTREAM_HOST: z.string().default('127.0.0.1'),
+  /** Key of the HMAC under which client addresses are kept; unset: random, in the data directory. */
+  ADDRESS_SECRET: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   LOG_URL: z.string().optional(),
   SCHEMA_REGISTRY_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
@@ -110,6 +112,8 @@ export type Environment = Record<string, string | undefined>;
 export interface Config {
   readonly dataDir: string;
   readonly host: string;
+  /** undefined: the one in the data directory. */
+  readonly addressSecret: string | undefined;
   readonly logLevel: string;
   /** `lmdb:<dir>` or `kafka://host:port`. */
   readonly logUrl: string;
@@ -237,6 +241,7 @@ export function loadConfig(env: Environment = process.env): Config {
   return {
     dataDir,
     host: e.ODDSTREAM_HOST,
+    addressSecret: e.ADDRESS_SECRET,
     logLevel: e.LOG_LEVEL,
     logUrl: e.LOG_URL ?? `lmdb:${resolve(dataDir, 'log')}`,
     schemaRegistry: schemaRegistryOf(e),
@@ -301,6 +306,7 @@ export function redactConfig(config: Config): Config {
   const { sources, schemaRegistry: registry } = config;
   return {
     ...config,
+    addressSecret: config.addressSecret && '[redacted]',
     logUrl: config.logUrl.startsWith('lmdb:') ? config.logUrl : redactUrl(config.logUrl),
     redisUrl: config.redisUrl && redactUrl(config.redisUrl),
     schemaRegistry: registry && { ...registry, password: registry.password && '[redacted]' },

@@ -1,4 +1,5 @@
 import { exitCodeFor } from '../errors.js';
+import { keepFilesPrivate } from '../files/private-files.js';
 import type { Logger } from './logger.js';
 
 /** What a wait that the signal ended throws. */
@@ -7,7 +8,7 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
 }
 
 /**
- * Frame of every long-running process: runs `main` until it ends, a signal comes or it fails, then maps the end to an exit code
+ * Frame of every long-running process: keeps its files private, runs `main` until it ends, a signal comes or it fails, then maps the end to an exit code
  * (0 stopped as asked, 75 retryable, 1 fatal). SIGINT and SIGTERM abort `signal`; `main` drains and returns. A second signal,
  * or a drain longer than `drainMs`, ends the process at once with code 1.
  */
@@ -16,6 +17,7 @@ export function runProcess(options: {
   drainMs?: number;
   main: (signal: AbortSignal) => Promise<void>;
 }): void {
+  keepFilesPrivate();
   const { logger } = options;
   const controller = new AbortController();
   const stop = (name: string) => {

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig, redactConfig } from '../config/config.js';
 import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
+import { keepFilesPrivate, makePrivateDirectory } from '../files/private-files.js';
 import { acquireLease } from '../lease/lease.js';
 import { openTopics } from '../registry/open-topics.js';
 import { silentLogger } from '../telemetry/logger.js';
@@ -116,7 +116,8 @@ async function announce(deps: {
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  mkdirSync(config.dataDir, { recursive: true });
+  keepFilesPrivate();
+  makePrivateDirectory(config.dataDir);
   const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
   const services = servicesOf(config, dist);
   const view = createConsole(

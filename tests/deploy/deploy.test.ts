@@ -70,7 +70,7 @@ describe('settings', () => {
       ]);
       const filled = [...given].map(([key, value]) => [
         key,
-        value.replace(/\$\{\w+(:?[-?])[^}]*\}/, (_, how) => (how === ':-' ? '' : 'secret')),
+        value.replace(/\$\{\w+(:?[-?])[^}]*\}/, (_, how) => (how === ':-' ? '' : 'a secret of some length')),
       ]);
       const config = loadConfig(Object.fromEntries(filled));
       expect(config.host).toBe('0.0.0.0');

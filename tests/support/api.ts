@@ -112,7 +112,7 @@ export async function startApi(options: {
     sources,
     keys: createKeyDirectory(accounts),
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
-    createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome },
+    createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'of these tests' },
     window: createMemoryWindow({ windowMs: 60_000 }),
     meter: (request) => metered.push(request),
     logger,

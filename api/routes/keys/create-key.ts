@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { hashIp, hashKey, KEY_PREFIX, newRawKey, shownKeyPrefix } from '../../../schemas/keys.js';
+import { hashKey, hashNetwork, KEY_PREFIX, newRawKey, shownKeyPrefix } from '../../../schemas/keys.js';
 import { commonLimits, plans } from '../../../schemas/plans.js';
 import type { AccountCommand, Outcome } from '../../../schemas/types.gen.js';
 import { clientNetwork } from '../../auth/client-ip.js';
@@ -19,6 +19,8 @@ export interface CreateKeyDeps {
   readonly send: (command: AccountCommand['command']) => Promise<string>;
   /** What the fold decided, or null when it has not within the time. */
   readonly waitForOutcome: (commandId: string, timeoutMs: number) => Promise<Outcome | null>;
+  /** Client networks are kept as their HMAC under this. All api processes on one log need the same one. */
+  readonly addressSecret: string;
 }
 
 const bodySchema = z
@@ -93,7 +95,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
     async handler({ body }, context) {
       const label = body?.name?.trim() ?? '';
       const name = label === '' ? 'unnamed' : label;
-      const ipHash = hashIp(clientNetwork(context.clientIp));
+      const ipHash = hashNetwork(clientNetwork(context.clientIp), deps.addressSecret);
       const utcDay = new Date(context.nowMs).toISOString().slice(0, 10);
       const refuse = (): never => {
         throw new ApiError({

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { RetryableError } from '../../errors.js';
+import { makePrivateDirectory } from '../../files/private-files.js';
 import { crossOriginRejection, hostRejection } from '../../http/request-guard.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
@@ -68,7 +68,7 @@ interface RunningQuery {
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
   const { logger, metrics } = options;
   const concurrency = options.concurrency ?? 3;
-  await mkdir(options.dataDir, { recursive: true });
+  makePrivateDirectory(options.dataDir);
   const { analyst } = options;
   const engine = await openEngine({
     directory: join(options.dataDir, 'clickhouse'),
