@@ -88,7 +88,15 @@ runProcess({
       baseUrl: config.publicUrl,
       socket: { url: config.eventSocketUrl ?? null, port: config.ports.gateway },
     });
-    const server = await listen(service.app, { host: config.host, port: config.ports.api });
+    const rejected = metrics.counter(
+      'api_connections_rejected_total',
+      'Connections beyond the bound, closed as they came',
+    );
+    const server = await listen(service.app, {
+      host: config.host,
+      port: config.ports.api,
+      onConnectionRejected: () => rejected.inc(),
+    });
     const clickhouseCheck = createClickHouseCheck({ client, metrics });
     board.started('own', async () => ({ chain: chainCheck(sources, Date.now()), tables: await clickhouseCheck() }));
     logger.info({ host: server.host, port: server.port }, 'listening');

@@ -18,11 +18,19 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 /** Serve the app. Port 0 takes a free one. */
 export async function listen(
   app: Express,
-  options: { host: string; port: number; patience?: ClientPatience; maxConnections?: number },
+  options: {
+    host: string;
+    port: number;
+    patience?: ClientPatience;
+    maxConnections?: number;
+    /** Called for each connection beyond `maxConnections`, which is closed as it comes. */
+    onConnectionRejected?: () => void;
+  },
 ): Promise<RunningServer> {
   const server = createBoundedServer(app, {
     patience: options.patience ?? PATIENCE,
     maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
+    onConnectionRejected: options.onConnectionRejected ?? (() => undefined),
     maxUnreadBytes: MAX_UNREAD_BYTES,
   });
   await new Promise<void>((resolve, reject) => {

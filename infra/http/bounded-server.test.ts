@@ -14,6 +14,7 @@ async function serve(over: Partial<ServerBounds> = {}) {
   const server = createBoundedServer((_request, response) => response.end('done'), {
     patience,
     maxConnections: 10,
+    onConnectionRejected: () => undefined,
     maxUnreadBytes: 64 * 1024,
     ...over,
   });
@@ -61,7 +62,13 @@ describe('a bounded server', () => {
   });
 
   it('closes connections beyond the bound as they come, and takes new ones when others end', async () => {
-    const open = await serve({ maxConnections: 2 });
+    let rejected = 0;
+    const open = await serve({
+      maxConnections: 2,
+      onConnectionRejected: () => {
+        rejected += 1;
+      },
+    });
     const kept = [open(), open()];
     for (const { socket } of kept) await once(socket, 'connect');
     for (const { socket, received } of kept) {
@@ -70,7 +77,7 @@ describe('a bounded server', () => {
     }
     const third = open();
     await closeOf(third.socket);
-    expect(third.received()).toBe('');
+    expect([third.received(), rejected]).toEqual(['', 1]);
     const ended = once((kept[0] as (typeof kept)[0]).socket, 'close');
     kept[0]?.socket.end();
     await ended;

@@ -15,6 +15,8 @@ export interface ServerBounds {
   readonly patience: ClientPatience;
   /** Connections beyond these are closed as they come. */
   readonly maxConnections: number;
+  /** Called for each of them. */
+  readonly onConnectionRejected: () => void;
   /** Bytes of a body that are read and discarded when its request has been answered without them. Then the connection ends. */
   readonly maxUnreadBytes: number;
 }
@@ -74,6 +76,7 @@ export function createBoundedServer(listener: RequestListener, bounds: ServerBou
     },
   );
   server.maxConnections = bounds.maxConnections;
+  server.on('drop', bounds.onConnectionRejected);
   server.setTimeout(patience.stalledMs);
   server.on('clientError', reject);
   return server;

@@ -95,9 +95,11 @@ describe('the admin server', () => {
     ['a sandboxed page', { host: 'localhost:9102', origin: 'null' }, 403],
     ['a malformed host', { host: 'a b' }, 403],
   ])('answers %s by its headers', async (_who, headers, status) => {
-    const { server } = await serve(() => ({ ready: true, checks: {} }));
+    const { server, get } = await serve(() => ({ ready: true, checks: {} }));
     for (const path of ['/metrics', '/healthz', '/readyz'])
       expect(await statusOf(server.port, headers, { path }), path).toBe(status);
+    const counted = /admin_rejected_total\{reason="host_or_origin".*\} (\d+)/.exec((await get('/metrics')).text)?.[1];
+    expect(counted).toBe(status === 403 ? '3' : undefined);
   });
 
   it('takes GET and HEAD only', async () => {

@@ -40,6 +40,9 @@ export async function startAdminServer(options: {
   allowedHosts: readonly string[];
 }): Promise<AdminServer> {
   const verdicts = options.metrics.gauge('ready_check', 'Checks of /readyz: 1 passes, 0 fails', ['check']);
+  const rejected = options.metrics.counter('admin_rejected_total', 'Rejected on the admin port, by what was wrong', [
+    'reason',
+  ]);
   const known = new Set<string>();
   const readiness = async () => options.readiness();
   const setVerdicts = async (): Promise<void> => {
@@ -53,35 +56,44 @@ export async function startAdminServer(options: {
     for (const check of Object.keys(checks)) known.add(check);
     for (const check of known) verdicts.set({ check }, checks[check]?.ok === true ? 1 : 0);
   };
-  const server = createBoundedServer((request, response) => {
-    const path = (request.url ?? '/').split('?', 1)[0];
-    const send = (status: number, type: string, body: string) => {
-      response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' });
-      response.end(body);
-    };
-    const fail = (status: number, error: string) => send(status, 'application/json', JSON.stringify({ error }));
-    const onError = (error: unknown) => fail(500, String(error));
-    const answers: Readonly<Record<AdminPath, () => void>> = {
-      '/healthz': () => send(200, 'text/plain', 'ok'),
-      '/readyz': () => {
-        readiness().then((state) => send(state.ready ? 200 : 503, 'application/json', JSON.stringify(state)), onError);
-      },
-      '/metrics': () => {
-        setVerdicts()
-          .then(() => options.metrics.registry.metrics())
-          .then((text) => send(200, options.metrics.registry.contentType, text), onError);
-      },
-    };
-    const headers = browserHeadersOf(request.headers);
-    const rejection = hostRejection(headers, options.allowedHosts) ?? crossOriginRejection(headers);
-    const known = adminPaths.find((candidate) => candidate === path);
-    if (rejection !== undefined) fail(403, rejection);
-    else if (known === undefined) fail(404, 'Not found.');
-    else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('allow', 'GET, HEAD');
-      fail(405, 'Method not allowed. Use GET or HEAD.');
-    } else answers[known]();
-  }, BOUNDS);
+  const onConnectionRejected = () => rejected.inc({ reason: 'connections' });
+  const server = createBoundedServer(
+    (request, response) => {
+      const path = (request.url ?? '/').split('?', 1)[0];
+      const send = (status: number, type: string, body: string) => {
+        response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' });
+        response.end(body);
+      };
+      const fail = (status: number, error: string) => send(status, 'application/json', JSON.stringify({ error }));
+      const onError = (error: unknown) => fail(500, String(error));
+      const answers: Readonly<Record<AdminPath, () => void>> = {
+        '/healthz': () => send(200, 'text/plain', 'ok'),
+        '/readyz': () => {
+          readiness().then(
+            (state) => send(state.ready ? 200 : 503, 'application/json', JSON.stringify(state)),
+            onError,
+          );
+        },
+        '/metrics': () => {
+          setVerdicts()
+            .then(() => options.metrics.registry.metrics())
+            .then((text) => send(200, options.metrics.registry.contentType, text), onError);
+        },
+      };
+      const headers = browserHeadersOf(request.headers);
+      const rejection = hostRejection(headers, options.allowedHosts) ?? crossOriginRejection(headers);
+      const known = adminPaths.find((candidate) => candidate === path);
+      if (rejection !== undefined) {
+        rejected.inc({ reason: 'host_or_origin' });
+        fail(403, rejection);
+      } else if (known === undefined) fail(404, 'Not found.');
+      else if (request.method !== 'GET' && request.method !== 'HEAD') {
+        response.setHeader('allow', 'GET, HEAD');
+        fail(405, 'Method not allowed. Use GET or HEAD.');
+      } else answers[known]();
+    },
+    { ...BOUNDS, onConnectionRejected },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

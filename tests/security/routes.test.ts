@@ -135,6 +135,11 @@ describe('the api', () => {
     expect(openRoutes.filter((route) => route.port === 'api' && !used.has(route))).toEqual([]);
   });
 
+  it('takes JSON only where a route without a key takes a body', () => {
+    const open = api.service.routes.filter((route) => route.auth === 'none' && route.body !== null);
+    expect(open.map((route) => [route.path, route.jsonOnly])).toEqual([['/v1/keys', true]]);
+  });
+
   it('says in its OpenAPI document which routes need no key, as docs/SECURITY.md does', () => {
     const { paths } = api.service.openApi as {
       paths: Record<string, Record<string, { security: readonly unknown[] }>>;
