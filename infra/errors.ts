@@ -1,21 +1,31 @@
-/** Exit codes of every process: the supervisor restarts 75 with backoff, reports 1 and leaves the process down. */
+/** Exit codes of every process. Whatever ends a process, it is started again after a pause, unless it ends with EXIT_FATAL. */
 export const EXIT_RETRYABLE = 75;
-export const EXIT_FATAL = 1;
+/**
+ * Only a person can mend it: EX_CONFIG of sysexits.h. Not 1, which is Node's own code for an uncaught exception; and no code that Node, a shell
+ * or a signal makes (1 to 13, 126 to 165).
+ */
+export const EXIT_FATAL = 78;
 
 /** The outside world failed (node, broker, database, network): trying again later can work. */
 export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
-/** Trying again cannot work: bad configuration, corrupt state, a bug. */
+/** Trying again cannot work until a person has mended something: bad configuration, a log or tables that do not belong here. Its message says what to do. */
 export class FatalError extends Error {
   override name = 'FatalError';
 }
 
-/** Exit code for whatever ended a process. Unknown errors count as fatal, except Node's network errors. */
-export function exitCodeFor(error: unknown): number {
-  if (error instanceof RetryableError) return EXIT_RETRYABLE;
+const NETWORK_CODES = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
+
+/** The outside world failed, as far as the error tells: RetryableError and Node's network errors. An unknown error is not. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof RetryableError) return true;
   const code = (error as { code?: unknown } | null)?.code;
-  const network = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
-  return typeof code === 'string' && network.includes(code) ? EXIT_RETRYABLE : EXIT_FATAL;
+  return typeof code === 'string' && NETWORK_CODES.includes(code);
+}
+
+/** Exit code for whatever ended a process: EXIT_FATAL for FatalError alone. A new process may well get past an unknown error. */
+export function exitCodeFor(error: unknown): number {
+  return error instanceof FatalError ? EXIT_FATAL : EXIT_RETRYABLE;
 }

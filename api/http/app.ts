@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { EXIT_RETRYABLE, exitCodeFor } from '../../infra/errors.js';
+import { isTransient } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { plans, refusalStatus } from '../../schemas/plans.js';
@@ -62,7 +62,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof URIError) return { kind: 'bad_encoding' };
   const { status } = (error ?? {}) as { status?: unknown };
   if (status === 412 || status === 416) return { kind: 'unmet_condition', status };
-  if (exitCodeFor(error) === EXIT_RETRYABLE) return { kind: 'upstream', retryAfterS: RETRY_AFTER_S };
+  if (isTransient(error)) return { kind: 'upstream', retryAfterS: RETRY_AFTER_S };
   return { kind: 'internal' };
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { loadConfig } from '../config/config.js';
-import { FatalError } from '../errors.js';
+import { RetryableError } from '../errors.js';
 import { createLogger } from '../telemetry/logger.js';
 import { runProcess } from '../telemetry/run-process.js';
 import { requireJava, startBroker } from './broker.js';
@@ -40,7 +40,7 @@ runProcess({
     await Promise.race([stopped, broker.ended]);
     if (!signal.aborted) {
       const { code, lastLines } = await broker.ended;
-      throw new FatalError(`Kafka ended by itself with ${code}:\n${lastLines.join('\n')}`);
+      throw new RetryableError(`Kafka ended by itself with ${code}:\n${lastLines.join('\n')}`);
     }
     await broker.stop();
   },

@@ -13,8 +13,13 @@ export class FencedError extends RetryableError {
   override name = 'FencedError';
 }
 
-/** No such topic or partition: `ensureTopics` never ran for it, or a name is misspelt. */
-export class UnknownTopicError extends FatalError {
+/** The call cannot be served as it was made. Nothing was written. Not fatal: one bad value of a source must not keep a process down. */
+export class LogRequestError extends Error {
+  override name = 'LogRequestError';
+}
+
+/** No such topic or partition: `ensureTopics` never ran for it, somebody deleted it (a process that starts makes it again), or a name is misspelt. */
+export class UnknownTopicError extends LogRequestError {
   override name = 'UnknownTopicError';
   constructor(
     readonly topic: string,
@@ -30,6 +35,6 @@ export class LogCorruptError extends FatalError {
 }
 
 /** A caller passed something no log can hold (negative offset, empty topic name, value too large). Nothing was written. */
-export class LogArgumentError extends FatalError {
+export class LogArgumentError extends LogRequestError {
   override name = 'LogArgumentError';
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { schemaIdOf } from '../../schemas/codec.js';
-import { EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
+import { isTransient } from '../errors.js';
 import type { Log, LogRecord } from '../log/port.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -52,7 +52,7 @@ export function createLearningLog(deps: {
       try {
         return await ids.learn(id);
       } catch (error) {
-        if (exitCodeFor(error) !== EXIT_RETRYABLE) throw error;
+        if (!isTransient(error)) throw error;
         signal?.throwIfAborted();
         const why = error instanceof Error ? error.message : String(error);
         deps.onWaiting?.(held, why);

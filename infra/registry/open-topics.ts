@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Codec, createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { Config } from '../config/config.js';
-import { EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
+import { isTransient } from '../errors.js';
 import { createLogHealth, type LogHealth } from '../log/health.js';
 import { openLog } from '../log/open-log.js';
 import type { Log } from '../log/port.js';
@@ -117,7 +117,7 @@ export async function openTopics(
         return await attempt();
       } catch (error) {
         signal?.throwIfAborted();
-        if (board === undefined || exitCodeFor(error) !== EXIT_RETRYABLE) throw error;
+        if (board === undefined || !isTransient(error)) throw error;
         failed(error);
         logger.warn({ err: error, delayMs }, 'cannot start yet, trying again');
         await sleep(delayMs, undefined, { signal });

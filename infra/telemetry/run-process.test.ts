@@ -66,11 +66,12 @@ describe('runProcess', () => {
   it.each([
     ['return;', 0, 'stopped'],
     ["throw new RetryableError('the node is away');", 75, 'the node is away'],
-    ["throw new FatalError('bad state');", 1, 'bad state'],
-    ["throw new TypeError('a bug');", 1, 'a bug'],
+    ["throw new FatalError('bad state');", 78, 'bad state'],
+    ["throw new TypeError('a bug');", 75, 'a bug'],
+    ["setTimeout(() => { throw 'no error at all'; }, 1); await untilAborted(signal);", 75, 'no error at all'],
     ["throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });", 75, 'connect'],
     ["setTimeout(() => { throw new RetryableError('later'); }, 1); await untilAborted(signal);", 75, 'later'],
-    ["Promise.reject(new FatalError('nobody waits')); await untilAborted(signal);", 1, 'nobody waits'],
+    ["Promise.reject(new FatalError('nobody waits')); await untilAborted(signal);", 78, 'nobody waits'],
   ])('maps the end to an exit code and says why: %s', async (body, code, text) => {
     const run = start(body);
     expect(await run.ended).toBe(code);

@@ -38,6 +38,18 @@ describe('startBanner', () => {
     expect(up).toContain('  - ingest: chain: history, 12 %');
   });
 
+  it('says first what stays down and what to do about it', () => {
+    const base = { addresses, key: 'k', database: 'oddstream', sources: [] };
+    const text = startBanner({
+      ...base,
+      down: ['ingest: POLYGON_RPC_URL is not set'],
+      trouble: ['api: does not answer'],
+    });
+    expect(text).not.toContain('Oddstream is up.');
+    expect(text).toMatch(
+      /stay down until you mend them, stop Oddstream \(Ctrl-C\) and start it again:\n {2}- ingest: POLYGON_RPC_URL is not set\n\nStill trying:\n {2}- api: does not answer/,
+    );
+  });
   it('asks the tables with a login where one is needed, and prints no password', () => {
     const base = { addresses, key: 'k', database: 'market', sources: [] };
     expect(startBanner(base)).toContain("curl -s 'http://127.0.0.1:8123/?database=market'");

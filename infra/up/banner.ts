@@ -51,8 +51,10 @@ export function startBanner(options: {
   trouble?: readonly string[];
   /** What is still on its way to ready. */
   loading?: readonly string[];
+  /** What stays down until a person mends it, with the reason. */
+  down?: readonly string[];
 }): string {
-  const { addresses, key, sources, trouble = [], loading = [] } = options;
+  const { addresses, key, sources, trouble = [], loading = [], down = [] } = options;
   const rows: [string, string][] = [
     ['REST', addresses.api],
     ['API reference', `${addresses.api}/docs`],
@@ -63,10 +65,19 @@ export function startBanner(options: {
     ['Stream console', `${addresses.api}/console`],
     ['SQL (ClickHouse HTTP)', addresses.clickhouse],
   ];
-  const lines =
-    trouble.length === 0
-      ? ['', UP, '']
-      : ['', 'Oddstream runs, but is not ready. Still trying:', ...trouble.map((text) => `  - ${text}`), ''];
+  const list = (texts: readonly string[]) => texts.map((text) => `  - ${text}`);
+  const lines = trouble.length + down.length === 0 ? ['', UP, ''] : [''];
+  if (down.length > 0) {
+    lines.push('Oddstream is not up. These stay down until you mend them, stop Oddstream (Ctrl-C) and start it again:');
+    lines.push(...list(down), '');
+  }
+  if (trouble.length > 0) {
+    lines.push(
+      down.length > 0 ? 'Still trying:' : 'Oddstream runs, but is not ready. Still trying:',
+      ...list(trouble),
+      '',
+    );
+  }
   for (const [name, value] of rows) lines.push(`  ${name.padEnd(22)} ${value}`);
   if (loading.length > 0) lines.push('', '  Still loading:', ...loading.map((text) => `  - ${text}`));
   const recorded = sources.filter((source) => source.mode === 'recorded');

@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 /** Runs a script under supervision with restarts at once; `until` resolves when the state is reached. */
-function supervise(source: string) {
+function supervise(source: string, nowMs?: () => number, spawnProcess?: () => never) {
   const script = join(mkdtempSync(join(tmpdir(), 'oddstream-child-')), 'script.mjs');
   writeFileSync(script, source);
   const states: ChildState[] = [];
@@ -30,8 +30,11 @@ function supervise(source: string) {
       states.push(state);
       wake();
     },
+    ...(nowMs === undefined ? {} : { nowMs }),
+    ...(spawnProcess === undefined ? {} : { spawnProcess }),
     setTimer: (work, ms) => {
       waits.push(ms);
+      wake();
       return setTimeout(work, 1);
     },
   });
@@ -56,18 +59,50 @@ describe('backoffMs', () => {
 });
 
 describe('createChild', () => {
-  it('restarts exit 75 with growing waits', async () => {
-    const run = supervise('process.exit(75)');
+  it.each([
+    ['exit 75', 'process.exit(75)'],
+    ['exit 0', 'process.exit(0)'],
+    ["exit 1, which is also Node's for an uncaught exception", 'process.exit(1)'],
+    ['exit 137', 'process.exit(137)'],
+    ['an unknown error', "throw new TypeError('nobody foresaw this')"],
+    ['SIGTERM from outside', "process.kill(process.pid, 'SIGTERM')"],
+    ['SIGABRT', 'process.abort()'],
+  ])('restarts after %s with growing waits', async (_name, source) => {
+    const run = supervise(source);
     run.child.start();
     await run.until(() => run.waits.length === 3);
     expect(run.waits).toEqual([500, 1000, 2000]);
+    expect(run.states).not.toContain('failed');
   });
 
-  it('leaves exit 1 down', async () => {
-    const run = supervise('process.exit(1)');
+  it('leaves down what only a person can mend, after its last line is read', async () => {
+    const run = supervise("console.log('set X'); process.exit(78)");
     run.child.start();
     await run.until(() => run.child.state() === 'failed');
     expect(run.waits).toEqual([]);
+    expect(run.lines).toEqual(['set X']);
+  });
+
+  it('begins again with short waits after it ran for more than a minute', async () => {
+    let nowMs = 0;
+    const run = supervise('process.exit(0)', () => {
+      nowMs += run.waits.length === 2 ? 61_000 : 1;
+      return nowMs;
+    });
+    run.child.start();
+    await run.until(() => run.waits.length === 4);
+    expect(run.waits).toEqual([500, 1000, 500, 1000]);
+  });
+
+  it('tries again what cannot be spawned, and stops meanwhile', async () => {
+    const run = supervise('', undefined, () => {
+      throw Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN' });
+    });
+    run.child.start();
+    await run.until(() => run.waits.length === 3);
+    await run.child.stop(1000);
+    expect(run.child.state()).toBe('stopped');
+    expect(run.states).not.toContain('failed');
   });
 
   it('restarts what was killed', async () => {

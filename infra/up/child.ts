@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { EXIT_FATAL, EXIT_RETRYABLE } from '../errors.js';
+import { EXIT_FATAL } from '../errors.js';
 
+/** `failed`: down until a person mends something. Everything else that is not running is on its way to run, or was stopped by its owner. */
 export type ChildState = 'starting' | 'running' | 'waiting to restart' | 'failed' | 'stopped';
 
 export interface ChildSpec {
@@ -24,6 +25,8 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 /** A run this long counts as healthy and resets the backoff. */
 const HEALTHY_MS = 60_000;
+/** Last words of a process may still be in its pipe when it has ended. */
+const LAST_WORDS_MS = 1_000;
 
 /** Milliseconds to wait before the n-th restart in a row (n from 1): 0.5 s doubling to 30 s. */
 export function backoffMs(restarts: number): number {
@@ -31,7 +34,8 @@ export function backoffMs(restarts: number): number {
 }
 
 /**
- * Keeps one process running: exit 75 and death by a signal are retried with backoff, exit 1 (and any other code) leaves it down and says so.
+ * Keeps one process running: however it ends without stop(), it is started again with backoff, except after EXIT_FATAL, which says that only
+ * a person can mend it. A process that cannot even be spawned (no memory, too many processes) is tried again too.
  */
 export function createChild(options: {
   spec: ChildSpec;
@@ -39,10 +43,12 @@ export function createChild(options: {
   onState: (state: ChildState, detail: string) => void;
   setTimer?: (work: () => void, ms: number) => NodeJS.Timeout;
   nowMs?: () => number;
+  spawnProcess?: typeof spawn;
 }): Child {
   const { spec, onLine, onState } = options;
   const setTimer = options.setTimer ?? setTimeout;
   const nowMs = options.nowMs ?? Date.now;
+  const spawnProcess = options.spawnProcess ?? spawn;
   let current: ChildProcess | undefined;
   let state: ChildState = 'stopped';
   let restarts = 0;
@@ -54,34 +60,54 @@ export function createChild(options: {
     onState(next, detail);
   };
 
+  const startAgain = (why: string, startedMs: number) => {
+    if (nowMs() - startedMs > HEALTHY_MS) restarts = 0;
+    restarts++;
+    const waitMs = backoffMs(restarts);
+    become('waiting to restart', `${why}, again in ${waitMs / 1000} s`);
+    timer = setTimer(start, waitMs);
+  };
+
   const start = () => {
     if (stopping) return;
     const startedMs = nowMs();
     become('starting');
-    const child = spawn(process.execPath, [...spec.args], {
-      env: spec.env,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Its own group: Ctrl-C in the terminal reaches only the supervisor, which then stops everything in order.
-      detached: true,
-    });
+    let child: ChildProcess;
+    try {
+      child = spawnProcess(process.execPath, [...spec.args], {
+        env: spec.env,
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        // Its own group: Ctrl-C in the terminal reaches only the supervisor, which then stops everything in order.
+        detached: true,
+      });
+    } catch (error) {
+      return startAgain(`cannot be started: ${error instanceof Error ? error.message : String(error)}`, startedMs);
+    }
     current = child;
     child.once('spawn', () => become('running'));
-    child.once('error', (error) => become('failed', error.message));
+    child.on('error', (error) => {
+      // With a pid the process is there, and the error is of a signal or a message to it; its end will be told.
+      if (child.pid !== undefined || current !== child) return;
+      current = undefined;
+      if (!stopping) startAgain(`cannot be started: ${error.message}`, startedMs);
+    });
     for (const stream of ['stdout', 'stderr'] as const) {
-      createInterface({ input: child[stream] as NodeJS.ReadableStream }).on('line', (line) => onLine(line, stream));
+      const input = child[stream];
+      if (input) createInterface({ input }).on('line', (line) => onLine(line, stream));
     }
     child.once('exit', (code, signal) => {
+      if (current !== child) return;
       current = undefined;
       if (stopping) return become('stopped');
-      if (signal === null && code === 0) return become('stopped', 'ended by itself');
-      if (signal === null && code !== EXIT_RETRYABLE) {
-        return become('failed', `exit code ${code}${code === EXIT_FATAL ? '' : ' (unexpected)'}; it stays down`);
-      }
-      if (nowMs() - startedMs > HEALTHY_MS) restarts = 0;
-      restarts++;
-      const waitMs = backoffMs(restarts);
-      become('waiting to restart', `${signal ?? `exit code ${code}`}, again in ${waitMs / 1000} s`);
-      timer = setTimer(start, waitMs);
+      if (code !== EXIT_FATAL) return startAgain(signal ?? `exit code ${code}`, startedMs);
+      // Its pipes may be held open by a process of its own, so the wait for its last words is bounded.
+      const fail = () => {
+        clearTimeout(lastWords);
+        child.off('close', fail);
+        if (!stopping) become('failed', `exit code ${code}`);
+      };
+      child.once('close', fail);
+      const lastWords = setTimeout(fail, LAST_WORDS_MS);
     });
   };
 
@@ -94,7 +120,7 @@ export function createChild(options: {
       stopping = true;
       if (timer !== undefined) clearTimeout(timer);
       const child = current;
-      if (child === undefined) {
+      if (child?.pid === undefined) {
         if (state !== 'failed') state = 'stopped';
         return;
       }

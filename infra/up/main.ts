@@ -90,28 +90,33 @@ async function announce(deps: {
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
     view.say(startBanner({ addresses, key, database, sources, login, password, ...standing }));
   };
+  let told = 0;
   const look = async (): Promise<boolean> => {
-    const failed = [...supervisor.states()].filter(([, state]) => state === 'failed').map(([name]) => name);
-    if (failed.length > 0) {
-      view.say(`Not everything is up: ${failed.join(', ')} is down (see above).`);
-      return true;
-    }
     const [standing, answering] = [await supervisor.standing(), await answers()];
     if (signal.aborted) return true;
-    if (standing.trouble.length === 0 && answering) {
-      if (saidTrouble) view.say(UP);
-      else await banner(standing);
+    const { trouble, down } = standing;
+    if (trouble.length === 0 && (answering || down.length > 0)) {
+      if (down.length > told || (down.length === 0 && !saidTrouble)) await banner(standing);
+      else if (down.length === 0) view.say(UP);
       return true;
     }
-    if (!saidTrouble && Date.now() - startedMs > PATIENCE_MS) {
+    if ((!saidTrouble && Date.now() - startedMs > PATIENCE_MS) || down.length > told) {
       saidTrouble = true;
-      await banner(
-        standing.trouble.length > 0 ? standing : { ...standing, trouble: ['api: does not answer as it should yet'] },
-      );
+      told = down.length;
+      const silent = trouble.length + down.length === 0;
+      await banner(silent ? { ...standing, trouble: ['api: does not answer as it should yet'] } : standing);
     }
     return false;
   };
-  await waitFor(look, { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 200, signal });
+  let failed = false;
+  const tryToLook = () =>
+    look().catch((error: unknown) => {
+      // The text is not worth the product: what it asks may be in the middle of a restart.
+      if (!failed) view.say(`Cannot tell yet what is up: ${error instanceof Error ? error.message : String(error)}`);
+      failed = true;
+      return false;
+    });
+  await waitFor(tryToLook, { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 200, signal });
 }
 
 async function main(): Promise<void> {
@@ -136,7 +141,7 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   let stopping: Promise<void> | undefined;
   const onSignal = () => {
-    if (stopping !== undefined) process.exit(EXIT_FATAL);
+    if (stopping !== undefined) process.exit(1);
     stop.abort();
     view.say('Stopping ...');
     stopping = supervisor.stopAll(STOP_GRACE_MS).then(() => {

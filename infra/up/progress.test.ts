@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Readiness } from '../telemetry/readiness.js';
-import { parseReadiness, standingOf } from './progress.js';
+import { fatalMessage, parseReadiness, standingOf } from './progress.js';
 
 describe('standingOf', () => {
   it('tells what is wrong from what is only loading', () => {
@@ -22,7 +22,14 @@ describe('standingOf', () => {
     ).toEqual({
       trouble: ['processors: clickhouse: connect ECONNREFUSED', 'stream-gateway: does not answer'],
       loading: ['ingest: chain: history, 12 %'],
+      down: [],
     });
+  });
+
+  it('names what stays down, with its reason', () => {
+    expect(standingOf(new Map(), new Map([['ingest', 'set POLYGON_RPC_URL']])).down).toEqual([
+      'ingest: set POLYGON_RPC_URL',
+    ]);
   });
 });
 
@@ -30,5 +37,14 @@ describe('parseReadiness', () => {
   it('takes only what is an answer of /readyz', () => {
     expect(parseReadiness('{"ready":true,"checks":{}}')).toEqual({ ready: true, checks: {} });
     for (const body of ['', 'ok', 'null', '{"error":"Not found."}']) expect(parseReadiness(body)).toBeNull();
+  });
+});
+
+describe('fatalMessage', () => {
+  it('is the message of a fatal log line alone', () => {
+    expect(fatalMessage('{"level":"fatal","msg":"wrong network"}')).toBe('wrong network');
+    for (const line of ['{"level":"error","msg":"a"}', '{"level":"fatal"}', '{"level', 'fatal', '']) {
+      expect(fatalMessage(line)).toBeNull();
+    }
   });
 });

@@ -4,12 +4,18 @@ import type { Readiness } from '../telemetry/readiness.js';
 export interface Standing {
   readonly trouble: readonly string[];
   readonly loading: readonly string[];
+  /** What stays down until a person mends it. */
+  readonly down: readonly string[];
 }
 
 /**
- * From the answers of `/readyz` (null: no answer). Texts read `processors: clickhouse: connect ECONNREFUSED`.
+ * From the answers of `/readyz` (null: no answer) of the processes that are kept running, and the reasons of those that stay down. Texts read
+ * `processors: clickhouse: connect ECONNREFUSED`.
  */
-export function standingOf(answers: ReadonlyMap<string, Readiness | null>): Standing {
+export function standingOf(
+  answers: ReadonlyMap<string, Readiness | null>,
+  reasons: ReadonlyMap<string, string> = new Map(),
+): Standing {
   const trouble: string[] = [];
   const loading: string[] = [];
   for (const [service, answer] of answers) {
@@ -21,7 +27,18 @@ export function standingOf(answers: ReadonlyMap<string, Readiness | null>): Stan
       );
     }
   }
-  return { trouble, loading };
+  return { trouble, loading, down: [...reasons].map(([service, reason]) => `${service}: ${reason}`) };
+}
+
+/** Message of a log line of level fatal, which a process writes last; null for any other line. */
+export function fatalMessage(line: string): string | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    const { level, msg } = JSON.parse(line) as { level?: unknown; msg?: unknown };
+    return level === 'fatal' && typeof msg === 'string' ? msg : null;
+  } catch {
+    return null; // not a log line
+  }
 }
 
 /** The body of `/readyz`; null when it is something else. */

@@ -1,9 +1,8 @@
 import { type Config, reachableHost } from '../config/config.js';
-import { RetryableError } from '../errors.js';
-import { type Child, type ChildState, createChild } from './child.js';
+import { type Child, createChild } from './child.js';
 import type { Console } from './console.js';
 import { portInUse, probe, waitFor } from './probe.js';
-import { parseReadiness, type Standing, standingOf } from './progress.js';
+import { fatalMessage, parseReadiness, type Standing, standingOf } from './progress.js';
 
 export interface Service {
   readonly name: 'clickhouse' | 'ingest' | 'processors' | 'api' | 'stream-gateway' | `stream-gateway-${number}`;
@@ -72,10 +71,15 @@ function adminVariable(name: Service['name']): string {
   return `ADMIN_PORT_${name.startsWith('stream-gateway') ? 'GATEWAY' : name.toUpperCase()}`;
 }
 
+/** What a person does about a process that stays down. */
+const MEND = 'Mend this, then stop Oddstream (Ctrl-C) and start it again.';
+
 export interface Supervisor {
-  /** Starts the embedded table store if there is one, waits until it answers, then the rest, and waits until all are alive. */
+  /**
+   * Starts the embedded table store if there is one, waits until it answers, then the rest, and waits until all are alive or stay down. What
+   * does not answer within a minute is no longer waited for: the others run without it, and it is still started again and again.
+   */
   startAll(signal: AbortSignal): Promise<void>;
-  states(): ReadonlyMap<string, ChildState>;
   /** What every process says of itself now. */
   standing(): Promise<Standing>;
   stopAll(graceMs: number): Promise<void>;
@@ -89,6 +93,9 @@ export function createSupervisor(deps: {
   view: Console;
 }): Supervisor {
   const { config, services, view } = deps;
+  /** The last fatal log line of each process. */
+  const reasons = new Map<string, string>();
+  const reasonOf = (name: string) => reasons.get(name) ?? 'see its last lines above';
   const children = new Map<string, Child>(
     services.map((service) => [
       service.name,
@@ -98,10 +105,17 @@ export function createSupervisor(deps: {
           args: [...deps.nodeFlags, service.script],
           env: { ...deps.env, ...service.env },
         },
-        onLine: (line) => view.fromProcess(service.name, line),
+        onLine: (line) => {
+          const reason = fatalMessage(line);
+          if (reason !== null) reasons.set(service.name, reason);
+          view.fromProcess(service.name, line);
+        },
         onState: (state, detail) => {
-          if (state === 'failed') view.fromProcess(service.name, `DOWN: ${detail}`);
-          else if (detail !== '') view.fromProcess(service.name, `${state}: ${detail}`);
+          if (state === 'starting') reasons.delete(service.name);
+          if (state === 'failed') {
+            view.fromProcess(service.name, `DOWN (${detail}): ${reasonOf(service.name)}`);
+            view.fromProcess(service.name, `It is not started again. ${MEND}`);
+          } else if (detail !== '') view.fromProcess(service.name, `${state}: ${detail}`);
         },
       }),
     ]),
@@ -113,7 +127,8 @@ export function createSupervisor(deps: {
       async () => children.get(service.name)?.state() === 'failed' || (await alive(service)()),
       { timeoutMs: 60_000, signal },
     );
-    if (!healthy && !signal.aborted) throw new RetryableError(`${service.name} did not answer within 60 s`);
+    if (!healthy && !signal.aborted)
+      view.fromProcess(service.name, 'has not answered within 60 s, going on without it');
   };
 
   return {
@@ -129,15 +144,17 @@ export function createSupervisor(deps: {
       await Promise.all(rest.map((service) => awaitHealth(service, signal)));
     },
     async standing() {
+      const down = services.filter(({ name }) => children.get(name)?.state() === 'failed');
       const answers = await Promise.all(
-        services.map(async (service) => {
-          const answer = await probe(`http://${reachableHost(config.host)}:${service.adminPort}/readyz`, {}, 4_000);
-          return [service.name, answer === null ? null : parseReadiness(answer.body)] as const;
-        }),
+        services
+          .filter((service) => !down.includes(service))
+          .map(async (service) => {
+            const answer = await probe(`http://${reachableHost(config.host)}:${service.adminPort}/readyz`, {}, 4_000);
+            return [service.name, answer === null ? null : parseReadiness(answer.body)] as const;
+          }),
       );
-      return standingOf(new Map(answers));
+      return standingOf(new Map(answers), new Map(down.map(({ name }) => [name, reasonOf(name)])));
     },
-    states: () => new Map([...children].map(([name, child]) => [name, child.state()])),
     async stopAll(graceMs) {
       // Writers first: the table store goes last, so that a drain can still finish its insert.
       const store = children.get('clickhouse');

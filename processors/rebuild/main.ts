@@ -12,7 +12,7 @@ import { runProcess } from '../../infra/telemetry/run-process.js';
 import { rebuild } from './rebuild.js';
 import { unitsFor } from './tables.js';
 
-/** `npm run rebuild -- <table|all> [--check]`, while processors are stopped. Exit code 1 when `--check` finds a difference. */
+/** `npm run rebuild -- <table|all> [--check]`, while processors are stopped. Exit code 78 when `--check` finds a difference. */
 const config = loadConfig();
 const logger = createLogger({ process: 'rebuild', level: config.logLevel });
 

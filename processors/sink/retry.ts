@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT_RETRYABLE, exitCodeFor, FatalError } from '../../infra/errors.js';
+import { FatalError, isTransient, RetryableError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
 
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
-/** A server that answers but refuses gets a few chances (it may be out of memory or starting), then the refusal stands. */
+/** A server that answers but refuses gets a few chances (it may be out of memory or starting), then the process ends and starts anew. */
 const REFUSALS = 5;
 
 /**
  * Run `attempt` until it succeeds: for ever while the outside world is away (retryable errors), a few times when it refuses.
- * `failed` hears of every failure. Throws FatalError for a standing refusal, FencedError at once, the signal's reason when aborted.
+ * `failed` hears of every failure. Throws RetryableError for a standing refusal, FatalError and FencedError at once, the signal's reason when aborted.
  */
 export async function untilDone<T>(
   what: string,
@@ -24,9 +24,11 @@ export async function untilDone<T>(
       return await attempt();
     } catch (error) {
       options.signal.throwIfAborted();
-      if (error instanceof FencedError) throw error;
-      if (exitCodeFor(error) !== EXIT_RETRYABLE && ++refusals >= REFUSALS)
-        throw new FatalError(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      if (error instanceof FencedError || error instanceof FatalError) throw error;
+      if (!isTransient(error) && ++refusals >= REFUSALS)
+        throw new RetryableError(`${what}: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
       options.failed(error, delayMs);
       await sleep(delayMs, undefined, { signal: options.signal });
       delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);

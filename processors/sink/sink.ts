@@ -39,7 +39,7 @@ export interface SinkState {
 }
 
 export interface Sink {
-  /** Fold until the signal. Rejects with FatalError when the tables refuse for good or know more than the log. */
+  /** Fold until the signal. Rejects with FatalError when the tables know more than the log, RetryableError when they keep refusing. */
   run(signal: AbortSignal): Promise<void>;
   /** Asks the log for its end, and sets the lag metric. */
   state(): Promise<SinkState>;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FatalError } from '../../infra/errors.js';
+import { LogRequestError } from '../../infra/log/errors.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import type { Log } from '../../infra/log/port.js';
 import {
@@ -156,7 +156,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
         { ...good, partition: -1 },
         { ...good, value: 'text' as unknown as Buffer },
       ]) {
-        await expect(log.append(topic, [good, bad])).rejects.toBeInstanceOf(FatalError);
+        await expect(log.append(topic, [good, bad])).rejects.toBeInstanceOf(LogRequestError);
       }
       expect(await readAll(log, topic)).toEqual([]);
     });

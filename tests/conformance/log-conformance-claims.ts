@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FatalError, RetryableError } from '../../infra/errors.js';
-import { FencedError } from '../../infra/log/errors.js';
+import { RetryableError } from '../../infra/errors.js';
+import { FencedError, LogRequestError } from '../../infra/log/errors.js';
 import type { GroupClaim } from '../../infra/log/port.js';
 import {
   type LogUnderTest,
@@ -80,10 +80,10 @@ export function describeClaims(under: () => LogUnderTest): void {
         ...step('wrong', 1),
         outputs: [...step('wrong', 1).outputs, { topic: uniqueName('missing'), records: numbered(1) }],
       };
-      await expect(claim.appendAndCommit(wrong)).rejects.toBeInstanceOf(FatalError);
+      await expect(claim.appendAndCommit(wrong)).rejects.toBeInstanceOf(LogRequestError);
       await claim.appendAndCommit(step('right', 1));
       expect(texts(await readAll(log, output))).toEqual(['right']);
-      await expect(log.claim('')).rejects.toBeInstanceOf(FatalError);
+      await expect(log.claim('')).rejects.toBeInstanceOf(LogRequestError);
     });
 
     it('never lets two claimants work from the same position, however they interleave', async () => {

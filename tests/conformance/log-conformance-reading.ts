@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FatalError } from '../../infra/errors.js';
+import { LogRequestError } from '../../infra/log/errors.js';
 import type { Log } from '../../infra/log/port.js';
 import {
   type LogUnderTest,
@@ -154,11 +154,11 @@ export function describeReading(under: () => LogUnderTest): void {
     it('refuses senseless options', async () => {
       const topic = await makeTopic(log);
       await log.append(topic, numbered(1));
-      await expect(readAll(log, topic, { offset: -1 })).rejects.toBeInstanceOf(FatalError);
-      await expect(readAll(log, topic, { offset: 0.5 })).rejects.toBeInstanceOf(FatalError);
-      await expect(readAll(log, topic, { timestampMs: Number.NaN })).rejects.toBeInstanceOf(FatalError);
+      await expect(readAll(log, topic, { offset: -1 })).rejects.toBeInstanceOf(LogRequestError);
+      await expect(readAll(log, topic, { offset: 0.5 })).rejects.toBeInstanceOf(LogRequestError);
+      await expect(readAll(log, topic, { timestampMs: Number.NaN })).rejects.toBeInstanceOf(LogRequestError);
       const none = log.read({ topic, partition: 0, from: 'earliest', follow: false, maxRecords: 0 });
-      await expect(none[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(FatalError);
+      await expect(none[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(LogRequestError);
     });
   });
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FatalError, RetryableError } from '../../infra/errors.js';
-import { UnknownTopicError } from '../../infra/log/errors.js';
+import { RetryableError } from '../../infra/errors.js';
+import { LogRequestError, UnknownTopicError } from '../../infra/log/errors.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import type { Log } from '../../infra/log/port.js';
 import { describeAppending } from './log-conformance-appending.js';
@@ -162,10 +162,10 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
           { outputs: [fine], positions: [{ topic: input, partition: 0, nextOffset: -1 }] },
         ];
         for (const step of steps) {
-          await expect(log.appendAndCommit({ ...step, group })).rejects.toBeInstanceOf(FatalError);
+          await expect(log.appendAndCommit({ ...step, group })).rejects.toBeInstanceOf(LogRequestError);
         }
         await expect(log.appendAndCommit({ outputs: [fine], positions: [position], group: '' })).rejects.toBeInstanceOf(
-          FatalError,
+          LogRequestError,
         );
         expect(await readAll(log, output)).toEqual([]);
         expect(await log.committed(group, input)).toEqual([]);
@@ -248,7 +248,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
           { partitions: 1.5 },
           { retentionMs: -1 },
         ]) {
-          await expect(log.ensureTopics([{ ...spec, ...bad }])).rejects.toBeInstanceOf(FatalError);
+          await expect(log.ensureTopics([{ ...spec, ...bad }])).rejects.toBeInstanceOf(LogRequestError);
         }
       });
     });

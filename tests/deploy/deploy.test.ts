@@ -103,6 +103,25 @@ describe('ports', () => {
   });
 });
 
+describe('restarts', () => {
+  it('follow every end, exit 0 too, in the compose file', () => {
+    expect(block('x-service', '')).toMatch(/^ {2}restart: unless-stopped$/m);
+    for (const name of services) expect(block(name, '  ')).toContain('<<: *service');
+    expect(
+      [...compose.matchAll(/restart: (\S+)/g)].map((match) => match[1]).every((how) => how === 'unless-stopped'),
+    ).toBe(true);
+  });
+
+  it('follow every end on Kubernetes, where Always is the rule unless a manifest says otherwise', () => {
+    for (const text of manifests) expect(text).not.toMatch(/restartPolicy: (?!Always)/);
+    for (const name of services) {
+      const text = read(`kubernetes/${name}.yaml`);
+      expect(text).toMatch(/kind: (Deployment|StatefulSet)/);
+      expect(text).toContain('livenessProbe');
+    }
+  });
+});
+
 describe('host names and admin ports', () => {
   const composeHosts =
     block('x-environment', '')

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FatalError, RetryableError } from '../../errors.js';
+import { RetryableError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isAlive } from '../alive.js';
 import { loadNative, type NativeConnection, type NativeEngine, type NativeResult } from './native.js';
@@ -132,7 +132,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** RetryableError while another process has the directory, which may be the one this one replaces; FatalError when it cannot be read. */
+/** RetryableError while another process has the directory, which may be the one this one replaces; and when it cannot be opened: a full disk or too little memory may pass. */
 function connect(native: NativeEngine, directory: string, args: readonly string[]): NativeConnection {
   try {
     return native.CreateConnection(directory, args);
@@ -142,7 +142,7 @@ function connect(native: NativeEngine, directory: string, args: readonly string[
     if (pid > 0 && pid !== process.pid && isAlive(pid)) {
       throw new RetryableError(`${directory} is in use by process ${pid}.`, { cause: error });
     }
-    throw new FatalError(`The engine cannot open ${directory}; it says why on standard error.`, { cause: error });
+    throw new RetryableError(`The engine cannot open ${directory}; it says why on standard error.`, { cause: error });
   }
 }
 

@@ -38,6 +38,9 @@ const LOST_PRODUCER = new Set([
   'PRODUCER_FENCED',
   'TRANSACTION_ABORTABLE',
 ]);
+/** The broker's configuration or ours has to change: rights, passwords, versions. */
+const NEEDS_A_PERSON =
+  /AUTHORIZATION_FAILED$|^(SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL_MECHANISM|ILLEGAL_SASL_STATE|SECURITY_DISABLED|UNSUPPORTED_VERSION|INVALID_REPLICATION_FACTOR|INVALID_CONFIG|POLICY_VIOLATION)$/;
 /** The record or batch itself is not acceptable. */
 const REFUSED = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP', 'INVALID_RECORD']);
 
@@ -57,5 +60,6 @@ export function portError(what: string, error: unknown): Error {
   if (isRefused(error)) return new LogArgumentError(message, { cause: error });
   if (error.type === 'UNKNOWN_TOPIC_OR_PARTITION') return new UnknownTopicError(what, message);
   if (isRetriable(error) || isLostProducer(error)) return new LogUnavailableError(message, { cause: error });
-  return new FatalError(message, { cause: error });
+  if (NEEDS_A_PERSON.test(error.type)) return new FatalError(message, { cause: error });
+  return new Error(message, { cause: error });
 }

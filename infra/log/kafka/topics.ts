@@ -1,5 +1,5 @@
+import { FatalError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { LogArgumentError } from '../errors.js';
 import type { TopicSpec } from '../port.js';
 import { checkSpec, MAX_BATCH_BYTES } from './checks.js';
 import type { Cluster } from './cluster.js';
@@ -67,7 +67,9 @@ export async function ensureTopics(
     const policy = configs.get('cleanup.policy') ?? 'delete';
     const compacted = policy.includes('compact');
     if (compacted !== spec.compacted) {
-      throw new LogArgumentError(`Topic "${spec.name}" is ${compacted ? '' : 'not '}compacted; that cannot be changed`);
+      throw new FatalError(
+        `Topic "${spec.name}" is ${compacted ? '' : 'not '}compacted: another version or a person made it. Set its cleanup.policy, or use another cluster (LOG_URL).`,
+      );
     }
     const deletes = policy.includes('delete') && configs.get('retention.ms') !== FOR_EVER;
     if (!deletes) return;

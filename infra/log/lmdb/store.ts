@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
 import { type Database, open } from 'lmdb';
 import { FatalError, RetryableError } from '../../errors.js';
-import { LogCorruptError, LogUnavailableError } from '../errors.js';
+import { LogCorruptError, LogRequestError, LogUnavailableError } from '../errors.js';
 import { type Gate, openGate } from './gate.js';
 import { VERSION_KEY } from './keys.js';
 
@@ -218,6 +218,7 @@ function throughTranslation<T>(dir: string, action: () => T): T {
 
 function translate(dir: string, error: unknown): Error {
   if (error instanceof FatalError || error instanceof RetryableError) return error;
+  if (error instanceof LogRequestError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'number' && MDB_CORRUPT.includes(code)) {
     return new LogCorruptError(`The log in ${dir} is damaged: ${String(message)}`, { cause: error });

@@ -1,3 +1,4 @@
+import { FatalError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { LogArgumentError, UnknownTopicError } from '../errors.js';
 import type { TopicSpec } from '../port.js';
@@ -50,8 +51,8 @@ export function createTopicTable(deps: { store: Store; logger: Logger }): TopicT
 
   const widened = (old: Topic, spec: TopicSpec): Topic => {
     if (old.compacted !== spec.compacted) {
-      throw new LogArgumentError(
-        `Topic "${spec.name}" is ${old.compacted ? '' : 'not '}compacted; that cannot be changed`,
+      throw new FatalError(
+        `Topic "${spec.name}" is ${old.compacted ? '' : 'not '}compacted; that cannot be changed: another version made this log. Use that version, or a new log (LOG_URL).`,
       );
     }
     if (spec.partitions < old.partitions) {
