@@ -33,8 +33,8 @@ async function rawSocket(port: number): Promise<Socket> {
   await once(socket, 'connect');
   return socket;
 }
-const handshake = (key = 'big') =>
-  `GET /ws?key=${key} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+const handshake = (key = 'big', host = 'localhost') =>
+  `GET /ws?key=${key} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
 /** Serves others as before. */
 async function stillServes(started: Awaited<ReturnType<typeof gateway>>, seq: number): Promise<void> {
@@ -179,6 +179,24 @@ describe('connections', () => {
     );
     await stillServes(started, 1);
     while (started.server.connections() > 1) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('of a host name that is not ours are refused with 403 and the remedy, ours and addresses are let in', async () => {
+    const { server } = await gateway();
+    for (const [host, status] of [
+      ['attacker.example', 403],
+      ['', 403],
+      ['a b', 403],
+      ['gateway.example:8081', 101],
+      ['127.0.0.1:8081', 101],
+      ['[::1]:8081', 101],
+    ] as const) {
+      const socket = await rawSocket(server.port);
+      socket.write(handshake('big', host));
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      expect([host, Number(data.toString().split(' ')[1])]).toEqual([host, status]);
+      if (host === 'attacker.example') expect(data.toString()).toContain('Add it to ALLOWED_HOSTS');
+    }
   });
 
   it('half open are closed after the liveness time and forgotten', async () => {

@@ -80,6 +80,7 @@ runProcess({
       host: config.host,
       port: config.ports.gateway,
       sharedPort: config.gatewayProcesses > 1,
+      allowedHosts: config.allowedHosts,
       verifyKey: createKeyVerifier(accounts),
       admission,
       meter: createMeter(usage),

@@ -84,6 +84,8 @@ export async function startGatewayServer(deps: {
   port: number;
   /** Other processes listen on the same port: the kernel spreads connections over them. */
   sharedPort?: boolean;
+  /** Names under which clients reach this server, beside loopback names and IP addresses. */
+  allowedHosts: readonly string[];
   verifyKey: (key: string) => KeyVerdict;
   admission: Admission;
   meter: Meter;
@@ -129,6 +131,7 @@ export async function startGatewayServer(deps: {
   };
 
   const upgrade = createUpgrade({
+    allowedHosts: deps.allowedHosts,
     verifyKey: deps.verifyKey,
     admission: deps.admission,
     ready: deps.ready,

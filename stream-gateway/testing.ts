@@ -97,6 +97,7 @@ export async function startTestGateway(
   const server = await startGatewayServer({
     host: '127.0.0.1',
     port: 0,
+    allowedHosts: ['gateway.example'],
     verifyKey: (key) => {
       if (key === '') return { status: 'malformed' };
       if (key === 'revoked') return { status: 'inactive' };

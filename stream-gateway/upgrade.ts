@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { hostRejection } from '../infra/http/request-guard.js';
 import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission, Slot } from './admission/admission.js';
 import type { Encoding } from './hub/native-topics.js';
@@ -21,6 +22,7 @@ type Context = Parameters<HttpResponse['upgrade']>[4];
 const MAX_WAITING = 10_000;
 
 const REFUSALS = {
+  foreignHost: { status: '403 Forbidden', error: 'This host is not served here.' },
   malformed: { status: '401 Unauthorized', error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
   inactive: { status: '403 Forbidden', error: 'Invalid or inactive API key.' },
   tooMany: { status: '429 Too Many Requests', error: 'Too many connections for your plan.' },
@@ -55,6 +57,8 @@ function refuse(
  * then leaves nothing behind.
  */
 export function createUpgrade(deps: {
+  /** Names of this server beside loopback names and IP addresses. */
+  allowedHosts: readonly string[];
   verifyKey: (key: string) => KeyVerdict;
   admission: Admission;
   /** Caught up with the stream. */
@@ -83,6 +87,10 @@ export function createUpgrade(deps: {
       deps.onRefused(kind);
       refuse(response, kind, more);
     };
+    // The key in the query is the only authority here, no cookie is read: so pages of any origin may connect, and Origin is not checked.
+    const host = { host: request.getHeader('host'), origin: undefined, secFetchSite: undefined };
+    const rejection = hostRejection(host, deps.allowedHosts);
+    if (rejection !== undefined) return turnAway('foreignHost', { error: rejection });
     if (deps.stopping()) return turnAway('stopping');
     if (!deps.ready()) return turnAway('starting');
     const verdict = deps.verifyKey(key);

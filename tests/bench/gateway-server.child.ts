@@ -110,6 +110,7 @@ async function ours(dataDir: string): Promise<Served> {
   const server = await startGatewayServer({
     host: '127.0.0.1',
     port: 0,
+    allowedHosts: [],
     verifyKey: () => ({ status: 'ok', accountId: 'bench', terms: plans.enterprise }),
     admission: createLocalAdmission(),
     meter: { add: () => undefined },
