@@ -8,14 +8,9 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
 }
 
 /**
-<<<<<<< HEAD
- * Frame of every long-running process: keeps its files private, runs `main` until it ends, a signal comes or it fails, then maps the end to an exit code
- * (0 stopped as asked, 75 retryable, 1 fatal). SIGINT and SIGTERM abort `signal`; `main` drains and returns. A second signal,
-=======
- * Frame of every long-running process: runs `main` until it ends, a signal comes or it fails, then maps the end to an exit code
- * (0 stopped as asked, 78 when only a person can mend it, 75 anything else). SIGINT and SIGTERM abort `signal`; `main` drains and returns. A second signal,
->>>>>>> 6ab3728 (up: start again whatever ended without having been asked)
- * or a drain longer than `drainMs`, ends the process at once with code 1.
+ * Frame of every long-running process: keeps its files private, runs `main` until it ends, a signal comes or it fails, then maps the end to an
+ * exit code (0 stopped as asked, 78 when only a person can mend it, 75 anything else). SIGINT and SIGTERM abort `signal`; `main` drains and
+ * returns. A second signal, or a drain longer than `drainMs`, ends the process at once with code 1.
  */
 export function runProcess(options: {
   logger: Logger;
