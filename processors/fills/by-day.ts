@@ -27,7 +27,7 @@ const matchesByDayView: MaterializedViewSpec = {
     engine: 'ReplacingMergeTree',
     engineArgs: ['_offset'],
     orderBy: '(toDate(traded_at), token_id, block_number, log_index)',
-    settings: ['index_granularity = 1024'],
+    settings: ['index_granularity = 512', 'min_compress_block_size = 16384'],
     placement: 'with its source',
   },
   select: (from) => `SELECT timestamp AS traded_at, ${names} FROM ${from} WHERE NOT is_taker_order`,

@@ -13,7 +13,10 @@ const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').repl
  */
 export function viewStatement(view: PublicView, own: { database: string; onCluster: string; definer: string }): string {
   const columns = view.columns.map(({ name, type, comment }) => `\`${name}\` ${type} COMMENT ${literal(comment)}`);
-  const selected = view.columns.map(({ name, expression }) => `${expression} AS \`${name}\``);
+  // The engine converts to the declared types, but takes a UInt8 for a Bool as it is, and then prints 0 and 1.
+  const selected = view.columns.map(
+    ({ name, type, expression }) => `${type === 'Bool' ? `CAST(${expression}, 'Bool')` : expression} AS \`${name}\``,
+  );
   return `CREATE OR REPLACE VIEW \`${own.database}\`.\`${view.name}\`${own.onCluster} (
       ${columns.join(',\n      ')}
     ) DEFINER = ${literal(own.definer)} SQL SECURITY DEFINER AS

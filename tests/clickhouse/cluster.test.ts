@@ -14,6 +14,8 @@ import {
   totalsPicture,
 } from '../../processors/leaderboards/pictures.sql.js';
 import { migrations } from '../../processors/migrations.js';
+import { viewStatement } from '../../processors/public-views/publish.js';
+import { publicViews } from '../../processors/public-views/views.js';
 
 /** The engine with a cluster of one shard that is itself. */
 const serverConfig = `<clickhouse>
@@ -192,6 +194,23 @@ describe('the cluster variant on the engine', () => {
       'wallet_events Distributed',
       'wallet_events_local ReplacingMergeTree',
     ]);
+  });
+
+  it('publishes the views for analysts over Distributed tables, ON CLUSTER, with their creator as definer', async () => {
+    await run('CREATE DATABASE market');
+    const statements = publicViews.map((view) =>
+      viewStatement(view, { database: 'market', onCluster: cluster.onCluster, definer: 'default' }),
+    );
+    for (const statement of statements) {
+      expect(statement).toMatch(/^CREATE OR REPLACE VIEW `market`\.`\w+` ON CLUSTER events \(/);
+      expect(statement).toContain("DEFINER = 'default' SQL SECURITY DEFINER");
+      expect(await run(`EXPLAIN AST ${statement}`)).toMatch(/^CreateQuery market/);
+    }
+    await run('USE shared');
+    for (const statement of statements) await run(onThisNode(statement));
+    for (const { name, key } of publicViews)
+      expect(await run(`SELECT * FROM market.${name} ORDER BY ${key.join(', ')} LIMIT 1`), name).toBe('');
+    await run('USE alone');
   });
 
   it('a token counts once through the Distributed table, in it and behind its views', async () => {

@@ -87,6 +87,17 @@ describe('the public database', () => {
       expect(await engine.client.query(`SELECT * FROM market.${name} LIMIT 1`)).toEqual([]);
   });
 
+  it('returns the types that it declares', async () => {
+    for (const { name, columns } of publicViews) {
+      const found = await engine.client.query<{ name: string; type: string }>(
+        `DESCRIBE (SELECT * FROM market.${name})`,
+      );
+      expect(found.map((column) => [column.name, column.type])).toEqual(
+        columns.map((column) => [column.name, column.type]),
+      );
+    }
+  });
+
   it('has no column or view that is named as a table function or a function that a gate rejects', async () => {
     const functions = await engine.client.query<{ name: string }>(
       'SELECT name FROM system.table_functions UNION ALL SELECT name FROM system.table_engines',

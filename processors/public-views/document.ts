@@ -1,0 +1,111 @@
+import type { Question } from './questions.js';
+import type { PublicView } from './spec.js';
+
+/** A question with its result: names of the columns, and rows as text (null for NULL). */
+export interface AnsweredQuestion extends Question {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const code = (text: string): string => `\`${text}\``;
+
+function viewSection(view: PublicView): string {
+  const facts = [
+    `Key: ${view.key.map(code).join(', ')}.`,
+    view.fastBy.length === 0 ? 'Small: every query reads all of it.' : `Fast by: ${view.fastBy.join(', ')}.`,
+    `Freshness: ${view.freshness}`,
+  ];
+  const columns = view.columns.map(({ name, type, comment }) => [code(name), code(type), cell(comment)]);
+  return [
+    `### ${view.name}`,
+    view.summary,
+    ...(view.caveat === undefined ? [] : [view.caveat]),
+    facts.join(' '),
+    tableOf(['Column', 'Type', 'Meaning'], columns),
+  ].join('\n\n');
+}
+
+function questionSection(question: AnsweredQuestion, number: number): string {
+  const rows = question.rows.map((row) => row.map((value) => (value === null ? 'NULL' : cell(value))));
+  return [
+    `### ${number}. ${question.title}`,
+    ...(question.note === undefined ? [] : [question.note]),
+    `\`\`\`sql\n${question.sql}\n\`\`\``,
+    tableOf(question.columns.map(cell), rows),
+  ].join('\n\n');
+}
+
+/** docs/SQL.md. */
+export function sqlDocument(views: readonly PublicView[], questions: readonly AnsweredQuestion[]): string {
+  return `<!-- Generated from processors/public-views by \`npm run docs:sql\`. Do not edit. -->
+
+# SQL for analysts
+
+Database \`market\` (\`ANALYST_DATABASE\`) holds ${views.length} views made for people and their tools. They are stable: columns may be added, none is renamed or changes its
+meaning without a line in [CHANGELOG.md](../CHANGELOG.md). The tables below them are internal and change with every version.
+
+Money is USD as \`Decimal\`, times are \`DateTime64(3, 'UTC')\`, wallets and hashes are lower-case text with \`0x\`. No view needs \`FINAL\`, and \`SELECT *\` works on each.
+Every view and column has its comment in the database too: \`DESCRIBE TABLE trades\`, or \`SELECT name, comment FROM system.tables\`.
+
+## Connect
+
+The embedded ClickHouse serves its HTTP interface on port 8123. On this machine no user and no password are needed: whoever has none is \`analyst\`, who may SELECT,
+SHOW, DESCRIBE, EXPLAIN and EXISTS on this database. From other machines the user is \`analyst\` with the password of \`ANALYST_PASSWORD\`.
+
+\`\`\`sh
+curl -s http://127.0.0.1:8123 -d "SELECT day, match_usd FROM volume_days ORDER BY day FORMAT CSVWithNames"
+\`\`\`
+
+\`\`\`python
+import clickhouse_connect
+
+client = clickhouse_connect.get_client(host='127.0.0.1', port=8123, database='market')
+rows = client.query('SELECT day, match_usd FROM volume_days ORDER BY day').result_rows
+\`\`\`
+
+\`\`\`js
+import { createClient } from '@clickhouse/client';
+
+const client = createClient({ url: 'http://127.0.0.1:8123', database: 'market' });
+const result = await client.query({ query: 'SELECT day, match_usd FROM volume_days ORDER BY day', format: 'JSONEachRow' });
+const rows = await result.json();
+\`\`\`
+
+Integers of 64 bits and more, token ids among them, are strings in JSON, because JavaScript's numbers would lose their digits.
+
+## How volume is counted
+
+When orders match, the exchange logs each maker order's fill and the taker's order, which repeats their sum. So there are two honest sums, under two names:
+
+| Name | Counts | Where | Use it for |
+| --- | --- | --- | --- |
+| \`match_usd\` | each match once: the fills of maker orders | \`trades\`, \`candles_*\`, \`volume_days\` | volume of a market, a day, the venue |
+| \`party_usd\` | each party of a match: every order's fill, takers' too | \`trade_parties\`, \`pnl_events\`, \`wallet_days\`, \`volume_days\` | what a wallet traded |
+
+Summed over all wallets \`party_usd\` is about twice \`match_usd\`. It is not exactly twice: when two buyers mint a pair of outcomes, one pays for instance 0.60 and the other 0.40 per pair;
+the match counts what its maker paid, the parties count both. The catalogue's own volume (\`catalogue_volume_usd\`) is what the venue publishes, by its own rules.
+
+## Speed
+
+Filter on a column named under "Fast by": the query then reads a small part of a view, whatever its size. Names are joined to tokens when a query runs, so for one market write
+\`token_id IN (SELECT token_id FROM tokens WHERE slug = '...')\`. \`EXPLAIN ESTIMATE SELECT ...\` says how many rows a query would read.
+
+## Views
+
+${tableOf(
+  ['View', 'A row is'],
+  views.map(({ name, summary }) => [`[${name}](#${name})`, cell(summary)]),
+)}
+
+${views.map(viewSection).join('\n\n')}
+
+## Worked questions
+
+Each with its result on the recorded history (\`RECORDED_HISTORY_ONLY=1 npm start\`). The test suite runs them, with curl, Python and JavaScript, and compares.
+
+${questions.map((question, i) => questionSection(question, i + 1)).join('\n\n')}
+`;
+}

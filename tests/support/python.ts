@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { captured } from '../../infra/command.js';
+
+/** Why this machine cannot run a Python tool; null when it can. In CI always null: there a missing Python must fail the test, not silence it. */
+export async function whyNoPython(tool: string): Promise<string | null> {
+  if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
+  const { code } = await captured('python3', [
+    '-c',
+    'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 11))',
+  ]);
+  return code === 0 ? null : `Python 3.11 or later with venv is needed to run ${tool}, and none was found`;
+}
+
+/** Folder of the programs of a virtual environment with exactly the committed packages, hashes checked; installed when it is not there yet. */
+export async function pythonWith(tool: string, requirements: string, dataDir = resolve('data')): Promise<string> {
+  const locked = createHash('sha256')
+    .update(await readFile(requirements))
+    .digest('hex')
+    .slice(0, 12);
+  const dir = resolve(dataDir, `${tool}-${locked}`);
+  const programs = join(dir, 'bin');
+  const done = join(dir, 'installed');
+  if (existsSync(done)) return programs;
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dataDir, { recursive: true });
+  const steps: readonly (readonly [string, readonly string[]])[] = [
+    ['python3', ['-m', 'venv', dir]],
+    [join(programs, 'pip'), ['install', '--quiet', '--no-cache-dir', '--require-hashes', '-r', requirements]],
+  ];
+  for (const [command, args] of steps) {
+    const { code, output } = await captured(command, args);
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`);
+  }
+  // Only a whole environment has this file.
+  await writeFile(done, '');
+  return programs;
+}
