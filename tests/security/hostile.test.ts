@@ -6,7 +6,7 @@ import { type ApiHarness, startApi } from '../support/api.js';
 import { type HostileInput, hostileInputs, seededRandom } from './hostile-inputs.js';
 
 /** More by hand, and elsewhere: each seed is another sequence. */
-const INPUTS = Number(process.env.ODDSTREAM_HOSTILE_INPUTS ?? 3_000);
+const INPUTS = Number(process.env.ODDSTREAM_HOSTILE_INPUTS ?? 2_000);
 const SEED = Number(process.env.ODDSTREAM_HOSTILE_SEED ?? 1);
 const AT_ONCE = 16;
 /** Of an input that may be no whole request the sender says after this that nothing follows. */
