@@ -26,11 +26,17 @@ export function withoutBrowser(): string | null {
   return executable() === null ? `none of ${NAMES.join(', ')} is installed` : null;
 }
 
-/** A real Chromium without a window and without requests of its own. */
-export async function startBrowser(): Promise<Browser> {
+/** A real Chromium without a window and without requests of its own. `flags` are more of its command line. */
+export async function startBrowser(flags: readonly string[] = []): Promise<Browser> {
   const executablePath = executable();
   if (executablePath === null) throw new Error(`None of ${NAMES.join(', ')} is installed`);
-  const args = ['--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
+  const args = [
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    ...flags,
+  ];
   // Chromium's sandbox does not start as root, as in containers.
   if (process.getuid?.() === 0) args.push('--no-sandbox');
   return chromium.launch({ executablePath, args });

@@ -1,0 +1,111 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdminServer, startAdminServer } from '../../infra/telemetry/admin-server.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { startBrowser, withoutBrowser } from '../support/browser.js';
+
+const missing = withoutBrowser();
+if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
+
+/** A name that its owner points at 127.0.0.1, as an attacker can. */
+const ATTACKER = 'attacker.example';
+
+/** What a page learns by a request: its answer, that the browser hides it, or that there is none. */
+const learns = (page: Page, url: string, init: RequestInit = {}) =>
+  page.evaluate(
+    ([target, options]) =>
+      fetch(target, options).then(
+        async (answer) => (answer.type === 'opaque' ? 'hidden' : `${answer.status} ${await answer.text()}`),
+        () => 'nothing',
+      ),
+    [url, init] as const,
+  );
+
+describe.skipIf(missing !== null)('a page of another site in a browser', () => {
+  let api: ApiHarness;
+  let admin: AdminServer;
+  let foreign: Server;
+  let browser: Browser;
+  let page: Page;
+  let adminUrl: string;
+
+  beforeAll(async () => {
+    api = await startApi({ nowMs: Date.UTC(2027, 4, 22) });
+    const metrics = createMetrics({ process: 'test', defaults: false });
+    const readiness = () => ({ ready: true, checks: {} });
+    admin = await startAdminServer({ host: '127.0.0.1', port: 0, metrics, readiness, allowedHosts: [] });
+    adminUrl = `http://127.0.0.1:${admin.port}`;
+    foreign = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end('<!doctype html><title>Foreign</title>');
+    });
+    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+    browser = await startBrowser([`--host-resolver-rules=MAP ${ATTACKER} 127.0.0.1`]);
+    page = await browser.newPage();
+    await page.goto(`http://${ATTACKER}:${(foreign.address() as AddressInfo).port}/`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    foreign?.close();
+    await admin?.close();
+    await api?.stop();
+  });
+
+  it('makes no key, by no kind of request', async () => {
+    const before = api.log.all('accounts.commands').length;
+    const url = `${api.url}/v1/keys`;
+    const json = { 'content-type': 'application/json' };
+    expect(await learns(page, url, { method: 'POST', body: '{}' })).toBe('nothing');
+    expect(await learns(page, url, { method: 'POST', body: '{}', headers: json })).toBe('nothing');
+    expect(await learns(page, url, { method: 'POST', body: '{}', mode: 'no-cors' })).toBe('hidden');
+    expect(await learns(page, url, { method: 'POST', mode: 'no-cors' })).toBe('hidden');
+    const form = await browser.newPage();
+    await form.goto(page.url());
+    await form.setContent(
+      `<form method="post" enctype="text/plain" action="${url}"><input name='{"name":"' value='"}'><button>Send</button></form>`,
+    );
+    const [answer] = await Promise.all([
+      form.waitForResponse((response) => response.url() === url),
+      form.getByRole('button').click(),
+    ]);
+    expect(answer.status()).toBe(403);
+    expect(api.log.all('accounts.commands')).toHaveLength(before);
+  });
+
+  it('reads the API with a key, and neither pages nor admin ports', async () => {
+    const headers = { 'x-api-key': await api.key('enterprise') };
+    expect(await learns(page, `${api.url}/v3/trades?limit=1`, { headers })).toMatch(/^200 \{/);
+    expect(await learns(page, `${api.url}/v3/trades?limit=1`)).toMatch(/^401 /);
+    for (const url of [`${api.url}/app`, `${api.url}/console/main.js`, `${adminUrl}/metrics`, `${adminUrl}/healthz`])
+      expect(await learns(page, url), url).toBe('nothing');
+  });
+
+  it('may link to our pages, which then work', async () => {
+    const linked = await browser.newPage();
+    await linked.goto(page.url());
+    const failed: string[] = [];
+    linked.on('response', (response) => {
+      if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
+    });
+    await linked.setContent(`<a href="${api.url}/docs">Reference</a>`);
+    await linked.getByText('Reference').click();
+    await linked.locator('#reference .opblock').first().waitFor();
+    expect(failed).toEqual([]);
+  });
+
+  it('learns nothing under its own name for our address', async () => {
+    for (const [port, path] of [
+      [new URL(api.url).port, '/app'],
+      [new URL(api.url).port, '/healthz'],
+      [admin.port, '/metrics'],
+    ] as const) {
+      const rebound = await browser.newPage();
+      const answer = await rebound.goto(`http://${ATTACKER}:${port}${path}`);
+      expect([answer?.status(), await answer?.text()]).toEqual([403, expect.stringContaining('is not served here')]);
+      expect(await learns(rebound, path)).toMatch(/^403 /);
+    }
+  });
+});
