@@ -4,6 +4,13 @@ import { FatalError } from '../errors.js';
 import { loadConfig, redactConfig } from './config.js';
 
 describe('loadConfig', () => {
+  it('rejects a database of views that is the one of the tables, or one of the engine', () => {
+    expect(loadConfig({}).clickhouse.analystDatabase).toBe('market');
+    for (const name of ['oddstream', 'system', 'INFORMATION_SCHEMA'])
+      expect(() => loadConfig({ ANALYST_DATABASE: name }), name).toThrow(/ANALYST_DATABASE.*is in use/);
+    expect(() => loadConfig({ CLICKHOUSE_DATABASE: 'market' })).toThrow(/ANALYST_DATABASE/);
+  });
+
   it('needs nothing: recorded input, loopback, the documented ports', () => {
     const config = loadConfig({});
     expect(config.sources.mode).toBe('recorded');
