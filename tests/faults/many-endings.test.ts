@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { freePorts } from '../support/ports.js';
-import { eventually, type Product, processNames, startProduct } from '../support/product.js';
+import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** How many processes are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/many-endings.test.ts` takes 15 minutes. */
 const ENDINGS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 10);
 /** In one life of the product, which then ends with Ctrl-C: after more, restarts wait longer than the test has time. */
 const ENDINGS_PER_LIFE = 15;
-const TIMEOUT_MS = 180_000 + ENDINGS * 10_000;
+const TIMEOUT_MS = 240_000 + ENDINGS * 10_000;
 
 const env = { LOG_LEVEL: 'info' };
 let dataDir = '';
@@ -78,6 +78,12 @@ it.each([
     while (ended.size < ENDINGS) {
       product = await startProduct({ env, dataDir });
       const running = product;
+      // The recorded day plays on now, so there is always something to read, to fold and to insert.
+      await untilUp(running);
+      await eventually('the history to be in the tables', async () => {
+        const [row] = await running.sql<{ n: string }>('SELECT count() AS n FROM fills');
+        return Number(row?.n) > 10_000;
+      });
       const until = Math.min(ENDINGS, ended.size + ENDINGS_PER_LIFE);
       while (ended.size < until) {
         const name = processNames[ended.size % processNames.length] as (typeof processNames)[number];
