@@ -50,6 +50,11 @@ runProcess({
     // The engine's own handler, set while it started, waits five minutes for a report that nobody writes here. Ended at once, the process is
     // started again at once; an abort() inside the engine meets libuv's handler instead, returns from it and dies.
     process.on('SIGABRT', () => process.kill(process.pid, 'SIGKILL'));
+    // Leaving runs the engine's destructors, which wait for ever when queries run in an engine that was not closed.
+    let open = true;
+    process.once('exit', () => {
+      if (open) process.kill(process.pid, 'SIGKILL');
+    });
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.clickhouse,
@@ -67,6 +72,7 @@ runProcess({
     logger.info({ url: server.url, version: server.version }, 'serving');
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await server.close({ drainMs: 2000 });
+    open = false;
     await admin.close();
   },
 });
