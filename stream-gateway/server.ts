@@ -10,6 +10,7 @@ import type { LiveEvent } from './hub/live-event.js';
 import { createNativeTopics } from './hub/native-topics.js';
 import { createPeer, defaultPeerLimits, type Peer, type PeerLimits, type PeerTotals } from './hub/peer.js';
 import { createSlowReaders } from './hub/slow-readers.js';
+import { createTurns } from './hub/turns.js';
 import { createLateUpgrades } from './late-upgrades.js';
 import type { Meter } from './metering/meter.js';
 import { createGate } from './replay/gate.js';
@@ -121,6 +122,7 @@ export async function startGatewayServer(deps: {
     windowEvents: limits.snapshotWindowEvents,
     maxBytes: limits.maxSnapshotBytes,
   });
+  const turns = createTurns();
   let stopping = false;
 
   const settle = (peer: Peer) => {
@@ -161,6 +163,7 @@ export async function startGatewayServer(deps: {
         recent,
         history,
         snapshots,
+        turns,
         lookup: deps.lookup,
         limits: limits.connection,
         nowMs,

@@ -19,6 +19,7 @@ import type { Snapshots } from '../replay/snapshot.js';
 import { createMember, type Hub, type Subscription } from './hub.js';
 import type { Peer } from './peer.js';
 import { createRequestQueue, type PendingLimits } from './request-queue.js';
+import type { Turns } from './turns.js';
 
 export interface ConnectionLimits {
   readonly pending: PendingLimits;
@@ -56,6 +57,8 @@ export interface ConnectionDeps {
   readonly recent: RecentEvents;
   readonly history: History;
   readonly snapshots: Snapshots;
+  /** Of all connections of the server. */
+  readonly turns: Turns;
   readonly lookup: MarketLookup;
   readonly limits: ConnectionLimits;
   readonly nowMs: () => number;
@@ -266,6 +269,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       const taken = queue.push(async () => {
         // A client that does not read its answers gets no more of them.
         if (peer.crowded) await peer.drained();
+        await deps.turns.next();
         if (!peer.closed) await work();
       }, message.byteLength);
       if (!taken) peer.end('tooManyPending');

@@ -123,7 +123,12 @@ export function createSnapshots(deps: {
   return {
     async prepare(request, matches) {
       const byTime = 'sinceMs' in request;
-      if (!byTime && lastInMemory(request.count, matches) !== null) return () => lastInMemory(request.count, matches);
+      if (!byTime) {
+        const seq = newestSeq();
+        const found = lastInMemory(request.count, matches);
+        // Looked through again only when events came meanwhile.
+        if (found !== null) return () => (newestSeq() === seq ? found : lastInMemory(request.count, matches));
+      }
       const wanted: Predicate = byTime
         ? (event) => event.timestamp_ms > request.sinceMs && matches(event)
         : (event) => event.seq > windowStart() && matches(event);

@@ -1,0 +1,84 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import WebSocket from 'ws';
+import type { ServerAnswer, ServerCommand } from './gateway-server.child.js';
+import type { SubscribersAnswer, SubscribersCommand } from './gateway-subscribers.child.js';
+
+const ROUNDS = 5;
+const SOCKETS = 10;
+const SUBSCRIPTIONS = 1_500;
+const PING_EVERY_MS = 5;
+const ROUND_MS = 6_000;
+/** What the gateway keeps in memory for snapshots: each subscription looks through it. */
+const EVENTS = 50_000;
+const folder = dirname(fileURLToPath(import.meta.url));
+
+/** Round-trip times of one client's pings, while ten others send 1,500 subscriptions each. */
+export async function run(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-fairness-'));
+  const server = fork(join(folder, 'gateway-server.child.js'), ['ours', dataDir]);
+  const subscribers = fork(join(folder, 'gateway-subscribers.child.js'));
+  try {
+    const [{ port = 0 }] = await Promise.all([answer<ServerAnswer>(server), answer(subscribers)]);
+    await ask<ServerAnswer>(server, { do: 'fill', events: EVENTS, bytes: 500 } satisfies ServerCommand);
+    const client = new WebSocket(`ws://127.0.0.1:${port}/ws?key=bench`, { perMessageDeflate: false });
+    await once(client, 'open');
+    await pings(client, () => sleep(1_000));
+    const idle: number[] = [];
+    const loaded: number[] = [];
+    const answered: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      idle.push(p99(await pings(client, () => sleep(ROUND_MS))));
+      const load: SubscribersCommand = { port, sockets: SOCKETS, subscriptions: SUBSCRIPTIONS, ms: ROUND_MS };
+      const times = await pings(client, async () => answered.push(await ask<SubscribersAnswer>(subscribers, load)));
+      loaded.push(p99(times));
+      await sleep(1_000);
+    }
+    console.log(`p99 of a client's pings, median of ${ROUNDS} rounds\n`);
+    console.log('| | p99 ms | ratio | goal ms | answered in 6 s |\n|---|---|---|---|---|');
+    console.log(`| idle | ${median(idle).toFixed(1)} | 1 | | |`);
+    const ratio = median(loaded) / median(idle);
+    const name = `${SOCKETS} sockets with ${SUBSCRIPTIONS} subscriptions each`;
+    console.log(`| ${name} | ${median(loaded).toFixed(1)} | ${ratio.toFixed(1)} | <= 100 | ${median(answered)} |`);
+    client.terminate();
+  } finally {
+    for (const child of [subscribers, server]) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Sends a ping every few ms while `work` runs, whatever the earlier ones do; round-trip times in ms. */
+async function pings(client: WebSocket, work: () => Promise<unknown>): Promise<readonly number[]> {
+  const times: number[] = [];
+  const onPong = (data: Buffer) => times.push(performance.now() - Number(data.toString()));
+  client.on('pong', onPong);
+  const timer = setInterval(() => client.ping(String(performance.now())), PING_EVERY_MS);
+  await work();
+  clearInterval(timer);
+  await sleep(200);
+  client.off('pong', onPong);
+  return times;
+}
+
+async function answer<T>(child: ChildProcess): Promise<T> {
+  return ((await once(child, 'message')) as [T])[0];
+}
+async function ask<T>(child: ChildProcess, command: object): Promise<T> {
+  const answered = answer<T>(child);
+  child.send(command);
+  return answered;
+}
+
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const p99 = (values: readonly number[]) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
+};
