@@ -19,6 +19,7 @@ import { openOracleSource } from './oracle/open-source.js';
 import { runOracle } from './oracle/run-oracle.js';
 import { readinessOf } from './readiness.js';
 import { createDeadLetters } from './shared/dead-letters.js';
+import { keepRunning } from './shared/keep-running.js';
 import { assertSameMode } from './shared/one-mode.js';
 import { createOwnedLog } from './shared/owned-log.js';
 import { pause } from './shared/pause.js';
@@ -35,8 +36,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * The ingest process: chain, oracle and catalogue side by side into one log, until the signal. The first source that fails ends the others
- * (their last records are durable) and is what this rejects with; the supervisor restarts everything. One such process per log works, others
+ * The ingest process: chain, oracle and catalogue side by side into one log, until the signal. A source that fails is started again beside the
+ * others. What a person must mend, or a log that another process writes now, ends all (their last records are durable) and is what this rejects with. One such process per log works, others
  * stand by. The topics of the sources are claimed, so one that is wrongly taken for dead rejects with FencedError at its next append.
  */
 export async function runIngest(deps: {
@@ -121,31 +122,42 @@ async function readSources(deps: {
     const recording = once(() => openRecording(sources.recordedDir));
     const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
     const shared = { log: owned, codec, deadLetters, metrics, logger, signal };
+    const keep = (source: keyof typeof statuses, run: () => Promise<void>) =>
+      keepRunning(run, {
+        source,
+        logger,
+        metrics,
+        signal,
+        onFailed: (reason) => statuses[source].update({ connected: false, detail: reason.slice(0, 500) }),
+      });
+    const runChainSource = async () => {
+      const source = await openChainSource({ sources, recording, liveMarkets, metrics, logger });
+      const close = () => void source.close();
+      signal.addEventListener('abort', close, { once: true });
+      try {
+        await runChain({
+          ...shared,
+          source,
+          decoder: { decodeBlock, blockEvent, decodePending },
+          status: statuses.chain,
+        });
+      } finally {
+        signal.removeEventListener('abort', close);
+        await source.close();
+      }
+    };
+    const runOracleSource = async () => {
+      const source = openOracleSource({ sources, recording, deadLetters, metrics, logger });
+      await runOracle({ ...shared, source, status: statuses.oracle });
+    };
+    const runCatalogSource = async () => {
+      const source = await openCatalogSource({ sources, recording, liveMarkets, log, deadLetters, metrics, logger });
+      await runCatalog({ ...shared, source, status: statuses.catalog });
+    };
     const loops = [
-      async () => {
-        const source = await openChainSource({ sources, recording, liveMarkets, metrics, logger });
-        const close = () => void source.close();
-        signal.addEventListener('abort', close, { once: true });
-        try {
-          await runChain({
-            ...shared,
-            source,
-            decoder: { decodeBlock, blockEvent, decodePending },
-            status: statuses.chain,
-          });
-        } finally {
-          signal.removeEventListener('abort', close);
-          await source.close();
-        }
-      },
-      async () => {
-        const source = openOracleSource({ sources, recording, deadLetters, metrics, logger });
-        await runOracle({ ...shared, source, status: statuses.oracle });
-      },
-      async () => {
-        const source = await openCatalogSource({ sources, recording, liveMarkets, log, deadLetters, metrics, logger });
-        await runCatalog({ ...shared, source, status: statuses.catalog });
-      },
+      () => keep('chain', runChainSource),
+      () => keep('oracle', runOracleSource),
+      () => keep('catalog', runCatalogSource),
       async () => {
         while (!signal.aborted) {
           await pause(CONFIRM_EVERY_MS, signal);

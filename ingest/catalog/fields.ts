@@ -90,9 +90,12 @@ export function rest(row: JsonObject, known: ReadonlySet<string>): string {
   );
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+const DEEPEST = 64;
+
+function sorted(value: unknown, depth = 0): unknown {
+  if (depth > DEEPEST) throw new FieldError(`more than ${DEEPEST} levels deep`);
+  if (Array.isArray(value)) return value.map((item) => sorted(item, depth + 1));
   if (!isObject(value)) return value;
   const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name], depth + 1)]));
 }

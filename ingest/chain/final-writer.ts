@@ -127,7 +127,7 @@ export function createFinalWriter(deps: {
       }
       if (broken === null) return;
       if (attempt === REREAD_ATTEMPTS) {
-        throw new FatalError(
+        throw new RetryableError(
           `Block ${broken} of the finalised chain does not follow ${last?.number} (${last?.hash}) of chain.final: wrong network, or the node changed a finalised block`,
         );
       }

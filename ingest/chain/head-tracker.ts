@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FatalError, RetryableError } from '../../infra/errors.js';
+import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
 import type { Codec } from '../../schemas/codec.js';
@@ -196,7 +196,7 @@ export function createHeadTracker(deps: {
     const firstOrphan = fork === undefined ? (state.lowest()?.number ?? 0) : fork.number + 1;
     const tip = state.tip();
     if (tip !== undefined && tip.number >= firstOrphan && firstOrphan <= state.finalNumber()) {
-      throw new FatalError(
+      throw new RetryableError(
         `The node's chain leaves ours at block ${firstOrphan}, below the finalised block ${state.finalNumber()}: wrong network or a reset node`,
       );
     }

@@ -8,6 +8,8 @@ import { createAppender } from './appender.js';
 
 /** Longest payload kept, in bytes of UTF-8. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
+/** Dead letters kept per origin and minute: a source that sends only rubbish must not fill the log. */
+export const MAX_PER_MINUTE = 300;
 
 export interface RefusedInput {
   /** Where it came from: `polygon-rpc`, `rtds`, `gamma`, ... */
@@ -20,7 +22,7 @@ export interface RefusedInput {
 }
 
 export interface DeadLetters {
-  /** Resolves when the letter is durable. The same input refused again gets the same id. */
+  /** Resolves when the letter is durable, or when it was only counted because the origin had too many in this minute. The same input refused again gets the same id. */
   put(input: RefusedInput): Promise<void>;
 }
 
@@ -57,7 +59,22 @@ export function createDeadLetters(deps: {
     'origin',
     'stage',
   ]);
+  const suppressed = deps.metrics.counter(
+    'dead_letters_suppressed_total',
+    `Refused inputs that were only counted: over ${MAX_PER_MINUTE} of one origin in a minute`,
+    ['origin', 'stage'],
+  );
   const warned = new Set<string>();
+  const minutes = new Map<string, { minute: number; kept: number }>();
+  /** Whether the origin may keep one more in this minute. */
+  const mayKeep = (origin: string, nowMs: number): boolean => {
+    const minute = Math.floor(nowMs / 60_000);
+    const found = minutes.get(origin);
+    const own = found?.minute === minute ? found : { minute, kept: 0 };
+    minutes.set(origin, own);
+    own.kept += 1;
+    return own.kept <= MAX_PER_MINUTE;
+  };
   return {
     put({ origin, stage, reason, payload }) {
       const text = asText(payload);
@@ -68,6 +85,10 @@ export function createDeadLetters(deps: {
       warned.add(kind);
       deps.logger[level]({ origin, stage, reason, deadLetter: id }, 'input refused');
       const receivedAtMs = now();
+      if (!mayKeep(origin, receivedAtMs)) {
+        suppressed.inc({ origin, stage });
+        return Promise.resolve();
+      }
       const value = deps.codec.encode('dead_letter', {
         id,
         origin,

@@ -117,7 +117,7 @@ describe('final writer', () => {
     other.mine([{ tx: 1 }]);
     other.finalized = 11;
     const again = writing(log, other);
-    await expect(again.done).rejects.toThrow(FatalError);
+    await expect(again.done).rejects.toThrow(RetryableError);
     expect(again.ranges.length).toBe(3);
     expect(held(log)).toEqual(expected(node.blocks.slice(0, 11)));
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FatalError } from '../../infra/errors.js';
+import { RetryableError } from '../../infra/errors.js';
 import { createHeadTracker, type HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
 import { topics } from '../../schemas/topics.js';
 import { chainParts, eventsOf, foldHead, freshLog, pendingTx } from '../support/chain-harness.js';
@@ -162,7 +162,7 @@ describe('head tracker', () => {
     node.fork(3);
     for (let i = 0; i < 4; i += 1) node.mine([]);
     tracker.onHead(node.tip, 2);
-    await expect(tracker.failed).rejects.toThrow(FatalError);
+    await expect(tracker.failed).rejects.toThrow(RetryableError);
   });
 
   it('trusts a finalised block only when it holds that very hash', async () => {

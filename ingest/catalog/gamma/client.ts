@@ -36,6 +36,8 @@ export interface GammaClientOptions {
   readonly timeoutMs?: number;
   readonly backoffMs?: number;
   readonly maxPauseMs?: number;
+  /** Longer answers are cut off while they come; a page of 100 events is below 5 MB. */
+  readonly maxBodyBytes?: number;
   /** 0 <= x < 1; spreads retries. */
   readonly random?: () => number;
 }
@@ -47,6 +49,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
     timeoutMs = 20_000,
     backoffMs = 500,
     maxPauseMs = 60_000,
+    maxBodyBytes = 32 * 1024 * 1024,
     random = Math.random,
   } = options;
   const bucket = createTokenBucket({ perSecond: options.perSecond ?? 10, burst: options.burst ?? 10 });
@@ -64,7 +67,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       status = response.status;
-      const text = await response.text();
+      const text = await readText(response, maxBodyBytes);
       if (response.ok) {
         const body: unknown = JSON.parse(text);
         answers.inc({ outcome: 'ok' });
@@ -104,6 +107,20 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       }
     },
   };
+}
+
+/** The body as text. Throws when it goes on beyond `maxBytes`; no more than that is ever held. */
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  if (response.body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the body, which ends the connection.
+    if (bytes > maxBytes) throw new Error(`The answer is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Retry-After in seconds or as an HTTP date. */

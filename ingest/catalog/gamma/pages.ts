@@ -1,18 +1,21 @@
 import { isObject } from '../fields.js';
 import type { GammaClient, Query } from './client.js';
 
+/** More pages than the service can have: a list that never ends. */
+const MAX_PAGES = 20_000;
+
 /** An answer whose shape is not the documented one. */
 export class GammaShapeError extends Error {
   override name = 'GammaShapeError';
 }
 
-/** All rows of a cursor-paged list (`{<member>: [...], next_cursor}`), page by page. Ends without a next cursor or with one seen before. */
+/** All rows of a cursor-paged list (`{<member>: [...], next_cursor}`), page by page. Ends without a next cursor or with one seen before. Throws GammaShapeError for a list without end. */
 export async function* keysetPages(
   client: GammaClient,
   options: { path: string; member: string; query: Query; limit: number; signal: AbortSignal },
 ): AsyncGenerator<readonly unknown[]> {
   const seen = new Set<string>();
-  for (let cursor: string | null = null; ; ) {
+  for (let cursor: string | null = null, page = 0; page < MAX_PAGES; page++) {
     const query: Query = [
       ...options.query,
       ['limit', String(options.limit)],
@@ -28,6 +31,7 @@ export async function* keysetPages(
     seen.add(next);
     cursor = next;
   }
+  throw new GammaShapeError(`${options.path}: more than ${MAX_PAGES} pages`);
 }
 
 /** All rows of an offset-paged list (a bare array), page by page. Ends with a short page, or after `maxPages`. */

@@ -19,15 +19,32 @@ export interface LogFilter {
 
 const HASH = /^0x[0-9a-f]{64}$/i;
 const QUANTITY = /^0x[0-9a-f]+$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const DATA = /^0x(?:[0-9a-f]{2})*$/i;
+const MAX_LOG_INDEX = 10_000_000;
+const isText = (value: unknown, pattern: RegExp): value is string => typeof value === 'string' && pattern.test(value);
 const isHash = (value: unknown): value is Hex => typeof value === 'string' && HASH.test(value);
 
 export const toHex = (value: number): Hex => `0x${value.toString(16)}`;
 export const topicFilter = (filter: LogFilter) => ({ address: filter.addresses, topics: [filter.topics] });
 
-export function quantity(value: unknown, what: string): number {
-  const number = typeof value === 'string' && QUANTITY.test(value) ? Number(value) : Number.NaN;
+/** A block a second for 300 years. */
+const HIGHEST_BLOCK = 10_000_000_000;
+/** Before any chain of this kind. */
+const EARLIEST_S = Date.UTC(2015, 0, 1) / 1000;
+/** A node's clock may be ahead of ours by so much. */
+const MAX_FUTURE_S = 900;
+
+/** A number from `min` to `max`. Throws RpcError that names what is wrong. */
+export function quantity(value: unknown, what: string, max = HIGHEST_BLOCK, min = 0): number {
+  const number = typeof value === 'string' && value.length <= 66 && QUANTITY.test(value) ? Number(value) : Number.NaN;
   if (!Number.isSafeInteger(number)) throw new RpcError(`The node's ${what} is not a quantity`);
+  if (number < min || number > max) throw new RpcError(`The node's ${what} ${number} is out of range`);
   return number;
+}
+
+function blockTime(value: unknown): number {
+  return quantity(value, 'block timestamp', Math.floor(Date.now() / 1000) + MAX_FUTURE_S, EARLIEST_S);
 }
 
 /** null stays null (the node does not have it). Throws RpcError on what is no header. */
@@ -41,7 +58,7 @@ export function parseHeader(value: unknown): Header | null {
     number: quantity(header.number, 'block number'),
     hash: header.hash.toLowerCase() as Hex,
     parentHash: header.parentHash.toLowerCase() as Hex,
-    timestampS: quantity(header.timestamp, 'block timestamp'),
+    timestampS: blockTime(header.timestamp),
     txCount: Array.isArray(header.transactions) ? header.transactions.length : null,
   };
 }
@@ -51,13 +68,23 @@ export function parseLogs(value: unknown): RpcLog[] {
   if (!Array.isArray(value)) throw new RpcError('The node answered something that is no list of logs');
   const logs: RpcLog[] = [];
   for (const log of value as RpcLog[]) {
-    if (!isHash(log?.blockHash) || !QUANTITY.test(log.blockNumber) || !QUANTITY.test(log.logIndex)) {
-      throw new RpcError('The node answered a log without its place in the chain');
-    }
+    if (!isHash(log?.blockHash)) throw new RpcError('The node answered a log without its place in the chain');
+    quantity(log.blockNumber, "log's block number");
+    quantity(log.logIndex, 'log index', MAX_LOG_INDEX);
     if (log.removed === true) continue;
+    checkContent(log);
     logs.push(lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex });
   }
   return logs.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
+}
+
+function checkContent(log: RpcLog): void {
+  const { address, topics, data, transactionHash } = log as Readonly<Record<keyof RpcLog, unknown>>;
+  if (!isText(address, ADDRESS)) throw new RpcError('The node answered a log whose address is no address');
+  if (!isHash(transactionHash)) throw new RpcError('The node answered a log without its transaction');
+  if (!Array.isArray(topics) || topics.length > 4 || !topics.every(isHash))
+    throw new RpcError('The node answered a log whose topics are no topics');
+  if (!isText(data, DATA)) throw new RpcError('The node answered a log whose data is no data');
 }
 
 const lowerCased = (log: RpcLog): boolean => log.address === log.address.toLowerCase();

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Hex } from '../source.js';
 import type { BlockReader, Header } from './blocks.js';
-import { classifyRpcError } from './rpc-error.js';
+import { classifyRpcError, RpcError } from './rpc-error.js';
 
 export interface Finalized {
   readonly number: number;
@@ -41,6 +41,8 @@ export function createFinality(deps: {
         if (tagKnown || classifyRpcError(error).kind !== 'refused') throw error;
         header = null;
       }
+      if (header !== null && header.number > headNumber)
+        throw new RpcError(`The node's finalised block ${header.number} is ahead of its head ${headNumber}`);
       if (header !== null) tagKnown = true;
       else if (!tagKnown) header = await behindHead(headNumber);
       return header === null ? null : { number: header.number, hash: header.hash };

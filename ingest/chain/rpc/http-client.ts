@@ -23,7 +23,9 @@ interface Answer {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
 }
 
-const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** A node may ask for a longer pause; it is asked again sooner. */
+const LONGEST_RETRY_AFTER_MS = 300_000;
 
 function errorOf(answer: Answer): RpcError {
   const { code, message, data } = answer.error ?? {};
@@ -75,7 +77,7 @@ export function createRpcClient(options: {
       const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
       throw new RpcError(`HTTP ${status} ${(details ?? '').slice(0, 300)}`, {
         status,
-        retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+        retryAfterMs: seconds >= 0 ? Math.min(seconds * 1000, LONGEST_RETRY_AFTER_MS) : undefined,
       });
     } finally {
       clearTimeout(timer);

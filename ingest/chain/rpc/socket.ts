@@ -11,6 +11,9 @@ export interface RpcSocket {
   close(reason: string): void;
 }
 
+/** A head or a log is some kilobytes. */
+const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+
 interface Frame {
   readonly id?: unknown;
   readonly result?: unknown;
@@ -26,7 +29,11 @@ export async function openRpcSocket(options: {
   onMalformed: (text: string) => void;
 }): Promise<RpcSocket> {
   const { timeoutMs } = options;
-  const socket = new WebSocket(options.url, { handshakeTimeout: timeoutMs, perMessageDeflate: false });
+  const socket = new WebSocket(options.url, {
+    handshakeTimeout: timeoutMs,
+    perMessageDeflate: false,
+    maxPayload: MAX_FRAME_BYTES,
+  });
   const calls = new Map<number, { onResult: (result: unknown) => void; onError: (error: RpcError) => void }>();
   const listeners = new Map<unknown, (result: unknown) => void>();
   let nextId = 1;

@@ -3,6 +3,9 @@ import { type DecodedFrame, decodeFrame } from './decode.js';
 import { type Subscription, subscriptionFrame, subscriptionKey } from './subscriptions.js';
 import { createWatch } from './watch.js';
 
+/** A dump of two minutes is some 20 KB. */
+const MAX_FRAME_BYTES = 1024 * 1024;
+
 export interface ConnectionTimes {
   /** Text PING interval. */
   readonly pingMs: number;
@@ -45,7 +48,11 @@ export function runConnection(options: {
     let ended = false;
     const timers: NodeJS.Timeout[] = [];
     const watch = { current: createWatch([...byKey.keys()], times.staleMs, now()) };
-    const socket = new WebSocket(options.url, { handshakeTimeout: times.openMs, perMessageDeflate: false });
+    const socket = new WebSocket(options.url, {
+      handshakeTimeout: times.openMs,
+      perMessageDeflate: false,
+      maxPayload: MAX_FRAME_BYTES,
+    });
 
     const end = (reason: string, planned = false) => {
       if (ended) return;
