@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, it } from 'vitest';
+import { openLog } from '../../infra/log/open-log.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { startFakeGamma } from '../../ingest/catalog/testing/fake-gamma.js';
+import { startFakeNode } from '../../ingest/chain/rpc/fake-node.fixture.js';
+import { startFakeRtds } from '../../ingest/oracle/testing/fake-rtds.js';
+import { createCodec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { freePort } from '../support/ports.js';
+import { eventually } from '../support/product.js';
+import { catalogueChanges, hostileAnswers, nodeChanges, priceFrames, startHostileProxy } from './hostile-answers.js';
+
+const EACH_MS = 350;
+const LONGEST_MS = 4_000;
+const MOST_MEMORY_KB = 700 * 1024;
+const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-hostile-'));
+const codec = createCodec();
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Values of all records of a topic that `pick` takes. */
+async function recordsOf<T>(
+  topic: string,
+  pick: (event: ReturnType<typeof codec.decode>) => T | undefined,
+): Promise<T[]> {
+  const log = await openLog(`lmdb:${join(dataDir, 'log')}`, { logger: silentLogger(), maintenance: false });
+  const found: T[] = [];
+  try {
+    for (const partition of Array.from({ length: await log.partitions(topic) }, (_, i) => i))
+      for await (const { records } of log.read({ topic, partition, from: 'earliest', follow: false }))
+        for (const { value } of records) {
+          const one = value === null ? undefined : pick(codec.decode(value));
+          if (one !== undefined) found.push(one);
+        }
+  } finally {
+    await log.close();
+  }
+  return found;
+}
+
+it('ingest outlives every hostile answer of node, catalogue and price feed, and its log is whole afterwards', async () => {
+  const node = await startFakeNode({ length: 30, logsAt: (number) => number % 3 });
+  const gamma = await startFakeGamma();
+  const rtds = await startFakeRtds();
+  gamma.tags = [{ id: '1', slug: 'crypto', label: 'Crypto' }];
+  gamma.events = [{ id: '7', slug: 'an-event', title: 'An event', markets: [], tags: [] }];
+  node.finalize(20);
+  const [nodeProxy, gammaProxy] = [await startHostileProxy(node.rpcUrl), await startHostileProxy(gamma.url)];
+  const admin = await freePort();
+  const child = spawn(process.execPath, [resolve('dist/ingest/main.js')], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      ODDSTREAM_DATA: dataDir,
+      LOG_LEVEL: 'error',
+      ADMIN_PORT_INGEST: String(admin),
+      POLYGON_RPC_URL: nodeProxy.url,
+      POLYGON_WS_URL: node.wsUrl,
+      CHAIN_START_BLOCK: '1',
+      GAMMA_URL: gammaProxy.url,
+      RTDS_URL: rtds.url,
+    },
+  });
+  const ended = once(child, 'exit');
+  const memoryKb = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]);
+  const mine = () => {
+    node.announce(node.mine());
+    node.finalize(node.blocks.length - 5);
+  };
+  const miner = setInterval(mine, 400);
+  const price = () => rtds.publish('crypto_prices_chainlink', 'btc/usd', { timestamp: Date.now(), value: 100 });
+  const pricer = setInterval(price, 500);
+  const metric = async (name: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
+    return Number(new RegExp(`^oddstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  };
+  const metModes = new Set<string>();
+  try {
+    await eventually('the first final block', async () => (await metric('chain_final_written')) >= 20, 30_000);
+    await eventually('the price feed', async () => rtds.clients.length > 0, 20_000);
+    const [subscription] = [...(rtds.clients[0]?.subscribed ?? [])];
+    const [topic = '', symbol = ''] = subscription?.split(' ') ?? [];
+    const alive = (mode: string) => expect([mode, child.exitCode, child.signalCode]).toEqual([mode, null, null]);
+
+    /** Lasts until the node was asked in this mode, at most some seconds: its readers pause after errors. */
+    const untilMet = async (mode: string) => {
+      const before = nodeProxy.requests();
+      const deadline = performance.now() + LONGEST_MS;
+      await sleep(EACH_MS / 4);
+      while (nodeProxy.requests() === before && performance.now() < deadline) await sleep(20);
+      if (nodeProxy.requests() > before) metModes.add(mode);
+      alive(mode);
+    };
+    const answers = async () => {
+      for (const [mode, answer] of hostileAnswers) {
+        nodeProxy.answer = answer;
+        gammaProxy.answer = answer;
+        await untilMet(mode);
+      }
+      nodeProxy.answer = null;
+      gammaProxy.answer = null;
+      const catalogue = [...catalogueChanges];
+      for (const [i, [mode, change]] of [...nodeChanges].entries()) {
+        nodeProxy.change = change;
+        const [other, otherChange] = catalogue[i % catalogue.length] ?? ['', null];
+        gammaProxy.change = otherChange;
+        await untilMet(`${mode}, ${other}`);
+      }
+      nodeProxy.change = null;
+      gammaProxy.change = null;
+    };
+    const frames = async () => {
+      for (const [mode, frame] of priceFrames(topic, symbol)) {
+        for (const client of rtds.clients) client.sendRaw(frame);
+        await sleep(EACH_MS);
+        alive(mode);
+      }
+      for (let i = 0; i < 5; i++) {
+        for (const client of rtds.clients) client.close();
+        await sleep(EACH_MS);
+      }
+    };
+    const sockets = async () => {
+      for (const text of [
+        'x',
+        '[]',
+        '{"method":"eth_subscription"}',
+        `"${'x'.repeat(9_000_000)}"`,
+        '['.repeat(50_000),
+      ]) {
+        node.raw(text);
+        await sleep(EACH_MS);
+      }
+      for (const head of [null, {}, { number: 'x' }, { ...header(0), timestamp: '0xffffffffff' }, 5]) {
+        node.notify('newHeads', head);
+        await sleep(EACH_MS);
+      }
+      node.cut();
+    };
+    await Promise.all([answers(), frames(), sockets()]);
+    const target = node.blocks.length;
+    await eventually('the blocks of after it', async () => (await metric('chain_final_written')) >= target, 120_000);
+    expect(memoryKb()).toBeLessThan(MOST_MEMORY_KB);
+    // Modes that a reader waits out hide the next ones from it.
+    expect(metModes.size).toBeGreaterThan(0.8 * (hostileAnswers.size + nodeChanges.size));
+  } finally {
+    clearInterval(miner);
+    clearInterval(pricer);
+    child.kill('SIGTERM');
+    await ended;
+    await Promise.all([nodeProxy.stop(), gammaProxy.stop()]);
+    await Promise.all([node.close(), gamma.stop(), rtds.stop()]);
+  }
+  const written = await recordsOf(topics.chainFinal.name, (event) =>
+    event.kind === 'block' ? [event.value.block_number, event.value.block_hash] : undefined,
+  );
+  const newest = Number(written.at(-1)?.[0]);
+  const expected = node.blocks.filter(({ number, logs }) => number >= 1 && number <= newest && logs > 0);
+  expect(written).toEqual(expected.map(({ number, hash }) => [number, hash]));
+  const ticks = await recordsOf(topics.oracleTicks.name, (event) =>
+    event.kind === 'price_tick' ? event.value : undefined,
+  );
+  expect(ticks.length).toBeGreaterThan(0);
+  expect(ticks.filter(({ price }) => price !== 100n * 10n ** 18n)).toEqual([]);
+  const tags = await recordsOf(topics.catalog.name, (event) =>
+    event.kind === 'catalog_tag' ? event.value.slug : undefined,
+  );
+  expect(tags).toContain('crypto');
+}, 300_000);
+
+function header(number: number): Record<string, string> {
+  const hash = `0x${number.toString(16).padStart(64, '7')}`;
+  return { number: `0x${number.toString(16)}`, hash, parentHash: hash, timestamp: '0x65000000' };
+}
