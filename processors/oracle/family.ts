@@ -4,19 +4,24 @@ import { defineTable, type Family } from '../sink/family.js';
 
 const price = decimal38(18);
 
-export const ticksTable = defineTable('ticks', {
-  id: string,
-  feed: lowCardinality,
-  twap_window_s: uint16,
-  timestamp_ms: dateTime64,
-  price,
-  bid: nullable(price),
-  ask: nullable(price),
-  source: lowCardinality,
-  received_at: dateTime64,
-  _partition: uint16,
-  _offset: uint64,
-});
+/** A tick the feed repeats has the id of the first one, and replaces it. */
+export const ticksTable = defineTable(
+  'ticks',
+  {
+    id: string,
+    feed: lowCardinality,
+    twap_window_s: uint16,
+    timestamp_ms: dateTime64,
+    price,
+    bid: nullable(price),
+    ask: nullable(price),
+    source: lowCardinality,
+    received_at: dateTime64,
+    _partition: uint16,
+    _offset: uint64,
+  },
+  { keyed: true },
+);
 
 /** Oracle prices; the view of tables.ts folds the spot ones into 5-minute candles as they are inserted. */
 export const oracleFamily: Family = {

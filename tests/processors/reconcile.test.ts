@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { fillsFamily, fillsTable } from '../../processors/fills/family.js';
 import { migrations } from '../../processors/migrations.js';
+import { oracleFamily } from '../../processors/oracle/family.js';
 import { createReconciler } from '../../processors/sink/reconcile.js';
 import { createSink } from '../../processors/sink/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
-import { makeTrade } from './events.js';
+import { makeTick, makeTrade } from './events.js';
 import { runToEnd } from './run-sink.js';
 
 let engine: TestClickHouse;
@@ -72,4 +73,90 @@ it('finds every row again, and tells of rows that are missing or double until th
   );
   await reconciler.check();
   expect(await figure('sink_rows_off')).toBe(1);
+});
+
+describe('of ticks that the feed repeats', () => {
+  const codec = createCodec();
+  const second = (n: number) => 1_790_000_000 + n;
+
+  /** Chunks of 7, on tables of its own that merge only when told. */
+  const start = async (database: string) => {
+    const store = await engine.connect({ database });
+    await migrate({ client: store, migrations, logger: silentLogger() });
+    await store.command('SYSTEM STOP MERGES ticks', {});
+    const log = createMemoryLog();
+    await log.ensureTopics(allTopics);
+    const metrics = createMetrics({ process: 'test', defaults: false });
+    const deps = { family: oracleFamily, partition: 0, store, logger: silentLogger(), metrics };
+    const reconciler = createReconciler(deps);
+    const sink = createSink({ ...deps, log, codec, maxChunkRecords: 7, lingerMs: 1, onLanded: reconciler.landed });
+    const figure = async (name: string) => {
+      const text = await metrics.registry.getSingleMetricAsString(`oddstream_${name}`);
+      return Number(/\} (-?\d+)$/m.exec(text)?.[1]);
+    };
+    const land = async (seconds: readonly number[]) => {
+      const ticks = seconds.map((n) => makeTick('BTC/USD', second(n), BigInt(100 + n)));
+      await log.append(
+        'oracle.ticks',
+        ticks.map((tick) => ({
+          key: tick.feed,
+          partition: 0,
+          timestampMs: tick.timestamp_ms,
+          value: codec.encode('price_tick', tick),
+        })),
+      );
+      await runToEnd(sink);
+    };
+    const merge = async () => {
+      await store.command('SYSTEM START MERGES ticks', {});
+      await store.command('OPTIMIZE TABLE ticks FINAL', {});
+      await store.command('SYSTEM STOP MERGES ticks', {});
+    };
+    const lose = async (n: number) => {
+      await store.command('SYSTEM START MERGES ticks', {});
+      await store.command(
+        `ALTER TABLE ticks DELETE WHERE timestamp_ms = fromUnixTimestamp64Milli(${second(n)}000) SETTINGS mutations_sync = 2`,
+        {},
+      );
+    };
+    const rows = async () => (await store.query<{ n: string }>('SELECT toString(count()) AS n FROM ticks'))[0]?.n;
+    return { reconciler, figure, land, merge, lose, rows };
+  };
+  const upTo = (end: number) => Array.from({ length: end }, (_, n) => n);
+
+  it('finds nothing missing, before and after the table merges them', async () => {
+    const { reconciler, figure, land, merge, rows } = await start('ticks_repeated');
+    // Offsets 0 to 20, then seconds 0 to 9 again under 21 to 30, the last of them twice in one chunk.
+    await land([...upTo(21), ...upTo(10), 9]);
+    await reconciler.check();
+    expect(await figure('sink_rows_off')).toBe(0);
+    expect(await figure('sink_rows_proven_total')).toBe(21);
+
+    // Seconds 21 to 30 are new; they and second 5, of proven offsets, come again.
+    await land([...upTo(31).slice(21), ...upTo(31).slice(21), 5]);
+    await merge();
+    expect(await rows()).toBe('31');
+    await reconciler.check();
+    expect(await figure('sink_rows_off')).toBe(0);
+    // 10 new seconds, and second 5 once more.
+    expect(await figure('sink_rows_proven_total')).toBe(32);
+  });
+
+  it('still tells of a tick that is lost, and of no more than it', async () => {
+    const { reconciler, figure, land, merge, lose } = await start('ticks_lost');
+    await land([...upTo(21), ...upTo(10)]);
+    await merge();
+    await lose(12);
+    await reconciler.check();
+    expect(await figure('sink_rows_off')).toBe(-1);
+    await lose(3);
+    await land([40]);
+    await reconciler.check();
+    expect(await figure('sink_rows_off')).toBe(-2);
+    // The feed sends one of the two again.
+    await land([12]);
+    await reconciler.check();
+    expect(await figure('sink_rows_off')).toBe(-1);
+    expect(await figure('sink_rows_proven_total')).toBeNaN();
+  });
 });
