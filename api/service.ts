@@ -50,6 +50,8 @@ export interface ServiceDeps {
   /** When an account was made. */
   readonly accountCreatedMs: (accountId: string) => number | undefined;
   readonly window: RateWindow;
+  /** As of `createApp`. */
+  readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -112,6 +114,7 @@ export function createService(deps: ServiceDeps): Service {
     routes,
     keys: deps.keys,
     limiter: createLimiter({ window: deps.window }),
+    keylessPerMinute: deps.keylessPerMinute,
     meter: deps.meter,
     logger,
     metrics: deps.metrics,

@@ -1,4 +1,4 @@
-import { type PageHost, serveModules } from '../http/browser-files.js';
+import { type PageHost, serveContent, serveModules } from '../http/browser-files.js';
 import type { AppView } from './page.js';
 import { appCss } from './style.js';
 
@@ -21,9 +21,7 @@ export const appPreloads = (view: AppView): readonly string[] => [
 
 /** Scripts and sheet of /app. */
 export function mountAppAssets(host: PageHost): void {
-  host.get(appSheet, (_request, response) => {
-    response.type('text/css').send(appCss);
-  });
+  serveContent(host, appSheet, { content: appCss, type: 'text/css; charset=utf-8', maxAgeS: 0 });
   const names = [...new Set([...SHARED, ...Object.values(OF_VIEW).flat()])];
   serveModules(host, { prefix: ASSETS, room: 'api/app/browser', names });
 }

@@ -1,27 +1,33 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Express, Response } from 'express';
+import type { Express, Request, Response } from 'express';
+import { hostnameOf } from '../../infra/http/request-guard.js';
 import { plans } from '../../schemas/plans.js';
 import { appPreloads, appScript, appSheet, mountAppAssets } from '../app/assets.js';
 import { type AppView, appBody, appViews } from '../app/page.js';
 import { mountConsoleAssets } from '../console/assets.js';
 import { consoleBody } from '../console/page.js';
-import type { PageHost } from '../http/browser-files.js';
+import { type PageHost, serveContent, serveFile } from '../http/browser-files.js';
+import { createMemoryFile } from '../http/memory-file.js';
 import { guardPage } from '../http/site-guards.js';
 import { docsCss } from './style.js';
 
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 const ASSETS = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** The socket may be on another host or port than the page. */
 const CONSOLE_CSP = CSP.replace("connect-src 'self'", "connect-src 'self' ws: wss:");
-/** Nothing inline, and of the network only this address and the event socket's. */
-const appCsp = ({ url, port }: SocketAddress): string => {
-  const sockets = url === null ? `ws://*:${port} wss://*:${port}` : new URL(url).origin;
+/** Nothing inline, and of the network only this address and the event socket's: on the host the page was opened on when it has no other. */
+const appCsp = ({ url, port }: SocketAddress, request: Request): string => {
+  const name = hostnameOf(request.headers.host ?? '') ?? 'localhost';
+  const host = name.includes(':') ? `[${name}]` : name;
+  const socket = url === null ? `${request.secure ? 'wss' : 'ws'}://${host}:${port}` : new URL(url).origin;
   return CSP.replace(" 'unsafe-inline'", '').replace(
     "connect-src 'self'",
-    `connect-src 'self' ${sockets}; form-action 'self'`,
+    `connect-src 'self' ${socket}; form-action 'self'`,
   );
 };
 
@@ -110,19 +116,21 @@ export function mountPages(
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const openApi = JSON.stringify(options.openApi);
   const asyncApi = JSON.stringify(options.asyncApi);
-  const html = (response: Response, text: string, csp = CSP) => {
-    response.setHeader('content-security-policy', csp);
-    response.setHeader('x-content-type-options', 'nosniff');
-    response.type('text/html').send(text);
+  /** A page from memory, with the policy for the request. */
+  const html = (text: string, csp: (request: Request) => string = () => CSP) => {
+    const answer = createMemoryFile({ content: text, type: HTML, maxAgeS: 0 });
+    return (request: Request, response: Response) => {
+      response.setHeader('content-security-policy', csp(request));
+      return answer(request, response);
+    };
   };
   // The documents are for programs of any site, as the API is; what browsers show or run is not.
   const guard = guardPage(new URL(options.baseUrl).origin);
+  const documents: PageHost = { get: (path, handler) => app.get(path, handler) };
   const pages: PageHost = { get: (path, handler) => app.get(path, guard, handler) };
+  const homePage = html(page('Oddstream', home(options.baseUrl)));
   pages.get('/', (request, response) => {
-    if (request.accepts(['json', 'html']) === 'html') {
-      html(response, page('Oddstream', home(options.baseUrl)));
-      return;
-    }
+    if (request.accepts(['json', 'html']) === 'html') return homePage(request, response);
     response.json({
       name: 'Oddstream',
       docs: '/docs',
@@ -139,12 +147,8 @@ export function mountPages(
     response.setHeader('cache-control', 'public, max-age=86400');
     response.type('image/svg+xml').send(ICON_SVG);
   });
-  app.get('/openapi.json', (_request, response) => {
-    response.type('application/json').send(openApi);
-  });
-  app.get('/asyncapi.json', (_request, response) => {
-    response.type('application/json').send(asyncApi);
-  });
+  serveContent(documents, '/openapi.json', { content: openApi, type: JSON_TYPE, maxAgeS: 0 });
+  serveContent(documents, '/asyncapi.json', { content: asyncApi, type: JSON_TYPE, maxAgeS: 0 });
   const { url, port } = options.socket;
   const socketData = `data-port="${port}" data-socket="${escapeHtml(url ?? '')}"`;
   const consolePage = page('Oddstream console', `${header}${consoleBody}`, {
@@ -152,7 +156,10 @@ export function mountPages(
     sheets: [REFERENCE_SHEET, '/docs/docs.css', '/console/console.css'],
     attributes: ` class="console" ${socketData}`,
   });
-  pages.get('/console', (_request, response) => html(response, consolePage, CONSOLE_CSP));
+  pages.get(
+    '/console',
+    html(consolePage, () => CONSOLE_CSP),
+  );
   mountConsoleAssets(pages);
   for (const [view, path] of Object.entries(appViews)) {
     const text = page('Oddstream', `${header}${appBody(view as AppView)}`, {
@@ -161,26 +168,19 @@ export function mountPages(
       preloads: appPreloads(view as AppView),
       attributes: ` class="app" data-view="${view}" ${socketData}`,
     });
-    pages.get(path.replace(/\{(\w+)\}/g, ':$1'), (_request, response) => html(response, text, appCsp(options.socket)));
+    pages.get(
+      path.replace(/\{(\w+)\}/g, ':$1'),
+      html(text, (request) => appCsp(options.socket, request)),
+    );
   }
   mountAppAssets(pages);
   const docs = page('Oddstream API reference', `${header}<main><div id="reference"></div>${planTable()}</main>`, {
     script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
   });
-  pages.get('/docs', (_request, response) => html(response, docs));
-  pages.get('/docs/init.js', (_request, response) => {
-    response.type('text/javascript').send(INIT);
-  });
-  pages.get('/docs/docs.css', (_request, response) => {
-    response.type('text/css').send(docsCss);
-  });
+  pages.get('/docs', html(docs));
+  serveContent(pages, '/docs/init.js', { content: INIT, type: 'text/javascript; charset=utf-8', maxAgeS: 0 });
+  serveContent(pages, '/docs/docs.css', { content: docsCss, type: 'text/css; charset=utf-8', maxAgeS: 0 });
   for (const [name, type] of Object.entries(ASSETS)) {
-    pages.get(`/docs/${name}`, (_request, response, next) => {
-      response.setHeader('content-type', `${type}; charset=utf-8`);
-      response.setHeader('cache-control', 'public, max-age=86400');
-      response.sendFile(join(assets, name), { cacheControl: false }, (error?: Error) => {
-        if (error !== undefined && !response.headersSent) next(error);
-      });
-    });
+    serveFile(pages, `/docs/${name}`, { name: join(assets, name), type: `${type}; charset=utf-8`, maxAgeS: 86_400 });
   }
 }

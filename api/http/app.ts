@@ -7,6 +7,7 @@ import { authenticate, type Caller, type KeyDirectory } from '../auth/caller.js'
 import { keyFrom } from '../auth/carriers.js';
 import { familyOf, renderFailure } from '../errors/dialects.js';
 import { ApiError, type Failure } from '../errors/failure.js';
+import { limitKeyless } from '../limits/keyless.js';
 import type { Limiter } from '../limits/limiter.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
 import { cors, requestIdOf, requestIds } from './headers.js';
@@ -17,6 +18,8 @@ export interface AppDeps {
   readonly routes: readonly Route[];
   readonly keys: KeyDirectory;
   readonly limiter: Limiter;
+  /** Requests without a valid key that one client address may send; the common limit unless given. */
+  readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -93,6 +96,7 @@ export function createApp(deps: AppDeps): Express {
   const failures = deps.metrics.counter('api_failures_total', 'Refused or failed requests', ['family', 'kind']);
 
   app.use(requestIds(), guardHost(deps.allowedHosts), cors(), guardWrites(deps.ownOrigin));
+  app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, perMinute: deps.keylessPerMinute }));
   deps.pages?.(app);
 
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {

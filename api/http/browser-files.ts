@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
+import { createMemoryFile, type MemoryFile } from './memory-file.js';
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
@@ -15,20 +16,18 @@ function sourceFolder(room: string): string {
   return existsSync(fromSource) ? fromSource : join(import.meta.dirname, '../../..', room);
 }
 
-/** One file at one path. `maxAgeS` 0: browsers ask each time whether it is still the same. */
+/** One file at one path, from memory. */
 export function serveFile(
   host: PageHost,
   path: string,
   file: { readonly name: string; readonly type: string; readonly maxAgeS: number },
 ): void {
-  host.get(path, (_request, response, next) => {
-    response.setHeader('content-type', file.type);
-    response.setHeader('cache-control', file.maxAgeS === 0 ? 'no-cache' : `public, max-age=${file.maxAgeS}`);
-    response.setHeader('x-content-type-options', 'nosniff');
-    response.sendFile(file.name, { cacheControl: false }, (error?: Error) => {
-      if (error !== undefined && !response.headersSent) next(error);
-    });
-  });
+  serveContent(host, path, { content: readFileSync(file.name), type: file.type, maxAgeS: file.maxAgeS });
+}
+
+/** The same for content that is no file. */
+export function serveContent(host: PageHost, path: string, file: MemoryFile): void {
+  host.get(path, createMemoryFile(file));
 }
 
 /** A page's own modules at `<prefix>/<name>`; browsers run them as they are. */

@@ -61,6 +61,16 @@ describe('startBanner', () => {
     );
   });
 
+  it('prints the key once: a later start says where it is, in commands that still work when pasted', () => {
+    const base = { addresses, key: 'odds_live_secret', database: 'market', sources: [] };
+    expect(startBanner(base)).toContain("-H 'x-api-key: odds_live_secret'");
+    const later = startBanner({ ...base, keyFile: '/data/dev-key' });
+    expect(later).not.toContain('odds_live_secret');
+    expect(later).toContain('Your key (enterprise plan, this machine only): in /data/dev-key');
+    expect(later).toContain(`-H "x-api-key: $(cat '/data/dev-key')"`);
+    expect(later).toContain(`watch.mjs "ws://127.0.0.1:8081/ws?key=$(cat '/data/dev-key')" '{`);
+  });
+
   it('links the pages with the ready key, and without one where there is none', () => {
     const base = { addresses, database: 'market', sources: [] };
     expect(startBanner({ ...base, key: 'k' })).toMatch(

@@ -43,6 +43,8 @@ export function startBanner(options: {
   /** Of the public views. */
   database: string;
   sources: readonly SourceSummary[];
+  /** The file with the key, when an earlier start has shown it: then it is not printed again. */
+  keyFile?: string | null;
   /** Who may ask the tables, when a password is needed; the password itself is not printed. */
   login?: string | null;
   /** What the shell puts in as his password; `$CLICKHOUSE_PASSWORD` unless given. */
@@ -54,12 +56,12 @@ export function startBanner(options: {
   /** What stays down until a person mends it, with the reason. */
   down?: readonly string[];
 }): string {
-  const { addresses, key, sources, trouble = [], loading = [], down = [] } = options;
+  const { addresses, key, keyFile = null, sources, trouble = [], loading = [], down = [] } = options;
   const rows: [string, string][] = [
     ['REST', addresses.api],
     ['API reference', `${addresses.api}/docs`],
     // What stands behind # stays in the browser: no server and no log sees the key.
-    ['Markets and wallets', `${addresses.api}/app${key === null ? '' : `#key=${key}`}`],
+    ['Markets and wallets', `${addresses.api}/app${key === null || keyFile !== null ? '' : `#key=${key}`}`],
     ['Status', `${addresses.api}/v1/status`],
     ['Event socket', addresses.socket],
     ['Stream console', `${addresses.api}/console`],
@@ -89,17 +91,20 @@ export function startBanner(options: {
     );
   }
   const login = options.login ? `-u "${options.login}:${options.password ?? '$CLICKHOUSE_PASSWORD'}" ` : '';
-  const shownKey = key ?? '<your key>';
+  const quoted = keyFile === null ? `'${key ?? '<your key>'}'` : `"$(cat '${keyFile}')"`;
+  const inText = quoted.slice(1, -1);
+  const header = quoted.startsWith('"') ? `"x-api-key: ${inText}"` : `'x-api-key: ${inText}'`;
+  const socket = quoted.startsWith('"') ? `"${addresses.socket}?key=${inText}"` : `'${addresses.socket}?key=${inText}'`;
   if (key === null) {
     lines.push('', '  No ready key: a port is open beyond this machine. Make one:');
     lines.push(`    curl -X POST ${addresses.api}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'`);
-  } else lines.push('', `  Your key (enterprise plan, this machine only): ${key}`);
+  } else lines.push('', `  Your key (enterprise plan, this machine only): ${keyFile === null ? key : `in ${keyFile}`}`);
   lines.push(
     '',
     '  Try it:',
-    `    curl -s '${addresses.api}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: ${shownKey}'`,
-    `    curl -s '${addresses.api}/v3/trades?limit=3' -H 'x-api-key: ${shownKey}'`,
-    `    node infra/up/watch.mjs '${addresses.socket}?key=${shownKey}' '{"action":"subscribe","type":"trades"}'`,
+    `    curl -s '${addresses.api}/v1/crypto/candles?symbol=BTC' -H ${header}`,
+    `    curl -s '${addresses.api}/v3/trades?limit=3' -H ${header}`,
+    `    node infra/up/watch.mjs ${socket} '{"action":"subscribe","type":"trades"}'`,
     `    curl -s ${login}'${addresses.clickhouse}/?database=${options.database}' -d 'SELECT count() AS matches, sum(match_usd) AS usd FROM trades'`,
     '',
     '  Ctrl-C stops everything.',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { openTopics } from '../registry/open-topics.js';
 import { silentLogger } from '../telemetry/logger.js';
 import { addressesOf, type SourceSummary, startBanner, UP } from './banner.js';
 import { type Console, createConsole } from './console.js';
-import { ensureDevKey } from './dev-key.js';
+import { devKeyFile, ensureDevKey } from './dev-key.js';
 import { isLoopback } from './loopback.js';
 import { probe, waitFor } from './probe.js';
 import type { Standing } from './progress.js';
@@ -69,11 +70,13 @@ async function insistOnKey(config: Config, view: Console, signal: AbortSignal): 
 async function announce(deps: {
   config: Config;
   key: string | null;
+  /** Where the key is, when an earlier start has printed it. */
+  keyFile: string | null;
   supervisor: Supervisor;
   view: Console;
   signal: AbortSignal;
 }): Promise<void> {
-  const { config, key, supervisor, view, signal } = deps;
+  const { config, key, keyFile, supervisor, view, signal } = deps;
   const addresses = addressesOf(config);
   const startedMs = Date.now();
   let saidTrouble = false;
@@ -88,7 +91,7 @@ async function announce(deps: {
     const own = set === '' ? null : user;
     const login = embedded === null ? own : analyst.password === undefined ? null : 'analyst';
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
-    view.say(startBanner({ addresses, key, database, sources, login, password, ...standing }));
+    view.say(startBanner({ addresses, key, keyFile, database, sources, login, password, ...standing }));
   };
   let told = 0;
   const look = async (): Promise<boolean> => {
@@ -153,12 +156,14 @@ async function main(): Promise<void> {
   process.on('SIGTERM', onSignal);
 
   try {
+    const keyPath = devKeyFile(config.dataDir);
+    const keyFile = existsSync(keyPath) ? keyPath : null;
     const readyOrNot = insistOnKey(config, view, stop.signal);
     // Looked at below; a start that fails first must not leave it unheard.
     readyOrNot.catch(() => undefined);
     await supervisor.startAll(stop.signal);
     const key = await readyOrNot;
-    await announce({ config, key, supervisor, view, signal: stop.signal });
+    await announce({ config, key, keyFile, supervisor, view, signal: stop.signal });
   } catch (error) {
     if (stop.signal.aborted) return;
     view.say(error instanceof Error ? error.message : String(error));

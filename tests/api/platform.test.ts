@@ -674,15 +674,15 @@ describe('pages', () => {
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
-  it.each([
-    [{ 'if-match': '"other"' }, 412, 'The file does not meet the If-Match or If-Unmodified-Since header.'],
-    [{ range: 'bytes=999999999-' }, 416, 'The file does not meet the Range header.'],
-  ])('answers a condition that a file does not meet as such: %j', async (headers, status, error) => {
-    for (const path of ['/console/main.js', '/app/assets/api.js', '/docs/swagger-ui.css']) {
-      const answer = await api.get(path, null, headers as Record<string, string>);
-      expect([path, answer.status, answer.body]).toEqual([path, status, { error }]);
-    }
-  });
+  it.each([[{ 'if-match': '"other"' }, 412, 'The file does not meet the If-Match or If-Unmodified-Since header.']])(
+    'answers a condition that a file does not meet as such: %j',
+    async (headers, status, error) => {
+      for (const path of ['/console/main.js', '/app/assets/api.js', '/docs/swagger-ui.css']) {
+        const answer = await api.get(path, null, headers as Record<string, string>);
+        expect([path, answer.status, answer.body]).toEqual([path, status, { error }]);
+      }
+    },
+  );
 
   it('has an icon for browsers that ask by themselves', async () => {
     const icon = await api.get('/favicon.ico');

@@ -94,8 +94,8 @@ describe('the api', () => {
   };
 
   it('has nothing before or behind its routes but what serves no data', () => {
-    // Request ids, host names, CORS, writes of other sites; then 404 and errors. One more needs a look, and a rule.
-    expect(api.service.app.router.stack.filter((layer) => layer.route === undefined)).toHaveLength(6);
+    // Request ids, host names, CORS, writes of other sites, requests without a key; then 404 and errors. One more needs a look, and a rule.
+    expect(api.service.app.router.stack.filter((layer) => layer.route === undefined)).toHaveLength(7);
     const documented = Object.keys((api.service.openApi as { paths: object }).paths);
     expect(documented.length).toBeGreaterThan(50);
     const paths = new Set(routed().map(({ path }) => path.replace(/:(\w+)/g, '{$1}')));

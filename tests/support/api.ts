@@ -72,6 +72,7 @@ function holdAgainstSchema(service: Service, method: string, path: string, answe
 /** The API over the real engine with the real tables, an in-memory log and the real accounts fold; own clock. */
 export async function startApi(options: {
   nowMs: number;
+  keylessPerMinute?: number;
   trustedProxies?: readonly string[];
   socketPort?: number;
   chainState?: ChainState;
@@ -114,6 +115,7 @@ export async function startApi(options: {
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'of these tests' },
     window: createMemoryWindow({ windowMs: 60_000 }),
+    keylessPerMinute: options.keylessPerMinute ?? 1_000_000,
     meter: (request) => metered.push(request),
     logger,
     metrics,

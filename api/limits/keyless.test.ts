@@ -1,0 +1,52 @@
+import type { Request, Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../errors/failure.js';
+import { limitKeyless } from './keyless.js';
+
+const VALID = 'odds_live_0123456789abcdef0123456789abcdef';
+
+function setUp(perMinute: number) {
+  let nowMs = 1_000_000;
+  const keys = {
+    lookup: (key: string) => (key === VALID ? { accountId: 'a', keyHash: 'h', plan: 'free' as const } : null),
+  };
+  const handler = limitKeyless({ keys, nowMs: () => nowMs, perMinute });
+  const send = (ip: string, headers: Record<string, string> = {}, url = '/docs') =>
+    new Promise<unknown>((resolve) => {
+      void handler({ ip, headers, originalUrl: url } as unknown as Request, {} as Response, resolve);
+    });
+  return { send, wait: (ms: number) => (nowMs += ms) };
+}
+
+describe('limitKeyless', () => {
+  it('rejects more requests of one address in a minute than allowed, and takes them again later', async () => {
+    const { send, wait } = setUp(3);
+    for (let i = 0; i < 3; i++) expect(await send('192.0.2.1')).toBeUndefined();
+    const refused = await send('192.0.2.1');
+    expect(refused).toBeInstanceOf(ApiError);
+    expect((refused as ApiError).failure).toMatchObject({
+      kind: 'rate_limited',
+      limitPerMinute: 3,
+      retryAtMs: 1_060_000,
+    });
+    expect(await send('192.0.2.2')).toBeUndefined();
+    wait(60_001);
+    expect(await send('192.0.2.1')).toBeUndefined();
+  });
+
+  it('counts an IPv6 network as one, and a mapped IPv4 address as itself', async () => {
+    const { send } = setUp(1);
+    expect(await send('2001:db8:1:2::1')).toBeUndefined();
+    expect(await send('2001:db8:1:2:ffff::9')).toBeInstanceOf(ApiError);
+    expect(await send('2001:db8:1:3::1')).toBeUndefined();
+    expect(await send('192.0.2.7')).toBeUndefined();
+    expect(await send('::ffff:192.0.2.7')).toBeInstanceOf(ApiError);
+  });
+
+  it('does not count requests with a valid key, and counts those with a wrong one', async () => {
+    const { send } = setUp(1);
+    for (let i = 0; i < 5; i++) expect(await send('192.0.2.1', { 'x-api-key': VALID })).toBeUndefined();
+    expect(await send('192.0.2.1', { 'x-api-key': 'wrong' })).toBeUndefined();
+    expect(await send('192.0.2.1', {}, '/v1/status?key=wrong')).toBeInstanceOf(ApiError);
+  });
+});
