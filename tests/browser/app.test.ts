@@ -481,7 +481,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const answer = await fetch(`${product.api}${marketPage()}`);
     const text = await answer.text();
     expect(answer.headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws:\/\/\*:\d+ wss:\/\/\*:\d+; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws:\/\/127\.0\.0\.1:\d+; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     );
     expect(text).not.toMatch(/ on\w+=| style=|<style|<script>/);
     expect(text.length).toBeLessThan(8_000);
