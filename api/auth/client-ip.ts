@@ -2,12 +2,10 @@ import { isIPv6 } from 'node:net';
 
 /**
  * The unit that per-address rules count: an IPv4 address, or the /64 network of an IPv6 address (one host usually owns all of it).
- * IPv4-mapped IPv6 (`::ffff:1.2.3.4`) is the IPv4 address. Zone ids are dropped. Text that is no address is returned as it is.
+ * IPv4-mapped IPv6 (`::ffff:1.2.3.4`, in any spelling) is the IPv4 address. Zone ids are dropped. Text that is no address is returned as it is.
  */
 export function clientNetwork(ip: string): string {
   const bare = ip.split('%', 1)[0] ?? ip;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare);
-  if (mapped?.[1] !== undefined) return mapped[1];
   if (!isIPv6(bare)) return bare;
   const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');
@@ -15,5 +13,9 @@ export function clientNetwork(ip: string): string {
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const missing = tail === undefined ? 0 : 8 - left.length - right.length;
   const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right];
+  if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
+    const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16));
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
   return `${groups.slice(0, 4).join(':')}::/64`;
 }

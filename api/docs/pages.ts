@@ -18,18 +18,22 @@ const ASSETS = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/jav
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** The socket may be on another host or port than the page. */
-const CONSOLE_CSP = CSP.replace("connect-src 'self'", "connect-src 'self' ws: wss:");
-/** Nothing inline, and of the network only this address and the event socket's: on the host the page was opened on when it has no other. */
-const appCsp = ({ url, port }: SocketAddress, request: Request): string => {
-  const name = hostnameOf(request.headers.host ?? '') ?? 'localhost';
-  const host = name.includes(':') ? `[${name}]` : name;
-  const socket = url === null ? `${request.secure ? 'wss' : 'ws'}://${host}:${port}` : new URL(url).origin;
-  return CSP.replace(" 'unsafe-inline'", '').replace(
-    "connect-src 'self'",
-    `connect-src 'self' ${socket}; form-action 'self'`,
-  );
+/**
+ * Origin of the event socket as the pages open it: on the host the page was opened on when none is set. A policy cannot name an IPv6 address
+ * (browsers ignore such a source), so there it is the scheme alone.
+ */
+const socketSource = ({ url, port }: SocketAddress, request: Request): string => {
+  const scheme = url === null ? (request.secure ? 'wss:' : 'ws:') : new URL(url).protocol;
+  const name = url === null ? (hostnameOf(request.headers.host ?? '') ?? 'localhost') : new URL(url).hostname;
+  if (name.includes(':')) return scheme;
+  return url === null ? `${scheme}//${name}:${port}` : new URL(url).origin;
 };
+/** Of the network only this address and the event socket. */
+const consoleCsp = (socket: SocketAddress, request: Request): string =>
+  CSP.replace("connect-src 'self'", `connect-src 'self' ${socketSource(socket, request)}`);
+/** The same, and nothing inline. */
+const appCsp = (socket: SocketAddress, request: Request): string =>
+  consoleCsp(socket, request).replace(" 'unsafe-inline'", '').replace('; base-uri', "; form-action 'self'; base-uri");
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
@@ -158,7 +162,7 @@ export function mountPages(
   });
   pages.get(
     '/console',
-    html(consolePage, () => CONSOLE_CSP),
+    html(consolePage, (request) => consoleCsp(options.socket, request)),
   );
   mountConsoleAssets(pages);
   for (const [view, path] of Object.entries(appViews)) {

@@ -1,6 +1,10 @@
 import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { ApiError } from '../errors/failure.js';
+import { createApp } from '../http/app.js';
+import { listen } from '../http/server.js';
 import { limitKeyless } from './keyless.js';
 
 const VALID = 'odds_live_0123456789abcdef0123456789abcdef';
@@ -49,4 +53,49 @@ describe('limitKeyless', () => {
     expect(await send('192.0.2.1', { 'x-api-key': 'wrong' })).toBeUndefined();
     expect(await send('192.0.2.1', {}, '/v1/status?key=wrong')).toBeInstanceOf(ApiError);
   });
+});
+
+describe('createApp', () => {
+  const NOW_MS = 1_800_000_000_000;
+  const bodyOf = {
+    '/v1/x': { error: 'Rate limit exceeded. Retry after 1800000060.', reset_at: 1_800_000_060 },
+    '/v2/x/y': { error: 'rate limit exceeded', reset_at: 1_800_000_060 },
+    '/v3/x': { error: 'rate limit exceeded', reset_at: 1_800_000_060 },
+    '/docs': { error: 'Rate limit exceeded. Retry after 1800000060.', reset_at: 1_800_000_060 },
+  };
+
+  it.each(Object.entries(bodyOf))(
+    'answers %s beyond the limit of an address with 429, per proxied client',
+    async (path, body) => {
+      const app = createApp({
+        routes: [],
+        keys: { lookup: () => null },
+        keylessPerMinute: 2,
+        limiter: { admit: () => Promise.reject(new Error('not for requests without a key')) },
+        meter: () => undefined,
+        logger: silentLogger(),
+        metrics: createMetrics({ process: 'api' }),
+        nowMs: () => NOW_MS,
+        trustedProxies: ['127.0.0.1'],
+        allowedHosts: [],
+        ownOrigin: 'http://127.0.0.1',
+        upgradeUrl: 'http://127.0.0.1/docs#plans',
+      });
+      const server = await listen(app, { host: '127.0.0.1', port: 0 });
+      const get = (client: string) =>
+        fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { 'x-forwarded-for': client } });
+      try {
+        for (const end of ['1', '2']) expect((await get(`2001:db8:1:2::${end}`)).status).toBe(404);
+        const rejected = await get('2001:db8:1:2::3');
+        expect([rejected.status, rejected.headers.get('retry-after'), await rejected.json()]).toEqual([
+          429,
+          '60',
+          body,
+        ]);
+        expect((await get('2001:db8:1:3::1')).status).toBe(404);
+      } finally {
+        await server.close(500);
+      }
+    },
+  );
 });

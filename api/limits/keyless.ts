@@ -4,11 +4,11 @@ import type { KeyDirectory } from '../auth/caller.js';
 import { keyFrom } from '../auth/carriers.js';
 import { clientNetwork } from '../auth/client-ip.js';
 import { ApiError } from '../errors/failure.js';
-import { createMemoryWindow } from './memory-window.js';
+import { createAddressCounter } from './address-counter.js';
 
 /** A page of /app takes some 25 requests. */
 export const KEYLESS_PER_MINUTE = 1_200;
-/** Networks counted one by one; when there are more in a minute, they share one count. */
+/** Networks counted one by one, some 20 MB; further ones of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
 /**
@@ -17,14 +17,13 @@ const MAX_NETWORKS = 100_000;
  */
 export function limitKeyless(options: { keys: KeyDirectory; nowMs: () => number; perMinute?: number }): RequestHandler {
   const { keys, nowMs, perMinute = KEYLESS_PER_MINUTE } = options;
-  const window = createMemoryWindow({ windowMs: commonLimits.rateWindowMs });
-  return async (request, _response, next) => {
+  const { rateWindowMs: windowMs } = commonLimits;
+  const counter = createAddressCounter({ windowMs, limit: perMinute, maxClients: MAX_NETWORKS });
+  return (request, _response, next) => {
     if (hasValidKey(request, keys)) return next();
     const at = nowMs();
-    const key = window.size < MAX_NETWORKS ? clientNetwork(request.ip ?? '') : 'others';
-    const { allowed, states } = await window.take([{ key, limit: perMinute }], at);
+    const { allowed, resetMs: retryAtMs } = counter.take(clientNetwork(request.ip ?? ''), at);
     if (allowed) return next();
-    const retryAtMs = states[0]?.resetMs ?? at + commonLimits.rateWindowMs;
     next(new ApiError({ kind: 'rate_limited', retryAtMs, nowMs: at, limitPerMinute: perMinute }));
   };
 }
