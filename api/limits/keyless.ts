@@ -8,7 +8,7 @@ import { createAddressCounter } from './address-counter.js';
 
 /** A page of /app takes some 25 requests. */
 export const KEYLESS_PER_MINUTE = 1_200;
-/** Networks counted one by one, some 20 MB; further ones of the same minute share one count. */
+/** Networks counted one by one, some 30 MB; further ones of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
 /**
