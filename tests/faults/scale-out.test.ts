@@ -68,6 +68,8 @@ async function startFurther(
         ...ENV,
         ODDSTREAM_DATA: dataDir,
         CLICKHOUSE_URL: product.clickhouse,
+        CLICKHOUSE_USER: 'oddstream',
+        CLICKHOUSE_PASSWORD: product.clickhousePassword(),
         [name === 'ingest' ? 'ADMIN_PORT_INGEST' : 'ADMIN_PORT_PROCESSORS']: String(port),
         ...(logUrl === undefined ? {} : { LOG_URL: logUrl }),
       },

@@ -45,6 +45,8 @@ export interface Product {
   readonly api: string;
   readonly socket: string;
   readonly clickhouse: string;
+  /** Of the embedded ClickHouse's user `oddstream`. */
+  clickhousePassword(): string;
   readonly dataDir: string;
   readonly output: () => string;
   key(): string;
@@ -122,6 +124,7 @@ export async function startProduct(
     api: apiUrl,
     socket: `ws://127.0.0.1:${gateway}/ws`,
     clickhouse: clickhouseUrl,
+    clickhousePassword: password,
     dataDir,
     output: () => output,
     key: () => readFileSync(join(dataDir, 'dev-key'), 'utf8').trim(),

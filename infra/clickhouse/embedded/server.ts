@@ -6,15 +6,12 @@ import { makePrivateDirectory } from '../../files/private-files.js';
 import { crossOriginRejection, hostRejection } from '../../http/request-guard.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import { type AnalystOptions, type Analysts, createAnalysts } from './analysts.js';
+import { type AnalystOptions, createAnalysts } from './analysts.js';
 import { type Engine, openEngine } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
-import { execute, type PreparedQuery, prepare } from './execute.js';
 import type { OwnerAccount } from './identities.js';
-import { createReply, type Reply } from './reply.js';
-import { decodedBody, type QueryRequest, readQueryRequest } from './request.js';
-import { createSessions, type Lease } from './sessions.js';
-import { createSlots } from './slots.js';
+import { createQueries } from './queries.js';
+import { createReply } from './reply.js';
 import { openSpool } from './spool.js';
 
 export interface EmbeddedServerOptions {
@@ -51,18 +48,11 @@ export interface EmbeddedServer {
 }
 
 const MAX_URL_BYTES = 1024 * 1024;
-const MAX_WAITING = 1000;
 const DISPLAY_NAME = 'oddstream';
 /** A request must have come whole by then. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const HEADERS_TIMEOUT_MS = 20_000;
 const MAX_CONNECTIONS = 512;
-
-/** A query from its request to the end of its answer. */
-interface RunningQuery {
-  lease: Lease | undefined;
-  readonly abort: AbortController;
-}
 
 /** Opens the engine and serves ClickHouse's HTTP interface. RetryableError when the directory or the port is still in use. */
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
@@ -78,161 +68,10 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   });
   const analysts = analyst === undefined ? undefined : await createAnalysts({ engine, options: analyst, metrics });
   const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), concurrency);
-  const sessions = createSessions({ engine, analystSettings: analysts?.settings ?? {} });
-  const slots = createSlots({ capacity: concurrency, maxWaiting: MAX_WAITING });
-  const running = new Map<string, RunningQuery>();
   const accounts = { owners: options.owners, analyst };
   const rules = { accounts, analystDatabase: analyst?.database ?? '' };
-  const queries = metrics.counter('clickhouse_queries_total', 'Queries answered, by kind and exception code', [
-    'kind',
-    'code',
-  ]);
-  const seconds = metrics.histogram(
-    'clickhouse_query_seconds',
-    'Time from the whole request to the end of its answer',
-    [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
-    ['kind'],
-  );
-  const written = metrics.counter('clickhouse_rows_written_total', 'Rows of INSERT statements');
-  const active = metrics.gauge('clickhouse_queries_running', 'Queries that run in the engine now');
-  const queued = metrics.gauge('clickhouse_queries_waiting', 'Queries that wait for a place');
+  const queries = createQueries({ engine, spool, analysts, rules, concurrency, logger, metrics });
   let draining = false;
-
-  async function serveQuery(request: IncomingMessage, response: ServerResponse, url: URL, reply: Reply): Promise<void> {
-    const query = readQueryRequest(request, url, rules);
-    reply.set('X-ClickHouse-Query-Id', query.queryId);
-    const id = `${query.identity.user} ${query.queryId}`;
-    if (running.has(id)) {
-      const text = `Query with id = ${query.queryId} is already running.`;
-      throw new ServerException(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', text);
-    }
-    const entry: RunningQuery = { lease: undefined, abort: new AbortController() };
-    running.set(id, entry);
-    response.once('close', () => {
-      if (!response.writableFinished)
-        end(entry, new ServerException(394, 'QUERY_WAS_CANCELLED', 'The client went away.'));
-    });
-    try {
-      await runQuery(request, response, query, reply, entry);
-    } finally {
-      running.delete(id);
-    }
-  }
-
-  async function runQuery(
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: QueryRequest,
-    reply: Reply,
-    entry: RunningQuery,
-  ): Promise<void> {
-    const prepared = await prepare(query, decodedBody(request), spool);
-    const startedAt = performance.now();
-    const { kind } = prepared.statement;
-    let code = 0;
-    try {
-      if (query.identity.role === 'analyst') await runForAnalyst(analysts!, response, query, prepared, reply, entry);
-      else await runForOwner(query, prepared, reply, entry);
-    } catch (error) {
-      code = parseEngineError(error).code;
-      throw error;
-    } finally {
-      if (prepared.data !== undefined) await spool.remove(prepared.data.path);
-      queries.inc({ kind, code: String(code) });
-      seconds.observe({ kind }, (performance.now() - startedAt) / 1000);
-    }
-  }
-
-  async function runForOwner(query: QueryRequest, prepared: PreparedQuery, reply: Reply, entry: RunningQuery) {
-    queued.set(slots.waiting + 1);
-    const slot = await slots.acquire(entry.abort.signal);
-    active.set(slots.running);
-    queued.set(slots.waiting);
-    try {
-      await runOnSession(query, prepared, slot.index, reply, entry, () => undefined);
-    } finally {
-      slot.release();
-      active.set(slots.running);
-    }
-  }
-
-  async function runForAnalyst(
-    service: Analysts,
-    response: ServerResponse,
-    query: QueryRequest,
-    prepared: PreparedQuery,
-    reply: Reply,
-    entry: RunningQuery,
-  ): Promise<void> {
-    const slot = await service.acquire(entry.abort.signal);
-    const overrun = setTimeout(() => {
-      end(entry, service.explain(new ServerException(159, 'TIMEOUT_EXCEEDED', 'Timeout exceeded.')));
-    }, service.engineMs);
-    let sent: (() => void) | undefined;
-    let tooSlow: NodeJS.Timeout | undefined;
-    const engineDone = () => {
-      clearTimeout(overrun);
-      slot.release();
-      sent = service.sending();
-      tooSlow = setTimeout(() => response.destroy(), service.sendMs);
-    };
-    try {
-      const admitted = await service.admit(query, prepared.statement);
-      // Analysts' results go through files: no pipe of the spool is theirs.
-      await runOnSession(
-        admitted.request,
-        { ...prepared, statement: admitted.statement },
-        -1,
-        reply,
-        entry,
-        engineDone,
-      );
-    } catch (error) {
-      throw service.explain(entry.abort.signal.aborted ? entry.abort.signal.reason : error);
-    } finally {
-      clearTimeout(overrun);
-      clearTimeout(tooSlow);
-      slot.release();
-      sent?.();
-    }
-  }
-
-  async function runOnSession(
-    query: QueryRequest,
-    prepared: PreparedQuery,
-    pipe: number,
-    reply: Reply,
-    entry: RunningQuery,
-    engineDone: () => void,
-  ): Promise<void> {
-    const { statement } = prepared;
-    const lease = await sessions.lease(query, statement);
-    entry.lease = lease;
-    let clean = false;
-    try {
-      entry.abort.signal.throwIfAborted();
-      const { session, prelude } = lease;
-      const summary = await execute(
-        { engine, spool, session, prelude, slot: pipe, request: query, reply, engineDone },
-        prepared,
-      );
-      clean = !entry.abort.signal.aborted;
-      if (statement.kind === 'insert') written.inc(summary.writtenRows);
-    } finally {
-      entry.lease = undefined;
-      await lease.release(clean);
-    }
-  }
-
-  /** Cancels a query wherever it is: waiting, or in the engine. */
-  function end(entry: RunningQuery, reason: ServerException): void {
-    entry.abort.abort(reason);
-    if (entry.lease !== undefined) kill(entry.lease);
-  }
-
-  function kill(lease: Lease): void {
-    engine.kill(lease.session).catch((error) => logger.warn({ err: error }, 'cannot kill an abandoned query'));
-  }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const reply = createReply(response, { version: `${engine.version} (official build)`, displayName: DISPLAY_NAME });
@@ -262,7 +101,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       return plain(405, 'Only GET, HEAD and POST are served here.\n');
     }
     try {
-      await serveQuery(request, response, url, reply);
+      await queries.serve(request, response, url, reply);
     } catch (error) {
       if (response.destroyed) return;
       const exception = parseEngineError(error);
@@ -314,18 +153,15 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const timer = setTimeout(() => {
-        for (const entry of running.values()) {
-          end(entry, new ServerException(394, 'QUERY_WAS_CANCELLED', 'The server is shutting down.'));
-        }
+        queries.cancelAll(new ServerException(394, 'QUERY_WAS_CANCELLED', 'The server is shutting down.'));
       }, drainMs);
-      await slots.idle();
-      await analysts?.idle();
+      await queries.idle();
       clearTimeout(timer);
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), 500);
       await stopped;
       clearTimeout(cut);
-      sessions.close();
+      queries.close();
       await engine.close();
       await spool.close();
     },

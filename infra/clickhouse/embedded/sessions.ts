@@ -63,8 +63,10 @@ export function createSessions(options: {
       if (request.session !== undefined && request.identity.role !== 'analyst') {
         return named.lease(request, statement, (session) => profile(request, session, true));
       }
-      // Reading changes nothing in a session; what other statements do to it ends with it.
-      const key = statement.kind === 'select' || statement.kind === 'show' ? profileKey(request) : undefined;
+      // Reading changes nothing in a session; what other statements do to it ends with it. Analysts' end with their request: settings that
+      // vary with each would push out the sessions kept for the product.
+      const reads = statement.kind === 'select' || statement.kind === 'show';
+      const key = reads && request.identity.role === 'owner' ? profileKey(request) : undefined;
       const known = key === undefined ? undefined : unpark(key);
       const session = known ?? (await engine.session());
       const statements = known === undefined ? profile(request, session, false) : parameters(request);
@@ -88,7 +90,7 @@ export function createSessions(options: {
 /** Everything that is set in a session the request has used, values of parameters apart: those are always set again. */
 function profileKey(request: QueryRequest): string {
   const settings = Object.entries(request.settings).sort(([a], [b]) => (a < b ? -1 : 1));
-  const readonly = request.identity.role === 'analyst' ? 1 : request.readonlyMethod ? 2 : 0;
+  const readonly = request.readonlyMethod ? 2 : 0;
   return JSON.stringify([readonly, request.database ?? null, settings, Object.keys(request.params).sort()]);
 }
 
