@@ -25,6 +25,8 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
         ...env,
         ODDSTREAM_DATA: product.dataDir,
         CLICKHOUSE_URL: product.clickhouse,
+        CLICKHOUSE_USER: 'oddstream',
+        CLICKHOUSE_PASSWORD: product.clickhousePassword(),
         API_PORT: String(port),
         ADMIN_PORT_API: String(adminPort),
       },

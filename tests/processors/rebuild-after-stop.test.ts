@@ -19,7 +19,7 @@ import { makeTick, makeTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const STOPS = 50;
-const CHECK_EVERY = 10;
+const CHECK_EVERY = 25;
 const FEED = 'BTC/USD';
 const codec = createCodec();
 const logger = silentLogger();
