@@ -30,6 +30,12 @@ runProcess({
     if (threads < 8) logger.warn({ threads }, 'few threads for queries: start with UV_THREADPOOL_SIZE=16');
     yieldToOthers();
     const { user, password } = await clickHouseConnection(config);
+    // Leaving runs the engine's destructors, which wait for ever when queries run in an engine that was not closed, or
+    // that was still being opened.
+    let open = true;
+    process.once('exit', () => {
+      if (open) process.kill(process.pid, 'SIGKILL');
+    });
     const server = await startEmbeddedServer({
       dataDir: config.dataDir,
       host: embedded.host.replace(/^\[|\]$/g, ''),
@@ -50,11 +56,6 @@ runProcess({
     // The engine's own handler, set while it started, waits five minutes for a report that nobody writes here. Ended at once, the process is
     // started again at once; an abort() inside the engine meets libuv's handler instead, returns from it and dies.
     process.on('SIGABRT', () => process.kill(process.pid, 'SIGKILL'));
-    // Leaving runs the engine's destructors, which wait for ever when queries run in an engine that was not closed.
-    let open = true;
-    process.once('exit', () => {
-      if (open) process.kill(process.pid, 'SIGKILL');
-    });
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.clickhouse,
