@@ -52,7 +52,7 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
       return (await alone()) === before && counts;
     });
     expect([served, refused]).toEqual([remaining, 80 - remaining]);
-  });
+  }, 200_000);
 });
 
 /** 80 requests at once with a new key, half to each api, after a first one to the one that did not make it. */
