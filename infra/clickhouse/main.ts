@@ -52,6 +52,10 @@ runProcess({
       concurrency: Math.max(1, Math.min(threads - 1, Math.max(3, threads - SPARE_THREADS - analyst.queries))),
       logger,
       metrics,
+    }).catch((error: unknown) => {
+      // A start that failed has closed what it opened: the exit code says why.
+      open = false;
+      throw error;
     });
     // The engine's own handler, set while it started, waits five minutes for a report that nobody writes here. Ended at once, the process is
     // started again at once; an abort() inside the engine meets libuv's handler instead, returns from it and dies.
