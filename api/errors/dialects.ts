@@ -16,6 +16,8 @@ interface Dialect {
   readonly planGate: { readonly text: (upgradeUrl: string) => string; readonly carriesTier: boolean };
   readonly rateLimited: (limit: Extract<Failure, { kind: 'rate_limited' }>) => ErrorAnswer['body'];
   readonly notFound: string;
+  /** Of a query parameter nobody declared; `advice` begins in lower case. */
+  readonly unknownParameter: (name: string, advice: string) => string;
   readonly upstream: readonly [status: number, text: string];
   readonly internal: string;
 }
@@ -30,6 +32,17 @@ const resetAtBody: Dialect['rateLimited'] = (failure) => ({
   ...(failure.scope === undefined ? {} : { scope: failure.scope }),
 });
 
+const SHOWN_NAME = 80;
+const inSentences = (name: string, advice: string): string =>
+  `Unknown query parameter '${name}'. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
+const inPhrases = (name: string, advice: string): string => `unknown query parameter '${name}': ${advice}`;
+
+/** What to do instead of an unknown parameter. */
+function adviceOf({ nearest, known }: Extract<Failure, { kind: 'unknown_parameter' }>): string {
+  if (nearest !== null) return `did you mean '${nearest}'?`;
+  return known.length === 0 ? 'this endpoint takes none' : `use ${known.join(', ')}`;
+}
+
 const v1: Dialect = {
   missingKey: [401, 'Missing or invalid API key. Use x-api-key header or ?key= param.'],
   unknownKey: [403, 'Invalid or inactive API key.'],
@@ -39,6 +52,7 @@ const v1: Dialect = {
     reset_at: unixS(failure.retryAtMs),
   }),
   notFound: 'Not found.',
+  unknownParameter: inSentences,
   upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
   internal: 'Internal server error.',
 };
@@ -61,6 +75,7 @@ const dialects: Readonly<Record<Family, Dialect>> = {
       reset_at: unixS(failure.retryAtMs),
     }),
     notFound: 'Not found.',
+    unknownParameter: inSentences,
     upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
     internal: 'Internal server error.',
   },
@@ -70,6 +85,7 @@ const dialects: Readonly<Record<Family, Dialect>> = {
     planGate: { text: () => 'paid plan required', carriesTier: true },
     rateLimited: resetAtBody,
     notFound: 'Not found.',
+    unknownParameter: inSentences,
     upstream: [502, 'upstream error, retry shortly'],
     internal: 'internal error',
   },
@@ -79,6 +95,7 @@ const dialects: Readonly<Record<Family, Dialect>> = {
     planGate: { text: () => 'paid plan required', carriesTier: true },
     rateLimited: resetAtBody,
     notFound: 'not found',
+    unknownParameter: inPhrases,
     upstream: [503, 'temporarily unavailable, retry shortly'],
     internal: 'internal error',
   },
@@ -88,6 +105,7 @@ const dialects: Readonly<Record<Family, Dialect>> = {
     planGate: { text: () => 'paid plan required', carriesTier: true },
     rateLimited: resetAtBody,
     notFound: 'not found',
+    unknownParameter: inPhrases,
     upstream: [503, 'temporary_data_provider_error'],
     internal: 'internal error',
   },
@@ -122,6 +140,8 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
       return answer(429, dialect.rateLimited(failure), { 'retry-after': String(retryAfterS(failure)) });
     case 'bad_parameter':
       return answer(400, { error: failure.message, ...failure.facts });
+    case 'unknown_parameter':
+      return answer(400, { error: dialect.unknownParameter(failure.name.slice(0, SHOWN_NAME), adviceOf(failure)) });
     case 'bad_body':
       return answer(400, { error: failure.message });
     case 'wrong_content_type':

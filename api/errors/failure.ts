@@ -29,6 +29,14 @@ export type Failure =
       /** What would be right, beside the error. */
       readonly facts?: Readonly<Record<string, number>>;
     }
+  | {
+      readonly kind: 'unknown_parameter';
+      readonly name: string;
+      /** The known one that was most likely meant. */
+      readonly nearest: string | null;
+      /** All that the endpoint knows. */
+      readonly known: readonly string[];
+    }
   | { readonly kind: 'bad_body'; readonly message: string }
   /** The body must be of `expected`, and the request does not say that it is. */
   | { readonly kind: 'wrong_content_type'; readonly expected: string }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
 import type { Family } from '../errors/dialects.js';
-import { ApiError, badParameter } from '../errors/failure.js';
+import { ApiError } from '../errors/failure.js';
+import { type Aliases, holdAliases, pickQuery, refuseUnknown } from './query.js';
 
 /** What a handler may know about the request besides its inputs. */
 export interface RequestContext {
@@ -50,6 +51,10 @@ interface Common {
   readonly jsonOnly?: boolean;
   /** Draws from the heavy bucket too. */
   readonly heavy?: boolean;
+  /** Other names of query parameters, each by the parameter it stands for. Both given must say the same. */
+  readonly aliases?: Aliases;
+  /** Query parameters that no client of the API sends are left alone: monitors and load balancers add their own. */
+  readonly anyQuery?: boolean;
   /** Oldest copy this route may answer with, in seconds. */
   readonly cacheS?: number;
   /** Answers besides the successful one, and besides those that follow from auth, gate, inputs and tables. */
@@ -82,6 +87,7 @@ export interface RawInput {
 /** A route with its types erased: what routing, OpenAPI and docs work with. */
 export interface Route extends Common {
   readonly query: Inputs | null;
+  readonly aliases: Aliases;
   readonly params: Inputs | null;
   readonly body: z.ZodType | null;
   readonly success: ResponseSpec & { readonly status: number };
@@ -96,17 +102,6 @@ function check<S extends z.ZodType>(schema: S, value: unknown, kind: 'bad_parame
   throw new ApiError({ kind, message });
 }
 
-/** Exactly the declared parameters, each at most once; undeclared ones are ignored. */
-function pickQuery(schema: Inputs, query: URLSearchParams): Record<string, string> {
-  const picked: Record<string, string> = {};
-  for (const name of Object.keys(schema.shape)) {
-    const values = query.getAll(name);
-    if (values.length > 1) throw badParameter(`Query parameter '${name}' must be given once`);
-    if (values[0] !== undefined) picked[name] = values[0];
-  }
-  return picked;
-}
-
 /** The one way to declare a route: routing, validation, OpenAPI and docs are made from it. */
 export function defineRoute<
   R extends z.ZodType,
@@ -114,17 +109,21 @@ export function defineRoute<
   P extends Inputs | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(definition: RouteDefinition<Q, P, B, R>): Route {
-  const { query, params, body, success, handler, ...common } = definition;
+  const { query, params, body, success, handler, aliases = {}, ...common } = definition;
+  const names = { schema: query ?? null, aliases };
+  holdAliases(names);
   return {
     ...common,
     query: query ?? null,
+    aliases,
     params: params ?? null,
     body: body ?? null,
     success: { ...success, status: success.status ?? 200 },
     async handle(raw, context) {
+      if (common.anyQuery !== true) refuseUnknown(names, raw.query);
       const input = {
         params: params === undefined ? undefined : check(params, raw.params, 'bad_parameter'),
-        query: query === undefined ? undefined : check(query, pickQuery(query, raw.query), 'bad_parameter'),
+        query: query === undefined ? undefined : check(query, pickQuery(names, raw.query), 'bad_parameter'),
         body: body === undefined ? undefined : check(body, raw.body, 'bad_body'),
       };
       return handler(input as Parameters<typeof handler>[0], context);

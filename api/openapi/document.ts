@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { plans, refusalStatus } from '../../schemas/plans.js';
 import { renderFailure } from '../errors/dialects.js';
 import type { Failure } from '../errors/failure.js';
+import type { Aliases } from '../http/query.js';
 import { errorSchema, type ResponseSpec, type Route } from '../http/route.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -24,13 +25,17 @@ const response = (spec: ResponseSpec, headers?: Json): Json => ({
   },
 });
 
-function parameters(schema: z.ZodObject | null, where: 'query' | 'path'): Json[] {
+function parameters(schema: z.ZodObject | null, where: 'query' | 'path', aliases: Aliases = {}): Json[] {
   if (schema === null) return [];
   const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
     properties?: Record<string, Json>;
     required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, { description, example, ...rest }]) => ({
+  const named = Object.entries(aliases).map(([alias, main]): [string, Json] => [
+    alias,
+    { ...properties[main], description: `The same as ${main}; given both, they must not differ.` },
+  ]);
+  return [...Object.entries(properties), ...named].map(([name, { description, example, ...rest }]) => ({
     name,
     in: where,
     required: where === 'path' || required.includes(name),
@@ -54,9 +59,12 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
   const list: [string, Failure][] = [];
   if (route.query !== null || route.params !== null || route.body !== null) {
     list.push([
-      'A parameter is missing or malformed.',
+      'A parameter is missing, malformed or unknown.',
       { kind: 'bad_parameter', message: 'Invalid limit. Max 100000' },
     ]);
+  } else if (route.anyQuery !== true) {
+    const failure = { kind: 'unknown_parameter', name: 'limit', nearest: null, known: [] } as const;
+    list.push(['A query parameter; this endpoint takes none.', failure]);
   }
   if (route.auth === 'key') {
     list.push(['No key, or not shaped like one.', { kind: 'missing_key' }]);
@@ -114,7 +122,7 @@ function operation(route: Route, upgradeUrl: string): Json {
     tags: [route.tag],
     summary: route.summary,
     ...(notes.length === 0 ? {} : { description: notes.join('\n\n') }),
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
+    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query', route.aliases)],
     ...(route.body === null
       ? {}
       : {
@@ -140,7 +148,7 @@ export function openApiDocument(routes: readonly Route[], options: { upgradeUrl:
       title: 'Oddstream',
       version: options.version,
       description:
-        'Prediction-market data: catalogue, oracle prices and every fill on chain.\n\nMake a key with `POST /v1/keys`, send it as `x-api-key`. Every error is a JSON object with a string `error`; every answer carries `x-request-id`. A known path with another method answers 405 with `Allow`, an unknown path 404.',
+        'Prediction-market data: catalogue, oracle prices and every fill on chain.\n\nMake a key with `POST /v1/keys`, send it as `x-api-key`. Every error is a JSON object with a string `error`; every answer carries `x-request-id`. A known path with another method answers 405 with `Allow`, an unknown path 404. A query parameter that an endpoint does not list (besides `key`) answers 400 and names the nearest one it does; nothing is ignored, so parameters that only defeat caches are refused too: send `Cache-Control: no-cache`, or nothing, since every answer says how old it is.',
     },
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),

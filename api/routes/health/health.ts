@@ -71,6 +71,7 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
       family: 'root',
       tag: 'Service',
       auth: 'none',
+      anyQuery: true,
       summary: 'Alive',
       success: {
         description: 'The process answers.',
@@ -86,6 +87,7 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
       family: 'root',
       tag: 'Service',
       auth: 'none',
+      anyQuery: true,
       summary: 'Ready to serve',
       success: { description: 'Chain source, log and tables are there.', schema: readySchema, example: ready },
       otherResponses: {
