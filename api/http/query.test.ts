@@ -50,7 +50,7 @@ it('names aliases and the key carrier as near ones too', () => {
 });
 
 it('lists the known ones when none is near, and says when there are none', () => {
-  expect(told('zzz=1')).toEqual([400, { error: "unknown query parameter 'zzz': use start, limit, start_time, after" }]);
+  expect(told('zzz=1')).toEqual([400, { error: "unknown query parameter 'zzz': use start, limit" }]);
   expect(refusal(() => refuseUnknown({ schema: null, aliases: {} }, query('zzz')))).toEqual([
     400,
     { error: "unknown query parameter 'zzz': this endpoint takes none" },
@@ -60,18 +60,23 @@ it('lists the known ones when none is near, and says when there are none', () =>
 it('shows the beginning of a long name only, and knows no names of objects', () => {
   expect(told(`${'x'.repeat(5_000)}=1`, 'v1')).toEqual([
     400,
-    { error: `Unknown query parameter '${'x'.repeat(80)}'. Use start, limit, start_time, after` },
+    { error: `Unknown query parameter '${'x'.repeat(80)}'. Use start, limit` },
   ]);
   for (const name of ['__proto__', 'constructor', 'toString', '']) expect(told(`${name}=1`)).toHaveLength(2);
 });
 
-const picked = (text: string) => refusal(() => pickQuery(names, query(text)));
+const picked = (text: string) => refusal(() => pickQuery(names, query(text)).values);
 
 it('puts the text of an alias under the name it stands for', () => {
   expect(picked('start=5&limit=2')).toEqual({ start: '5', limit: '2' });
   expect(picked('after=5')).toEqual({ start: '5' });
   expect(picked('after=5&start_time=5&start=5')).toEqual({ start: '5' });
   expect(picked('after=5&start=005')).toEqual({ start: '005' });
+});
+
+it('knows which alias a text came by', () => {
+  expect(pickQuery(names, query('after=5&limit=1')).cameBy).toEqual({ start: 'after' });
+  expect(pickQuery(names, query('start=5&after=5')).cameBy).toEqual({});
 });
 
 it('refuses a parameter given twice, and two names of one with different values', () => {

@@ -24,17 +24,27 @@ export function holdAliases({ schema, aliases }: QueryNames): void {
 
 /** Every name in a query must be known: a misspelt filter would answer with rows of everybody. Throws ApiError. */
 export function refuseUnknown({ schema, aliases }: QueryNames, query: URLSearchParams): void {
-  const known = [...Object.keys(schema?.shape ?? {}), ...Object.keys(aliases)];
+  const known = Object.keys(schema?.shape ?? {});
+  const accepted = [...known, ...Object.keys(aliases), KEY];
   for (const name of query.keys()) {
-    if (name === KEY || known.includes(name)) continue;
-    throw new ApiError({ kind: 'unknown_parameter', name, nearest: nearestOf(name, [...known, KEY]), known });
+    if (accepted.includes(name)) continue;
+    throw new ApiError({ kind: 'unknown_parameter', name, nearest: nearestOf(name, accepted), known });
   }
 }
 
-/** Text of each declared parameter, under its own name whichever it came by. Throws ApiError for two texts of one. */
-export function pickQuery({ schema, aliases }: QueryNames, query: URLSearchParams): Record<string, string> {
-  const picked: Record<string, string> = {};
-  if (schema === null) return picked;
+/** A query's texts. */
+export interface PickedQuery {
+  /** By declared parameter, whichever name it came by. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The alias it came by, where it came by one. */
+  readonly cameBy: Readonly<Record<string, string>>;
+}
+
+/** Text of each declared parameter. Throws ApiError for two texts of one. */
+export function pickQuery({ schema, aliases }: QueryNames, query: URLSearchParams): PickedQuery {
+  const values: Record<string, string> = {};
+  const cameBy: Record<string, string> = {};
+  if (schema === null) return { values, cameBy };
   for (const [name, field] of Object.entries(schema.shape)) {
     const names = [name, ...Object.keys(aliases).filter((alias) => aliases[alias] === name)];
     const given = names.flatMap((one) => query.getAll(one).map((text) => ({ one, text })));
@@ -47,9 +57,10 @@ export function pickQuery({ schema, aliases }: QueryNames, query: URLSearchParam
     if (other !== undefined) {
       throw badParameter(`Query parameters '${first.one}' and '${other.one}' are the same and differ: give one`);
     }
-    picked[name] = first.text;
+    values[name] = first.text;
+    if (first.one !== name) cameBy[name] = first.one;
   }
-  return picked;
+  return { values, cameBy };
 }
 
 /** Whether two texts say the same: `0100` and `100`, two letter cases of a hash. */

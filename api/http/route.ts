@@ -3,7 +3,7 @@ import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
 import type { Family } from '../errors/dialects.js';
 import { ApiError } from '../errors/failure.js';
-import { type Aliases, holdAliases, pickQuery, refuseUnknown } from './query.js';
+import { type Aliases, holdAliases, type PickedQuery, pickQuery, refuseUnknown } from './query.js';
 
 /** What a handler may know about the request besides its inputs. */
 export interface RequestContext {
@@ -95,11 +95,19 @@ export interface Route extends Common {
   readonly handle: (raw: RawInput, context: RequestContext) => Promise<Reply<unknown>>;
 }
 
-function check<S extends z.ZodType>(schema: S, value: unknown, kind: 'bad_parameter' | 'bad_body'): z.output<S> {
+/** What a value is, by its schema. Throws ApiError with the first complaint, which names a parameter as the client did. */
+function check<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  kind: 'bad_parameter' | 'bad_body',
+  cameBy: PickedQuery['cameBy'] = {},
+): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const message = result.error.issues[0]?.message ?? 'Invalid input';
-  throw new ApiError({ kind, message });
+  const [issue] = result.error.issues;
+  const [name, text] = [String(issue?.path[0] ?? ''), issue?.message ?? 'Invalid input'];
+  const alias = cameBy[name];
+  throw new ApiError({ kind, message: alias === undefined ? text : text.replace(name, alias) });
 }
 
 /** The one way to declare a route: routing, validation, OpenAPI and docs are made from it. */
@@ -121,9 +129,10 @@ export function defineRoute<
     success: { ...success, status: success.status ?? 200 },
     async handle(raw, context) {
       if (common.anyQuery !== true) refuseUnknown(names, raw.query);
+      const picked = pickQuery(names, raw.query);
       const input = {
         params: params === undefined ? undefined : check(params, raw.params, 'bad_parameter'),
-        query: query === undefined ? undefined : check(query, pickQuery(names, raw.query), 'bad_parameter'),
+        query: query === undefined ? undefined : check(query, picked.values, 'bad_parameter', picked.cameBy),
         body: body === undefined ? undefined : check(body, raw.body, 'bad_body'),
       };
       return handler(input as Parameters<typeof handler>[0], context);

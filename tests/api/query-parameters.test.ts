@@ -31,7 +31,7 @@ it('every route refuses an unknown parameter in the words of its group', async (
   expect(refusing().length).toBeGreaterThan(75);
   for (const route of refusing()) {
     const sentences = ['root', 'v1', 'v2', 'v2x'].includes(route.family);
-    const names = namesOf(route).join(', ');
+    const names = Object.keys(route.query?.shape ?? {}).join(', ');
     const advice = names === '' ? 'this endpoint takes none' : `use ${names}`;
     expect(await refusal(route, `${UNKNOWN}=1`)).toBe(
       sentences
@@ -49,9 +49,11 @@ it('every route names the parameter that a name one letter off was meant for', a
       const typo = `${name.slice(0, middle)}x${name.slice(middle)}`;
       expect(names).not.toContain(typo);
       const error = await refusal(route, `${typo}=1`);
-      expect([route.path, error.toLowerCase()]).toEqual([
+      // `minSize` and `min_size` are equally near.
+      const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
+      expect([route.path, plain(error)]).toEqual([
         route.path,
-        expect.stringContaining(`did you mean '${name.toLowerCase()}'?`),
+        expect.stringContaining(`did you mean '${plain(name)}'?`),
       ]);
     }
   }

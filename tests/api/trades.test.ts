@@ -225,7 +225,6 @@ describe('filters', () => {
     ['offset=-5&limit=1', [4]],
     ['limit=0', [4]],
     ['limit=-3', [4]],
-    ['unknown=1&limit=1', [4]],
   ])('?%s', async (query, expected) => {
     expect(ids(await trades(query))).toEqual(expected.map(id));
   });
@@ -240,6 +239,15 @@ describe('filters', () => {
     ['limit=abc', 'invalid limit: use a whole number'],
     ['limit=1.5', 'invalid limit: use a whole number'],
     ['limit=', 'invalid limit: use a whole number'],
+    [
+      'unknown=1&limit=1',
+      "unknown query parameter 'unknown': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by",
+    ],
+    [
+      'walet=0x1',
+      "unknown query parameter 'walet': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by",
+    ],
+    ['start_time=5&after=6', "Query parameters 'after' and 'start_time' are the same and differ: give one"],
     ['limit=1&limit=2', "Query parameter 'limit' must be given once"],
     ['offset=x', 'invalid offset: use a whole number'],
     ['offset=100001', 'invalid offset: at most 100000'],

@@ -82,7 +82,6 @@ describe('combos of everybody', () => {
     expect(await kinds('event_kind=buy')).toEqual(['buy', 'buy']);
     expect(await kinds(`position_id=${otherNo}`)).toEqual(['gina redeem', 'gina split']);
     expect(await kinds(`condition_id=${comboCondition}`)).toEqual(['buy']);
-    expect(await kinds(`condition_id=${comboCondition}&market_id=${other}`)).toEqual([]);
     expect(await kinds(`after=${T + 42}&before=${T + 42}`)).toEqual(['buy', 'gina sell']);
     expect(await kinds('limit=2&offset=1')).toEqual(['buy', 'gina sell']);
   });

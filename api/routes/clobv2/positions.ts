@@ -3,6 +3,7 @@ import { badParameter } from '../../errors/failure.js';
 import { formatCursor } from '../../fills/position.js';
 import { untitled } from '../../fills/titles.js';
 import { walkName } from '../../fills/walks.js';
+import { minSizeAlias } from '../../http/aliases.js';
 import { cursorParam, EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -83,6 +84,7 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
         invalid: 'invalid cursor: expected next_cursor of an earlier page',
       }).optional(),
     }),
+    aliases: minSizeAlias,
     success: {
       description: 'A page of positions',
       schema: z.object({

@@ -3,6 +3,7 @@ import { everyFill, type FillFilter, storedBuilder, tableSeconds } from '../../f
 import { formatCursor } from '../../fills/position.js';
 import { untitled } from '../../fills/titles.js';
 import { walkName } from '../../fills/walks.js';
+import { spanAliases } from '../../http/aliases.js';
 import { cursorParam } from '../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
@@ -26,11 +27,8 @@ const tradesQuery = z.object({
   token_id: clob.tokenId.optional(),
   condition_id: clob.conditionId.optional(),
   start: clob.time('First moment, Unix seconds.'),
-  start_time: clob.time('As start.'),
   end: clob.time('Last moment, Unix seconds.'),
-  end_time: clob.time('As end.'),
   min_usd: clob.usd('min_usd'),
-  min_total: clob.usd('min_total'),
   limit: clob.limit(500, 100),
   offset: clob.offset,
   order: clob.order,
@@ -61,6 +59,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
     description:
       'Filters are ANDed. `side` is there only with `wallet`. What a fill is follows from which leg is `"0"`.',
     query: tradesQuery,
+    aliases: { ...spanAliases('start', 'end'), min_total: 'min_usd' },
     success: {
       description: 'A page of fills',
       schema: z.object({ count: z.int(), source, pagination: paginationSchema, trades: z.array(titled) }),
@@ -78,9 +77,9 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
         wallets: query.wallet === undefined ? null : [query.wallet],
         tokenIds,
         builder: storedBuilder(query.builder),
-        afterS: tableSeconds(query.start ?? query.start_time),
-        beforeS: tableSeconds(query.end ?? query.end_time),
-        minMakerAmount: query.min_usd ?? query.min_total ?? null,
+        afterS: tableSeconds(query.start),
+        beforeS: tableSeconds(query.end),
+        minMakerAmount: query.min_usd ?? null,
         versions,
         beyond: query.cursor ?? null,
       };

@@ -4,6 +4,7 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import { type Resolution, resolutions } from '../../candles/candles.sql.js';
 import { type Candle, readCandles } from '../../candles/reader.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { spanAliases } from '../../http/aliases.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
@@ -143,6 +144,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
       end: clob.time('Last moment, Unix seconds.'),
       limit: clob.limit(1_000, 500),
     }),
+    aliases: spanAliases('start', 'end'),
     success: {
       description: 'Candles',
       schema: z.object({

@@ -6,6 +6,7 @@ import { packIds, unpackIds } from '../../catalogue/id-list.js';
 import { MAX_RANKED } from '../../catalogue/markets.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
+import { minSizeAlias } from '../../http/aliases.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
@@ -28,6 +29,7 @@ const sorts = {
   TOTAL_PNL: 'total_pnl',
   REALIZED_PNL: 'realized_pnl',
   CURRENT_VALUE: 'current_value',
+  TOTAL_VALUE: 'current_value',
   SIZE: 'size',
   INITIAL_VALUE: 'initial_value',
   TOKENS: 'size',
@@ -169,7 +171,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       }).default(DEFAULT_ROWS),
       offset: paging.offset,
       sortBy: choiceParam({
-        description: 'Default TOTAL_PNL. TOKENS is SIZE.',
+        description: 'Default TOTAL_PNL. TOKENS is SIZE, TOTAL_VALUE is CURRENT_VALUE.',
         invalid: `Invalid sortBy. Use: ${sortNames.join(', ')}`,
         values: sortNames,
       }).default('TOTAL_PNL'),
@@ -193,6 +195,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
         .meta({ description: `Only these wallets: up to ${commonLimits.topTradersMaxUsers}, comma-separated.` })
         .optional(),
     }),
+    aliases: minSizeAlias,
     success: {
       description: 'A page per outcome, in the order of the outcomes',
       schema: z.object({

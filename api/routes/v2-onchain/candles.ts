@@ -6,6 +6,7 @@ import { exampleCandles } from '../../candles/examples.js';
 import { type Candle, type CandlePage, readCandles } from '../../candles/reader.js';
 import { badParameter } from '../../errors/failure.js';
 import { untitled } from '../../fills/titles.js';
+import { marketAliases } from '../../http/aliases.js';
 import { flagParam, hashParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
@@ -214,6 +215,7 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
       condition_id: v2.conditionId.optional(),
       market_slug: v2.slug.optional(),
     }),
+    aliases: marketAliases('market_slug'),
     async handler({ query: { token_id, condition_id, market_slug, ...given } }) {
       if (token_id !== undefined) return answer(token_id, given);
       const name = condition_id === undefined ? 'market_slug' : 'condition_id';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { badParameter } from '../../errors/failure.js';
+import { marketAliases, minSizeAlias } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
@@ -94,6 +95,7 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
       order: v2.order,
       pagination_key: pageKey.optional(),
     }),
+    aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     success: {
       description: 'A page of positions',
       schema: z.object({

@@ -6,6 +6,7 @@ import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js'
 import { directionOf } from '../../fills/legs.js';
 import { type ChainPosition, formatCursor, parseCursor } from '../../fills/position.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { marketAliases, spanAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -181,6 +182,7 @@ export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
     description:
       'Without a filter: the last 24 hours. The subject of `side` and `direction` is the wallet if given, else the maker. Walks by `pagination_key` are exact whatever arrives meanwhile.',
     query,
+    aliases: { ...spanAliases('start_time', 'end_time'), ...marketAliases('market_slug'), min_usd: 'min_total' },
     success: {
       description: 'A page of fills, or of orders when grouped',
       schema: z.union([

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
+import { spanAliases } from '../../http/aliases.js';
 import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
@@ -80,6 +81,7 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
       }).optional(),
       include_unrealized: flag('include_unrealized', '1: open positions count at the price of now.'),
     }),
+    aliases: spanAliases('from', 'to'),
     success: {
       description: 'Oldest first, at most 500 points, the first and the last among them',
       schema: z.object({

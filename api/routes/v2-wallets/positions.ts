@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
+import { marketAliases, spanAliases } from '../../http/aliases.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
@@ -146,6 +147,7 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
       until: v2.time('until', 'Only what was last traded at or before this moment.').optional(),
       tag_slug: slugParam({ description: 'Only of markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
     }),
+    aliases: spanAliases('since', 'until'),
     success: {
       description: 'Sums and rows',
       schema: wholeSchema,
@@ -209,6 +211,7 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
       market: v2.slug.optional(),
       title: slugParam({ description: 'Part of the title, any letter case.', invalid: 'Invalid title' }).optional(),
     }),
+    aliases: marketAliases('market'),
     success: {
       description: 'A page of positions',
       schema: z.object({

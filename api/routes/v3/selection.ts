@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
 import type { FillReader } from '../../fills/reader.js';
+import { marketAliases } from '../../http/aliases.js';
 import { slugParam } from '../../http/params.js';
 import { v3 } from './params.js';
 
@@ -9,14 +10,14 @@ const slug = (name: string, description: string) => slugParam({ description, inv
 
 /** Parameters that choose markets; all that are given must hold. */
 export const selectionFields = {
-  category: slug('category', 'Tag slug of the markets, as tag_slug.'),
   tags: slug('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
   tag_slug: slug('tag_slug', 'Tag slug of the markets.'),
-  market: slug('market', 'Market slug, as market_slug.'),
   market_slug: slug('market_slug', 'Market slug.'),
   event_slug: slug('event_slug', 'Event slug: all its markets.'),
   condition_id: v3.conditionId.optional(),
 };
+/** Other names of theirs. */
+export const selectionAliases = { category: 'tag_slug', ...marketAliases('market_slug') };
 export type Selection = z.output<z.ZodObject<typeof selectionFields>>;
 
 /** Tokens of the markets a query chooses; null where it chooses none. Throws ApiError for too many. */
@@ -28,13 +29,11 @@ export function createSelector(deps: {
     const anyOf = query.tags?.split(',').filter((tag) => tag !== '');
     if (anyOf !== undefined && (anyOf.length === 0 || anyOf.length > MAX_TAGS)) throw badParameter('invalid tags');
     const { condition_id: conditionId, market_slug: marketSlug, event_slug: eventSlug, tag_slug: tagSlug } = query;
-    const [named, again, tagged] = await Promise.all([
+    const [named, tagged] = await Promise.all([
       tokens({ conditionId, marketSlug, eventSlug, tagSlug }),
-      // The same under their other names: both must hold.
-      tokens({ marketSlug: query.market, tagSlug: query.category }),
       anyOf === undefined ? null : Promise.all(anyOf.map((one) => tokens({ tagSlug: one }))),
     ]);
-    const lists = [named, again, tagged === null ? null : tagged.flatMap((list) => list ?? [])];
+    const lists = [named, tagged === null ? null : tagged.flatMap((list) => list ?? [])];
     const [first, ...rest] = lists.filter((list) => list !== null).map((list) => new Set(list));
     return first === undefined ? null : [...first].filter((token) => rest.every((list) => list.has(token)));
   };

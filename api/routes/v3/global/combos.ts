@@ -12,6 +12,7 @@ import { formatPlace, placeOf } from '../../../positions/events.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import {
+  comboListAliases,
   comboListQuery,
   comboRedemptionsQuery,
   type EventChoice,
@@ -20,7 +21,7 @@ import {
 } from '../positions/combos.js';
 import { actions, exampleComboEvent } from '../positions/combos.serialize.js';
 import { examplePaging } from '../trades/examples.js';
-import { comboNames, comboTokensOf } from '../trades/query.js';
+import { comboAliases, comboNames, comboTokensOf } from '../trades/query.js';
 import {
   comboMarketFrom,
   comboMarketSchema,
@@ -55,6 +56,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
       limit: v3.limit(),
       offset: v3.offset,
     }),
+    aliases: comboAliases,
     success: {
       description: 'A page of combos',
       schema: z.object({
@@ -120,6 +122,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     summary: 'What changed positions in combos, newest first',
     description: 'One row per wallet and position touched: a fill has one for each side, a split and a merge two.',
     query: eventsQuery.extend({ event_kind: eventKindParam.optional() }),
+    aliases: comboListAliases,
     success: {
       description: 'A page of changes',
       schema: z.object({
@@ -155,6 +158,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     path: '/v3/combos/redemptions',
     summary: 'Redemptions of combos, newest first',
     query: z.object(comboRedemptionsQuery),
+    aliases: comboListAliases,
     success: {
       description: 'A page of redemptions',
       schema: z.object({

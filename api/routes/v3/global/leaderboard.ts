@@ -11,7 +11,7 @@ import { type Board, boards, MAX_RANK } from '../../../leaderboards/boards.sql.j
 import { type LeaderboardReader, ORDER_MS, type RankedWallet } from '../../../leaderboards/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
-import { createSelector, selectionFields } from '../selection.js';
+import { createSelector, selectionAliases, selectionFields } from '../selection.js';
 import { examplePaging } from '../trades/examples.js';
 import { exampleSummary, summaryFields, summaryFrom } from '../wallets/profits.serialize.js';
 import { madeFrom, madeSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
@@ -103,6 +103,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       ...paging,
       cursor: v3.cursor.optional(),
     }),
+    aliases: selectionAliases,
     success: {
       description: 'A page of wallets',
       schema: z.object({

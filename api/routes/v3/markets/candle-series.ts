@@ -34,8 +34,6 @@ const moment = (name: string, description: string) =>
     .meta({ type: 'integer', minimum: 0, maximum: LAST_SECOND, description })
     .optional();
 
-const start = 'First moment, Unix seconds.';
-const end = 'Last moment, Unix seconds.';
 export const candlesQuery = z.object({
   resolution: choiceParam({
     description: 'Length of a bucket. Default 1h.',
@@ -56,12 +54,8 @@ export const candlesQuery = z.object({
     values: ['before', 'after'],
   }).default('before'),
   anchor_ts: moment('anchor_ts', 'Where `direction` looks from, Unix seconds.'),
-  start: moment('start', start),
-  start_time: moment('start_time', start),
-  after: moment('after', start),
-  end: moment('end', end),
-  end_time: moment('end_time', end),
-  before: moment('before', end),
+  start: moment('start', 'First moment, Unix seconds.'),
+  end: moment('end', 'Last moment, Unix seconds.'),
   order: choiceParam({
     description: 'Of the buckets in the answer. Default asc.',
     invalid: 'invalid order: use asc or desc',

@@ -5,6 +5,7 @@ import { readCandles } from '../../../candles/reader.js';
 import type { Facts } from '../../../catalogue/facts.js';
 import { type MarketRow, marketBySlugSql } from '../../../catalogue/markets.sql.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
+import { spanAliases } from '../../../http/aliases.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
@@ -23,8 +24,8 @@ const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate:
 /** The range a query asks for. Throws ApiError where it contradicts itself or is too large. */
 function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | null; limit: number } {
   const maxLimit = maxLimits[query.resolution];
-  const from = query.start ?? query.start_time ?? query.after ?? null;
-  const to = query.end ?? query.end_time ?? query.before ?? null;
+  const from = query.start ?? null;
+  const to = query.end ?? null;
   if (query.direction === 'after' && query.anchor_ts === undefined) {
     throw badParameter('direction=after needs anchor_ts');
   }
@@ -73,6 +74,7 @@ export function createCandleRoutes(deps: { tables: Tables; facts: Facts }): read
     description: 'From its fills, each match once. Buckets without trades are left out unless `gap_fill` is set.',
     params: z.object({ token_id: v3.tokenId }),
     query: candlesQuery,
+    aliases: spanAliases('start', 'end'),
     success: {
       description: 'Candles',
       schema: z.object({ ...tokenSeries, elapsed_ms: z.int() }),
@@ -111,6 +113,7 @@ export function createCandleRoutes(deps: { tables: Tables; facts: Facts }): read
       summary,
       params,
       query: seriesQuery,
+      aliases: spanAliases('start', 'end'),
       success: {
         description: 'One series per outcome',
         schema: z.object({

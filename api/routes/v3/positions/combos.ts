@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { tableSeconds } from '../../../fills/filter.js';
 import { type Walks, walkName } from '../../../fills/walks.js';
+import { spanAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET, hashParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
@@ -21,7 +22,7 @@ import type { PositionReader } from '../../../positions/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { comboNames, comboTokensOf } from '../trades/query.js';
+import { comboAliases, comboNames, comboTokensOf } from '../trades/query.js';
 import { exampleSummary } from '../wallets/profits.serialize.js';
 import {
   actions,
@@ -66,6 +67,8 @@ export const comboListQuery = {
   offset: v3.offset,
   cursor: placeParam.optional(),
 };
+/** Other names of theirs. */
+export const comboListAliases = { ...comboAliases, ...spanAliases('after', 'before') };
 export const eventKindParam = choiceParam({
   description: 'Default all.',
   invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
@@ -117,6 +120,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     summary: 'Positions of a wallet in combos, the ones touched last first',
     params: z.object({ address: v3.address }),
     query: z.object({ ...comboNames, status: statusParam, limit: v3.limit(), offset: v3.offset }),
+    aliases: comboAliases,
     success: {
       description: 'A page of positions',
       schema: z.object({
@@ -168,6 +172,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     summary: 'What a wallet made with combos',
     params: z.object({ address: v3.address }),
     query: z.object(comboNames),
+    aliases: comboAliases,
     success: {
       description: 'The summary; zeros for a wallet without combos',
       schema: comboSummarySchema,
@@ -232,6 +237,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       ...comboListQuery,
       event_kind: eventKindParam.optional(),
     }),
+    aliases: comboListAliases,
     success: {
       description: 'A page of changes',
       schema: z.object({
@@ -270,6 +276,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     summary: 'Redemptions of a wallet in combos, newest first',
     params: z.object({ address: v3.address }),
     query: z.object(comboRedemptionsQuery),
+    aliases: comboListAliases,
     success: {
       description: 'A page of redemptions',
       schema: z.object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Lookup } from '../../../catalogue/held-lookup.js';
 import { badParameter } from '../../../errors/failure.js';
+import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
@@ -90,6 +91,7 @@ export function createPositionsRoute(deps: HolderPagesDeps & { readonly outcomes
       limit: v3.limit(),
       offset: v3.offset,
     }),
+    aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     success: {
       description: 'A page of positions',
       schema: z.object({ positions: z.array(rowSchema), ...pageFields }),

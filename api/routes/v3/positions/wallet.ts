@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { walkName } from '../../../fills/walks.js';
+import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { cacheOf } from '../../../http/replies.js';
@@ -80,6 +81,7 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
       limit: v3.limit(),
       offset: v3.offset,
     }),
+    aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     cacheS: MANY_POSITIONS_S,
     success: {
       description: 'A page of positions',

@@ -11,7 +11,7 @@ import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { exampleFill, examplePaging } from './examples.js';
 import type { ListPlace, ListQuery } from './lists.js';
-import { comboFilterOf, comboTradesQuery } from './query.js';
+import { comboAliases, comboFilterOf, comboTradesQuery } from './query.js';
 
 export const COMBO_SOURCE = 'v3.wallet_combos.trades' as const;
 
@@ -116,6 +116,7 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
     summary: 'Combo trades of a wallet, newest first',
     params: z.object({ address: v3.address }),
     query: comboTradesQuery,
+    aliases: comboAliases,
     success: {
       description: 'A page of combo trades',
       schema: z.object({

@@ -8,6 +8,7 @@ import {
   withoutCombos,
 } from '../../../fills/filter.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
+import { marketAliases, spanAliases } from '../../../http/aliases.js';
 import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
 import { v3 } from '../params.js';
@@ -25,6 +26,12 @@ const usd = {
     example: 100.5,
   }).optional(),
 };
+/** Other names of what the lists of fills are chosen by. */
+export const marketFillAliases = spanAliases('after', 'before');
+export const fillAliases = { ...marketFillAliases, ...marketAliases('market_slug') };
+
+export const builderAliases = { ...fillAliases, category: 'tag_slug' };
+
 const orders = {
   order_hash: hash('order_hash', 'Fills of one signed order.').optional(),
 };
@@ -116,7 +123,6 @@ export const builderTradesQuery = z.object({
   ...usd,
   ...makerAmount,
   side: makerSide.optional(),
-  category: slug('category', 'Tag slug of the markets, as tag_slug.').optional(),
   tag_slug: slug('tag_slug', 'Tag slug of the markets.').optional(),
 });
 
@@ -128,10 +134,11 @@ const comboCondition = (name: string) =>
     pattern: COMBO_CONDITION,
   });
 
+/** Other names of the parameters that choose combos. */
+export const comboAliases = { market_id: 'condition_id' };
 /** Parameters that choose combos. */
 export const comboNames = {
   condition_id: comboCondition('condition_id').optional(),
-  market_id: comboCondition('market_id').optional(),
   position_id: tokenIdParam({ invalid: 'invalid position_id: use a decimal uint256' }).optional(),
 };
 
@@ -165,14 +172,14 @@ export interface FillQuery {
 }
 
 /** What the catalogue must translate. */
-export function selectionOf(query: FillQuery & { tag_slug?: string; category?: string }): TokenSelection {
+export function selectionOf(query: FillQuery & { tag_slug?: string }): TokenSelection {
   return {
     tokenId: query.token_id,
     conditionId: query.condition_id,
     marketSlug: query.market_slug,
     eventSlug: query.event_slug,
     eventId: query.event_id === undefined ? undefined : String(query.event_id),
-    tagSlug: query.tag_slug ?? query.category,
+    tagSlug: query.tag_slug,
   };
 }
 
@@ -211,13 +218,12 @@ export function walletFilterOf(
 
 interface ComboNames {
   readonly condition_id?: string;
-  readonly market_id?: string;
   readonly position_id?: string;
 }
 
 /** Positions that fit every given name; null for no names. A condition has two: its id with the outcome as last byte. */
 export function comboTokensOf(query: ComboNames): string[] | null {
-  const conditions = [query.condition_id, query.market_id].filter((id) => id !== undefined);
+  const conditions = query.condition_id === undefined ? [] : [query.condition_id];
   const named = conditions.map((id) => [0n, 1n].map((outcome) => ((BigInt(id) << 8n) | outcome).toString()));
   const given = query.position_id === undefined ? named : [...named, [query.position_id]];
   const [first, ...rest] = given;

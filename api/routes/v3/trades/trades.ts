@@ -10,8 +10,11 @@ import { type ComboTrades, comboBranch } from './combos.js';
 import { exampleFill, examplePaging, exampleTitle } from './examples.js';
 import { createTradeLists, ordersPage, tradesPage, userTradesPage } from './lists.js';
 import {
+  builderAliases,
   builderTradesQuery,
+  fillAliases,
   filterOf,
+  marketFillAliases,
   marketTradesQuery,
   selectionOf,
   tradesQuery,
@@ -71,6 +74,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     summary: 'Fills, newest first',
     description: `One row per on-chain OrderFilled event, seen from its signed order. Filters are ANDed. ${GROUPED} ${WALK}`,
     query: tradesQuery,
+    aliases: fillAliases,
     success: {
       description: 'A page of fills, or of orders when grouped',
       schema: z.union([tradesPage, ordersPage]),
@@ -89,6 +93,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     description: `Fills the wallet had a part in: \`role\` is what it was, \`direction\` whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are of the wallet's own orders, which already hold what they took from others. ${GROUPED} ${WALK}`,
     params: z.object({ address: v3.address }),
     query: walletTradesQuery,
+    aliases: fillAliases,
     success: {
       description: 'A page of fills, orders or trades',
       schema: z.union([
@@ -123,6 +128,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     description: `${GROUPED} ${WALK}`,
     params: z.object({ token_id: v3.tokenId }),
     query: marketTradesQuery,
+    aliases: marketFillAliases,
     success: {
       description: 'A page of fills, or of orders when grouped; empty for an unknown token',
       schema: z.union([tradesPage.extend({ token_id: z.string() }), ordersPage.extend({ token_id: z.string() })]),
@@ -141,6 +147,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     description: `All outcomes of the market. ${GROUPED} ${WALK}`,
     params: z.object({ slug: v3.slug }),
     query: marketTradesQuery,
+    aliases: marketFillAliases,
     success: {
       description: 'A page of fills, or of orders when grouped; empty for an unknown market',
       schema: z.union([tradesPage.extend({ slug: z.string() }), ordersPage.extend({ slug: z.string() })]),
@@ -159,6 +166,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     description: WALK,
     params: z.object({ code: builderCode }),
     query: builderTradesQuery,
+    aliases: builderAliases,
     success: {
       description: 'A page of fills',
       schema: tradesPage.extend({

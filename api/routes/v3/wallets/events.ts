@@ -4,6 +4,7 @@ import type { Lookup } from '../../../catalogue/held-lookup.js';
 import { tableSeconds } from '../../../fills/filter.js';
 import { formatCursor } from '../../../fills/position.js';
 import { walkName } from '../../../fills/walks.js';
+import { spanAliases } from '../../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
@@ -103,6 +104,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
       summary: of.summary,
       params: z.object({ address: v3.address }),
       query: listQuery,
+      aliases: spanAliases('after', 'before'),
       success: {
         description: 'A page, newest first',
         schema: z.object({ data: z.array(of.row), ...pageFields }),
@@ -122,6 +124,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     description: 'Also those made for it by protocol contracts. What is not known of the market is null.',
     params: z.object({ address: v3.address }),
     query: orderedQuery,
+    aliases: spanAliases('after', 'before'),
     success: {
       description: 'A page of redemptions',
       schema: z.object({

@@ -5,6 +5,7 @@ import { formatCursor } from '../../../fills/position.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { type TitleLookup, untitled } from '../../../fills/titles.js';
 import { walkName } from '../../../fills/walks.js';
+import { spanAliases } from '../../../http/aliases.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
@@ -82,6 +83,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     summary: 'Fees a wallet paid, fill by fill',
     params: z.object({ address: v3.address }),
     query: feesQuery,
+    aliases: spanAliases('after', 'before'),
     success: {
       description: 'A page of fills with a fee',
       schema: feesPage,
@@ -148,6 +150,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     description: 'Totals are over all matching rows, not only this page.',
     params: z.object({ address: v3.address }),
     query: flowsQuery,
+    aliases: spanAliases('after', 'before'),
     success: {
       description: 'A page of deposits and withdrawals',
       schema: flowsPage,

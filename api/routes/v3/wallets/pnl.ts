@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { badParameter } from '../../../errors/failure.js';
 import type { FillReader } from '../../../fills/reader.js';
+import { spanAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
@@ -8,7 +9,7 @@ import type { Turns } from '../../../limits/turns.js';
 import type { PnlReader } from '../../../pnl/reader.js';
 import type { Span } from '../../../pnl/series.sql.js';
 import { v3 } from '../params.js';
-import { createSelector, selectionFields } from '../selection.js';
+import { createSelector, selectionAliases, selectionFields } from '../selection.js';
 import { nothing } from './profits.js';
 import {
   allTimeFields,
@@ -156,6 +157,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       'Without `period`, `after` and `before`: as the summary of the wallet. All filters must hold. At most two requests of an account run at once; a third waits up to 750 ms.',
     params: z.object({ address: v3.address }),
     query: pnlQuery,
+    aliases: { ...spanAliases('after', 'before'), ...selectionAliases },
     success: {
       description: 'The summary, or the sums of the span',
       schema: z.union([
@@ -210,6 +212,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       ...times,
       limit: v3.limit(MAX_BUCKETS, MAX_BUCKETS),
     }),
+    aliases: spanAliases('after', 'before'),
     success: {
       description: 'The series',
       schema: z.union([allTimeSchema, seriesSchema]),
