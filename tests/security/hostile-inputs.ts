@@ -397,7 +397,7 @@ const RAW: readonly string[] = [
 /** Hostile requests without end, the same for the same random numbers. `routes` are those of the server, `key` opens it. */
 export function* hostileInputs(
   random: Random,
-  routes: readonly Pick<Route, 'method' | 'path' | 'query' | 'aliases' | 'body'>[],
+  routes: readonly (Pick<Route, 'method' | 'path' | 'query' | 'body'> & Partial<Pick<Route, 'aliases'>>)[],
   key: () => string,
 ): Generator<HostileInput, never> {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
@@ -432,7 +432,7 @@ export function* hostileInputs(
     const path = route.path.replace(/\{\w+\}/g, () =>
       hostileParams ? value() : pick([WALLET, '1', 'btc', `0x${'a'.repeat(64)}`]),
     );
-    const declared = [...Object.keys(route.query?.shape ?? {}), ...Object.keys(route.aliases)];
+    const declared = [...Object.keys(route.query?.shape ?? {}), ...Object.keys(route.aliases ?? {})];
     // One unknown name refuses the whole query: few, so that most get behind that.
     const name = () => pick(declared.length > 0 && chance(0.95) ? declared : NAMES);
     const query = Array.from({ length: Math.floor(random() * 5) }, () => `${name()}=${value()}`);
