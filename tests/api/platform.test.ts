@@ -638,6 +638,7 @@ describe('pages', () => {
       'side',
       'sort_by',
       'group_by',
+      ...['start', 'start_time', 'end', 'end_time', 'market', 'slug'],
     ]);
     expect(trades?.parameters.find((parameter) => parameter.name === 'limit')).toMatchObject({
       in: 'query',
