@@ -33,6 +33,7 @@ import { createReadiness, foldCheck, lagCheck } from './readiness.js';
 import { runTogether } from './run-together.js';
 import { createUnitRunner, type Unit } from './sharing/run-units.js';
 import { shareOf } from './sharing/share.js';
+import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { untilDone } from './sink/retry.js';
 import { createSink } from './sink/sink.js';
@@ -91,6 +92,7 @@ runProcess({
         return { run: fold.run, check: async () => foldCheck(await fold.state()) };
       },
     });
+    const progress = createProgressWriter({ store: clickhouse, logger });
     let migrated = false;
     let joined = false;
     /** Subscribers and accounts do not wait for the tables; sinks do. */
@@ -156,7 +158,7 @@ runProcess({
             create: () => {
               const deps = { family, partition, store: clickhouse, logger, metrics };
               const reconciler = createReconciler(deps);
-              const sink = createSink({ ...deps, log, codec, onLanded: reconciler.landed });
+              const sink = createSink({ ...deps, log, codec, onLanded: reconciler.landed, progress });
               return {
                 async run(own) {
                   await Promise.race([tables, aborted(own)]);
@@ -204,7 +206,7 @@ runProcess({
 
     try {
       await runTogether(signal, (own) => [
-        prepareTables(own),
+        prepareTables(own).then(() => progress.run(own)),
         runner.run(own),
         membership.run(own, (members) => {
           joined = true;

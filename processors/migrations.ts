@@ -15,6 +15,7 @@ import { oracleTables } from './oracle/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
+import { sinkProgressTable } from './sink/progress-table.js';
 import { sinkTables } from './sink/tables.js';
 import { usageTables } from './usage/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   changeIndexes,
   finerFills,
   matchesByDay,
+  sinkProgressTable,
 ];

@@ -1,5 +1,5 @@
 import { FatalError } from '../../infra/errors.js';
-import type { Log } from '../../infra/log/port.js';
+import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
@@ -9,6 +9,7 @@ import { createChunkPlans, type Plan } from './chunk-plans.js';
 import { type Chunk, followChunks, readChunk } from './chunk-reader.js';
 import type { Family } from './family.js';
 import { sinkMetrics } from './metrics.js';
+import type { ProgressWriter } from './progress-table.js';
 import type { Reconciler } from './reconcile.js';
 import { resumePoint } from './resume-point.js';
 import { untilDone } from './retry.js';
@@ -25,6 +26,7 @@ export interface SinkOptions {
   readonly metrics: Metrics;
   /** Hears of every chunk that is in the tables. */
   readonly onLanded?: Reconciler['landed'];
+  readonly progress?: Pick<ProgressWriter, 'note'>;
   readonly maxChunkRecords?: number;
   readonly lingerMs?: number;
   readonly retryDelayMs?: number;
@@ -85,7 +87,12 @@ export function createSink(options: SinkOptions): Sink {
     return result;
   };
 
-  const land = async (range: Plan, chunk: TransformedChunk, signal: AbortSignal): Promise<void> => {
+  const land = async (
+    range: Plan,
+    chunk: TransformedChunk,
+    last: LogRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const started = performance.now();
     await insist('record chunk', signal, async () => {
       await plans.confirm(range);
@@ -100,6 +107,8 @@ export function createSink(options: SinkOptions): Sink {
       metrics.inserted(table.name, rows);
     }
     landedNext = range.lastOffset + 1;
+    const place = { sink: family.name, topic, partition, nextOffset: landedNext };
+    options.progress?.note({ ...place, recordKey: last?.key ?? '', recordTimeMs: last?.timestampMs ?? 0 });
     options.onLanded?.(range, chunk.tables);
     metrics.chunkLanded(landedNext, (performance.now() - started) / 1000);
   };
@@ -122,10 +131,11 @@ export function createSink(options: SinkOptions): Sink {
       );
     const chunk = await readChunk({ log, topic, partition, signal, ...range });
     signal.throwIfAborted();
-    await land(range, await transform(chunk.records), signal);
+    await land(range, await transform(chunk.records), chunk.records.at(-1), signal);
   };
 
-  const decideAndLand = async (range: OffsetRange, chunk: TransformedChunk, signal: AbortSignal): Promise<void> => {
+  const decideAndLand = async (read: Chunk, chunk: TransformedChunk, signal: AbortSignal): Promise<void> => {
+    const range: OffsetRange = { firstOffset: read.firstOffset, lastOffset: read.lastOffset };
     const plan: Plan = { ...range, previousLastOffset: lastPlanned };
     await plans.decide(plan, chunk.deadLetters);
     lastPlanned = plan.lastOffset;
@@ -133,7 +143,7 @@ export function createSink(options: SinkOptions): Sink {
       metrics.deadLetters(chunk.deadLetters.length);
       logger.warn({ sink: name, ...range, count: chunk.deadLetters.length }, 'dead letters');
     }
-    await land(plan, chunk, signal);
+    await land(plan, chunk, read.records.at(-1), signal);
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -155,7 +165,7 @@ export function createSink(options: SinkOptions): Sink {
       const chunk: Chunk = step.value;
       const transformed = await transform(chunk.records);
       await landing;
-      landing = decideAndLand({ firstOffset: chunk.firstOffset, lastOffset: chunk.lastOffset }, transformed, signal);
+      landing = decideAndLand(chunk, transformed, signal);
     }
     await landing;
   };
