@@ -17,6 +17,8 @@ import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
 import { createKeyDirectory } from './auth/key-directory.js';
 import { listen } from './http/server.js';
 import { openRateWindow } from './limits/open-window.js';
+import { createTableProgress } from './readiness/progress.js';
+import { loadingCheck } from './readiness/state.js';
 import { chainCheck } from './routes/health/health.js';
 import { createService } from './service.js';
 import { createSourceStatusView } from './sources/source-status-view.js';
@@ -55,6 +57,7 @@ runProcess({
     await Promise.all([accounts.ready(), sources.ready()]);
     const client = createClickHouse(await clickHouseConnection(config), { logger });
     const tables = createClickHouseTables(client);
+    const progress = createTableProgress({ tables, log, sources, nowMs: Date.now, logger });
     const metered = metrics.counter('api_metered_requests_total', 'Completed authenticated requests', [
       'plan',
       'billable',
@@ -78,6 +81,7 @@ runProcess({
         metered.inc({ plan: caller.plan, billable: String(billable) });
         if (billable) usage.add(caller.accountId, 'api_requests', 1);
       },
+      progress,
       logger,
       metrics,
       chainState: config.sources.rpcUrl === undefined ? null : createChainState({ url: config.sources.rpcUrl }),
@@ -98,8 +102,13 @@ runProcess({
       onConnectionRejected: () => rejected.inc(),
     });
     const clickhouseCheck = createClickHouseCheck({ client, metrics });
-    board.started('own', async () => ({ chain: chainCheck(sources, Date.now()), tables: await clickhouseCheck() }));
+    board.started('own', async () => ({
+      chain: chainCheck(sources, Date.now()),
+      tables: await clickhouseCheck(),
+      history: loadingCheck(progress.current()),
+    }));
     logger.info({ host: server.host, port: server.port }, 'listening');
+    void progress.run(signal);
     // Never rejects; a statement under way ends with the client.
     void service.keepWarm(signal);
     try {

@@ -14,6 +14,7 @@ import type { RateWindow } from './limits/port.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
 import { keepReady } from './profit-series/keep-ready.js';
+import type { TableProgress } from './readiness/progress.js';
 import { createReads } from './reads.js';
 import { createUsageRoute } from './routes/account/usage.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
@@ -53,6 +54,8 @@ export interface ServiceDeps {
   /** As of `createApp`. */
   readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
+  /** How far the tables are. */
+  readonly progress: Pick<TableProgress, 'current'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** null: without a node. */
@@ -83,8 +86,8 @@ export function createService(deps: ServiceDeps): Service {
   const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs });
   const reads = createReads({ tables, nowMs });
   const routes: readonly Route[] = [
-    ...createHealthRoutes({ tables, log, sources }),
-    createStatusRoute({ tables, log, sources, cache, logger, startedAtMs: nowMs() }),
+    ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
+    createStatusRoute({ tables, log, sources, progress: deps.progress, cache, logger, startedAtMs: nowMs() }),
     createKeyRoute(deps.createKey),
     createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),
     ...createCatalogRoutes({ tables, cache }),
@@ -116,6 +119,7 @@ export function createService(deps: ServiceDeps): Service {
     limiter: createLimiter({ window: deps.window }),
     keylessPerMinute: deps.keylessPerMinute,
     meter: deps.meter,
+    progress: deps.progress,
     logger,
     metrics: deps.metrics,
     nowMs,

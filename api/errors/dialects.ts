@@ -171,6 +171,8 @@ export function renderFailure(family: Family, failure: Failure): ErrorAnswer {
       const [status, error] = dialect.upstream;
       return answer(status, { error, ...detail }, { 'retry-after': String(failure.retryAfterS) });
     }
+    case 'loading':
+      return answer(503, { error: failure.message }, { 'retry-after': String(failure.retryAfterS) });
     case 'overloaded':
       return answer(
         503,

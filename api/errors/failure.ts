@@ -55,6 +55,8 @@ export type Failure =
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'upstream'; readonly retryAfterS: number; readonly detail?: string }
+  /** The tables that the answer is read from have no row yet. */
+  | { readonly kind: 'loading'; readonly message: string; readonly retryAfterS: number }
   /** More of this work than the service does at once. */
   | { readonly kind: 'overloaded'; readonly message: string; readonly scope: string; readonly retryAfterS: number }
   | { readonly kind: 'internal' };

@@ -10,6 +10,8 @@ import { ApiError, type Failure } from '../errors/failure.js';
 import { limitKeyless } from '../limits/keyless.js';
 import type { Limiter } from '../limits/limiter.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
+import { gate } from '../readiness/gate.js';
+import type { TableProgress } from '../readiness/progress.js';
 import { cors, requestIdOf, requestIds } from './headers.js';
 import type { Reply, Route } from './route.js';
 import { guardHost, guardWrites } from './site-guards.js';
@@ -21,6 +23,7 @@ export interface AppDeps {
   /** Requests without a valid key that one client address may send; the common limit unless given. */
   readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
+  readonly progress: Pick<TableProgress, 'current'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
@@ -146,6 +149,8 @@ export function createApp(deps: AppDeps): Express {
         });
       }
       const startedMs = response.locals.startedMs as number;
+      for (const [name, value] of Object.entries(gate(route.reads ?? [], deps.progress.current())))
+        response.setHeader(name, value);
       const reply = await route.handle(
         {
           query: queryOf(request),

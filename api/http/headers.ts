@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
-const EXPOSED = 'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, x-request-id, age';
+const EXPOSED =
+  'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, x-request-id, age, x-loading, x-lagging, x-complete-through, x-complete-through-block';
 
 /** `x-request-id` on every answer: the caller's own where it is sane, else a fresh one. Read it back with `requestIdOf`. */
 export function requestIds(): RequestHandler {

@@ -3,6 +3,7 @@ import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
 import type { Family } from '../errors/dialects.js';
 import { ApiError } from '../errors/failure.js';
+import type { TableGroup } from '../readiness/groups.js';
 import { type Aliases, holdAliases, type PickedQuery, pickQuery, refuseUnknown } from './query.js';
 
 /** What a handler may know about the request besides its inputs. */
@@ -55,6 +56,8 @@ interface Common {
   readonly aliases?: Aliases;
   /** Query parameters that no client of the API sends are left alone: monitors and load balancers add their own. */
   readonly anyQuery?: boolean;
+  /** The table groups its answer is read from: while one of them is empty there is no answer, while one is loading it says so. */
+  readonly reads?: readonly TableGroup[];
   /** Oldest copy this route may answer with, in seconds. */
   readonly cacheS?: number;
   /** Answers besides the successful one, and besides those that follow from auth, gate, inputs and tables. */

@@ -73,6 +73,7 @@ describe('createApp', () => {
         keylessPerMinute: 2,
         limiter: { admit: () => Promise.reject(new Error('not for requests without a key')) },
         meter: () => undefined,
+        progress: { current: () => null },
         logger: silentLogger(),
         metrics: createMetrics({ process: 'api' }),
         nowMs: () => NOW_MS,

@@ -51,6 +51,25 @@ const rateHeaders = {
   'x-ratelimit-reset': { description: 'When a slot comes back, Unix seconds.', schema: { type: 'integer' } },
 };
 const requestIdHeader = { 'x-request-id': { description: 'Id of this request.', schema: { type: 'string' } } };
+/** Of routes that are read from tables which may not hold all history yet. */
+const loadingHeaders = {
+  'x-loading': {
+    description: 'Only while a table the answer is read from is loading: which, and how much of the history it has.',
+    schema: { type: 'string' },
+  },
+  'x-lagging': {
+    description: 'Only while a table the answer is read from is more than a minute behind: which, and by how much.',
+    schema: { type: 'string' },
+  },
+  'x-complete-through-block': {
+    description: 'With one of the two above, where it is known: everything up to this block is there.',
+    schema: { type: 'integer' },
+  },
+  'x-complete-through': {
+    description: 'With one of the two above, where it is known: everything before this time is there.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+};
 const retryHeader = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 
 /** The failures a route can answer with besides the ones it declares, with an example each. */
@@ -87,13 +106,22 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     list.push(['Sent by a web page of another site.', { kind: 'forbidden', message }]);
   }
   list.push(['A bug; the request id helps to find it.', { kind: 'internal' }]);
+  if (route.reads !== undefined) {
+    const message = 'Trades are still being loaded: 0 % of the history is there. Try again in 5 seconds.';
+    const why = 'The tables are empty because the history has only begun to load, or log or tables are away.';
+    list.push([why, { kind: 'loading', message, retryAfterS: 5 }]);
+  }
   list.push(['Log or tables are away.', { kind: 'upstream', retryAfterS: 2 }]);
   return list;
 }
 
 function responses(route: Route, upgradeUrl: string): Json {
   const out: Record<string, Json> = {};
-  const okHeaders = { ...requestIdHeader, ...(route.auth === 'key' ? rateHeaders : {}) };
+  const okHeaders = {
+    ...requestIdHeader,
+    ...(route.auth === 'key' ? rateHeaders : {}),
+    ...(route.reads === undefined ? {} : loadingHeaders),
+  };
   out[String(route.success.status)] = response(route.success, okHeaders);
   for (const [status, spec] of Object.entries(route.otherResponses ?? {}))
     out[status] = response(spec, requestIdHeader);

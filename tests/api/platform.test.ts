@@ -1,5 +1,6 @@
 import { request as rawRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tableGroups } from '../../api/readiness/groups.js';
 import { RetryableError } from '../../infra/errors.js';
 import { hashKey, newRawKey } from '../../schemas/keys.js';
 import { type ApiHarness, startApi } from '../support/api.js';
@@ -363,7 +364,14 @@ describe('health and status', () => {
   });
 
   it('is ready when source, log and tables are there, and names what is missing', async () => {
-    const base = { node_connected: true, redis_connected: true, log_connected: true, tables_connected: true };
+    const base = {
+      node_connected: true,
+      redis_connected: true,
+      log_connected: true,
+      tables_connected: true,
+      history_loaded: true,
+      tables: tableGroups.map((table) => expect.objectContaining({ table, state: 'loaded', percent: 100 })),
+    };
     expect(await answerOf('/readyz')).toEqual({
       status: 503,
       body: { ...base, node_connected: false, error: 'chain source not started' },
@@ -446,6 +454,16 @@ describe('health and status', () => {
           recorded_from: null,
         },
       ],
+      tables: tableGroups.map((table) => ({
+        table,
+        state: 'loaded',
+        position: 1,
+        target: 1,
+        percent: 100,
+        complete_through_block: null,
+        complete_through: null,
+        lag_seconds: 0,
+      })),
     });
   });
 

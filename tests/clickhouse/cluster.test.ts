@@ -171,6 +171,7 @@ describe('the cluster variant on the engine', () => {
       'resolutions_by_time ReplacingMergeTree',
       'schema_migrations ReplacingMergeTree',
       'series ReplacingMergeTree',
+      'sink_progress ReplacingMergeTree',
       'tags ReplacingMergeTree',
       'ticks Distributed',
       'ticks_local ReplacingMergeTree',

@@ -3,6 +3,8 @@ import { createKeyDirectory } from '../../api/auth/key-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
 import { createMemoryWindow } from '../../api/limits/memory-window.js';
 import type { CompletedRequest } from '../../api/metering/port.js';
+import { type TableGroup, tableGroups } from '../../api/readiness/groups.js';
+import type { Loading } from '../../api/readiness/state.js';
 import { createService, type Service } from '../../api/service.js';
 import { createSourceStatusView } from '../../api/sources/source-status-view.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -58,6 +60,23 @@ export interface ApiHarness {
   stop(): Promise<void>;
 }
 
+const loaded = (table: TableGroup) => ({
+  table,
+  state: 'loaded' as const,
+  position: 1,
+  target: 1,
+  percent: 100,
+  throughBlock: null,
+  throughMs: null,
+  lagS: 0,
+});
+
+/** Tables that hold all history. */
+export const loadedTables: Loading = {
+  groups: Object.fromEntries(tableGroups.map((table) => [table, loaded(table)])) as Loading['groups'],
+  ready: true,
+};
+
 /** Body must be exactly what the route documents: no field more, none less. */
 function holdAgainstSchema(service: Service, method: string, path: string, answer: Answer): void {
   const bare = path.split('?', 1)[0] ?? '';
@@ -77,6 +96,8 @@ export async function startApi(options: {
   socketPort?: number;
   chainState?: ChainState;
   profiles?: Profiles;
+  /** How far the tables are; loaded unless given. */
+  progress?: () => Loading | null;
 }): Promise<ApiHarness> {
   const engine = await startTestClickHouse();
   const logger = silentLogger();
@@ -117,6 +138,7 @@ export async function startApi(options: {
     window: createMemoryWindow({ windowMs: 60_000 }),
     keylessPerMinute: options.keylessPerMinute ?? 1_000_000,
     meter: (request) => metered.push(request),
+    progress: { current: () => (options.progress === undefined ? loadedTables : options.progress()) },
     logger,
     metrics,
     chainState: options.chainState ?? null,

@@ -74,6 +74,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
   const events = defineRoute({
     ...common,
     path: '/clobv2/neg-risk/events',
+    reads: ['chain', 'catalog'],
     summary: 'Multi-outcome events, most questions first',
     description: 'Events without a title are left out.',
     query: z.object({ limit: clob.limit(500, 50), offset: clob.offset }),
@@ -152,6 +153,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
   const children = defineRoute({
     ...common,
     path: '/clobv2/neg-risk/events/{parent_id}/children',
+    reads: ['chain', 'catalog'],
     summary: 'Markets of a multi-outcome event, largest volume first',
     params: z.object({ parent_id: clob.parentId }),
     query: z.object({ limit: clob.limit(maxChildren, 200) }),

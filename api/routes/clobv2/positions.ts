@@ -64,6 +64,7 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
     auth: 'key',
     gate: 'clobv2',
     path: '/clobv2/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Positions of all wallets, largest first',
     description: `The first ${most} of a \`status\`, or of any. From a picture of all positions, combos included, taken once a minute, less often of very many (\`as_of\`, \`Age\`); closed ones, which have no size, by what was paid for them. A walk by \`offset\` stays with the picture it began with, \`pagination.next_cursor\` names it and is good for an hour.`,
     query: z.object({

@@ -55,6 +55,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
   const all = defineRoute({
     ...common,
     path: '/clobv2/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills by any filter',
     description:
       'Filters are ANDed. `side` is there only with `wallet`. What a fill is follows from which leg is `"0"`.',
@@ -104,6 +105,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
   const wallet = defineRoute({
     ...common,
     path: '/clobv2/wallets/{address}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet, newest first',
     params: z.object({ address: clob.wallet }),
     query: listQuery,
@@ -150,6 +152,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
   const token = defineRoute({
     ...common,
     path: '/clobv2/markets/{token_id}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of an outcome token, newest first',
     params: z.object({ token_id: clob.tokenId }),
     query: listQuery,

@@ -72,6 +72,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
   const volume = defineRoute({
     ...common,
     path: '/clobv2/markets/{token_id}/volume',
+    reads: ['fills'],
     summary: 'Volume of an outcome token',
     description: 'Each match counts once, by the side of its maker.',
     params: z.object({ token_id: clob.tokenId }),
@@ -131,6 +132,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
   const candles = defineRoute({
     ...common,
     path: '/clobv2/candles/{token_id}',
+    reads: ['fills'],
     summary: 'Candles of an outcome token, newest first',
     description: 'From its fills of all generations, each match once; buckets without trades are left out.',
     params: z.object({ token_id: clob.tokenId }),
@@ -192,6 +194,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
   const hourly = defineRoute({
     ...common,
     path: '/clobv2/volume/hourly',
+    reads: ['fills'],
     summary: 'Volume per hour, newest first',
     query: z.object({ limit: clob.limit(MAX_HOURS, DEFAULT_HOURS) }),
     success: {
@@ -251,6 +254,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
   const builders = defineRoute({
     ...common,
     path: '/clobv2/builders',
+    reads: ['fills'],
     summary: 'Builders, largest notional first',
     query: z.object({ limit: clob.limit(500, 50) }),
     success: {

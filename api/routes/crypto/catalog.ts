@@ -90,6 +90,7 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
   const markets = defineRoute({
     ...common,
     path: '/v1/crypto/markets',
+    reads: ['catalog'],
     cacheS: MARKETS_CACHE_S,
     summary: 'Daily, weekly and monthly crypto markets',
     description: 'Open events of the seven coins with their markets, highest 24-hour volume first.',
@@ -147,6 +148,7 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
   const current = defineRoute({
     ...common,
     path: '/v1/crypto/active',
+    reads: ['catalog'],
     cacheS: ACTIVE_CACHE_S,
     summary: 'Current 5-minute up/down markets',
     description:
@@ -211,6 +213,7 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
   const recurring = defineRoute({
     ...common,
     path: '/v1/crypto/series',
+    reads: ['catalog'],
     cacheS: SERIES_CACHE_S,
     summary: 'Recurring crypto series',
     success: {

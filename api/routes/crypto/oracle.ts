@@ -93,6 +93,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
   const candles = defineRoute({
     method: 'get',
     path: '/v1/crypto/candles',
+    reads: ['oracle'],
     family: 'v1',
     tag: 'Crypto',
     auth: 'key',
@@ -131,6 +132,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
   const ticks = defineRoute({
     method: 'get',
     path: '/v1/crypto/ticks',
+    reads: ['oracle'],
     family: 'v1',
     tag: 'Crypto',
     auth: 'key',

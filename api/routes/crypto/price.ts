@@ -51,6 +51,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
   return defineRoute({
     method: 'get',
     path: '/v1/crypto/price',
+    reads: ['oracle'],
     family: 'v1',
     tag: 'Crypto',
     auth: 'key',

@@ -107,6 +107,7 @@ export function createEventRoute(deps: { tables: Tables; cache: TtlCache }): Rou
   return defineRoute({
     method: 'get',
     path: '/v1/event/{slug}',
+    reads: ['catalog'],
     family: 'v1',
     tag: 'Events',
     auth: 'key',

@@ -64,6 +64,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache }
   return defineRoute({
     method: 'get',
     path: '/v1/events/search',
+    reads: ['catalog'],
     family: 'v1',
     tag: 'Events',
     auth: 'key',

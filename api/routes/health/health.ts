@@ -3,6 +3,8 @@ import type { Log } from '../../../infra/log/port.js';
 import type { Check } from '../../../infra/telemetry/readiness.js';
 import { topics } from '../../../schemas/topics.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import type { TableProgress } from '../../readiness/progress.js';
+import { groupEntry, groupSchema, loadingText } from '../../readiness/state.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 
@@ -10,6 +12,7 @@ export interface HealthDeps {
   readonly tables: Pick<Tables, 'reachable'>;
   readonly log: Pick<Log, 'bounds'>;
   readonly sources: Pick<SourceStatusView, 'get'>;
+  readonly progress: Pick<TableProgress, 'current'>;
 }
 
 const readySchema = z.object({
@@ -17,6 +20,10 @@ const readySchema = z.object({
   redis_connected: z.boolean().meta({ description: 'The stores behind this API (log and tables) are reachable.' }),
   log_connected: z.boolean(),
   tables_connected: z.boolean(),
+  history_loaded: z
+    .boolean()
+    .meta({ description: 'The tables hold all history that the sources had announced as complete.' }),
+  tables: z.array(groupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
   error: z.string().optional().meta({ description: 'What is missing; only with 503.' }),
 });
 
@@ -47,23 +54,46 @@ export async function readiness(deps: HealthDeps, nowMs: number): Promise<z.inpu
   const chain = deps.sources.get('chain');
   const chainHealth = chain === undefined ? 'not started' : healthOf(chain, nowMs);
   const [log, tables] = await Promise.all([answers(deps.log.bounds(topics.sources.name, 0)), deps.tables.reachable()]);
+  const loading = deps.progress.current();
+  const loadingWords = loading === null ? 'history: not known yet' : `history is loading: ${loadingText(loading)}`;
   const missing = [
     ...(chainHealth === 'connected' ? [] : [`chain source ${chainHealth}`]),
     ...(log ? [] : ['log unreachable']),
     ...(tables ? [] : ['tables unreachable']),
+    ...(loading?.ready === true ? [] : [loadingWords]),
   ];
   return {
     node_connected: chainHealth === 'connected',
     redis_connected: log && tables,
     log_connected: log,
     tables_connected: tables,
+    history_loaded: loading?.ready === true,
+    tables: loading === null ? [] : Object.values(loading.groups).map(groupEntry),
     ...(missing.length === 0 ? {} : { error: missing.join('; ') }),
   };
 }
 
+const loadedExample = {
+  table: 'fills',
+  state: 'loaded',
+  position: 240000,
+  target: 238000,
+  percent: 100,
+  complete_through_block: 90999989,
+  complete_through: '2027-04-12T10:00:00Z',
+  lag_seconds: 0,
+};
+
 /** GET /healthz and GET /readyz: no key. */
 export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
-  const ready = { node_connected: true, redis_connected: true, log_connected: true, tables_connected: true };
+  const ready = {
+    node_connected: true,
+    redis_connected: true,
+    log_connected: true,
+    tables_connected: true,
+    history_loaded: true,
+    tables: [loadedExample],
+  };
   return [
     defineRoute({
       method: 'get',
@@ -89,12 +119,21 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
       auth: 'none',
       anyQuery: true,
       summary: 'Ready to serve',
-      success: { description: 'Chain source, log and tables are there.', schema: readySchema, example: ready },
+      success: {
+        description: 'Chain source, log and tables are there, and the history is loaded.',
+        schema: readySchema,
+        example: ready,
+      },
       otherResponses: {
         503: {
           description: 'Something is missing; `error` names it.',
           schema: readySchema,
-          example: { ...ready, node_connected: false, error: 'chain source disconnected' },
+          example: {
+            ...ready,
+            history_loaded: false,
+            tables: [{ ...loadedExample, state: 'loading', position: 81000, percent: 34 }],
+            error: 'history is loading: fills 34 %',
+          },
         },
       },
       async handler(_input, context) {

@@ -5,6 +5,8 @@ import { topics } from '../../../schemas/topics.js';
 import type { SourceStatus } from '../../../schemas/types.gen.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { defineRoute, type Reply, type Route } from '../../http/route.js';
+import type { TableProgress } from '../../readiness/progress.js';
+import { groupEntry, groupSchema } from '../../readiness/state.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
@@ -53,6 +55,7 @@ const statusSchema = z.object({
   mode: z.enum(['live', 'recorded']).nullable(),
   notice: z.string().meta({ description: 'Says when the data is recorded and shifted in time.' }),
   sources: z.array(sourceSchema),
+  tables: z.array(groupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
 });
 
 /** One source as the status page shows it. */
@@ -94,6 +97,7 @@ export interface StatusDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
   readonly sources: Pick<SourceStatusView, 'all'>;
+  readonly progress: Pick<TableProgress, 'current'>;
   readonly cache: TtlCache;
   readonly logger: Logger;
   readonly startedAtMs: number;
@@ -164,6 +168,18 @@ export function createStatusRoute(deps: StatusDeps): Route {
             recorded_from: '2027-04-12T00:00:00Z',
           },
         ],
+        tables: [
+          {
+            table: 'fills',
+            state: 'loaded',
+            position: 240000,
+            target: 238000,
+            percent: 100,
+            complete_through_block: 90999989,
+            complete_through: '2027-04-12T10:00:00Z',
+            lag_seconds: 0,
+          },
+        ],
       },
     },
     async handler(_input, context): Promise<Reply<z.input<typeof statusSchema>>> {
@@ -197,6 +213,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),
           sources,
+          tables: Object.values(deps.progress.current()?.groups ?? {}).map(groupEntry),
         },
       };
     },

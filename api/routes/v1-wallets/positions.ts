@@ -179,6 +179,7 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
   const several = defineRoute({
     ...common,
     path: '/v1/wallets/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Open positions of several wallets',
     description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters are of each wallet.`,
     query: query.extend({
@@ -205,6 +206,7 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
   const one = defineRoute({
     ...common,
     path: '/v1/wallets/{addr}/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Open positions of a wallet',
     description: 'There is more while `count` equals the limit.',
     params: z.object({ addr: walletParam({ invalid: 'Invalid wallet' }) }),

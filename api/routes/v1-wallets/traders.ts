@@ -153,6 +153,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
     ...common,
     cacheS: CACHE_S,
     path: '/v1/markets/{id}/positions',
+    reads: ['positions', 'fills', 'catalog'],
     summary: 'Top traders of a market',
     description: 'Who has or had each outcome. limit and offset are of each outcome; profits are before fees.',
     params: z.object({

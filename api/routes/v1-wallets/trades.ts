@@ -122,6 +122,7 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
   const several = defineRoute({
     ...common,
     path: '/v1/wallets/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Trades of several wallets, newest first each',
     description: `Up to ${MAX_WALLETS} wallets. limit and offset are of each wallet.`,
     query: z.object({
@@ -143,6 +144,7 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
   const one = defineRoute({
     ...common,
     path: '/v1/wallets/{addr}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Trades of a wallet, newest first',
     description: 'There is more while `count` equals the limit.',
     params: z.object({ addr: walletParam({ invalid: 'Invalid wallet' }) }),
@@ -157,6 +159,7 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
   const market = defineRoute({
     ...common,
     path: '/v1/markets/{id}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Trades of a market, newest first',
     description: 'Of all outcomes, both sides of each match. There is more while `count` equals the limit.',
     params: z.object({

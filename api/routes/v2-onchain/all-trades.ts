@@ -164,6 +164,7 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
   const wallet = defineRoute({
     ...common,
     path: '/v2/onchain/wallets/{address}/trades/all',
+    reads: ['fills', 'catalog'],
     summary: 'All fills of a wallet at once',
     description,
     params: z.object({ address: v2.wallet }),
@@ -182,6 +183,7 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
   const market = defineRoute({
     ...common,
     path: '/v2/onchain/markets/{token_id}/trades/all',
+    reads: ['fills', 'catalog'],
     summary: 'All fills of an outcome token at once',
     description,
     params: z.object({ token_id: v2.tokenId }),

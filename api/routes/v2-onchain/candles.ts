@@ -199,6 +199,7 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
   const one = defineRoute({
     ...common,
     path: '/v2/onchain/candles/{token_id}',
+    reads: ['fills'],
     summary: 'Candles of an outcome token',
     params: z.object({ token_id: v2.tokenId }),
     query,
@@ -208,6 +209,7 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
   const named = defineRoute({
     ...common,
     path: '/v2/onchain/candles',
+    reads: ['fills'],
     summary: 'Candles of an outcome token, named by the query',
     query: z.object({
       ...shape,

@@ -24,6 +24,7 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     ...common,
     cacheS: MARKET_CACHE_S,
     path: '/v2/onchain/markets/{condition_id}/oi',
+    reads: ['chain'],
     summary: 'Open interest of a market',
     description: `Collateral held by its full sets. ${LATE}`,
     params: z.object({ condition_id: v2.conditionId }),
@@ -74,6 +75,7 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     ...common,
     cacheS: TOTAL_CACHE_S,
     path: '/v2/onchain/oi',
+    reads: ['chain'],
     summary: 'Open interest of all markets',
     description: LATE,
     success: {

@@ -78,6 +78,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
   const walletTrades = defineRoute({
     ...common,
     path: '/v2/onchain/wallets/{address}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet, newest first',
     description: 'Walk by `cursor`, or by `offset`.',
     params: z.object({ address: v2.wallet }),
@@ -114,6 +115,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
   const marketTrades = defineRoute({
     ...common,
     path: '/v2/onchain/markets/{token_id}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of an outcome token, newest first',
     description: 'Seen from the signed order: `side` is always maker. Walk by `cursor`, or by `offset`.',
     params: z.object({ token_id: v2.tokenId }),
@@ -189,6 +191,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
   const redemptions = defineRoute({
     ...common,
     path: '/v2/onchain/wallets/{address}/redemptions',
+    reads: ['wallet_events'],
     summary: 'Redemptions of a wallet, newest first',
     description: '`total_payout` is of this page. There is more while `count` equals the limit.',
     params: z.object({ address: v2.wallet }),
@@ -244,6 +247,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
   const activity = defineRoute({
     ...common,
     path: '/v2/onchain/wallets/{address}/activity',
+    reads: ['wallet_events', 'fills'],
     summary: 'Splits, merges and neg-risk conversions of a wallet, newest first',
     description: 'The three counts are of this page. There is more while `count` equals the limit.',
     params: z.object({ address: v2.wallet }),

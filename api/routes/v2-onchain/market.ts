@@ -50,6 +50,7 @@ export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCach
   const volume = defineRoute({
     ...common,
     path: '/v2/onchain/markets/{token_id}/volume',
+    reads: ['fills'],
     summary: 'Lifetime volume of an outcome token',
     description: 'All exchange generations. Each match counts once, by the side of its maker.',
     params: z.object({ token_id: v2.tokenId }),
@@ -96,6 +97,7 @@ export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCach
   const tags = defineRoute({
     ...common,
     path: '/v2/onchain/tags',
+    reads: ['fills', 'catalog'],
     summary: 'Tags of the catalogue',
     query: z.object({
       details: flagParam({

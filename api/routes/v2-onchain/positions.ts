@@ -76,6 +76,7 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
     ...common,
     cacheS: CACHE_S,
     path: '/v2/onchain/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Positions by any filter',
     description:
       'With `wallet`: one page of at most 500, by the latest activity. Else by position id, `<wallet>-<token_id>`, from key to key; a walk meets every position that is there all the while once.',

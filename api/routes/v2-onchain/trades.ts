@@ -178,6 +178,7 @@ export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
   return defineRoute({
     ...common,
     path: '/v2/onchain/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills by any filter',
     description:
       'Without a filter: the last 24 hours. The subject of `side` and `direction` is the wallet if given, else the maker. Walks by `pagination_key` are exact whatever arrives meanwhile.',

@@ -59,6 +59,7 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
     ...common,
     cacheS: POSITIONS_CACHE_S,
     path: '/v2/trader/{wallet}/equity',
+    reads: ['pnl', 'fills'],
     summary: 'Equity curve of a wallet',
     description:
       'Its positions in the order of their first activity, with their profits before fees cumulated: realized ones, by what was sold, merged and redeemed. One request per 10 s and key.',

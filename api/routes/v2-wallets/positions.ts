@@ -139,6 +139,7 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
   const whole = defineRoute({
     ...common,
     path: '/v2/wallets/{address}/positions/onchain',
+    reads: ['positions', 'catalog'],
     summary: 'All positions of a wallet, open and closed',
     description: `Up to ${MAX_POSITIONS}, traded last first. Filters drop rows without what they look at, and sums are of the rows that are left.`,
     params: z.object({ address: v2.wallet }),
@@ -182,6 +183,7 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
   const closed = defineRoute({
     ...common,
     path: '/v2/wallets/{address}/closed-positions',
+    reads: ['positions', 'catalog'],
     summary: 'Closed positions of a wallet',
     description: 'What was bought and is not held any more. There is more while `count` equals the limit.',
     params: z.object({ address: v2.wallet }),

@@ -119,6 +119,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
   const list = defineRoute({
     ...common,
     path: '/v3/builders',
+    reads: ['fills'],
     summary: 'Builders by fills, volume or fees',
     query: z.object({
       sort: choiceParam({
@@ -166,6 +167,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
   const one = defineRoute({
     ...common,
     path: '/v3/builders/{code}',
+    reads: ['fills'],
     summary: 'One builder',
     params: z.object({
       code: patternParam({

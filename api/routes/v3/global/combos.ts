@@ -44,6 +44,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     ...common,
     tag: 'Markets',
     path: '/v3/combos/markets',
+    reads: ['pnl', 'chain'],
     summary: 'Combos that anything happened to',
     description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is up to ${ORDER_MS / 1000} s old when a walk by \`offset\` begins and kept for it; the numbers are as they are now.`,
     query: z.object({
@@ -119,6 +120,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     ...common,
     tag: 'Trades',
     path: '/v3/combos/activity',
+    reads: ['pnl', 'chain'],
     summary: 'What changed positions in combos, newest first',
     description: 'One row per wallet and position touched: a fill has one for each side, a split and a merge two.',
     query: eventsQuery.extend({ event_kind: eventKindParam.optional() }),
@@ -156,6 +158,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     ...common,
     tag: 'Trades',
     path: '/v3/combos/redemptions',
+    reads: ['pnl', 'chain'],
     summary: 'Redemptions of combos, newest first',
     query: z.object(comboRedemptionsQuery),
     aliases: comboListAliases,

@@ -91,6 +91,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     ...common,
     tag: 'Wallets',
     path: '/v3/leaderboard',
+    reads: ['leaderboards'],
     summary: 'Wallets by what they made',
     description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${ORDER_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now.`,
     query: z.object({
@@ -173,6 +174,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     ...common,
     tag: 'Markets',
     path: '/v3/tags/{slug}/leaderboard',
+    reads: ['pnl', 'fills', 'catalog'],
     summary: 'Wallets by what they made with the markets of a tag',
     description: `The first ${MAX_RANK.toLocaleString('en')}. A tag with too many markets is refused.`,
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
@@ -220,6 +222,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     ...common,
     tag: 'Markets',
     path: '/v3/stats',
+    reads: ['leaderboards'],
     summary: 'Sums over all fills, redemptions, wallets and positions',
     description:
       'From a picture taken once a minute, less often of very many (`as_of`), combos included; a match counts once in the volume.',

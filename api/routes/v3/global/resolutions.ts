@@ -34,6 +34,7 @@ export function createResolutionsRoute(deps: { tables: Tables; walks: Walks; con
     auth: 'key',
     gate: 'v3',
     path: '/v3/resolutions',
+    reads: ['chain', 'catalog'],
     summary: 'Resolved conditions, newest first',
     query: z.object({ limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() }),
     success: {

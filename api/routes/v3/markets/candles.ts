@@ -20,7 +20,14 @@ import {
   tokenSeries,
 } from './candle-series.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+const common = {
+  method: 'get',
+  family: 'v3',
+  tag: 'Markets',
+  auth: 'key',
+  gate: 'v3',
+  reads: ['fills', 'catalog'],
+} as const;
 /** The range a query asks for. Throws ApiError where it contradicts itself or is too large. */
 function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | null; limit: number } {
   const maxLimit = maxLimits[query.resolution];

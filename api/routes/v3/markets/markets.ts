@@ -28,7 +28,14 @@ import {
 } from './serialize.js';
 import type { MarketViews } from './views.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+const common = {
+  method: 'get',
+  family: 'v3',
+  tag: 'Markets',
+  auth: 'key',
+  gate: 'v3',
+  reads: ['fills', 'catalog'],
+} as const;
 const MAX_WORDS = 20;
 
 const paging = { limit: v3.limit(), offset: v3.offset };

@@ -30,6 +30,7 @@ export function createTagRoutes(deps: {
   const tags = defineRoute({
     ...common,
     path: '/v3/tags',
+    reads: ['catalog', 'fills'],
     summary: 'Tags by number of markets',
     query: z.object(paging),
     success: {
@@ -58,6 +59,7 @@ export function createTagRoutes(deps: {
   const tag = defineRoute({
     ...common,
     path: '/v3/tags/{slug}',
+    reads: ['catalog', 'fills'],
     summary: 'Markets of a tag',
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
     query: z.object({

@@ -117,6 +117,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   const list = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/positions',
+    reads: ['positions', 'pnl'],
     summary: 'Positions of a wallet in combos, the ones touched last first',
     params: z.object({ address: v3.address }),
     query: z.object({ ...comboNames, status: statusParam, limit: v3.limit(), offset: v3.offset }),
@@ -169,6 +170,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   const summary = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/summary',
+    reads: ['positions', 'pnl'],
     summary: 'What a wallet made with combos',
     params: z.object({ address: v3.address }),
     query: z.object(comboNames),
@@ -230,6 +232,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   const activity = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/activity',
+    reads: ['pnl'],
     summary: "What changed a wallet's positions in combos, newest first",
     description: 'One row per position touched: a split and a merge touch two.',
     params: z.object({ address: v3.address }),
@@ -273,6 +276,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   const redemptions = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/redemptions',
+    reads: ['pnl'],
     summary: 'Redemptions of a wallet in combos, newest first',
     params: z.object({ address: v3.address }),
     query: z.object(comboRedemptionsQuery),

@@ -49,6 +49,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const byCondition = defineRoute({
     ...common,
     path: '/v3/markets/condition/{condition_id}/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Who holds, or held, the outcomes of a market',
     description: `One row per wallet and outcome. ${HOLDER_WALK} Page sizes go up to 300 on the starter plan.`,
     params: z.object({ condition_id: v3.conditionId }),
@@ -66,6 +67,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const bySlug = defineRoute({
     ...common,
     path: '/v3/markets/slug/{slug}/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Who holds, or held, the outcomes of a market, by its slug',
     description: `One row per wallet and outcome. ${HOLDER_WALK}`,
     params: z.object({ slug: v3.slug }),
@@ -90,6 +92,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const byToken = defineRoute({
     ...common,
     path: '/v3/markets/{token_id}/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Who holds, or held, an outcome token',
     description: HOLDER_WALK,
     params: z.object({ token_id: v3.tokenId }),

@@ -66,6 +66,7 @@ export function createPositionsRoute(deps: HolderPagesDeps & { readonly outcomes
     auth: 'key',
     gate: 'v3',
     path: '/v3/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Positions of all wallets in a token or a market',
     description: `One of \`token_id\`, \`condition_id\` and \`market_slug\` must be named; all that are must hold. ${HOLDER_WALK}`,
     query: z.object({

@@ -55,6 +55,7 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
     auth: 'key',
     gate: 'v3',
     path: '/v3/wallets/{address}/positions',
+    reads: ['positions', 'catalog'],
     summary: 'Positions of a wallet, open and closed',
     description:
       'A walk by `offset` keeps the order of its first page for a quarter of an hour; the rows are as they are now. With `include_combos` positions in combos follow the others, their amounts as text.',

@@ -113,6 +113,7 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
     gate: 'v3',
     heavy: true,
     path: '/v3/wallets/{address}/combos/trades',
+    reads: ['fills'],
     summary: 'Combo trades of a wallet, newest first',
     params: z.object({ address: v3.address }),
     query: comboTradesQuery,

@@ -71,6 +71,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const all = defineRoute({
     ...common,
     path: '/v3/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills, newest first',
     description: `One row per on-chain OrderFilled event, seen from its signed order. Filters are ANDed. ${GROUPED} ${WALK}`,
     query: tradesQuery,
@@ -89,6 +90,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const wallet = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet',
     description: `Fills the wallet had a part in: \`role\` is what it was, \`direction\` whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are of the wallet's own orders, which already hold what they took from others. ${GROUPED} ${WALK}`,
     params: z.object({ address: v3.address }),
@@ -124,6 +126,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const market = defineRoute({
     ...common,
     path: '/v3/markets/{token_id}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of an outcome token',
     description: `${GROUPED} ${WALK}`,
     params: z.object({ token_id: v3.tokenId }),
@@ -143,6 +146,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const slug = defineRoute({
     ...common,
     path: '/v3/markets/slug/{slug}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of a market',
     description: `All outcomes of the market. ${GROUPED} ${WALK}`,
     params: z.object({ slug: v3.slug }),
@@ -162,6 +166,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const builder = defineRoute({
     ...common,
     path: '/v3/builders/{code}/trades',
+    reads: ['fills', 'catalog'],
     summary: 'Fills of orders that carry a builder code',
     description: WALK,
     params: z.object({ code: builderCode }),

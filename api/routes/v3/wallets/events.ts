@@ -22,7 +22,14 @@ import {
   setEventSchema,
 } from './serialize.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const common = {
+  method: 'get',
+  family: 'v3',
+  tag: 'Wallets',
+  auth: 'key',
+  gate: 'v3',
+  reads: ['wallet_events', 'catalog'],
+} as const;
 const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
 
 const listQuery = z.object({

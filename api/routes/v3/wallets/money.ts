@@ -80,6 +80,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
   const fees = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/fees-paid',
+    reads: ['fills', 'catalog'],
     summary: 'Fees a wallet paid, fill by fill',
     params: z.object({ address: v3.address }),
     query: feesQuery,
@@ -146,6 +147,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
   const flows = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/polyusd-flows',
+    reads: ['wallet_events'],
     summary: 'Collateral that entered or left a wallet',
     description: 'Totals are over all matching rows, not only this page.',
     params: z.object({ address: v3.address }),

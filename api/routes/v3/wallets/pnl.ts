@@ -152,6 +152,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
   const total = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/pnl',
+    reads: ['positions', 'pnl'],
     summary: 'Profit of a wallet, of all time or of a span, in all or of some markets',
     description:
       'Without `period`, `after` and `before`: as the summary of the wallet. All filters must hold. At most two requests of an account run at once; a third waits up to 750 ms.',
@@ -199,6 +200,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
   const series = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/pnl/events',
+    reads: ['positions', 'pnl'],
     summary: 'What a wallet realized, hour by hour, day by day, week by week or month by month',
     description:
       'Without `period`, `after` and `before`: one bucket of all time that counts positions. Else buckets in UTC that realized something, oldest first, weeks from Monday; `after` the last one for more than `limit`. Totals are of the buckets shown. Combos are left out.',

@@ -27,6 +27,7 @@ export function createWalletProfitRoutes(deps: { pnl: PnlReader }): readonly Rou
     ...common,
     method: 'get',
     path: '/v3/wallets/{address}',
+    reads: ['positions', 'pnl'],
     summary: 'Profit, volume and positions of a wallet',
     description: 'Over all its positions in markets; combos are told apart with `include_combos`.',
     params: z.object({ address: v3.address }),
@@ -67,6 +68,7 @@ export function createWalletProfitRoutes(deps: { pnl: PnlReader }): readonly Rou
     ...common,
     method: 'post',
     path: '/v3/wallets/batch',
+    reads: ['positions', 'pnl'],
     summary: 'Summaries of up to 100 wallets',
     description:
       'In the order asked for; a wallet named twice is there once, one without history has zeros. Only reads.',

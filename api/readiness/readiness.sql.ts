@@ -1,0 +1,31 @@
+import type { Sql } from '../tables/port.js';
+
+export interface SinkProgressRow {
+  readonly sink: string;
+  readonly partition: number;
+  readonly next: string;
+  readonly key: string;
+  readonly time_ms: string;
+}
+
+/** How far the rows of each sink are in the tables. */
+export const sinkProgressSql: Sql = {
+  text: `SELECT toString(sink) AS sink, partition, toString(max(next_offset)) AS next, argMax(record_key, next_offset) AS key,
+      toString(toUnixTimestamp64Milli(argMax(record_time, next_offset))) AS time_ms
+    FROM sink_progress GROUP BY sink, partition`,
+  params: {},
+  few: true,
+};
+
+export interface PictureRow {
+  readonly taken_ms: string;
+  readonly ranked: string;
+}
+
+/** When the newest picture of all wallets was taken (0: never), and whether one of them has a wallet. */
+export const pictureSql: Sql = {
+  text: `SELECT toString(toUnixTimestamp64Milli(max(taken_at))) AS taken_ms,
+      toString((SELECT count() FROM (SELECT 1 FROM leaderboards LIMIT 1))) AS ranked FROM venue_totals`,
+  params: {},
+  few: true,
+};
