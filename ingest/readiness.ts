@@ -29,7 +29,7 @@ function recordedCheck({ phase, progress }: SourceFacts): Check {
 function liveCheck(source: string, facts: SourceFacts, nowMs: number): Check {
   if (!facts.connected) return { ok: false, detail: `not connected: ${facts.detail}` };
   const limitMs = maxEventAgeMs[source] ?? null;
-  if (limitMs === null) return { ok: true };
+  if (limitMs === null) return facts.detail === '' ? { ok: true } : { ok: true, detail: facts.detail };
   if (facts.last_event_ms === null) return { ok: false, detail: 'no event yet' };
   const ageMs = nowMs - facts.last_event_ms;
   return ageMs <= limitMs ? { ok: true } : { ok: false, detail: `last event ${Math.round(ageMs / 1000)} s ago` };

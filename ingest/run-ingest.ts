@@ -80,7 +80,13 @@ export async function runIngest(deps: {
 /** A process that was taken for dead and has nothing to append ends this long after it wakes up. */
 const CONFIRM_EVERY_MS = 5_000;
 /** What the sources write, each by one process at a time. Their health and dead letters are anybody's. */
-const sourceTopics = [topics.chainHead, topics.chainFinal, topics.oracleTicks, topics.catalog].map(({ name }) => name);
+const sourceTopics = [
+  topics.chainHead,
+  topics.chainFinal,
+  topics.oracleTicks,
+  topics.catalog,
+  topics.catalogMissing,
+].map(({ name }) => name);
 
 async function readSources(deps: {
   config: Config;

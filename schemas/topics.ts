@@ -80,6 +80,15 @@ export const topics = {
     compacted: true,
     kinds: ['catalog_event', 'catalog_market', 'catalog_series', 'catalog_tag'],
   },
+  /** What the catalogue service was asked for and did not have. Written by the catalogue source for itself. */
+  catalogMissing: {
+    name: 'catalog.missing',
+    key: 'condition:<id> or token:<id>',
+    partitions: 1,
+    retentionMs: null,
+    compacted: true,
+    kinds: ['catalog_missing'],
+  },
   streamEvents: {
     name: 'stream.events',
     key: 'event id',

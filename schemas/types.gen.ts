@@ -195,6 +195,18 @@ export interface CatalogMarket {
   readonly raw: string;
 }
 
+/** A condition or outcome token of the chain for which the catalogue service had no market when it was last asked. */
+export interface CatalogMissing {
+  /** condition id, or outcome token id */
+  readonly id: string;
+  readonly is_token: boolean;
+  /** outcome tokens that belong to the condition, so that they are not asked for by themselves */
+  readonly token_ids: readonly string[];
+  /** how many times the service was asked */
+  readonly asked: number;
+  readonly next_ask_ms: number;
+}
+
 /** A recurring family of events. */
 export interface CatalogSeries {
   readonly id: string;
@@ -944,6 +956,7 @@ export interface EventTypes {
   block: Block;
   catalog_event: CatalogEvent;
   catalog_market: CatalogMarket;
+  catalog_missing: CatalogMissing;
   catalog_series: CatalogSeries;
   catalog_tag: CatalogTag;
   chunk_plan: ChunkPlan;

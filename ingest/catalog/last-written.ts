@@ -9,6 +9,8 @@ export interface LastWritten {
   /** Is this the value last set for the key? */
   holds(key: string, value: Buffer): boolean;
   set(key: string, value: Buffer): void;
+  /** Is there a value for the key, whichever? */
+  has(key: string): boolean;
   forget(key: string): void;
   /** Keys ever set. */
   readonly size: number;
@@ -68,6 +70,11 @@ export function createLastWritten(initialSlots = 1 << 14): LastWritten {
       if (table[at] !== k0 || table[at + 1] !== k1) return false;
       const [v0, v1] = halves(value);
       return table[at + 2] === v0 && table[at + 3] === v1;
+    },
+    has(key) {
+      const [k0, k1] = halves(key);
+      const at = find(table, k0, k1);
+      return table[at] === k0 && table[at + 1] === k1 && (table[at + 2] !== 0 || table[at + 3] !== 0);
     },
     set: (key, value) => put(key, ...halves(value)),
     // halves() never gives 0, 0: a forgotten key equals no value.

@@ -7,10 +7,11 @@ import type { SourceLog } from '../shared/owned-log.js';
 import { createProgress } from '../shared/progress.js';
 import type { SourceStatusWriter } from '../shared/source-status.js';
 import type { CatalogSource, CatalogUpdate } from './source.js';
+import { createWantedMarkets } from './wanted/run-wanted.js';
 import { createCatalogWriter } from './writer.js';
 
 /**
- * Catalogue ingest: the source's full load, then its increments, into the compacted topic, changed rows only. Ends when the signal comes and
+ * Catalogue ingest: the source's full load, then its increments and what the chain needs besides, into the compacted topic, changed rows only. Ends when the signal comes and
  * what was under way is durable, or when a recorded source has no more; rejects with the first failure.
  */
 export async function runCatalog(deps: {
@@ -31,12 +32,37 @@ export async function runCatalog(deps: {
     codec,
     metrics,
     nowMs,
+    onMarket: source.find === undefined ? undefined : (market) => wanted?.addTokens(market.token_ids),
     refused: (reason, payload) => {
       deadLetters.put({ origin: 'catalog', stage: 'catalog.write', reason, payload }).catch((error: unknown) => {
         logger.error({ err: error }, 'could not write a dead letter');
       });
     },
   });
+  let connection = '';
+  let wantedState = '';
+  const tellDetail = () =>
+    status.update({
+      detail: [`${source.description}${connection === '' ? '' : `: ${connection}`}`, wantedState]
+        .filter((part) => part !== '')
+        .join('; '),
+    });
+  const wanted =
+    source.find === undefined
+      ? null
+      : createWantedMarkets({
+          find: source.find,
+          writer,
+          log,
+          codec,
+          metrics,
+          logger,
+          nowMs,
+          onState: (state) => {
+            wantedState = state;
+            tellDetail();
+          },
+        });
   const lastDelivery = metrics.gauge(
     'catalog_last_delivery_ms',
     'When the catalogue source last delivered rows, Unix ms',
@@ -45,11 +71,9 @@ export async function runCatalog(deps: {
   const take = async (update: CatalogUpdate): Promise<number> => {
     if (update.type === 'connected') {
       logger[update.connected ? 'info' : 'warn']({ connected: update.connected }, update.detail);
-      status.update({
-        connected: update.connected,
-        detail: `${source.description}: ${update.detail}`,
-        shift_days: source.shiftDays,
-      });
+      connection = update.detail;
+      status.update({ connected: update.connected, shift_days: source.shiftDays });
+      tellDetail();
       return 0;
     }
     lastDelivery.set(nowMs());
@@ -81,6 +105,17 @@ export async function runCatalog(deps: {
   progress.finish();
   status.update({ phase: 'live', progress: 1 });
 
-  for await (const update of source.live(signal)) await take(update);
-  if (!signal.aborted && source.mode === 'live') throw new RetryableError('The catalogue source ended by itself');
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const increments = async () => {
+    for await (const update of source.live(either)) await take(update);
+    if (!either.aborted && source.mode === 'live') throw new RetryableError('The catalogue source ended by itself');
+  };
+  const loops = [increments(), wanted?.run(either)];
+  try {
+    await Promise.all(loops);
+  } finally {
+    stop.abort();
+    await Promise.allSettled(loops);
+  }
 }

@@ -25,7 +25,21 @@ export interface CatalogSource {
   load(signal: AbortSignal): AsyncIterable<CatalogUpdate>;
   /** What changes after the load, until the signal. */
   live(signal: AbortSignal): AsyncIterable<CatalogUpdate>;
+  /**
+   * The rows of the markets with these ids, closed or not, as far as the service has them; at most `findAtOnce` ids. Absent where the
+   * service cannot be asked. Rejects with RetryableError, GammaShapeError, or GammaRefusedError where asking again cannot help.
+   */
+  find?(wanted: Wanted, signal: AbortSignal): Promise<readonly CatalogRow[]>;
 }
+
+/** Markets to ask for: by their conditions, or by one of their outcome tokens. */
+export interface Wanted {
+  readonly by: 'condition' | 'token';
+  readonly ids: readonly string[];
+}
+
+/** Ids in one question: the longest takes some 5 KB of address, below what servers refuse. */
+export const findAtOnce = 50;
 
 /** Record key: `event:<id>`, `market:<condition id>`, `series:<id>`, `tag:<id>`. */
 export function rowKey(row: CatalogRow): string {

@@ -2,6 +2,8 @@ import type { NewRecord } from '../../infra/log/port.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { CatalogMarket } from '../../schemas/types.gen.js';
 import type { SourceLog } from '../shared/owned-log.js';
 import { createLastWritten } from './last-written.js';
 import { type CatalogRow, rowKey } from './source.js';
@@ -13,6 +15,8 @@ export interface CatalogWriter {
   restore(): Promise<number>;
   /** Append the rows whose encoded value differs from what was last written, in one batch; resolves with their number when durable. */
   write(rows: readonly CatalogRow[]): Promise<number>;
+  /** Is the market of that condition in the log? */
+  hasMarket(conditionId: string): boolean;
 }
 
 /**
@@ -24,9 +28,11 @@ export function createCatalogWriter(deps: {
   codec: Codec;
   metrics: Metrics;
   refused: (reason: string, payload: string) => void;
+  /** Gets every market that is in the log: those of restore(), then each one that was written. */
+  onMarket?: (market: CatalogMarket) => void;
   nowMs?: () => number;
 }): CatalogWriter {
-  const { log, codec, refused, nowMs = Date.now } = deps;
+  const { log, codec, refused, onMarket, nowMs = Date.now } = deps;
   const last = createLastWritten();
   const written = deps.metrics.counter('catalog_rows_written_total', 'Catalogue rows appended to the log', ['kind']);
   const unchanged = deps.metrics.counter('catalog_rows_unchanged_total', 'Catalogue rows that were written before', [
@@ -44,6 +50,12 @@ export function createCatalogWriter(deps: {
     }
   };
 
+  const tellMarket = (bytes: Buffer, tell: (market: CatalogMarket) => void) => {
+    // One that cannot be read is written anew when the source brings it.
+    const event = tryDecode(codec, bytes, (reason) => refused(reason, bytes.toString('base64')));
+    if (event?.kind === 'catalog_market') tell(event.value);
+  };
+
   return {
     async restore() {
       const partitions = await log.partitions(TOPIC);
@@ -51,7 +63,10 @@ export function createCatalogWriter(deps: {
         for await (const batch of log.read({ topic: TOPIC, partition, from: 'earliest', follow: false })) {
           for (const { key, value } of batch.records) {
             if (value === null) last.forget(key);
-            else last.set(key, value);
+            else {
+              last.set(key, value);
+              if (onMarket !== undefined && key.startsWith('market:')) tellMarket(value, onMarket);
+            }
           }
         }
       }
@@ -62,6 +77,7 @@ export function createCatalogWriter(deps: {
     async write(rows) {
       const records: NewRecord[] = [];
       const pending = new Map<string, Buffer>();
+      const markets: CatalogMarket[] = [];
       for (const row of rows) {
         const key = rowKey(row);
         const value = encode(row);
@@ -72,14 +88,18 @@ export function createCatalogWriter(deps: {
           continue;
         }
         pending.set(key, value);
+        if (row.kind === 'catalog_market') markets.push(row.value);
         records.push({ key, value, timestampMs: nowMs() });
         written.inc({ kind: row.kind });
       }
       if (records.length === 0) return 0;
       await log.append(TOPIC, records);
       for (const [key, value] of pending) last.set(key, value);
+      for (const market of markets) onMarket?.(market);
       known.set(last.size);
       return records.length;
     },
+
+    hasMarket: (conditionId) => last.has(`market:${conditionId}`),
   };
 }

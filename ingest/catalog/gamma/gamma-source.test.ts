@@ -103,7 +103,8 @@ describe('full load', () => {
     server.events = [
       ...Array.from({ length: 230 }, (_, n) => simpleEvent(n)),
       negRiskEvent,
-      windowEvent(closedMarket, { closed: true }),
+      windowEvent(closedMarket, { closed: true, endDate: '2026-08-20T16:02:00Z' }),
+      windowEvent(closedMarket, { id: 'too old', closed: true, endDate: '2026-08-20T16:01:59Z' }),
     ];
     const { source, refused } = setUp();
     const rows = await rowsOf(source.load(stop.signal));

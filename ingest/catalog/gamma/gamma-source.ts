@@ -8,6 +8,7 @@ import { shortFormSlugsAround } from '../short-form.js';
 import type { CatalogRow, CatalogSource, CatalogUpdate } from '../source.js';
 import { createIdCheck } from './check-ids.js';
 import { type GammaClient, GammaRefusedError, type Query } from './client.js';
+import { createMarketFinder } from './find-markets.js';
 import { GammaShapeError, keysetPages, offsetPages } from './pages.js';
 
 export interface GammaOptions {
@@ -19,6 +20,8 @@ export interface GammaOptions {
   /** A row nothing could be made of. */
   readonly refused: (reason: string, payload: string) => void;
   readonly times?: Partial<GammaTimes>;
+  /** Requests a second for single markets; given by tests. */
+  readonly findPerSecond?: number;
   readonly nowMs?: () => number;
 }
 
@@ -95,6 +98,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         return !listed.has(`${row.kind} ${row.value.id}`);
       });
     });
+  const find = createMarketFinder({ client, decodeEvents, refuse, perSecond: options.findPerSecond });
   const rowsOf = (raws: readonly unknown[]): CatalogUpdate => ({ type: 'rows', rows: decodeEvents(raws) });
   const noteUpdates = (raws: readonly unknown[]) => {
     const latest = nowMs();
@@ -193,6 +197,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     shiftDays: null,
     recordedFromMs: null,
     totalMarkets: null,
+    find,
     async *load(signal) {
       while (!signal.aborted && !(yield* guarded('load', everything(signal), signal)))
         await pause(times.faultMs, signal);

@@ -7,15 +7,22 @@ export interface FakeAnswer {
   readonly headers?: Record<string, string>;
 }
 
-/** The catalogue service over HTTP: events by cursor, by slug and by update; series and tags by offset. Faults on demand. */
+/**
+ * The catalogue service over HTTP: events by cursor, by slug, by id and by update; markets by condition and token; series and tags by offset. A
+ * list holds closed or open rows, honours `end_date_min` and is cut to the service's own page. Faults on demand.
+ */
 export interface FakeGamma {
   readonly url: string;
   /** Every request so far, as `path?query`. */
   readonly requests: string[];
+  /** When each of them came, Unix ms. */
+  readonly requestedMs: number[];
   /** The service's state; change it between requests. */
   events: Record<string, unknown>[];
   series: unknown[];
   tags: unknown[];
+  /** Most rows of a page of /markets, whatever `limit` says. */
+  mostMarkets: number;
   /** Answers for the next requests, before the real ones. */
   readonly faults: FakeAnswer[];
   stop(): Promise<void>;
@@ -23,6 +30,7 @@ export interface FakeGamma {
 
 export async function startFakeGamma(): Promise<FakeGamma> {
   const requests: string[] = [];
+  const requestedMs: number[] = [];
   const faults: FakeAnswer[] = [];
   const page = (rows: unknown[], query: URLSearchParams, start: number) =>
     rows.slice(start, start + Number(query.get('limit')));
@@ -32,7 +40,13 @@ export async function startFakeGamma(): Promise<FakeGamma> {
     if (path === '/series') return page(fake.series, query, offset);
     if (path === '/tags') return page(fake.tags, query, offset);
     const closed = query.get('closed');
-    const chosen = fake.events.filter((event) => closed === null || String(event.closed ?? false) === closed);
+    const since = query.get('end_date_min');
+    const chosen = fake.events.filter(
+      (event) =>
+        (closed === null || String(event.closed ?? false) === closed) &&
+        (since === null || Date.parse(String(event.endDate)) >= Date.parse(since)),
+    );
+    if (path === '/markets') return page(marketsAskedFor(fake.events, query), query, offset).slice(0, fake.mostMarkets);
     if (path === '/events/keyset') {
       const from = Number(query.get('after_cursor') ?? 0);
       const events = page(chosen, query, from);
@@ -40,6 +54,13 @@ export async function startFakeGamma(): Promise<FakeGamma> {
       return { events, ...(next < chosen.length ? { next_cursor: String(next) } : {}) };
     }
     if (path !== '/events') return null;
+    const ids = query.getAll('id');
+    if (ids.length > 0)
+      return page(
+        chosen.filter((event) => ids.includes(String(event.id))),
+        query,
+        offset,
+      );
     const slugs = query.getAll('slug');
     if (slugs.length > 0) return chosen.filter((event) => slugs.includes(String(event.slug)));
     const updated = (event: Record<string, unknown>) => String(event.updatedAt ?? '');
@@ -52,6 +73,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake');
     requests.push(`${url.pathname}${url.search}`);
+    requestedMs.push(Date.now());
     const fault = faults.shift();
     const body = fault === undefined ? answer(url.pathname, url.searchParams) : null;
     if (fault !== undefined) response.writeHead(fault.status, fault.headers).end(fault.body);
@@ -62,6 +84,8 @@ export async function startFakeGamma(): Promise<FakeGamma> {
   const fake: FakeGamma = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    requestedMs,
+    mostMarkets: 500,
     events: [],
     series: [],
     tags: [],
@@ -73,4 +97,21 @@ export async function startFakeGamma(): Promise<FakeGamma> {
       }),
   };
   return fake;
+}
+
+/** Markets of the asked conditions or tokens, each with its event's name; open ones unless closed ones were asked for. */
+function marketsAskedFor(events: Record<string, unknown>[], query: URLSearchParams): unknown[] {
+  const conditions = query.getAll('condition_ids');
+  const tokens = query.getAll('clob_token_ids');
+  const closed = query.get('closed') ?? 'false';
+  return events.flatMap(({ id, slug, title, markets }) =>
+    ((markets ?? []) as Record<string, unknown>[])
+      .filter((market) => String(market.closed ?? false) === closed)
+      .filter(
+        (market) =>
+          conditions.includes(String(market.conditionId)) ||
+          (JSON.parse(String(market.clobTokenIds ?? '[]')) as string[]).some((token) => tokens.includes(token)),
+      )
+      .map((market) => ({ ...market, events: [{ id, slug, title }] })),
+  );
 }

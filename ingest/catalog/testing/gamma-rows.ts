@@ -170,3 +170,33 @@ export function windowEvent(market: typeof twapMarket | typeof closedMarket, ove
     ...over,
   };
 }
+
+/** A plain event with one market, whose condition and token ids are the number's; closed on 1 January 2024 unless `over` says otherwise. */
+export function numberedEvent(n: number, over: { closed?: boolean; conditionId?: string; tokenIds?: string[] } = {}) {
+  const closed = over.closed ?? true;
+  const endDate = closed ? '2024-01-01T00:00:00Z' : '2030-01-01T00:00:00Z';
+  return {
+    id: `${n}`,
+    slug: `event-${n}`,
+    title: `Event ${n}`,
+    tags: [{ id: '7', label: 'Old', slug: 'old' }],
+    closed,
+    endDate,
+    markets: [
+      {
+        id: `${n}`,
+        slug: `market-${n}`,
+        question: `Question ${n}?`,
+        conditionId: over.conditionId ?? numberedCondition(n),
+        outcomes: list('Yes', 'No'),
+        outcomePrices: list('1', '0'),
+        clobTokenIds: list(...(over.tokenIds ?? [`${2 * n}`, `${2 * n + 1}`])),
+        closed,
+        active: true,
+        endDate,
+      },
+    ],
+  };
+}
+
+export const numberedCondition = (n: number) => `0x${n.toString(16).padStart(64, '0')}`;

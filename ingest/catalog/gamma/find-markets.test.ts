@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import { rowKey, type Wanted } from '../source.js';
+import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
+import { numberedCondition, numberedEvent } from '../testing/gamma-rows.js';
+import { createGammaClient } from './client.js';
+import { createGammaSource } from './gamma-source.js';
+
+let server: FakeGamma;
+beforeEach(async () => {
+  server = await startFakeGamma();
+});
+afterEach(() => server.stop());
+
+async function find(wanted: Wanted, findPerSecond = 1000) {
+  const refused: string[] = [];
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const logger = silentLogger();
+  const source = createGammaSource({
+    client: createGammaClient({ baseUrl: server.url, logger, metrics, perSecond: 1000, burst: 1000, backoffMs: 1 }),
+    host: 'fake',
+    logger,
+    metrics,
+    refused: (reason) => refused.push(reason),
+    findPerSecond,
+  });
+  const rows = (await source.find?.(wanted, new AbortController().signal)) ?? [];
+  const markets = rows.flatMap((row) => (row.kind === 'catalog_market' ? row.value : []));
+  return { rows, markets, refused };
+}
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+const paths = () => server.requests.map((request) => request.split('?')[0]);
+
+describe('find of the Gamma source', () => {
+  it('brings closed markets with their events and tags in two requests', async () => {
+    server.events = numbers(1, 51).map((n) => numberedEvent(n));
+    const { rows, markets } = await find({ by: 'condition', ids: numbers(1, 51).map(numberedCondition) });
+    expect(markets.map(({ question }) => question)).toEqual(numbers(1, 51).map((n) => `Question ${n}?`));
+    expect(markets[4]).toMatchObject({ event_id: '5', event_title: 'Event 5', tag_slugs: ['old'], closed: true });
+    expect(rows.map(rowKey)).toContain('event:50');
+    expect(paths()).toEqual(['/markets', '/events']);
+    expect(server.requests[0]).toContain('closed=true&limit=50');
+  });
+
+  it('asks for the open ones among what is left', async () => {
+    server.events = [numberedEvent(1), numberedEvent(2, { closed: false })];
+    const { markets } = await find({ by: 'condition', ids: [1, 2, 3].map(numberedCondition) });
+    expect(markets.map(({ slug }) => slug)).toEqual(['market-1', 'market-2']);
+    expect(server.requests.map((request) => /closed=\w+&limit=\d+/.exec(request)?.[0])).toEqual([
+      ...['closed=true&limit=3', 'closed=false&limit=2', 'closed=true&limit=2', 'closed=false&limit=1'],
+    ]);
+  });
+
+  it('finds a market by either of its tokens', async () => {
+    server.events = [numberedEvent(1), numberedEvent(2)];
+    const { markets } = await find({ by: 'token', ids: ['3', '4', '5', '99'] });
+    expect(markets.map(({ slug }) => slug)).toEqual(['market-1', 'market-2']);
+    expect(server.requests[0]).toBe(
+      '/markets?clob_token_ids=3&clob_token_ids=4&clob_token_ids=5&clob_token_ids=99&closed=true&limit=4',
+    );
+  });
+
+  it('goes on where the service cuts its pages', async () => {
+    server.events = numbers(1, 51).map((n) => numberedEvent(n));
+    server.mostMarkets = 20;
+    const { markets } = await find({ by: 'condition', ids: numbers(1, 51).map(numberedCondition) });
+    expect(markets).toHaveLength(50);
+    expect(paths().filter((path) => path === '/markets')).toHaveLength(3);
+  });
+
+  it('keeps a market whose event is not given, and refuses one it cannot read', async () => {
+    const good = numberedEvent(1);
+    const bad = numberedEvent(2);
+    const rows = [...good.markets, { ...bad.markets[0], outcomes: '[' }].map((market) => ({
+      ...market,
+      events: [{ id: '1', slug: 'event-1', title: 'Event 1' }],
+    }));
+    server.faults.push({ status: 200, body: JSON.stringify(rows) }, { status: 200, body: '[]' });
+    const { markets, refused } = await find({ by: 'condition', ids: [1, 2].map(numberedCondition) });
+    expect(markets.map(({ slug, event_title }) => [slug, event_title])).toEqual([['market-1', 'Event 1']]);
+    expect(refused).toEqual(['market: outcomes is not JSON']);
+  });
+
+  it('keeps its rate', async () => {
+    server.events = [numberedEvent(1)];
+    const started = performance.now();
+    await find({ by: 'condition', ids: [numberedCondition(1), numberedCondition(2)] }, 20);
+    // Three requests: the second and the third each 50 ms after the one before.
+    expect(server.requests).toHaveLength(3);
+    expect(performance.now() - started).toBeGreaterThan(95);
+  });
+});

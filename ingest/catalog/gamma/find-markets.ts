@@ -1,0 +1,117 @@
+import { decodeMarket } from '../decode.js';
+import { FieldError, isObject, type JsonObject, optionalText } from '../fields.js';
+import type { CatalogRow, Wanted } from '../source.js';
+import type { GammaClient, Query } from './client.js';
+import { GammaShapeError } from './pages.js';
+import { createTokenBucket } from './token-bucket.js';
+
+/** Requests a second at most, a sixth of what the service allows for /markets: the other requests of the catalogue go on beside these. */
+export const FIND_PER_SECOND = 5;
+/** The smallest page the service is known to give where more was asked for. */
+const SMALLEST_PAGE = 20;
+
+export interface FindDeps {
+  readonly client: GammaClient;
+  /** Rows of event objects as the other loads make them. */
+  readonly decodeEvents: (raws: readonly unknown[]) => CatalogRow[];
+  readonly refuse: (reason: string, raw: unknown) => void;
+  readonly perSecond?: number;
+}
+
+/**
+ * Markets by condition or token id, with their events. A list holds either closed or open rows, so both are asked for, closed ones first: those
+ * are what the other loads leave out. The events are asked for too, as only they have the tags, the series and all markets of an event.
+ */
+export function createMarketFinder(deps: FindDeps) {
+  const { client, decodeEvents, refuse, perSecond = FIND_PER_SECOND } = deps;
+  const bucket = createTokenBucket({ perSecond, burst: 1 });
+
+  /** Objects of the list that hold one of the ids; asks for closed ones, then for what is left among the open ones. */
+  const collect = async (
+    question: { path: string; name: string; ids: readonly string[]; idsOf: (row: JsonObject) => readonly string[] },
+    signal: AbortSignal,
+  ): Promise<JsonObject[]> => {
+    const found: JsonObject[] = [];
+    const rest = new Set(question.ids);
+    for (const closed of ['true', 'false']) {
+      for (let more = true; more && rest.size > 0; ) {
+        await bucket.take(signal);
+        signal.throwIfAborted();
+        const query: Query = [
+          ...[...rest].map((id) => [question.name, id] as const),
+          ['closed', closed],
+          ['limit', String(rest.size)],
+        ];
+        const rows = await client.get(question.path, query, signal);
+        if (!Array.isArray(rows)) throw new GammaShapeError(`${question.path}: the answer is not a list`);
+        const before = rest.size;
+        for (const row of rows) {
+          if (!isObject(row)) continue;
+          const held = question.idsOf(row).filter((id) => rest.delete(id));
+          if (held.length > 0) found.push(row);
+        }
+        // Fewer than asked for, but as many as a page may be cut to: the others may be there.
+        more = rest.size < before && rows.length >= SMALLEST_PAGE && rows.length < before;
+      }
+    }
+    return found;
+  };
+
+  return async ({ by, ids }: Wanted, signal: AbortSignal): Promise<CatalogRow[]> => {
+    const markets = await collect(
+      {
+        path: '/markets',
+        name: by === 'condition' ? 'condition_ids' : 'clob_token_ids',
+        ids,
+        idsOf: by === 'condition' ? (row) => [conditionOf(row)] : tokensOf,
+      },
+      signal,
+    );
+    const events = await collect(
+      {
+        path: '/events',
+        name: 'id',
+        ids: [...new Set(markets.flatMap((market) => eventOf(market)?.id ?? []))],
+        idsOf: (row) => [optionalText(row.id) ?? ''],
+      },
+      signal,
+    );
+    const rows = decodeEvents(events);
+    const named = new Set(rows.flatMap((row) => (row.kind === 'catalog_market' ? row.value.condition_id : [])));
+    for (const market of markets) {
+      if (named.has(conditionOf(market))) continue;
+      try {
+        rows.push({ kind: 'catalog_market', value: decodeMarket(market, eventOf(market)) });
+      } catch (error) {
+        if (!(error instanceof FieldError)) throw error;
+        refuse(`market: ${error.message}`, market);
+      }
+    }
+    return rows;
+  };
+}
+
+function conditionOf(market: JsonObject): string {
+  return (optionalText(market.conditionId) ?? '').toLowerCase();
+}
+
+/** The token ids of a market object, whose list is a text that holds JSON; none when it cannot be read. */
+function tokensOf(market: JsonObject): string[] {
+  try {
+    const list: unknown =
+      typeof market.clobTokenIds === 'string' ? JSON.parse(market.clobTokenIds) : market.clobTokenIds;
+    return Array.isArray(list) ? list.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The event a market object names, with as much as it says about it. */
+function eventOf(market: JsonObject): { id: string; slug: string; title: string; tag_slugs: string[] } | null {
+  const [first] = Array.isArray(market.events) ? market.events : [];
+  if (!isObject(first)) return null;
+  const id = optionalText(first.id);
+  const slug = optionalText(first.slug);
+  if (id === null || slug === null) return null;
+  return { id, slug, title: optionalText(first.title) ?? '', tag_slugs: [] };
+}

@@ -1,0 +1,162 @@
+import type { CatalogMissing } from '../../../schemas/types.gen.js';
+import type { Wanted } from '../source.js';
+import { createIdSet } from './id-set.js';
+import type { IdOnChain } from './ids-of.js';
+
+/** Most ids waiting for their first question; the reader of the chain pauses at it. */
+export const MOST_WAITING = 10_000;
+/** Most ids remembered for another question; later ones are asked for once only. */
+export const MOST_MISSING = 100_000;
+const FIRST_GAP_MS = 60_000;
+const LONGEST_GAP_MS = 7 * 24 * 3_600_000;
+
+/** What has to be written about one id: the new state, or null when it is no longer missing. */
+export interface MissingChange {
+  readonly key: string;
+  readonly value: CatalogMissing | null;
+}
+
+/** How long after its n-th question in vain an id is asked for again: 1 minute, four times longer each time, at most 7 days. */
+export function gapMs(asked: number): number {
+  return Math.min(LONGEST_GAP_MS, FIRST_GAP_MS * 4 ** Math.min(asked - 1, 20));
+}
+
+const keyOf = (by: Wanted['by'], id: string) => `${by}:${id}`;
+
+/**
+ * Which ids of the chain are to be asked for, and when. An id is known when the catalogue has its market, when it waits, or when it is missing:
+ * it is never queued twice.
+ */
+export function createWantedBook(deps: {
+  hasMarket: (conditionId: string) => boolean;
+  /** The tokens a condition can have, known from its id alone. */
+  tokensOf: (conditionId: string) => readonly string[];
+  atOnce: number;
+  /** A question that is not full waits this long for more ids. */
+  lingerMs: number;
+  mostWaiting?: number;
+  mostMissing?: number;
+}) {
+  const { hasMarket, tokensOf, atOnce, lingerMs, mostWaiting = MOST_WAITING, mostMissing = MOST_MISSING } = deps;
+  const queues = {
+    condition: new Map<string, { offset: number; sinceMs: number }>(),
+    token: new Map<string, { offset: number; sinceMs: number }>(),
+  };
+  const missing = new Map<string, CatalogMissing>();
+  /** Tokens of markets of the catalogue, and of missing conditions. */
+  const knownTokens = createIdSet();
+  const dropped = createIdSet();
+  /** No missing id is due before. */
+  let nextDueMs = Number.POSITIVE_INFINITY;
+
+  const found = (by: Wanted['by'], id: string) => (by === 'condition' ? hasMarket(id) : knownTokens.has(id));
+  const remember = (value: CatalogMissing) => {
+    missing.set(keyOf(value.is_token ? 'token' : 'condition', value.id), value);
+    for (const token of value.token_ids) knownTokens.add(token);
+    nextDueMs = Math.min(nextDueMs, value.next_ask_ms);
+  };
+
+  return {
+    /** What a former process wrote. */
+    restore: remember,
+    /** What a former process found after all. */
+    forget(key: string) {
+      missing.delete(key);
+    },
+    addTokens(ids: readonly string[]) {
+      for (const id of ids) knownTokens.add(id);
+    },
+    /** An id met at that offset of the chain's log; true when it was queued. */
+    see({ by, id }: IdOnChain, offset: number, nowMs: number): boolean {
+      const key = keyOf(by, id);
+      if (found(by, id) || queues[by].has(id) || missing.has(key) || dropped.has(key)) return false;
+      queues[by].set(id, { offset, sinceMs: nowMs });
+      return true;
+    },
+    get full() {
+      return queues.condition.size >= mostWaiting || queues.token.size >= mostWaiting;
+    },
+    get waiting() {
+      return queues.condition.size + queues.token.size;
+    },
+    get missing() {
+      return missing.size;
+    },
+    /** The lowest offset with an id that waits; null when none does. */
+    oldestOffset(): number | null {
+      const offsets = [queues.condition, queues.token].flatMap((queue) => queue.values().next().value?.offset ?? []);
+      return offsets.length === 0 ? null : Math.min(...offsets);
+    },
+    /**
+     * The next question, or null when there is none yet. Tokens wait until no condition does: the answer for a condition has its tokens. Missing
+     * ids come last.
+     */
+    next(nowMs: number): Wanted | null {
+      for (const by of ['condition', 'token'] as const) {
+        const queue = queues[by];
+        for (const id of queue.keys()) {
+          if (!found(by, id)) break;
+          queue.delete(id);
+        }
+        const oldest = queue.values().next().value;
+        if (oldest === undefined) continue;
+        if (queue.size < atOnce && nowMs < oldest.sinceMs + lingerMs) return null;
+        const ids: string[] = [];
+        for (const id of queue.keys()) {
+          if (ids.length >= atOnce) break;
+          if (found(by, id)) queue.delete(id);
+          else ids.push(id);
+        }
+        if (ids.length > 0) return { by, ids };
+      }
+      if (nowMs < nextDueMs) return null;
+      const due = { condition: [] as string[], token: [] as string[] };
+      nextDueMs = Number.POSITIVE_INFINITY;
+      for (const { id, is_token, next_ask_ms } of missing.values()) {
+        const ids = is_token ? due.token : due.condition;
+        if (next_ask_ms <= nowMs && ids.length < atOnce) ids.push(id);
+        // What this question leaves out, or what it finds no answer for, is due at the next look.
+        nextDueMs = Math.min(nextDueMs, next_ask_ms);
+      }
+      if (due.condition.length > 0) return { by: 'condition', ids: due.condition };
+      return due.token.length > 0 ? { by: 'token', ids: due.token } : null;
+    },
+    /** The question was answered and the answer is in the catalogue. Returns what changed about missing ids, and how many were found. */
+    settle({ by, ids }: Wanted, nowMs: number): { changes: MissingChange[]; found: number; dropped: number } {
+      const changes: MissingChange[] = [];
+      let foundNow = 0;
+      let droppedNow = 0;
+      for (const id of ids) {
+        const key = keyOf(by, id);
+        const before = missing.get(key);
+        queues[by].delete(id);
+        if (found(by, id)) {
+          foundNow++;
+          if (before !== undefined) {
+            missing.delete(key);
+            changes.push({ key, value: null });
+          }
+          continue;
+        }
+        if (before === undefined && missing.size >= mostMissing) {
+          dropped.add(key);
+          droppedNow++;
+          continue;
+        }
+        const asked = (before?.asked ?? 0) + 1;
+        const value: CatalogMissing = {
+          id,
+          is_token: by === 'token',
+          token_ids: before?.token_ids ?? (by === 'condition' ? [...tokensOf(id)] : []),
+          asked,
+          next_ask_ms: nowMs + gapMs(asked),
+        };
+        remember(value);
+        changes.push({ key, value });
+      }
+      return { changes, found: foundNow, dropped: droppedNow };
+    },
+  };
+}
+
+export type WantedBook = ReturnType<typeof createWantedBook>;
