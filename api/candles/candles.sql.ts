@@ -20,7 +20,7 @@ function whereOf(range: Range): { text: string; params: Record<string, SqlValue>
   const params: Record<string, SqlValue> = { token: range.tokenId };
   if (range.fromS !== null) {
     parts.push(`c.bucket >= toDateTime({from:UInt32}, 'UTC')`);
-    params.from = range.fromS;
+    params.from = Math.min(2 ** 32 - 1, range.fromS);
   }
   if (range.toS !== null) {
     // The last bucket counts whole: everything up to its end.

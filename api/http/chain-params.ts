@@ -82,17 +82,16 @@ export function baseUnitsParam(options: ParamDoc & { invalid: string }) {
     .meta({ type: 'integer', minimum: 0, description: options.description });
 }
 
-/** Rows to pass over; below 0 is 0, beyond `max` refused. */
+/** Rows to pass over; below 0 and beyond `max` refused. */
 export function offsetParam(options: { invalid: string; tooDeep: string; max: number }) {
   return z
     .string()
     .transform((text, context): number => {
       const value = integerFrom(text);
-      if (value === null || value > options.max) {
-        context.addIssue({ code: 'custom', message: value === null ? options.invalid : options.tooDeep });
-        return z.NEVER;
-      }
-      return Math.max(0, value);
+      if (value !== null && value >= 0 && value <= options.max) return value;
+      const tooDeep = value !== null && value > options.max;
+      context.addIssue({ code: 'custom', message: tooDeep ? options.tooDeep : options.invalid });
+      return z.NEVER;
     })
     .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to pass over. Default 0.' });
 }

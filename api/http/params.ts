@@ -24,14 +24,15 @@ export function requiredText(name: string) {
   return z.string({ error: () => missing(name) }).min(1, missing(name));
 }
 
-/** Optional or required whole number. Values outside of min..max are refused with `invalid`, or moved to the bound with `clamp`. */
+/** Optional or required whole number. Values outside of min..max are refused with `invalid`, or moved to the bound with `clamp`; one below 0 is a mistake with it too. */
 export function integerParam(
   options: ParamDoc & { invalid: string; min: number; max: number; clamp?: boolean; documentedMax?: boolean },
 ) {
   const bounded = z.string().transform((text, context): number => {
     const value = integerFrom(text);
     const outside = value !== null && (value < options.min || value > options.max);
-    if (value === null || (outside && options.clamp !== true)) {
+    const refused = outside && (options.clamp !== true || value < Math.min(0, options.min));
+    if (value === null || refused) {
       context.addIssue({ code: 'custom', message: options.invalid });
       return z.NEVER;
     }
@@ -40,7 +41,7 @@ export function integerParam(
   return bounded.meta({
     type: 'integer',
     description: options.description,
-    ...(options.clamp === true ? {} : { minimum: options.min }),
+    minimum: options.clamp === true ? Math.min(0, options.min) : options.min,
     ...(options.documentedMax === false || options.clamp === true ? {} : { maximum: options.max }),
     ...(options.example === undefined ? {} : { example: options.example }),
   });

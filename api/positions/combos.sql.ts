@@ -1,16 +1,29 @@
+import { isCombo } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 import { eventColumns, eventConditions, type PnlFilter, type PnlPlace } from './events.sql.js';
 
-/** Events of all wallets in combos; nulls do not filter. */
-export type ComboFilter = Omit<PnlFilter, 'wallet' | 'combosOnly'>;
+/** Events in combos; nulls do not filter. */
+export interface ComboFilter extends Omit<PnlFilter, 'wallet' | 'combosOnly'> {
+  /** Only of this wallet. */
+  readonly wallet?: string | null;
+}
 
 const places = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
 
 /** One page of events and one row more, newest first. The newest version of each is picked in the order of the table. */
 export function comboEventsSql(filter: ComboFilter, page: { readonly limit: number; readonly offset: number }): Sql {
   const conditions = eventConditions(filter);
-  const parts = [...conditions.parts];
-  const params: Record<string, SqlValue> = { ...conditions.params, rows: page.limit + 1, offset: page.offset };
+  const { wallet = null } = filter;
+  // One wallet's events are together in the other table.
+  const table = wallet === null ? 'combo_events' : 'pnl_events';
+  const ofWallet = wallet === null ? [] : ['e.wallet = {wallet:String}', isCombo('e.token_id')];
+  const parts = [...ofWallet, ...conditions.parts];
+  const params: Record<string, SqlValue> = {
+    ...conditions.params,
+    ...(wallet === null ? {} : { wallet }),
+    rows: page.limit + 1,
+    offset: page.offset,
+  };
   const bound = (name: string, than: string, at: PnlPlace | null) => {
     if (at === null) return;
     // The first condition is the one a key range follows from.
@@ -27,7 +40,7 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
   bound('last', '<=', filter.atMost);
   return {
     text: `SELECT ${eventColumns}
-      FROM combo_events AS e
+      FROM ${table} AS e
       ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
       ORDER BY ${[...places, 'e._offset'].map((column) => `${column} DESC`).join(', ')}
       LIMIT 1 BY ${places.join(', ')}
@@ -39,6 +52,9 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
 
 export const comboSorts = ['recent', 'volume'] as const;
 export type ComboSort = (typeof comboSorts)[number];
+
+export const comboStatuses = ['open', 'closed'] as const;
+export type ComboStatus = (typeof comboStatuses)[number];
 
 /** Only these ids can be combos': those of the modules 1 to 3. */
 const POSSIBLE = 'token_id >= bitShiftLeft(toUInt256(1), 248) AND token_id < bitShiftLeft(toUInt256(4), 248)';

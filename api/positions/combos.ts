@@ -7,6 +7,7 @@ import {
   type ComboFilter,
   type ComboMarketRow,
   type ComboSort,
+  type ComboStatus,
   type ComboVolumeRow,
   comboEventsSql,
   comboMarketsSql,
@@ -50,8 +51,10 @@ export interface ComboReader {
     filter: Omit<ComboFilter, 'beyond' | 'atMost'>,
     page: ComboEventPage,
   ): Promise<{ readonly rows: readonly PnlRow[]; readonly hasMore: boolean; readonly last: PnlPlace | null }>;
-  /** The first MAX_RANKED combo conditions in an order that is up to `ORDER_MS` old. */
-  order(sort: ComboSort): Promise<readonly string[]>;
+  /** The first MAX_RANKED combo conditions in an order that is up to `ORDER_MS` old, of them those with a status; null: any. */
+  order(sort: ComboSort, status: ComboStatus | null): Promise<readonly string[]>;
+  /** Those of some conditions that have a status: open until the positions are settled, then closed. */
+  withStatus(conditionIds: readonly string[], status: ComboStatus | null): Promise<readonly string[]>;
   /** Combos in the order of the ids; those nothing happened to are left out. */
   markets(conditionIds: readonly string[]): Promise<readonly ComboMarket[]>;
 }
@@ -70,6 +73,12 @@ export function createComboReader(deps: {
   /** Ends of pages, by the walk and the offset after them; at offset 0 the newest event of the walk. */
   const ends = createWalks<PnlPlace>(deps);
   const at = (page: ComboEventPage, offset: number) => `${page.walk} @${offset}`;
+  const withStatus: ComboReader['withStatus'] = async (conditionIds, status) => {
+    if (status === null || conditionIds.length === 0) return conditionIds;
+    const priceOf = await positions.prices(conditionIds.flatMap((id) => [...comboPositions(id)]));
+    const settled = (id: string) => comboPositions(id).some((token) => priceOf.get(token)?.source === 'settlement');
+    return conditionIds.filter((id) => settled(id) === (status === 'closed'));
+  };
   return {
     async events(filter, page) {
       const counted = page.beyond === null;
@@ -93,10 +102,13 @@ export function createComboReader(deps: {
       }
       return { rows, hasMore: found.length > page.limit, last };
     },
-    async order(sort) {
+    withStatus,
+    async order(sort, status) {
       const load = async () =>
         (await tables.rows<{ id: string }>(comboOrderSql(sort, MAX_RANKED))).map((row) => row.id);
-      return (await cache.get(`combos ${sort}`, ORDER_MS, load)).value;
+      const { value: all } = await cache.get(`combos ${sort}`, ORDER_MS, load);
+      if (status === null) return all;
+      return (await cache.get(`combos ${sort} ${status}`, ORDER_MS, () => withStatus(all, status))).value;
     },
     async markets(conditionIds) {
       if (conditionIds.length === 0) return [];

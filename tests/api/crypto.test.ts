@@ -412,7 +412,8 @@ describe('/v1/crypto/ticks', () => {
     ['symbol=BTC&from=x&to=2', 'Invalid time range'],
     ['symbol=BTC&from=-1&to=2', 'Invalid time range'],
     ['symbol=BTC&from=3&to=2', 'Invalid time range'],
-    ['symbol=BTC&from=1&to=99999999999999999999999', 'Invalid time range'],
+    ['symbol=BTC&from=1&to=1811000400000000', 'Invalid time range (1811000400000000 looks like microseconds)'],
+    ['symbol=BTC&from=1811000400&to=1811000460', 'Invalid time range (1811000400 looks like seconds)'],
     ['symbol=BTC&from=0&to=86400001', 'Range exceeds 24 hours'],
     ['symbol=BTC&from=0&to=1&limit=0', 'Invalid limit. Max 100000'],
     ['symbol=BTC&from=0&to=1&limit=100001', 'Invalid limit. Max 100000'],
@@ -523,7 +524,7 @@ describe('/v1/crypto/price', () => {
     ['window=1', "Missing required query parameter 'symbol'"],
     ['symbol=BTC', "Missing required query parameter 'window'"],
     ['symbol=BTC&window=abc', 'Invalid window'],
-    ['symbol=BTC&window=1811000400000', 'Invalid window'],
+    ['symbol=BTC&window=1811000400000', 'Invalid window (1811000400000 looks like milliseconds)'],
     ['symbol=BTC&window=1811000400&interval=2m', 'Invalid interval. Use: 5m, 15m, 1h, 4h'],
   ])('refuses ?%s', async (query, error) => {
     const answer = await api.get(`/v1/crypto/price?${query}`, key);

@@ -196,7 +196,7 @@ describe('filters', () => {
     [`after=${T + 2}`, [4, 3, 2]],
     [`before=${T + 2}`, [2, 1, 0]],
     [`after=${T + 2}&before=${T + 2}`, [2]],
-    [`after=99999999999999999`, []],
+    ['after=9999999999', []],
     ['order=asc', [0, 1, 2, 3, 4]],
     ['order=ASC&limit=2&offset=1', [1, 2]],
     [`token_id=${BIG_TOKEN}`, [2, 0]],
@@ -222,9 +222,7 @@ describe('filters', () => {
     ['side=SELL&market_slug=rain', [3]],
     ['limit=2', [4, 3]],
     ['limit=2&offset=4', [0]],
-    ['offset=-5&limit=1', [4]],
     ['limit=0', [4]],
-    ['limit=-3', [4]],
   ])('?%s', async (query, expected) => {
     expect(ids(await trades(query))).toEqual(expected.map(id));
   });
@@ -236,9 +234,13 @@ describe('filters', () => {
   });
 
   it.each([
-    ['limit=abc', 'invalid limit: use a whole number'],
-    ['limit=1.5', 'invalid limit: use a whole number'],
-    ['limit=', 'invalid limit: use a whole number'],
+    ['limit=-3', 'invalid limit: use a whole number, 1 or more'],
+    ['offset=-5&limit=1', 'invalid offset: use a whole number, 0 or more'],
+    ['after=1790000000000', 'invalid after: use Unix seconds (1790000000000 looks like milliseconds)'],
+    ['end=1790000000000', 'invalid end: use Unix seconds (1790000000000 looks like milliseconds)'],
+    ['limit=abc', 'invalid limit: use a whole number, 1 or more'],
+    ['limit=1.5', 'invalid limit: use a whole number, 1 or more'],
+    ['limit=', 'invalid limit: use a whole number, 1 or more'],
     [
       'unknown=1&limit=1',
       "unknown query parameter 'unknown': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by",
@@ -249,7 +251,7 @@ describe('filters', () => {
     ],
     ['start_time=5&after=6', "Query parameters 'after' and 'start_time' are the same and differ: give one"],
     ['limit=1&limit=2', "Query parameter 'limit' must be given once"],
-    ['offset=x', 'invalid offset: use a whole number'],
+    ['offset=x', 'invalid offset: use a whole number, 0 or more'],
     ['offset=100001', 'invalid offset: at most 100000'],
     ['order=up', 'invalid order: use asc or desc'],
     ['after=soon', 'invalid after: use Unix seconds'],

@@ -286,7 +286,7 @@ describe('GET /v2/onchain/trades', () => {
     ['trades?pagination_key=1-1~2', 400, 'Invalid pagination_key'],
     ['trades?group_by=order_hash&pagination_key=1-1', 400, 'Invalid pagination_key'],
     ['trades?min_total=-1', 400, 'Invalid min_total'],
-    [`wallets/${alice}/trades?limit=ten`, 400, 'Invalid limit'],
+    [`wallets/${alice}/trades?limit=ten`, 400, 'Invalid limit. Use a whole number, 1 or more'],
     [`wallets/${alice}/trades?cursor=5`, 400, 'Invalid cursor'],
     ['wallets/0x1/redemptions', 400, 'Invalid wallet address'],
     [`markets/${snow.conditionId}/trades`, 400, 'Invalid token id'],
@@ -538,6 +538,20 @@ describe('candles of trades', () => {
     expect(await errorOf(`?condition_id=${snow.conditionId}`)).toEqual([
       400,
       'condition_id has several outcomes: use token_id',
+    ]);
+    for (const path of [`/${snow.tokenIds[0]}?`, `?token_id=${snow.tokenIds[0]}&`]) {
+      expect((await page(`${path}condition_id=${snow.conditionId}&market_slug=${snow.slug}`)).count).toBeGreaterThan(0);
+      expect(await errorOf(`${path}market=nowhere`)).toEqual([400, 'market_slug not found']);
+    }
+    expect(await errorOf(`/${token}?market_slug=${snow.slug}`)).toEqual([400, 'token_id is not of this market_slug']);
+    expect(await errorOf(`?condition_id=${snow.conditionId}&slug=rain`)).toEqual([
+      400,
+      'condition_id is not of this market_slug',
+    ]);
+    expect(await errorOf(`/${token}?limit=-1`)).toEqual([400, 'Invalid limit. Use a whole number, 1 or more']);
+    expect(await errorOf(`/${token}?anchor_ts=1790000000000`)).toEqual([
+      400,
+      'Invalid anchor_ts. Use Unix seconds (1790000000000 looks like milliseconds)',
     ]);
     expect(await page('/424242')).toMatchObject({ count: 0, candles: [], window: { start_ts: null, trade_count: 0 } });
   });

@@ -84,6 +84,11 @@ describe('combos of everybody', () => {
     expect(await kinds(`condition_id=${comboCondition}`)).toEqual(['buy']);
     expect(await kinds(`after=${T + 42}&before=${T + 42}`)).toEqual(['buy', 'gina sell']);
     expect(await kinds('limit=2&offset=1')).toEqual(['buy', 'gina sell']);
+    expect(await kinds(`wallet=${gina}`)).toEqual(['gina redeem', 'gina sell', 'gina split', 'gina split']);
+    expect(await kinds(`wallet=${harry.toUpperCase().replace('X', 'x')}&event_kind=buy`)).toEqual(['buy']);
+    expect(await kinds(`address=${carol}`)).toEqual(['buy']);
+    expect(await kinds(`wallet=${gina}&limit=2&offset=1`)).toEqual(['gina sell', 'gina split']);
+    expect(await kinds(`wallet=${address(0xabc)}`)).toEqual([]);
   });
 
   it('what was redeemed', async () => {
@@ -123,6 +128,26 @@ describe('combos of everybody', () => {
       }
   });
 
+  it('what one wallet redeemed', async () => {
+    const of = async (query: string) => (await get(`redemptions?${query}`)).redemptions.map((row) => row.wallet);
+    expect(await of(`wallet=${gina}`)).toEqual([gina]);
+    expect(await of(`wallet=${harry}`)).toEqual([]);
+    expect(await of(`wallet=${gina}&redemption_type=full`)).toEqual([gina]);
+    expect(await of(`wallet=${gina}&redemption_type=partial`)).toEqual([]);
+  });
+
+  it('pages of one wallet, walked by cursor, are its rows', async () => {
+    const all = (await get(`activity?wallet=${gina}`)).activity;
+    const walked: Row[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = await get(`activity?wallet=${gina}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      walked.push(...page.activity);
+      cursor = page.has_more ? page.next_cursor : null;
+    }
+    expect(walked).toEqual(all);
+    expect(walked).toHaveLength(4);
+  });
+
   it('which there are', async () => {
     const page = await get('markets');
     expect(page).toMatchObject({ source: 'v3.combos.markets', rows_returned: 2, has_more: false, next_cursor: null });
@@ -157,6 +182,9 @@ describe('combos of everybody', () => {
     expect(await ids('sort=volume')).toEqual([comboCondition, other]);
     expect(await ids(`position_id=${otherNo}`)).toEqual([other]);
     expect(await ids('position_id=5')).toEqual([]);
+    expect(await ids('status=open')).toEqual([other, comboCondition]);
+    expect(await ids('status=all')).toEqual([other, comboCondition]);
+    expect(await ids(`status=closed&condition_id=${other}`)).toEqual([]);
     expect(await ids(`market_id=0x${'03'.repeat(31)}`)).toEqual([]);
   });
 
@@ -169,6 +197,12 @@ describe('combos of everybody', () => {
       ['redemptions?tx_hash=0x1', 'invalid tx_hash: use 0x and 64 hex digits'],
       ['redemptions?condition_id=0x1', 'invalid condition_id: use 0x and 62 hex digits'],
       ['markets?sort=luck', 'invalid sort: use recent or volume'],
+      ['markets?status=won', 'invalid status: use open, closed, resolved or all'],
+      ['activity?wallet=0x1', 'invalid wallet: use 0x and 40 hex digits'],
+      [
+        `activity?condition_id=${comboCondition}&market_id=${other}`,
+        "Query parameters 'condition_id' and 'market_id' are the same and differ: give one",
+      ],
     ])
       expect(await api.get(`/v3/combos/${path}`, key)).toMatchObject({ status: 400, body: { error } });
     const free = await api.key('free');
@@ -233,3 +267,15 @@ it('pages of combos show each once, while events arrive at the end and in betwee
   const second = await get(`markets?limit=${arrived}&offset=${arrived}`);
   expect(second.markets.map((row) => row.condition_id)).toEqual([markets[1]]);
 }, 60_000);
+
+it('combos are closed once their positions are settled', async () => {
+  await api.clickhouse.command(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, numerator, denominator, timestamp, _offset)
+    SELECT toUInt256('${otherYes}') + number, '${other}', number, number, 1, ${T + 60}, number FROM numbers(2)`);
+  api.clock.nowMs += 120_000;
+  const ids = async (query: string) => (await get(`markets?${query}`)).markets.map((row) => row.condition_id);
+  await expect.poll(() => ids('status=closed'), { timeout: 10_000 }).toEqual([other]);
+  expect(await ids('status=resolved')).toEqual([other]);
+  expect(await ids('status=open')).not.toContain(other);
+  expect(await ids('status=open')).toContain(comboCondition);
+  expect(await ids(`status=closed&condition_id=${other}`)).toEqual([other]);
+});

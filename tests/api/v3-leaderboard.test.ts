@@ -147,7 +147,7 @@ describe('leaderboards', () => {
       ['sort=luck', expect.stringContaining('invalid sort')],
       ['cursor=1-1', 'invalid cursor: its picture is gone, begin again'],
       ['cursor=1-1&market=rain', 'cursor cannot be combined with a choice of markets'],
-      ['offset=x', 'invalid offset: use a whole number'],
+      ['offset=x', 'invalid offset: use a whole number, 0 or more'],
     ])
       expect(await api.get(`/v3/leaderboard?${query}`, key)).toMatchObject({ status: 400, body: { error } });
     const free = await api.key('free');

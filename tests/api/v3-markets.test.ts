@@ -361,7 +361,11 @@ describe('candles', () => {
 
   it.each([
     [`/v3/markets/${CANDLE_TOKEN}/candles?resolution=2h`, 400, 'resolution must be one of [1m, 5m, 15m, 1h, 4h, 1d]'],
-    [`/v3/markets/${CANDLE_TOKEN}/candles?start=1790000000000`, 400, 'invalid start: use Unix seconds'],
+    [
+      `/v3/markets/${CANDLE_TOKEN}/candles?start=1790000000000`,
+      400,
+      'invalid start: use Unix seconds (1790000000000 looks like milliseconds)',
+    ],
     [`/v3/markets/${CANDLE_TOKEN}/candles?direction=after`, 400, 'direction=after needs anchor_ts'],
     [`/v3/markets/${CANDLE_TOKEN}/candles?start=10&end=5`, 400, 'invalid range: start is after end'],
     [`/v3/markets/${CANDLE_TOKEN}/candles?start=0&end=1790000000`, 400, 'invalid range: at most 300 buckets of 1h'],

@@ -179,7 +179,7 @@ describe('events of a wallet', () => {
     expect(await get(`${alice}/splits?limit=0`)).toMatchObject({ limit: 1 });
     for (const [path, error] of [
       ['0x1/splits', 'invalid address: use 0x and 40 hex digits'],
-      [`${alice}/merges?limit=x`, 'invalid limit: use a whole number'],
+      [`${alice}/merges?limit=x`, 'invalid limit: use a whole number, 1 or more'],
       [`${alice}/nrc?offset=100001`, 'invalid offset: at most 100000'],
       [`${alice}/activity?cursor=x`, 'invalid cursor: use next_cursor of an earlier page'],
       [`${alice}/redemptions?order=up`, 'invalid order: use asc or desc'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hashParam, tokenIdParam, usdParam, walletParam } from '../../http/chain-params.js';
-import { choiceParam, integerFrom, integerParam, patternParam } from '../../http/params.js';
+import { choiceParam, integerParam, patternParam } from '../../http/params.js';
+import { secondsParam } from '../../http/time-params.js';
 
 export const MAX_OFFSET = 10_000_000;
 
@@ -41,18 +42,7 @@ export const clob = {
     values: ['asc', 'desc'],
   }).default('desc'),
   time: (description: string) =>
-    z
-      .string()
-      .transform((text, context): number => {
-        const value = integerFrom(text);
-        if (value === null || value < 0) {
-          context.addIssue({ code: 'custom', message: 'invalid timestamp: expected Unix seconds, 0 or more' });
-          return z.NEVER;
-        }
-        return value;
-      })
-      .meta({ type: 'integer', minimum: 0, description })
-      .optional(),
+    secondsParam({ description, invalid: 'invalid timestamp: expected Unix seconds, 0 or more' }).optional(),
   usd: (name: string) =>
     usdParam({ description: 'Smallest maker-side amount of a fill.', invalid: `invalid ${name}` }).optional(),
 } as const;

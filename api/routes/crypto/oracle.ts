@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { badParameter } from '../../errors/failure.js';
-import { integerFrom, integerParam, requiredText } from '../../http/params.js';
+import { integerParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { millisecondsParam } from '../../http/time-params.js';
 import type { Tables } from '../../tables/port.js';
 import { feedOf } from './coins.js';
 import { symbolParam } from './inputs.js';
@@ -72,19 +73,10 @@ export function tickFrom(row: TickRow, feed: string): z.input<typeof tick> {
   };
 }
 
-/** Epoch milliseconds that JavaScript dates, and so every table, can hold. */
-const LAST_MS = 8_640_000_000_000_000;
 const timeParam = (name: 'from' | 'to') =>
   requiredText(name)
-    .transform((text, context): number => {
-      const value = integerFrom(text);
-      if (value === null || value < 0 || value > LAST_MS) {
-        context.addIssue({ code: 'custom', message: 'Invalid time range' });
-        return z.NEVER;
-      }
-      return value;
-    })
-    .meta({ type: 'integer', minimum: 0, description: `Unix milliseconds, inclusive.`, example: 1811000100000 });
+    .pipe(millisecondsParam({ description: '', invalid: 'Invalid time range' }))
+    .meta({ type: 'integer', minimum: 0, description: 'Unix milliseconds, inclusive.', example: 1811000100000 });
 
 const limitText = `Invalid limit. Max ${commonLimits.ticksMaxLimit}`;
 

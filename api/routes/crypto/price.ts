@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import { choiceParam, integerFrom, requiredText } from '../../http/params.js';
+import { choiceParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { secondsParam } from '../../http/time-params.js';
 import type { Tables } from '../../tables/port.js';
 import { feedOf } from './coins.js';
 import { symbolParam } from './inputs.js';
@@ -19,8 +20,6 @@ const intervalSeconds: Readonly<Record<(typeof intervals)[number], number>> = {
   '1h': 3600,
   '4h': 14_400,
 };
-/** Larger numbers are milliseconds sent by mistake. */
-const LAST_WINDOW_S = 9_999_999_999;
 
 export interface WindowPrice {
   readonly openPrice: number | null;
@@ -63,14 +62,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
     query: z.object({
       symbol: symbolParam,
       window: requiredText('window')
-        .transform((text, context): number => {
-          const value = integerFrom(text);
-          if (value === null || value < 0 || value > LAST_WINDOW_S) {
-            context.addIssue({ code: 'custom', message: 'Invalid window' });
-            return z.NEVER;
-          }
-          return value;
-        })
+        .pipe(secondsParam({ description: '', invalid: 'Invalid window' }))
         .meta({ type: 'integer', minimum: 0, description: 'Start of the window, Unix seconds.', example: 1811000400 }),
       interval: choiceParam({
         description: 'Length of the window. Default 5m.',

@@ -14,13 +14,13 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 export const paging = {
   limit: integerParam({
     description: 'Rows per page. Default 100; larger than 500 is taken as 500.',
-    invalid: 'Invalid limit',
+    invalid: 'Invalid limit. Use a whole number, 1 or more',
     min: 1,
     max: 500,
     clamp: true,
   }).default(100),
   offset: offsetParam({
-    invalid: 'Invalid offset',
+    invalid: 'Invalid offset. Use a whole number, 0 or more',
     tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
     max: MAX_OFFSET,
   }).default(0),

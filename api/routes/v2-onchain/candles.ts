@@ -56,7 +56,7 @@ const shape = {
   }).default('1h'),
   limit: integerParam({
     description: `Trades, ${MIN_TRADES} to ${MAX_TRADES}; the bucket that holds the last of them comes whole. Default 500.`,
-    invalid: 'Invalid limit',
+    invalid: 'Invalid limit. Use a whole number, 1 or more',
     min: MIN_TRADES,
     max: MAX_TRADES,
     clamp: true,
@@ -83,6 +83,12 @@ const shape = {
     invalid: 'Invalid gap_fill. Use: true, false',
   }).default(false),
 };
+/** What chooses a token besides its id: all that is given must hold. */
+const marketNames = { condition_id: v2.conditionId.optional(), market_slug: v2.slug.optional() };
+interface MarketNames {
+  readonly condition_id?: string;
+  readonly market_slug?: string;
+}
 const query = z.object(shape);
 type Query = z.output<typeof query>;
 
@@ -185,6 +191,26 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
     return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheOf(cached, CACHE_S) };
   };
 
+  /** The one token that everything named agrees on. Throws ApiError for none, and for several. */
+  const outcomeOf = async (tokenId: string | undefined, named: MarketNames): Promise<string> => {
+    let left: readonly string[] | null = tokenId === undefined ? null : [tokenId];
+    let name = 'token_id';
+    for (const by of ['condition_id', 'market_slug'] as const) {
+      const value = named[by];
+      if (value === undefined) continue;
+      const found = await reads.fills.tokens(by === 'condition_id' ? { conditionId: value } : { marketSlug: value });
+      if (found === null || found.length === 0) throw badParameter(`${by} not found`);
+      const before = left;
+      left = before === null ? found : before.filter((id) => found.includes(id));
+      if (left.length === 0) throw badParameter(`${name} is not of this ${by}`);
+      name = by;
+    }
+    if (left === null) throw badParameter('Missing token_id, condition_id or market_slug');
+    const [one, ...others] = left;
+    if (one === undefined || others.length > 0) throw badParameter(`${name} has several outcomes: use token_id`);
+    return one;
+  };
+
   const common = {
     ...onchain,
     cacheS: CACHE_S,
@@ -202,8 +228,12 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
     reads: ['fills'],
     summary: 'Candles of an outcome token',
     params: z.object({ token_id: v2.tokenId }),
-    query,
-    handler: ({ params: { token_id: tokenId }, query: given }) => answer(tokenId, given),
+    query: z.object({ ...shape, ...marketNames }),
+    aliases: marketAliases('market_slug'),
+    async handler({ params: { token_id: tokenId }, query: { condition_id, market_slug, ...given } }) {
+      await outcomeOf(tokenId, { condition_id, market_slug });
+      return answer(tokenId, given);
+    },
   });
 
   const named = defineRoute({
@@ -214,23 +244,11 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
     query: z.object({
       ...shape,
       token_id: v2.tokenId.optional(),
-      condition_id: v2.conditionId.optional(),
-      market_slug: v2.slug.optional(),
+      ...marketNames,
     }),
     aliases: marketAliases('market_slug'),
     async handler({ query: { token_id, condition_id, market_slug, ...given } }) {
-      if (token_id !== undefined) return answer(token_id, given);
-      const name = condition_id === undefined ? 'market_slug' : 'condition_id';
-      if (condition_id === undefined && market_slug === undefined) {
-        throw badParameter('Missing token_id, condition_id or market_slug');
-      }
-      const found = await reads.fills.tokens(
-        condition_id === undefined ? { marketSlug: market_slug as string } : { conditionId: condition_id },
-      );
-      const [tokenId, ...others] = found ?? [];
-      if (tokenId === undefined) throw badParameter(`${name} not found`);
-      if (others.length > 0) throw badParameter(`${name} has several outcomes: use token_id`);
-      return answer(tokenId, given);
+      return answer(await outcomeOf(token_id, { condition_id, market_slug }), given);
     },
   });
 

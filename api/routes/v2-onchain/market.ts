@@ -119,7 +119,7 @@ export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCach
       }).default('popularity'),
       limit: integerParam({
         description: `Default and largest ${MAX_TAGS}.`,
-        invalid: 'Invalid limit',
+        invalid: 'Invalid limit. Use a whole number, 1 or more',
         min: 1,
         max: MAX_TAGS,
         clamp: true,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cursorParam, hashParam, offsetParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { secondsParam } from '../../http/time-params.js';
 
 /** What every /v2/onchain endpoint has in common. */
 export const common = { method: 'get', family: 'v2', tag: 'On-chain', auth: 'key', gate: 'v2Onchain' } as const;
@@ -19,13 +20,13 @@ export const v2 = {
   limit: (max: number) =>
     integerParam({
       description: `Rows per page. Default 100; larger than ${max} is taken as ${max}.`,
-      invalid: 'Invalid limit',
+      invalid: 'Invalid limit. Use a whole number, 1 or more',
       min: 1,
       max,
       clamp: true,
     }).default(100),
   offset: offsetParam({
-    invalid: 'Invalid offset',
+    invalid: 'Invalid offset. Use a whole number, 0 or more',
     tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
     max: MAX_OFFSET,
   }).default(0),
@@ -50,11 +51,5 @@ export const v2 = {
     values: ['asc', 'desc'],
   }).default('desc'),
   time: (name: string, description: string) =>
-    integerParam({
-      description,
-      invalid: `Invalid ${name}. Use Unix seconds`,
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-      documentedMax: false,
-    }),
+    secondsParam({ description, invalid: `Invalid ${name}. Use Unix seconds` }),
 } as const;

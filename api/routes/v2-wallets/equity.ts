@@ -7,6 +7,7 @@ import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { secondsParam } from '../../http/time-params.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
 import type { RateWindow } from '../../limits/port.js';
 import { type EquityPoint, thinned } from '../../positions/equity.js';
@@ -29,12 +30,19 @@ const equityLimit: OwnLimit = {
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const unixSeconds = (name: string) =>
+  secondsParam({ description: '', invalid: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });
 /** A UTC day, which is its midnight, or Unix seconds. */
 const moment = (name: string, description: string) =>
   z
     .string()
     .transform((text, context): number => {
-      if (/^\d{1,12}$/.test(text)) return Number(text);
+      if (/^\d+$/.test(text)) {
+        const seconds = unixSeconds(name).safeParse(text);
+        if (seconds.success) return seconds.data;
+        context.addIssue({ code: 'custom', message: seconds.error.issues[0]?.message ?? '' });
+        return z.NEVER;
+      }
       const ms = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
       if (Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)) return ms / 1000;
       context.addIssue({ code: 'custom', message: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });

@@ -190,13 +190,13 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
     query: z.object({
       limit: integerParam({
         description: `Default ${DEFAULT_CLOSED}; larger than ${MAX_CLOSED} is taken as ${MAX_CLOSED}.`,
-        invalid: 'Invalid limit',
+        invalid: 'Invalid limit. Use a whole number, 1 or more',
         min: 1,
         max: MAX_CLOSED,
         clamp: true,
       }).default(DEFAULT_CLOSED),
       offset: offsetParam({
-        invalid: 'Invalid offset',
+        invalid: 'Invalid offset. Use a whole number, 0 or more',
         tooDeep: `Invalid offset. Max ${MAX_POSITIONS}`,
         max: MAX_POSITIONS,
       }).default(0),

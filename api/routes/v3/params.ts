@@ -9,6 +9,7 @@ import {
   walletParam,
 } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { secondsParam } from '../../http/time-params.js';
 
 /** Deepest page by offset; walks beyond it use `cursor` or time bounds. */
 export const MAX_OFFSET = 100_000;
@@ -26,13 +27,13 @@ export const v3 = {
   limit: (max: number = commonLimits.v3MaxLimit, fallback: number = commonLimits.v3DefaultLimit) =>
     integerParam({
       description: `Rows per page. Default ${fallback}; larger than ${max} is taken as ${max}.`,
-      invalid: 'invalid limit: use a whole number',
+      invalid: 'invalid limit: use a whole number, 1 or more',
       min: 1,
       max,
       clamp: true,
     }).default(fallback),
   offset: offsetParam({
-    invalid: 'invalid offset: use a whole number',
+    invalid: 'invalid offset: use a whole number, 0 or more',
     tooDeep: `invalid offset: at most ${MAX_OFFSET}`,
     max: MAX_OFFSET,
   }).default(0),
@@ -42,12 +43,9 @@ export const v3 = {
     values: ['asc', 'desc'],
   }).default('desc'),
   time: (name: 'after' | 'before') =>
-    integerParam({
+    secondsParam({
       description: `Only what is ${name === 'after' ? 'at or after' : 'at or before'} this moment, Unix seconds.`,
       invalid: `invalid ${name}: use Unix seconds`,
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-      documentedMax: false,
     }),
   cursor: cursorParam({
     description: '`next_cursor` of the page before: exact whatever arrives meanwhile, and not limited in depth.',

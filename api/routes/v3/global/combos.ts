@@ -4,6 +4,7 @@ import { MAX_RANKED } from '../../../catalogue/markets.sql.js';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { tableSeconds } from '../../../fills/filter.js';
 import { walkName } from '../../../fills/walks.js';
+import { walletParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { type ComboReader, ORDER_MS } from '../../../positions/combos.js';
@@ -17,6 +18,7 @@ import {
   comboRedemptionsQuery,
   type EventChoice,
   eventKindParam,
+  redemptionAliases,
   redemptionsOf,
 } from '../positions/combos.js';
 import { actions, exampleComboEvent } from '../positions/combos.serialize.js';
@@ -33,7 +35,11 @@ import {
 } from './combos.serialize.js';
 
 const common = { method: 'get', family: 'v3', auth: 'key', gate: 'v3' } as const;
-const eventsQuery = z.object(comboListQuery);
+const walletFilter = {
+  wallet: walletParam({ invalid: 'invalid wallet: use 0x and 40 hex digits' }).optional(),
+};
+const walletAliases = { ...comboListAliases, address: 'wallet' };
+const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
 const examplePlace = { ...examplePaging, next_cursor: formatPlace(placeOf(exampleComboEvent)) };
 
 /** Combos of everybody: which there are, and what happened to them. */
@@ -54,6 +60,11 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         invalid: `invalid sort: use ${comboSorts.join(' or ')}`,
         values: comboSorts,
       }).default('recent'),
+      status: choiceParam({
+        description: 'open: not settled; closed, or resolved: settled. Default all.',
+        invalid: 'invalid status: use open, closed, resolved or all',
+        values: ['open', 'closed', 'resolved', 'all'],
+      }).default('all'),
       limit: v3.limit(),
       offset: v3.offset,
     }),
@@ -76,13 +87,15 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     },
     async handler({ query }, context) {
       const named = comboTokensOf(query);
+      const closed = query.status === 'resolved' ? 'closed' : query.status;
+      const status = closed === 'all' ? null : closed;
       const page = await rankings.page({
         walk: walkName(context.caller?.accountId, '/v3/combos/markets', { ...query }),
         ...query,
         load: async () =>
           named === null
-            ? combos.order(query.sort)
-            : [...new Set(named.map((token) => positionConditionId(BigInt(token))))],
+            ? combos.order(query.sort, status)
+            : combos.withStatus([...new Set(named.map((token) => positionConditionId(BigInt(token))))], status),
       });
       const found = await combos.markets(page.ids);
       return {
@@ -106,6 +119,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     const { rows, hasMore, last } = await combos.events(
       {
         ...(choice ?? { actions: [] }),
+        wallet: query.wallet ?? null,
         tokenIds: choice === null ? [] : comboTokensOf(query),
         afterS: tableSeconds(query.after),
         beforeS: tableSeconds(query.before),
@@ -124,7 +138,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     summary: 'What changed positions in combos, newest first',
     description: 'One row per wallet and position touched: a fill has one for each side, a split and a merge two.',
     query: eventsQuery.extend({ event_kind: eventKindParam.optional() }),
-    aliases: comboListAliases,
+    aliases: walletAliases,
     success: {
       description: 'A page of changes',
       schema: z.object({
@@ -160,8 +174,8 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     path: '/v3/combos/redemptions',
     reads: ['pnl', 'chain'],
     summary: 'Redemptions of combos, newest first',
-    query: z.object(comboRedemptionsQuery),
-    aliases: comboListAliases,
+    query: z.object({ ...comboRedemptionsQuery, ...walletFilter }),
+    aliases: { ...walletAliases, ...redemptionAliases },
     success: {
       description: 'A page of redemptions',
       schema: z.object({

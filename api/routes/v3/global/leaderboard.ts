@@ -29,8 +29,8 @@ const tagBoards: Readonly<Record<(typeof tagSorts)[number], Board>> = {
 const paging = {
   limit: v3.limit(),
   offset: offsetParam({
-    invalid: 'invalid offset: use a whole number',
-    tooDeep: 'invalid offset: use a whole number',
+    invalid: 'invalid offset: use a whole number, 0 or more',
+    tooDeep: 'invalid offset: use a whole number, 0 or more',
     max: Number.MAX_SAFE_INTEGER,
   }).default(0),
 };

@@ -4,7 +4,8 @@ import { type Resolution, resolutions } from '../../../candles/candles.sql.js';
 import type { Candle, CandlePage } from '../../../candles/reader.js';
 import type { MarketFact } from '../../../catalogue/facts.js';
 import { tokenIdParam } from '../../../http/chain-params.js';
-import { choiceParam, integerFrom, integerParam } from '../../../http/params.js';
+import { choiceParam, integerParam } from '../../../http/params.js';
+import { secondsParam } from '../../../http/time-params.js';
 import { v3 } from '../params.js';
 
 const names = Object.keys(resolutions) as Resolution[];
@@ -17,21 +18,12 @@ export const maxLimits: Readonly<Record<Resolution, number>> = {
   '1d': 500,
 };
 const DEFAULT_LIMIT = 120;
-/** Later than this is no time in seconds: milliseconds, most likely. */
-const LAST_SECOND = 2 ** 32 - 1;
-
+/** Latest moment that buckets can begin at. */
+const LAST_BUCKET_S = 2 ** 32 - 1;
 const moment = (name: string, description: string) =>
-  z
-    .string()
-    .transform((text, context): number => {
-      const value = integerFrom(text);
-      if (value === null || value < 0 || value > LAST_SECOND) {
-        context.addIssue({ code: 'custom', message: `invalid ${name}: use Unix seconds` });
-        return z.NEVER;
-      }
-      return value;
-    })
-    .meta({ type: 'integer', minimum: 0, maximum: LAST_SECOND, description })
+  secondsParam({ description, invalid: `invalid ${name}: use Unix seconds` })
+    .transform((value) => Math.min(value, LAST_BUCKET_S))
+    .meta({ type: 'integer', minimum: 0, description })
     .optional();
 
 export const candlesQuery = z.object({
@@ -42,7 +34,7 @@ export const candlesQuery = z.object({
   }).default('1h'),
   limit: integerParam({
     description: `Buckets. Default ${DEFAULT_LIMIT}; at most ${names.map((name) => `${maxLimits[name]} of ${name}`).join(', ')}.`,
-    invalid: 'invalid limit: use a whole number',
+    invalid: 'invalid limit: use a whole number, 1 or more',
     min: 1,
     max: 500,
     clamp: true,

@@ -89,6 +89,9 @@ export const comboRedemptionsQuery = {
   }).optional(),
 };
 
+/** Other names of theirs. */
+export const redemptionAliases = { redemption_type: 'redemption_scope' };
+
 /** Which events a list is of. */
 export type EventChoice = Pick<PnlFilter, 'actions' | 'emptied' | 'txHash'>;
 
@@ -280,7 +283,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     summary: 'Redemptions of a wallet in combos, newest first',
     params: z.object({ address: v3.address }),
     query: z.object(comboRedemptionsQuery),
-    aliases: comboListAliases,
+    aliases: { ...comboListAliases, ...redemptionAliases },
     success: {
       description: 'A page of redemptions',
       schema: z.object({
