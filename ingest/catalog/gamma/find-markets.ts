@@ -7,8 +7,8 @@ import { createTokenBucket } from './token-bucket.js';
 
 /** Requests a second at most, a sixth of what the service allows for /markets: the other requests of the catalogue go on beside these. */
 export const FIND_PER_SECOND = 5;
-/** The smallest page the service is known to give where more was asked for. */
-const SMALLEST_PAGE = 20;
+/** A service that gives smaller pages than asked for cuts them to a multiple of this. */
+const PAGE_STEP = 5;
 
 export interface FindDeps {
   readonly client: GammaClient;
@@ -51,7 +51,7 @@ export function createMarketFinder(deps: FindDeps) {
           if (held.length > 0) found.push(row);
         }
         // Fewer than asked for, but as many as a page may be cut to: the others may be there.
-        more = rest.size < before && rows.length >= SMALLEST_PAGE && rows.length < before;
+        more = rest.size < before && rows.length < before && rows.length % PAGE_STEP === 0;
       }
     }
     return found;

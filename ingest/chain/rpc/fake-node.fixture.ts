@@ -29,6 +29,13 @@ export async function startFakeNode(options: {
   length?: number;
   override?: (request: Request) => Reply | undefined;
   noBatches?: boolean;
+  /** Unix seconds of block 0, and between two blocks. */
+  startS?: number;
+  blockS?: number;
+  /** The logs of a block, instead of as many as `logsAt` says. */
+  written?: (
+    number: number,
+  ) => readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
 }) {
   const blocks: FakeBlock[] = [];
   const seen: Request[] = [];
@@ -36,7 +43,7 @@ export async function startFakeNode(options: {
   const subscriptions: { socket: WebSocket; id: Hex; params: readonly unknown[] }[] = [];
   let finalized: number | null = null;
   let salt = 1;
-  const mine = (logs = options.logsAt?.(blocks.length) ?? 0) => {
+  const mine = (logs = options.written?.(blocks.length).length ?? options.logsAt?.(blocks.length) ?? 0) => {
     const block = { number: blocks.length, hash: hash(salt), parentHash: blocks.at(-1)?.hash ?? hash(0), logs };
     salt += 1;
     blocks.push(block);
@@ -48,7 +55,7 @@ export async function startFakeNode(options: {
     number: hex(block.number),
     hash: block.hash,
     parentHash: block.parentHash,
-    timestamp: hex(1_700_000_000 + block.number),
+    timestamp: hex((options.startS ?? 1_700_000_000) + block.number * (options.blockS ?? 1)),
     transactions: Array.from({ length: 3 }, (_, index) => hash(index)),
   });
   const logsOf = (block: FakeBlock) =>
@@ -56,6 +63,7 @@ export async function startFakeNode(options: {
       address: '0xE111180000d2663C0091e4f400237545B87B996B',
       topics: [hash(1)],
       data: '0x',
+      ...options.written?.(block.number)[index],
       blockNumber: hex(block.number),
       blockHash: block.hash,
       transactionHash: hash(block.number * 1000 + index),
