@@ -3,7 +3,7 @@ import type { AppView } from './page.js';
 import { appCss } from './style.js';
 
 /** What every view starts with, and what a view adds. */
-const SHARED = ['main.js', 'api.js', 'dom.js', 'format.js', 'search.js', 'table.js', 'trades.js'];
+const SHARED = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js', 'search.js', 'table.js', 'trades.js'];
 const OF_VIEW: Readonly<Record<AppView, readonly string[]>> = {
   home: ['home.js'],
   market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js'],

@@ -108,5 +108,5 @@ const bodies: Readonly<Record<AppView, string>> = { home, market, wallet };
 
 /** Content of a view, without header and head: what is shown while its data is on the way. */
 export const appBody = (view: AppView): string =>
-  `<main><noscript><p class="notice">These pages are drawn by scripts. The same data without them: <a href="/docs">the API</a>.</p></noscript>${search}${keyForm}<div id="problem"></div><div id="view">${bodies[view]}</div></main>
+  `<main><noscript><p class="notice">These pages are drawn by scripts. The same data without them: <a href="/docs">the API</a>.</p></noscript>${search}${keyForm}<div id="problem"></div><section id="loading" class="notice" role="status" aria-live="polite" hidden></section><div id="view">${bodies[view]}</div></main>
 <footer><p>Times are UTC, hover for local time. Amounts are US dollars (USDC). Charts by <a href="https://www.tradingview.com/">TradingView Lightweight Charts</a>.</p></footer>`;

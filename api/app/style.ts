@@ -41,6 +41,16 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app .notice .field { max-width: 520px; margin: 4px 0 10px; }
 .app .notice .hint { color: var(--muted); font-size: 13px; }
 .app .notice .status { font-weight: 600; color: var(--bad); margin-right: 8px; }
+.app #loading { margin: 16px 0 24px; }
+.app #loading progress { width: 100%; height: 8px; border: 0; border-radius: 4px; overflow: hidden; background: var(--bone); accent-color: var(--accent); display: block; }
+.app #loading progress::-webkit-progress-bar { background: var(--bone); }
+.app #loading progress::-webkit-progress-value { background: var(--accent); }
+.app #loading progress::-moz-progress-bar { background: var(--accent); }
+.app #loading > p + progress { margin-bottom: 8px; }
+.app #loading ul { list-style: none; margin: 10px 0 0; padding: 0; }
+.app #loading li { display: grid; grid-template-columns: minmax(130px, 220px) 1fr 64px; gap: 12px; align-items: center; padding: 4px 0; font-size: 14px; }
+.app #loading li small { display: block; color: var(--muted); font-size: 12px; }
+.app #loading .part { text-align: right; font-variant-numeric: tabular-nums; color: var(--muted); }
 .app .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 12px; margin: 0 0 24px; }
 .app .tiles > div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; background: var(--panel); min-width: 0; }
 .app .tiles dt { color: var(--muted); font-size: 13px; }

@@ -132,6 +132,11 @@ export function createDerivedProgress(log: ReadLog) {
     },
     /** Up to where the group was complete when last looked; undefined: no round has ended. */
     through: (group: DerivedGroup): Through | undefined => through.get(group),
+    /** The tables were emptied: what was measured before says nothing any more. */
+    forget(): void {
+      round = null;
+      through.clear();
+    },
     /** When the round under way began. */
     roundStartedMs: (): number | null => round?.startedMs ?? null,
   };

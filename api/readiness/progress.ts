@@ -153,6 +153,8 @@ export function createTableProgress(deps: {
     const chainShare = chainEnd === undefined ? (sources.get('chain')?.progress ?? null) : 1;
     const derivedState = (group: DerivedGroup): GroupState => {
       const landed = landedOf(derivedGroups[group].sink);
+      const before = loadedAt.get(group);
+      if (before !== undefined && !covers(landed, before)) derived.forget();
       const through = derived.through(group);
       const reached = () => chainEnd !== undefined && (chainEnd === 0 || (through?.offset ?? 0) >= chainEnd);
       const loaded = isLoaded(group, landed, reached);

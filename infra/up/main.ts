@@ -15,6 +15,7 @@ import { isLoopback } from './loopback.js';
 import { probe, waitFor } from './probe.js';
 import type { Standing } from './progress.js';
 import { createSupervisor, type Supervisor, servicesOf, takenPorts } from './supervisor.js';
+import { tellLoading } from './tell-loading.js';
 
 const STOP_GRACE_MS = 4500;
 /** Trouble shorter than this at the start is not worth a word. */
@@ -164,6 +165,7 @@ async function main(): Promise<void> {
     await supervisor.startAll(stop.signal);
     const key = await readyOrNot;
     await announce({ config, key, keyFile, supervisor, view, signal: stop.signal });
+    await tellLoading({ standing: supervisor.standing, say: view.say, signal: stop.signal });
   } catch (error) {
     if (stop.signal.aborted) return;
     view.say(error instanceof Error ? error.message : String(error));

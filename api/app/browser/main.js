@@ -1,5 +1,6 @@
 import { hasKey, useKey } from './api.js';
 import { $ } from './dom.js';
+import { whenLoaded } from './loading.js';
 import { createSearch } from './search.js';
 
 /** The last part of the path; undefined where it is no encoded text. */
@@ -34,5 +35,5 @@ $('key-form').addEventListener('submit', (event) => {
 });
 document.addEventListener('key-wanted', ({ detail }) => askForKey(detail));
 createSearch();
-if (hasKey()) void start();
+if (hasKey()) void whenLoaded(start);
 else askForKey();
