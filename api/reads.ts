@@ -51,9 +51,11 @@ export interface Reads {
   /** Copies of pages of rows. */
   readonly pages: TtlCache;
   readonly nowMs: () => number;
+  /** What the tables hold, as caches have it. */
+  readonly holding?: (() => unknown) | undefined;
 }
 
-export function createReads(deps: { tables: Tables; nowMs: () => number }): Reads {
+export function createReads(deps: { tables: Tables; nowMs: () => number; holding?: () => unknown }): Reads {
   const walks = createWalks(deps);
   const changes = createChanges(deps);
   const facts = createFacts({ ...deps, changes });
@@ -64,6 +66,7 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
   const books = createTtlCache({
     maxEntries: 2_000,
     nowMs: deps.nowMs,
+    holding: deps.holding,
     weigh: (positions) => (positions as readonly unknown[]).length,
     maxWeight: MAX_CACHED_POSITIONS,
   });
@@ -93,9 +96,11 @@ export function createReads(deps: { tables: Tables; nowMs: () => number }): Read
     pages: createTtlCache({
       maxEntries: 5_000,
       nowMs: deps.nowMs,
+      holding: deps.holding,
       weigh: (page) => (page as RowPage<unknown>).rows.length,
       maxWeight: MAX_CACHED_ROWS,
     }),
     nowMs: deps.nowMs,
+    holding: deps.holding,
   };
 }

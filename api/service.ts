@@ -83,8 +83,13 @@ export interface Service {
 /** The whole API over its ports: routes, pages, errors, limits. */
 export function createService(deps: ServiceDeps): Service {
   const { tables, log, sources, nowMs, logger } = deps;
-  const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs });
-  const reads = createReads({ tables, nowMs });
+  /** Loaded tables stay what they are for the caches; of loading ones a copy is as old as what is known of them. */
+  const holding = () => {
+    const loading = deps.progress.current();
+    return loading?.ready === true ? true : loading;
+  };
+  const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, holding });
+  const reads = createReads({ tables, nowMs, holding });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
     createStatusRoute({ tables, log, sources, progress: deps.progress, cache, logger, startedAtMs: nowMs() }),

@@ -158,3 +158,16 @@ it('holds values as texts where it is told how, and lets go of them all the same
   expect((await cache.get('other', 100, async () => ['z'])).value).toEqual(['z']);
   expect((await cache.get('other', 100, async () => [])).value).toEqual(['z']);
 });
+
+it('serves no copy that was begun while the tables held less, nor waits for its load', async () => {
+  let holds = 'half';
+  const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, holding: () => holds });
+  let finish: (value: string) => void = () => undefined;
+  const early = cache.get('k', 60_000, () => new Promise<string>((resolve) => (finish = resolve)));
+  holds = 'all';
+  expect(await cache.get('k', 60_000, async () => 'whole')).toEqual({ value: 'whole', ageMs: 0, hit: false });
+  finish('part');
+  expect((await early).value).toBe('part');
+  expect((await cache.get('k', 60_000, async () => 'whole again')).value).toBe('whole again');
+  expect((await cache.get('k', 60_000, async () => 'never')).value).toBe('whole again');
+});

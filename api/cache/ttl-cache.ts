@@ -17,6 +17,8 @@ export interface TtlCache {
 }
 
 interface Entry {
+  /** As of the start of the load. */
+  readonly holding: unknown;
   storedMs: number;
   ttlMs: number;
   /** How long the load took. */
@@ -48,16 +50,19 @@ export function createTtlCache(options: {
   nowMs: () => number;
   weigh?: (value: unknown) => number;
   maxWeight?: number;
+  /** What the tables hold, as one value: copies that were begun under another are not served. Without it only their age counts. */
+  holding?: (() => unknown) | undefined;
   /** Values become texts that are held outside of V8's heap: for large ones that are seldom asked for again. */
   packing?: { readonly pack: (value: unknown) => string; readonly unpack: (text: string) => unknown };
 }): TtlCache {
   const weigh = options.weigh ?? (() => 0);
+  const holding = options.holding ?? (() => undefined);
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   const { packing } = options;
   const texts = packing === undefined ? null : createTextStore();
   let held = 0;
   const entries = new Map<string, Kept>();
-  const loading = new Map<string, Promise<Loaded>>();
+  const loading = new Map<string, { readonly holding: unknown; readonly done: Promise<Loaded> }>();
 
   const drop = (key: string) => {
     held -= entries.get(key)?.weight ?? 0;
@@ -96,25 +101,34 @@ export function createTtlCache(options: {
   /** The load under way for `key`, begun here where there is none. */
   const loaded = <T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Loaded> => {
     const running = loading.get(key);
-    if (running !== undefined) return running;
+    const asOf = holding();
+    if (running !== undefined && running.holding === asOf) return running.done;
     // The age counts from the start of the load: what the tables said then.
     const storedMs = options.nowMs();
     const started = load()
       .then((value) => {
         const tookMs = options.nowMs() - storedMs;
-        const entry = { value, storedMs, tookMs, ttlMs: typeof ttlMs === 'number' ? ttlMs : ttlMs(value) };
+        const entry = {
+          value,
+          holding: asOf,
+          storedMs,
+          tookMs,
+          ttlMs: typeof ttlMs === 'number' ? ttlMs : ttlMs(value),
+        };
         if (entry.ttlMs > 0) store(key, entry);
         return entry;
       })
-      .finally(() => loading.delete(key));
-    loading.set(key, started);
+      .finally(() => {
+        if (loading.get(key)?.done === started) loading.delete(key);
+      });
+    loading.set(key, { holding: asOf, done: started });
     return started;
   };
 
   return {
     async get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>> {
       const found = entries.get(key);
-      if (found !== undefined) {
+      if (found !== undefined && found.holding === holding()) {
         const ageMs = options.nowMs() - found.storedMs;
         if (ageMs >= 0 && ageMs < found.ttlMs) {
           // Whoever asks when the copy is too old hears of a failure.

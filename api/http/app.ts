@@ -74,7 +74,8 @@ function failureOf(error: unknown): Failure {
 
 function send(response: Response, route: Route, reply: Reply<unknown>): void {
   response.status(reply.status ?? route.success.status);
-  if (reply.cache !== undefined) {
+  // What is read while the history loads is out of date at once.
+  if (reply.cache !== undefined && !response.hasHeader('x-loading')) {
     response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
     response.setHeader('age', String(Math.min(reply.cache.maxAgeS, reply.cache.ageS)));
   } else response.setHeader('cache-control', 'no-store');

@@ -81,11 +81,13 @@ export function createWalletPages(deps: {
   prices: Lookup<Price>;
   outcomesOf: Lookup<Outcome>;
   nowMs: () => number;
+  holding?: (() => unknown) | undefined;
 }): WalletPages {
   const { tables, rankings, prices, outcomesOf, nowMs } = deps;
   const held = createTtlCache({
     maxEntries: 2_000,
     nowMs,
+    holding: deps.holding,
     weigh: (value) => {
       const { tokens, first } = value as Order | WalletBeginning;
       return 1 + tokens.length * ORDER_WEIGHT + first.length;

@@ -27,6 +27,9 @@ export interface TableProgress {
 
 const LOOK_MS = 500;
 const LOOK_WHEN_READY_MS = 5_000;
+/** A load that takes longer than this may take months. */
+const LONG_MS = 300_000;
+const LOOK_WHEN_LONG_MS = 2_000;
 /** A start that finds this much of the history in the tables is no first start. */
 const NEARLY_ALL = 0.99;
 
@@ -203,9 +206,11 @@ export function createTableProgress(deps: {
     current: () => current,
     look,
     async run(signal) {
+      const startedMs = nowMs();
       while (!signal.aborted) {
         await look().catch((error: unknown) => deps.logger.debug({ err: error }, 'cannot tell how far the tables are'));
-        const waitMs = current?.ready === true ? LOOK_WHEN_READY_MS : LOOK_MS;
+        const whileLoading = nowMs() - startedMs > LONG_MS ? LOOK_WHEN_LONG_MS : LOOK_MS;
+        const waitMs = current?.ready === true ? LOOK_WHEN_READY_MS : whileLoading;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(end, waitMs);
           signal.addEventListener('abort', end, { once: true });

@@ -130,6 +130,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
   const held = createTtlCache({
     maxEntries: 1_000,
     nowMs: reads.nowMs,
+    holding: reads.holding,
     weigh: (value) => {
       const { wallets, first } = value as HolderOrders;
       return [...wallets.values()].reduce((sum, { length }) => sum + length, first.length * ROW_WEIGHT);

@@ -90,6 +90,7 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
   const copies = createTtlCache({
     maxEntries: 1_000,
     nowMs,
+    holding: deps.reads.holding,
     weigh: (collected) => (collected as Collected).trades.length,
     maxWeight: 2 * MAX_KEPT,
   });
