@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
 import { answerOf, CONTRASTS, cellsOf } from '../support/page-checks.js';
-import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { eventually, type Product, startProduct, untilLoaded, untilUp } from '../support/product.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
@@ -78,6 +78,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
   beforeAll(async () => {
     product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
     [browser] = await Promise.all([startBrowser(), untilUp(product)]);
+    await untilLoaded(product);
     market = await eventually('a settled market', async () => (await product.sql<Market>(settledSql))[0]);
     await eventually('positions of all its traders', async () => (await product.sql(missingSql(market))).length === 0);
   }, 240_000);

@@ -205,3 +205,8 @@ export async function untilUp(product: Product, timeoutMs = 90_000): Promise<voi
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${product.output().slice(-4000)}`);
   });
 }
+
+/** Resolves when the tables hold all history. */
+export async function untilLoaded(product: Product, timeoutMs = 240_000): Promise<void> {
+  await eventually('the history', async () => (await fetch(`${product.api}/readyz`)).status === 200, timeoutMs);
+}
