@@ -39,20 +39,26 @@ export interface LargestPage {
   readonly status: LargestStatus | null;
   /** Base units; null: any size. */
   readonly minSize: bigint | null;
-  readonly afterRank: number;
+  /** Only what comes after this rank in the order; null: all of it. */
+  readonly beyondRank: number | null;
+  /** desc: the largest first. */
+  readonly order: 'asc' | 'desc';
   readonly offset: number;
   readonly limit: number;
 }
 
-/** One page of a picture and one row more, largest first. */
+/** One page of a picture and one row more. */
 export function largestSql(page: LargestPage): Sql {
-  const parts = [`taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`, 'l.rank > {after:UInt32}'];
+  const parts = [`taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`];
   const params: Record<string, SqlValue> = {
     at: page.takenAtMs,
-    after: page.afterRank,
     rows: page.limit + 1,
     offset: page.offset,
   };
+  if (page.beyondRank !== null) {
+    parts.push(`l.rank ${page.order === 'desc' ? '>' : '<'} {beyond:UInt32}`);
+    params.beyond = page.beyondRank;
+  }
   if (page.status === null) parts.push(`l.rank <= ${MAX_LARGEST}`);
   else {
     parts.push('l.status = {status:String}');
@@ -67,7 +73,7 @@ export function largestSql(page: LargestPage): Sql {
         toString(l.avg_price) AS avg_price, toString(l.bought_usdc) AS bought_usdc, toString(l.realized_pnl) AS realized_pnl
       FROM largest_positions AS l
       WHERE ${parts.join(' AND ')}
-      ORDER BY l.rank
+      ORDER BY l.rank ${page.order === 'desc' ? 'ASC' : 'DESC'}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params,
   };

@@ -213,6 +213,66 @@ describe('GET /clobv2/positions', () => {
     });
   });
 
+  const all = [...open, ...redeemable, ...closed];
+
+  it('may be asked for by wallet, token and market', async () => {
+    const [snowNo] = snow.tokenIds.slice(1);
+    const of = (
+      list: readonly (readonly [string, string, number])[],
+      keep: (wallet: string, token: string) => boolean,
+    ) => list.filter(([wallet, token]) => keep(wallet, token));
+    const ofBob = (wallet: string) => wallet === bob;
+    const ofSnow = (_wallet: string, token: string) => token === snowYes || token === snowNo;
+    for (const [query, rows] of [
+      [`wallet=${bob}`, of(all, ofBob)],
+      [`wallet=${bob.toUpperCase().replace('X', 'x')}&order=asc`, of(all, ofBob).reverse()],
+      [`wallet=${bob}&status=closed`, of(closed, ofBob)],
+      [`wallet=${bob}&status=redeemable`, of(redeemable, ofBob)],
+      [
+        `wallet=${bob}&condition_id=${snow.conditionId}`,
+        of(all, (wallet, token) => ofBob(wallet) && ofSnow(wallet, token)),
+      ],
+      [`wallet=${bob}&limit=1&offset=1`, of(all, ofBob).slice(1, 2)],
+      [
+        `wallet=${bob}&min_size=50`,
+        of(
+          all.filter(([, , size]) => size >= 50),
+          ofBob,
+        ),
+      ],
+      [`token_id=${snowYes}`, of(all, (_wallet, token) => token === snowYes)],
+      [
+        `token_id=${snowYes}&status=open&minSize=50`,
+        of(
+          open.filter(([, , size]) => size >= 50),
+          (_wallet, token) => token === snowYes,
+        ),
+      ],
+      [`condition_id=${snow.conditionId}&status=closed`, of(closed, ofSnow)],
+      [`condition_id=${snow.conditionId}&status=redeemable`, of(redeemable, ofSnow)],
+      [`condition_id=0x${'12'.repeat(32)}`, []],
+      [`wallet=0x${'12'.repeat(20)}`, []],
+    ] as const) {
+      const page = await largest(query);
+      expect([query, held(page)]).toEqual([query, named(rows)]);
+      expect([page.as_of, page.pagination.next_cursor]).toEqual([null, null]);
+    }
+    // The same row whichever way it was asked for.
+    const { positions } = await largest('');
+    for (const row of (await largest(`wallet=${bob}`)).positions) expect(positions).toContainEqual(row);
+  });
+
+  it('walks the smallest of the largest first by cursor', async () => {
+    const walked: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: Largest = await largest(`order=asc&limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      walked.push(...held(page));
+      cursor = page.pagination.next_cursor;
+    }
+    expect(walked).toEqual(named([...all].reverse()));
+  });
+
   it('may be asked for by status and size', async () => {
     for (const [query, rows] of [
       ['status=open', open],
@@ -223,10 +283,15 @@ describe('GET /clobv2/positions', () => {
       ['min_size=50.000001', open.slice(0, 3)],
       ['status=open&limit=2&offset=3', open.slice(3, 5)],
       ['offset=10000000', []],
+      ['status=all&limit=1', open.slice(0, 1)],
+      ['order=asc', [...all].reverse()],
+      ['order=asc&status=open&limit=2&offset=1', [...open].reverse().slice(1, 3)],
     ] as const)
       expect([query, held(await largest(query))]).toEqual([query, named(rows)]);
     for (const [query, error] of [
-      ['status=won', 'status must be one of [open, redeemable, closed]'],
+      ['status=won', 'status must be one of [open, redeemable, closed, all]'],
+      ['order=up', 'order must be one of [asc, desc]'],
+      [`wallet=${alice}&cursor=1-1`, 'cursor goes without wallet, token_id and condition_id: use offset'],
       ['min_size=-1', 'invalid min_size: expected a decimal number, 0 or more'],
       ['limit=501', 'invalid integer limit: expected 1..500'],
       ['offset=10000001', 'invalid integer offset: expected 0..10000000'],

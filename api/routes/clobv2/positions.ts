@@ -9,6 +9,7 @@ import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { LargePosition, LargestReader } from '../../leaderboards/largest.js';
 import { largestStatuses, MAX_LARGEST } from '../../leaderboards/largest.sql.js';
+import { createLargestOf, holdingStatusOf } from '../../positions/largest-of.js';
 import type { Reads } from '../../reads.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { clob } from './params.js';
@@ -18,6 +19,7 @@ import { amountText, marketFields, marketOf, padded, paginationSchema, SOURCE } 
 const PICTURE_S = 60;
 const PRICE_PLACES = 20;
 const AVERAGE_DECIMALS = 18;
+const statuses = [...largestStatuses, 'all'] as const;
 const decimal = z.string().meta({ description: 'Decimal text.' });
 
 const positionSchema = z.object({
@@ -31,7 +33,7 @@ const positionSchema = z.object({
   ...marketFields,
 });
 
-const positionFrom = (position: LargePosition) => ({
+const positionFrom = (position: Omit<LargePosition, 'rank'>) => ({
   wallet: position.wallet,
   token_id: position.tokenId,
   size: amountText(position.size),
@@ -56,6 +58,7 @@ const exampleLarge: LargePosition = {
 export function createClobPositions(deps: { reads: Reads; largest: LargestReader }): Route {
   const { largest } = deps;
   const { walks, titlesOf } = deps.reads;
+  const largestOf = createLargestOf(deps.reads);
   const most = MAX_LARGEST.toLocaleString('en');
   return defineRoute({
     method: 'get',
@@ -65,15 +68,23 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
     gate: 'clobv2',
     path: '/clobv2/positions',
     reads: ['positions', 'catalog'],
-    summary: 'Positions of all wallets, largest first',
-    description: `The first ${most} of a \`status\`, or of any. From a picture of all positions, combos included, taken once a minute, less often of very many (\`as_of\`, \`Age\`); closed ones, which have no size, by what was paid for them. A walk by \`offset\` stays with the picture it began with, \`pagination.next_cursor\` names it and is good for an hour.`,
+    summary: 'Positions by size, of everybody, a wallet, a token or a market',
+    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: of these, as they are now; a walk by \`offset\` keeps the order of its first page for a quarter of an hour. Without: the first ${most} of a \`status\`, or of any. From a picture of all positions, combos included, taken once a minute, less often of very many (\`as_of\`, \`Age\`); closed ones, which have no size, by what was paid for them. A walk by \`offset\` stays with the picture it began with, \`pagination.next_cursor\` names it and is good for an hour.`,
     query: z.object({
       status: choiceParam({
         description:
-          'open: shares held; redeemable: shares held, their outcome settled; closed: none left. Default: any.',
-        invalid: `status must be one of [${largestStatuses.join(', ')}]`,
-        values: largestStatuses,
-      }).optional(),
+          'open: shares held; redeemable: shares held, their outcome settled; closed: none left. Default all.',
+        invalid: `status must be one of [${statuses.join(', ')}]`,
+        values: statuses,
+      }).default('all'),
+      wallet: clob.wallet.optional(),
+      token_id: clob.tokenId.optional(),
+      condition_id: clob.conditionId.optional(),
+      order: choiceParam({
+        description: 'By size. Default desc.',
+        invalid: 'order must be one of [asc, desc]',
+        values: ['asc', 'desc'],
+      }).default('desc'),
       min_size: usdParam({
         description: 'Smallest number of shares held; decimals allowed.',
         invalid: 'invalid min_size: expected a decimal number, 0 or more',
@@ -81,7 +92,7 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
       limit: clob.limit(500, 100),
       offset: clob.offset,
       cursor: cursorParam({
-        description: '`pagination.next_cursor` of the page before.',
+        description: '`pagination.next_cursor` of the page before. Not with `wallet`, `token_id` or `condition_id`.',
         invalid: 'invalid cursor: expected next_cursor of an earlier page',
       }).optional(),
     }),
@@ -91,7 +102,10 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
       schema: z.object({
         count: z.int(),
         source: z.literal(SOURCE),
-        as_of: z.int().nullable().meta({ description: 'When the picture was taken, Unix seconds.' }),
+        as_of: z
+          .int()
+          .nullable()
+          .meta({ description: 'When the picture was taken, Unix seconds; null where none was used.' }),
         pagination: paginationSchema,
         positions: z.array(positionSchema),
       }),
@@ -104,8 +118,31 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
       },
     },
     async handler({ query }, context) {
-      const { limit, offset, cursor } = query;
+      const { limit, offset, cursor, order, wallet, token_id: tokenId, condition_id: conditionId } = query;
+      const status = query.status === 'all' ? null : query.status;
+      const minSize = query.min_size ?? null;
       const walk = walkName(context.caller?.accountId, '/clobv2/positions', { ...query });
+      if (wallet !== undefined || tokenId !== undefined || conditionId !== undefined) {
+        if (cursor !== undefined)
+          throw badParameter('cursor goes without wallet, token_id and condition_id: use offset');
+        const found = await largestOf(
+          { wallet, tokenId, conditionId, status, minSize },
+          { order, walk, limit, offset },
+        );
+        const titles = await titlesOf(found.rows.map((row) => row.tokenId));
+        return {
+          body: {
+            count: found.rows.length,
+            source: SOURCE,
+            as_of: null,
+            pagination: { limit, offset, has_more: found.hasMore, next_cursor: null },
+            positions: found.rows.map((row) => ({
+              ...positionFrom({ ...row, status: holdingStatusOf(row) }),
+              ...marketOf(titles.get(row.tokenId) ?? untitled),
+            })),
+          },
+        };
+      }
       const begun = offset === 0 ? undefined : walks.boundOf(walk)?.blockNumber;
       const takenAtMs = cursor?.blockNumber ?? begun ?? (await largest.newestPicture());
       if (takenAtMs === null) {
@@ -115,9 +152,10 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
       if (cursor === undefined && offset === 0) walks.begin(walk, { blockNumber: takenAtMs, logIndex: 0 });
       const found = await largest.page({
         takenAtMs,
-        status: query.status ?? null,
-        minSize: query.min_size ?? null,
-        afterRank: cursor?.logIndex ?? 0,
+        status,
+        minSize,
+        order,
+        beyondRank: cursor?.logIndex ?? null,
         offset,
         limit,
       });

@@ -27,11 +27,16 @@ const POSITIONS_S = 5;
 /** Of a wallet with more than a thousand positions. */
 const MANY_POSITIONS_S = 20;
 
+const statusNames = [...statuses, 'all'] as const;
+/** undefined: any. */
 export const statusParam = choiceParam({
   description: 'Default all of them.',
-  invalid: `invalid status: use ${statuses.join(', ')}`,
-  values: statuses,
-}).optional();
+  invalid: `invalid status: use ${statusNames.join(', ')}`,
+  values: statusNames,
+})
+  .transform((name) => (name === 'all' ? undefined : name))
+  .meta({ type: 'string', enum: [...statusNames], description: 'Default all of them.' })
+  .optional();
 
 const sorts = ['realized_pnl', 'pnl', 'amount', 'size', 'volume', 'total_bought', 'avg_price', 'recent'] as const;
 const measures: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
