@@ -36,6 +36,8 @@ export interface CatalogSource {
 export interface Wanted {
   readonly by: 'condition' | 'token';
   readonly ids: readonly string[];
+  /** When short-form windows among them were resolved, Unix ms: another way to find them. */
+  readonly resolvedMs?: readonly number[];
 }
 
 /** Ids in one question: the longest takes some 5 KB of address, below what servers refuse. */

@@ -3,7 +3,7 @@ import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { rowKey, type Wanted } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
-import { numberedCondition, numberedEvent } from '../testing/gamma-rows.js';
+import { closedMarket, numberedCondition, numberedEvent, windowEvent } from '../testing/gamma-rows.js';
 import { createGammaClient } from './client.js';
 import { createGammaSource } from './gamma-source.js';
 
@@ -80,6 +80,16 @@ describe('find of the Gamma source', () => {
     const { markets, refused } = await find({ by: 'condition', ids: [1, 2].map(numberedCondition) });
     expect(markets.map(({ slug, event_title }) => [slug, event_title])).toEqual([['market-1', 'Event 1']]);
     expect(refused).toEqual(['market: outcomes is not JSON']);
+  });
+
+  it('finds a short-form window that is in no list of markets by the time of its resolution', async () => {
+    // Its window ended at 00:05:00.
+    const resolvedMs = [Date.UTC(2026, 6, 24, 0, 5, 20)];
+    server.events = [windowEvent({ ...closedMarket, restricted: true } as typeof closedMarket), numberedEvent(1)];
+    const ids = [closedMarket.conditionId, numberedCondition(1)];
+    const { markets } = await find({ by: 'condition', ids, resolvedMs });
+    expect(markets.map(({ slug }) => slug)).toEqual(['market-1', closedMarket.slug]);
+    expect((await find({ by: 'condition', ids })).markets).toHaveLength(1);
   });
 
   it('keeps its rate', async () => {

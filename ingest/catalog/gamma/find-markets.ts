@@ -1,12 +1,15 @@
 import { decodeMarket } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalText } from '../fields.js';
-import type { CatalogRow, Wanted } from '../source.js';
+import { shortFormSlugsAround } from '../short-form.js';
+import { type CatalogRow, findAtOnce, type Wanted } from '../source.js';
 import type { GammaClient, Query } from './client.js';
 import { GammaShapeError } from './pages.js';
 import { createTokenBucket } from './token-bucket.js';
 
 /** Requests a second at most, a sixth of what the service allows for /markets: the other requests of the catalogue go on beside these. */
 export const FIND_PER_SECOND = 5;
+/** The time between a window's end and its resolution is below a minute or two; the windows before and after are asked for too. */
+const RESOLVED_AFTER_MS = 60_000;
 /** A service that gives smaller pages than asked for cuts them to a multiple of this. */
 const PAGE_STEP = 5;
 
@@ -20,7 +23,8 @@ export interface FindDeps {
 
 /**
  * Markets by condition or token id, with their events. A list holds either closed or open rows, so both are asked for, closed ones first: those
- * are what the other loads leave out. The events are asked for too, as only they have the tags, the series and all markets of an event.
+ * are what the other loads leave out. The events are asked for too, as only they have the tags, the series and all markets of an event. Short-form
+ * windows, which the service may leave out of its list of markets, are found by the slugs of the windows that ended when they were resolved.
  */
 export function createMarketFinder(deps: FindDeps) {
   const { client, decodeEvents, refuse, perSecond = FIND_PER_SECOND } = deps;
@@ -28,12 +32,18 @@ export function createMarketFinder(deps: FindDeps) {
 
   /** Objects of the list that hold one of the ids; asks for closed ones, then for what is left among the open ones. */
   const collect = async (
-    question: { path: string; name: string; ids: readonly string[]; idsOf: (row: JsonObject) => readonly string[] },
+    question: {
+      path: string;
+      name: string;
+      ids: readonly string[];
+      idsOf: (row: JsonObject) => readonly string[];
+      closedOnly?: boolean;
+    },
     signal: AbortSignal,
   ): Promise<JsonObject[]> => {
     const found: JsonObject[] = [];
     const rest = new Set(question.ids);
-    for (const closed of ['true', 'false']) {
+    for (const closed of question.closedOnly === true ? ['true'] : ['true', 'false']) {
       for (let more = true; more && rest.size > 0; ) {
         await bucket.take(signal);
         signal.throwIfAborted();
@@ -57,7 +67,26 @@ export function createMarketFinder(deps: FindDeps) {
     return found;
   };
 
-  return async ({ by, ids }: Wanted, signal: AbortSignal): Promise<CatalogRow[]> => {
+  /** Rows of the short-form windows around these ends, until all of the conditions are among them. */
+  const windows = async (
+    conditions: ReadonlySet<string>,
+    resolvedMs: readonly number[],
+    signal: AbortSignal,
+  ): Promise<CatalogRow[]> => {
+    const slugs = [...new Set(resolvedMs.flatMap((ms) => shortFormSlugsAround(ms - RESOLVED_AFTER_MS)))];
+    const rest = new Set(conditions);
+    const rows: CatalogRow[] = [];
+    for (let from = 0; from < slugs.length && rest.size > 0; from += findAtOnce) {
+      const asked = slugs.slice(from, from + findAtOnce);
+      const idsOf = (row: JsonObject) => [optionalText(row.slug) ?? ''];
+      const events = await collect({ path: '/events', name: 'slug', ids: asked, idsOf, closedOnly: true }, signal);
+      rows.push(...decodeEvents(events));
+      for (const row of rows) if (row.kind === 'catalog_market') rest.delete(row.value.condition_id);
+    }
+    return rows;
+  };
+
+  return async ({ by, ids, resolvedMs = [] }: Wanted, signal: AbortSignal): Promise<CatalogRow[]> => {
     const markets = await collect(
       {
         path: '/markets',
@@ -87,7 +116,10 @@ export function createMarketFinder(deps: FindDeps) {
         refuse(`market: ${error.message}`, market);
       }
     }
-    return rows;
+    const given = new Set(markets.map(conditionOf));
+    const rest = new Set(ids.filter((id) => !given.has(id)));
+    if (by === 'token' || resolvedMs.length === 0 || rest.size === 0) return rows;
+    return [...rows, ...(await windows(rest, resolvedMs, signal))];
   };
 }
 

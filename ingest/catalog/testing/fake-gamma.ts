@@ -99,14 +99,14 @@ export async function startFakeGamma(): Promise<FakeGamma> {
   return fake;
 }
 
-/** Markets of the asked conditions or tokens, each with its event's name; open ones unless closed ones were asked for. */
+/** Markets of the asked conditions or tokens, each with its event's name; open ones unless closed ones were asked for, none that are restricted. */
 function marketsAskedFor(events: Record<string, unknown>[], query: URLSearchParams): unknown[] {
   const conditions = query.getAll('condition_ids');
   const tokens = query.getAll('clob_token_ids');
   const closed = query.get('closed') ?? 'false';
   return events.flatMap(({ id, slug, title, markets }) =>
     ((markets ?? []) as Record<string, unknown>[])
-      .filter((market) => String(market.closed ?? false) === closed)
+      .filter((market) => String(market.closed ?? false) === closed && market.restricted !== true)
       .filter(
         (market) =>
           conditions.includes(String(market.conditionId)) ||

@@ -82,6 +82,28 @@ describe('createWantedBook', () => {
     expect([book.missing, book.next(1e15)]).toEqual([0, null]);
   });
 
+  it('asks once more for a missing window when it was resolved, with the time', () => {
+    const { book, condition } = setUp();
+    const resolved = (offset: number) => book.see({ by: 'condition', id: 'a', resolvedMs: 777 }, offset, 0);
+    condition('a', 0);
+    book.settle({ by: 'condition', ids: ['a'] }, 0);
+    expect([resolved(5), book.oldestOffset()]).toEqual([true, 5]);
+    const wanted = { by: 'condition', ids: ['a'], resolvedMs: [777] } as const;
+    expect(book.next(100)).toEqual(wanted);
+    expect(book.settle(wanted, 100).changes[0]?.value).toMatchObject({ asked: 2 });
+    expect([book.waiting, book.missing]).toEqual([0, 1]);
+  });
+
+  it('keeps a window waiting that was resolved while its question was under way', () => {
+    const { book, condition } = setUp();
+    condition('a', 3);
+    const wanted = book.next(100) ?? expect.fail('no question');
+    book.see({ by: 'condition', id: 'a', resolvedMs: 777 }, 9, 0);
+    expect(book.settle(wanted, 100).changes).toEqual([]);
+    expect(book.oldestOffset()).toBe(3);
+    expect(book.next(100)).toEqual({ ...wanted, resolvedMs: [777] });
+  });
+
   it('says that it is full, and drops what is missing beyond its bound', () => {
     const { book, condition } = setUp({ mostWaiting: 2, mostMissing: 1 });
     condition('a', 0);

@@ -21,6 +21,13 @@ export function gapMs(asked: number): number {
   return Math.min(LONGEST_GAP_MS, FIRST_GAP_MS * 4 ** Math.min(asked - 1, 20));
 }
 
+/** An id that waits for an answer. */
+interface Waiting {
+  readonly offset: number;
+  readonly sinceMs: number;
+  readonly resolvedMs?: number;
+}
+
 const keyOf = (by: Wanted['by'], id: string) => `${by}:${id}`;
 
 /**
@@ -39,8 +46,8 @@ export function createWantedBook(deps: {
 }) {
   const { hasMarket, tokensOf, atOnce, lingerMs, mostWaiting = MOST_WAITING, mostMissing = MOST_MISSING } = deps;
   const queues = {
-    condition: new Map<string, { offset: number; sinceMs: number }>(),
-    token: new Map<string, { offset: number; sinceMs: number }>(),
+    condition: new Map<string, Waiting>(),
+    token: new Map<string, Waiting>(),
   };
   const missing = new Map<string, CatalogMissing>();
   /** Tokens of markets of the catalogue, and of missing conditions. */
@@ -67,10 +74,17 @@ export function createWantedBook(deps: {
       for (const id of ids) knownTokens.add(id);
     },
     /** An id met at that offset of the chain's log; true when it was queued. */
-    see({ by, id }: IdOnChain, offset: number, nowMs: number): boolean {
+    see({ by, id, resolvedMs }: IdOnChain, offset: number, nowMs: number): boolean {
       const key = keyOf(by, id);
-      if (found(by, id) || queues[by].has(id) || missing.has(key) || dropped.has(key)) return false;
-      queues[by].set(id, { offset, sinceMs: nowMs });
+      const waits = queues[by].get(id);
+      if (found(by, id)) return false;
+      if (waits !== undefined) {
+        if (resolvedMs !== undefined) queues[by].set(id, { ...waits, resolvedMs });
+        return false;
+      }
+      // The time of its end is a new way to find a window that is missing.
+      if (resolvedMs === undefined && (missing.has(key) || dropped.has(key))) return false;
+      queues[by].set(id, { offset, sinceMs: nowMs, resolvedMs });
       return true;
     },
     get full() {
@@ -102,12 +116,16 @@ export function createWantedBook(deps: {
         if (oldest === undefined) continue;
         if (queue.size < atOnce && nowMs < oldest.sinceMs + lingerMs) return null;
         const ids: string[] = [];
-        for (const id of queue.keys()) {
+        const resolved = new Set<number>();
+        for (const [id, { resolvedMs }] of queue) {
           if (ids.length >= atOnce) break;
           if (found(by, id)) queue.delete(id);
-          else ids.push(id);
+          else {
+            ids.push(id);
+            if (resolvedMs !== undefined) resolved.add(resolvedMs);
+          }
         }
-        if (ids.length > 0) return { by, ids };
+        if (ids.length > 0) return resolved.size === 0 ? { by, ids } : { by, ids, resolvedMs: [...resolved] };
       }
       if (nowMs < nextDueMs) return null;
       const due = { condition: [] as string[], token: [] as string[] };
@@ -122,13 +140,19 @@ export function createWantedBook(deps: {
       return due.token.length > 0 ? { by: 'token', ids: due.token } : null;
     },
     /** The question was answered and the answer is in the catalogue. Returns what changed about missing ids, and how many were found. */
-    settle({ by, ids }: Wanted, nowMs: number): { changes: MissingChange[]; found: number; dropped: number } {
+    settle(
+      { by, ids, resolvedMs: asked = [] }: Wanted,
+      nowMs: number,
+    ): { changes: MissingChange[]; found: number; dropped: number } {
       const changes: MissingChange[] = [];
       let foundNow = 0;
       let droppedNow = 0;
       for (const id of ids) {
         const key = keyOf(by, id);
         const before = missing.get(key);
+        const resolvedMs = queues[by].get(id)?.resolvedMs;
+        // Resolved while the question was under way: it waits for the one that says so.
+        if (!found(by, id) && resolvedMs !== undefined && !asked.includes(resolvedMs)) continue;
         queues[by].delete(id);
         if (found(by, id)) {
           foundNow++;
@@ -143,13 +167,13 @@ export function createWantedBook(deps: {
           droppedNow++;
           continue;
         }
-        const asked = (before?.asked ?? 0) + 1;
+        const times = (before?.asked ?? 0) + 1;
         const value: CatalogMissing = {
           id,
           is_token: by === 'token',
           token_ids: before?.token_ids ?? (by === 'condition' ? [...tokensOf(id)] : []),
-          asked,
-          next_ask_ms: nowMs + gapMs(asked),
+          asked: times,
+          next_ask_ms: nowMs + gapMs(times),
         };
         remember(value);
         changes.push({ key, value });

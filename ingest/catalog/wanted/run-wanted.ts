@@ -140,8 +140,8 @@ export function createWantedMarkets(deps: {
       // One id it cannot bear must not hide the others.
       if (wanted.ids.length > 1) {
         const half = wanted.ids.length >> 1;
-        await ask({ by: wanted.by, ids: wanted.ids.slice(0, half) }, signal);
-        return ask({ by: wanted.by, ids: wanted.ids.slice(half) }, signal);
+        await ask({ ...wanted, ids: wanted.ids.slice(0, half) }, signal);
+        return ask({ ...wanted, ids: wanted.ids.slice(half) }, signal);
       }
     }
     const { changes, found, dropped } = book.settle(wanted, nowMs());
