@@ -14,6 +14,7 @@ describe('plan table', () => {
     expect(row((p) => p.apiKeys)).toEqual([1, 3, 10, 25]);
     expect(row((p) => p.snapshotCap)).toEqual([20, 100, 200, 500]);
     expect(row((p) => p.sinceLookbackMs / 1000)).toEqual([30, 120, 300, 300]);
+    expect(row((p) => p.seqLookbackMs)).toEqual([30_000, 120_000, 300_000, null]);
     expect(row((p) => p.monthlyAllowance.api_requests)).toEqual([1e5, 1e7, 5e7, null]);
     expect(row((p) => p.monthlyAllowance.onchain_event_bytes)).toEqual([5e9, 250e9, 1e12, null]);
     expect(row((p) => p.monthlyAllowance.orderbook_chainlink_bytes)).toEqual([5e9, 250e9, 1e12, null]);

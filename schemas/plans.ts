@@ -25,6 +25,8 @@ export interface PlanTerms {
   readonly snapshotCap: number;
   /** How far back `since` reaches. */
   readonly sinceLookbackMs: number;
+  /** How far back `since_seq` reaches; `null`: over the whole retained log. */
+  readonly seqLookbackMs: Limit;
   /** Largest page of condition positions. */
   readonly conditionPositionsMaxLimit: number;
   /** Successful social searches per calendar month (UTC). */
@@ -62,6 +64,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     apiKeys: 1,
     snapshotCap: 20,
     sinceLookbackMs: 30 * SECOND,
+    seqLookbackMs: 30 * SECOND,
     conditionPositionsMaxLimit: 0,
     socialSearchesPerMonth: 0,
     monthlyAllowance: { api_requests: 100_000, orderbook_chainlink_bytes: 5 * GB, onchain_event_bytes: 5 * GB },
@@ -80,6 +83,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     apiKeys: 3,
     snapshotCap: 100,
     sinceLookbackMs: 120 * SECOND,
+    seqLookbackMs: 120 * SECOND,
     conditionPositionsMaxLimit: 300,
     socialSearchesPerMonth: 500,
     monthlyAllowance: { api_requests: 10_000_000, orderbook_chainlink_bytes: 250 * GB, onchain_event_bytes: 250 * GB },
@@ -98,6 +102,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     apiKeys: 10,
     snapshotCap: 200,
     sinceLookbackMs: 300 * SECOND,
+    seqLookbackMs: 300 * SECOND,
     conditionPositionsMaxLimit: 1_000,
     socialSearchesPerMonth: 1_000,
     monthlyAllowance: { api_requests: 50_000_000, orderbook_chainlink_bytes: TB, onchain_event_bytes: TB },
@@ -116,6 +121,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     apiKeys: 25,
     snapshotCap: 500,
     sinceLookbackMs: 300 * SECOND,
+    seqLookbackMs: null,
     conditionPositionsMaxLimit: 1_000,
     socialSearchesPerMonth: 5_000,
     monthlyAllowance: { api_requests: null, orderbook_chainlink_bytes: null, onchain_event_bytes: null },

@@ -68,6 +68,39 @@ describe('upgrade', () => {
     expect((await refusal(server, '/elsewhere')).status).toBe(404);
   });
 
+  it('sends x-request-id with every refusal, and Retry-After with those that pass', async () => {
+    const nowMs = Date.parse('2026-11-24T23:50:00.500Z');
+    const { server } = await gateway({
+      nowMs: () => nowMs,
+      admission: {
+        admit: async ({ accountId }) =>
+          accountId === 'capped'
+            ? { status: 'too_many' }
+            : { status: 'session_used_up', resetsAtMs: Date.parse('2026-11-25T00:00:00Z') },
+      },
+    });
+    const starting = await gateway({ ready: () => false });
+    const headersOf = async (port: number, path: string, id?: string) => {
+      const headers = id === undefined ? {} : { 'x-request-id': id };
+      const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
+      socket.on('error', () => undefined);
+      const [, response] = (await once(socket, 'unexpected-response')) as [
+        unknown,
+        { headers: Record<string, string | undefined>; resume(): void },
+      ];
+      response.resume();
+      return [response.headers['x-request-id'], response.headers['retry-after']];
+    };
+    const fresh = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(await headersOf(server.port, '/ws?key=capped', 'mine-1')).toEqual(['mine-1', '30']);
+    // 599.5 s to midnight.
+    expect(await headersOf(server.port, '/ws?key=free-1', 'not a sane id')).toEqual([fresh, '600']);
+    expect(await headersOf(starting.server.port, '/ws?key=big', 'mine-2')).toEqual(['mine-2', '5']);
+    expect(await headersOf(server.port, '/ws')).toEqual([fresh, undefined]);
+    expect(await headersOf(server.port, '/ws?key=revoked', 'mine-3')).toEqual(['mine-3', undefined]);
+    expect(await headersOf(server.port, '/elsewhere', 'mine-4')).toEqual(['mine-4', undefined]);
+  });
+
   it('tells a plain HTTP client that this is a WebSocket', async () => {
     const { server } = await gateway();
     const answer = await fetch(`http://127.0.0.1:${server.port}/ws?key=big`);

@@ -18,7 +18,7 @@ import type { History } from './replay/history.js';
 import type { RecentEvents } from './replay/recent-events.js';
 import { createSnapshots } from './replay/snapshot.js';
 import { createServerMetrics } from './server-metrics.js';
-import { type Admitted, createUpgrade, type KeyVerdict } from './upgrade.js';
+import { type Admitted, createUpgrade, type KeyVerdict, requestIdOf } from './upgrade.js';
 
 /** Larger messages are refused by the library with code 1009; the plans' own bounds are below. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -138,6 +138,7 @@ export async function startGatewayServer(deps: {
     admission: deps.admission,
     ready: deps.ready,
     stopping: () => stopping,
+    nowMs,
     accept(response, client, [key, protocol, extensions], context) {
       const data: SocketData = { ...client, peer: null, connection: null, lastSeenMs: nowMs() };
       lateUpgrades.run(response, () => response.upgrade(data, key, protocol, extensions, context));
@@ -210,17 +211,19 @@ export async function startGatewayServer(deps: {
     },
   };
   app.ws<SocketData>('/ws', behavior);
-  app.any('/ws', (response) => {
+  app.any('/ws', (response, request) => {
     response
       .writeStatus('426 Upgrade Required')
       .writeHeader('upgrade', 'websocket')
       .writeHeader('content-type', 'application/json')
+      .writeHeader('x-request-id', requestIdOf(request))
       .end(JSON.stringify({ error: 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.' }));
   });
-  app.any('/*', (response) => {
+  app.any('/*', (response, request) => {
     response
       .writeStatus('404 Not Found')
       .writeHeader('content-type', 'application/json')
+      .writeHeader('x-request-id', requestIdOf(request))
       .end(JSON.stringify({ error: 'Not found. The event socket is at /ws?key=<API_KEY>.' }));
   });
 

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { randomUUID } from 'node:crypto';
 import { hostRejection } from '../infra/http/request-guard.js';
 import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission, Slot } from './admission/admission.js';
@@ -16,39 +17,65 @@ export interface Admitted {
   readonly slot: Slot;
 }
 
+export type RefusalKind =
+  | 'foreignHost'
+  | 'malformed'
+  | 'inactive'
+  | 'tooMany'
+  | 'sessionUsedUp'
+  | 'starting'
+  | 'stopping'
+  | 'busy';
+
 type Context = Parameters<HttpResponse['upgrade']>[4];
 
 /** Upgrades that wait for admission at once; more are told to come again. */
 const MAX_WAITING = 10_000;
 
-const REFUSALS = {
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+/** The caller's own `x-request-id` where it is well-formed, else a fresh one. */
+export function requestIdOf(request: HttpRequest): string {
+  const given = request.getHeader('x-request-id');
+  return REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** `retryAfterS`: seconds after which another try may succeed. */
+const REFUSALS: Readonly<
+  Record<RefusalKind, { readonly status: string; readonly error: string; readonly retryAfterS?: number }>
+> = {
   foreignHost: { status: '403 Forbidden', error: 'This host is not served here.' },
   malformed: { status: '401 Unauthorized', error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
   inactive: { status: '403 Forbidden', error: 'Invalid or inactive API key.' },
-  tooMany: { status: '429 Too Many Requests', error: 'Too many connections for your plan.' },
+  tooMany: { status: '429 Too Many Requests', error: 'Too many connections for your plan.', retryAfterS: 30 },
   sessionUsedUp: {
     status: '429 Too Many Requests',
     error: 'The session time of your plan is used up for today.',
   },
-  starting: { status: '503 Service Unavailable', error: 'Starting up; try again in a few seconds.' },
-  stopping: { status: '503 Service Unavailable', error: 'Restarting; try again in a few seconds.' },
+  starting: { status: '503 Service Unavailable', error: 'Starting up; try again in a few seconds.', retryAfterS: 5 },
+  stopping: { status: '503 Service Unavailable', error: 'Restarting; try again in a few seconds.', retryAfterS: 5 },
   busy: {
     status: '503 Service Unavailable',
     error: 'Too many connections are being opened; try again in a few seconds.',
+    retryAfterS: 5,
   },
-} as const;
+};
 
-function refuse(
-  response: HttpResponse,
-  kind: keyof typeof REFUSALS,
-  more: Readonly<Record<string, unknown>> = {},
-): void {
-  const { status, error } = REFUSALS[kind];
+interface RefusalDetails {
+  readonly requestId: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly retryAfterS?: number;
+}
+
+function refuse(response: HttpResponse, kind: RefusalKind, details: RefusalDetails): void {
+  const { status, error, retryAfterS = details.retryAfterS } = REFUSALS[kind];
   response.cork(() => {
     response
       .writeStatus(status)
       .writeHeader('content-type', 'application/json')
-      .end(JSON.stringify({ error, ...more }));
+      .writeHeader('x-request-id', details.requestId);
+    if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS));
+    response.end(JSON.stringify({ error, ...details.body }));
   });
 }
 
@@ -64,13 +91,14 @@ export function createUpgrade(deps: {
   /** Caught up with the stream. */
   ready: () => boolean;
   stopping: () => boolean;
+  nowMs: () => number;
   accept: (
     response: HttpResponse,
     client: Admitted,
     handshake: readonly [string, string, string],
     context: Context,
   ) => void;
-  onRefused: (kind: keyof typeof REFUSALS) => void;
+  onRefused: (kind: RefusalKind) => void;
   onError: (error: unknown) => void;
 }): (response: HttpResponse, request: HttpRequest, context: Context) => void {
   let waiting = 0;
@@ -83,14 +111,15 @@ export function createUpgrade(deps: {
       request.getHeader('sec-websocket-protocol'),
       request.getHeader('sec-websocket-extensions'),
     ] as const;
-    const turnAway = (kind: keyof typeof REFUSALS, more?: Readonly<Record<string, unknown>>) => {
+    const requestId = requestIdOf(request);
+    const turnAway = (kind: RefusalKind, more: Omit<RefusalDetails, 'requestId'> = {}) => {
       deps.onRefused(kind);
-      refuse(response, kind, more);
+      refuse(response, kind, { ...more, requestId });
     };
     // The key in the query is the only authority here, no cookie is read: so pages of any origin may connect, and Origin is not checked.
     const host = { host: request.getHeader('host'), origin: undefined, secFetchSite: undefined };
     const rejection = hostRejection(host, deps.allowedHosts);
-    if (rejection !== undefined) return turnAway('foreignHost', { error: rejection });
+    if (rejection !== undefined) return turnAway('foreignHost', { body: { error: rejection } });
     if (deps.stopping()) return turnAway('stopping');
     if (!deps.ready()) return turnAway('starting');
     const verdict = deps.verifyKey(key);
@@ -110,7 +139,10 @@ export function createUpgrade(deps: {
       }
       if (admitted.status === 'too_many') return turnAway('tooMany');
       if (admitted.status === 'session_used_up') {
-        return turnAway('sessionUsedUp', { resets_at: new Date(admitted.resetsAtMs).toISOString() });
+        return turnAway('sessionUsedUp', {
+          body: { resets_at: new Date(admitted.resetsAtMs).toISOString() },
+          retryAfterS: Math.max(1, Math.ceil((admitted.resetsAtMs - deps.nowMs()) / 1000)),
+        });
       }
       if (deps.stopping()) {
         admitted.slot.release();

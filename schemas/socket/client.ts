@@ -55,12 +55,10 @@ export const filtersSchema = z.object({
   since: z.number().int().nonnegative().optional().meta({
     description: 'Unix ms: every matching event after it, within the look-back of the plan. Wins over snapshot_count.',
   }),
-  since_seq: z
-    .number()
-    .int()
-    .nonnegative()
-    .optional()
-    .meta({ description: 'Every matching event after this seq, over all that is kept, then live. Wins over since.' }),
+  since_seq: z.number().int().nonnegative().optional().meta({
+    description:
+      'Every matching event after this seq, within the look-back of the plan (enterprise: all that is kept), then live. Wins over since.',
+  }),
   feeds: z
     .array(feedName)
     .default([])

@@ -14,7 +14,7 @@ import type { PresetName } from '../protocol/presets.js';
 import type { History } from '../replay/history.js';
 import type { RecentEvents } from '../replay/recent-events.js';
 import { createResume, NoLongerRetained } from '../replay/resume.js';
-import { checkSeq } from '../replay/since-seq.js';
+import { startOfSeq } from '../replay/since-seq.js';
 import type { Snapshots } from '../replay/snapshot.js';
 import { createMember, type Hub, type Subscription } from './hub.js';
 import type { Peer } from './peer.js';
@@ -207,19 +207,20 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const filter = compileFilters(preset, filters, resolved);
     try {
       const sinceSeq = filters.since_seq;
-      const refused = sinceSeq === undefined ? null : await checkSeq(sinceSeq, deps);
+      const lookback = { ...deps, lookbackMs: terms.seqLookbackMs };
+      const start = sinceSeq === undefined ? null : await startOfSeq(sinceSeq, lookback);
       if (peer.closed) return;
-      if (refused !== null) return sendError(refused);
+      if (start !== null && 'code' in start) return sendError(start);
       const subscription: Held = {
         id: `${id}:${++counter}`,
         preset,
         filter,
         member,
         items,
-        deliveredFrom: sinceSeq ?? hub.head,
+        deliveredFrom: start?.afterSeq ?? hub.head,
       };
-      if (sinceSeq === undefined) return await goLive(subscription, filters, warnings);
-      ack(subscription, filters, warnings);
+      if (start === null) return await goLive(subscription, filters, warnings);
+      ack(subscription, filters, [...start.warnings, ...warnings]);
       replaying.set(subscription.id, subscription);
       resume.add(subscription);
     } catch (error) {

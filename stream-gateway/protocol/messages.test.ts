@@ -91,6 +91,20 @@ describe('subscribe', () => {
     expect(filtersOf({ filters: { wallets: null } }).wallets).toEqual([]);
   });
 
+  it('warn of wallets and tokens that no event can carry, and of lists of nothing else', () => {
+    const wallet = `0x${'Ab'.repeat(20)}`;
+    expect(warningsOf({ filters: { wallets: ['bad'] } })).toEqual([
+      'filters.wallets has no valid item: nothing can match it',
+      'invalid item of wallets: bad',
+    ]);
+    expect(warningsOf({ filters: { wallets: [wallet, '0x12'], tokens: ['17', '0x11'] } })).toEqual([
+      'invalid item of wallets: 0x12',
+      'invalid item of tokens: 0x11',
+    ]);
+    expect(warningsOf({ filters: { wallets: [wallet], tokens: ['17'], markets: [] } })).toEqual([]);
+    expect(warningsOf({ filters: { markets: Array.from({ length: 500 }, () => 'x') } })).toHaveLength(21);
+  });
+
   it('counts every list against the limit of items', () => {
     const filters = filtersOf({
       type: 'combos',

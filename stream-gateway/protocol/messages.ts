@@ -48,6 +48,28 @@ const withoutEffect = (given: Record<string, unknown>): string[] =>
 const unknownFeeds = (feeds: readonly string[]): string[] =>
   feeds.filter((feed) => !(feedNames as readonly string[]).includes(feed)).map((feed) => `feed not known: ${feed}`);
 
+const itemForms = {
+  wallets: /^0x[0-9a-f]{40}$/,
+  tokens: /^[0-9]{1,78}$/,
+  markets: /^[0-9]{1,78}$/,
+} as const;
+const INVALID_ITEMS_SHOWN = 20;
+
+/** Items that no event can carry; a list of nothing else never matches. */
+function malformedItems(filters: Filters): string[] {
+  const warnings: string[] = [];
+  for (const [name, form] of Object.entries(itemForms) as [keyof typeof itemForms, RegExp][]) {
+    const items = filters[name];
+    const malformed = items.filter((item) => !form.test(item));
+    if (malformed.length === 0) continue;
+    if (malformed.length === items.length) warnings.push(`filters.${name} has no valid item: nothing can match it`);
+    for (const item of malformed.slice(0, INVALID_ITEMS_SHOWN)) {
+      warnings.push(`invalid item of ${name}: ${item.slice(0, 100)}`);
+    }
+  }
+  return warnings;
+}
+
 /** Items of all lists, counted before anything is done with them. */
 const listedItems = (given: Record<string, unknown>): number =>
   Object.values(given).reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 0), 0);
@@ -82,6 +104,7 @@ function parseSubscribe(message: Record<string, unknown>, maxItems: number): Cli
   const unnameable = data.event_types?.find((kind) => !mayName(type, kind));
   if (unnameable !== undefined) return bad(`filters.event_types: ${unnameable} comes with the presets fills and dome`);
   if (type === 'chainlink') warnings.push(...withoutEffect(merged), ...unknownFeeds(data.feeds));
+  else warnings.push(...malformedItems(data));
   return { action: 'subscribe', preset: type, filters: data, warnings };
 }
 

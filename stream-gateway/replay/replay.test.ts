@@ -102,6 +102,47 @@ describe('since_seq', () => {
     expect(seqs(one.frames)).toEqual(range(21, 51));
   });
 
+  it('is clamped to the look-back of the plan, and names the first seq sent', async () => {
+    const nowMs = 1_790_000_100_000;
+    const { server, load, publish } = await gateway({ recentEvents: 5, nowMs: () => nowMs });
+    // Events 1 to 50, two seconds apart, the last one now: 36 and later are younger than the 30 s of the free plan.
+    for (let seq = 1; seq <= 50; seq++) load(streamEvent(seq, { timestamp_ms: nowMs - (50 - seq) * 2_000 }));
+    const free = await client(server, 'free-1');
+    free.subscribe({ since_seq: 10 });
+    await free.count(1 + 15);
+    expect(free.frames[0]?.warnings).toEqual([
+      'since_seq clamped to the last 30 s of your plan: the replay begins at seq 36',
+    ]);
+    await publish(streamEvent(51, { timestamp_ms: nowMs }));
+    await free.count(1 + 16);
+    expect(seqs(free.frames)).toEqual(range(36, 51));
+    const second = await client(server, 'free-2');
+    second.subscribe({ since_seq: 35 });
+    await second.count(1 + 16);
+    expect(second.frames[0]?.warnings).toEqual([]);
+    expect(seqs(second.frames)).toEqual(range(36, 51));
+    const enterprise = await client(server);
+    enterprise.subscribe({ since_seq: 10 });
+    await enterprise.count(1 + 41);
+    expect(enterprise.frames[0]?.warnings).toEqual([]);
+    expect(seqs(enterprise.frames)).toEqual(range(11, 51));
+  });
+
+  it('begins after the newest event where the look-back of the plan is empty', async () => {
+    const nowMs = 1_790_000_100_000;
+    const { server, load, publish } = await gateway({ nowMs: () => nowMs });
+    for (let seq = 1; seq <= 5; seq++) load(streamEvent(seq, { timestamp_ms: nowMs - 60_000 }));
+    const free = await client(server, 'free-1');
+    free.subscribe({ since_seq: 1 });
+    await free.count(1);
+    expect(free.frames[0]?.warnings).toEqual([
+      'since_seq clamped to the last 30 s of your plan: the replay begins at seq 6',
+    ]);
+    await publish(streamEvent(6, { timestamp_ms: nowMs }));
+    await free.count(2);
+    expect(seqs(free.frames)).toEqual([6]);
+  });
+
   it('does not send again what another subscription of the connection delivered', async () => {
     const { server, publish, load } = await gateway();
     for (let seq = 1; seq <= 10; seq++) load(streamEvent(seq));

@@ -7,12 +7,23 @@ import type { RecentEvents } from './recent-events.js';
 const BEHIND_MS = 2_000;
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Why a replay from that seq cannot be contiguous; null when it can. Waits for events that the log has and the hub has not yet. */
-export async function checkSeq(
+/** Where a replay begins. */
+export interface SeqStart {
+  /** The events after this one are sent. */
+  readonly afterSeq: number;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Where a replay from `sinceSeq` begins, or why it cannot be contiguous. A seq older than `lookbackMs` (null: no bound) is clamped to the first
+ * event within it. Waits for events that the log has and the hub has not yet.
+ */
+export async function startOfSeq(
   sinceSeq: number,
-  deps: { hub: Hub; recent: RecentEvents; history: History },
-): Promise<ProtocolError | null> {
-  const { hub, recent, history } = deps;
+  deps: { hub: Hub; recent: RecentEvents; history: History; lookbackMs: number | null; nowMs: () => number },
+): Promise<SeqStart | ProtocolError> {
+  const { hub, recent, history, lookbackMs } = deps;
+  const asked: SeqStart = { afterSeq: sinceSeq, warnings: [] };
   if (sinceSeq > hub.head) {
     const newest = await history.newestSeq();
     if (sinceSeq > Math.max(newest, 0)) {
@@ -23,11 +34,19 @@ export async function checkSeq(
       if (performance.now() - started < BEHIND_MS) continue;
       return { code: 'unavailable', message: 'This server is behind the stream; subscribe again in a few seconds.' };
     }
-    return null;
+    return asked;
   }
-  if (recent.floorSeq <= sinceSeq) return null;
+  if (lookbackMs !== null && sinceSeq < hub.head) {
+    const offset = await history.offsetAfterTime(deps.nowMs() - lookbackMs);
+    const first = (await history.firstAt(offset))?.event.seq ?? hub.head + 1;
+    if (first > sinceSeq + 1) {
+      const warning = `since_seq clamped to the last ${lookbackMs / 1000} s of your plan: the replay begins at seq ${first}`;
+      return { afterSeq: first - 1, warnings: [warning] };
+    }
+  }
+  if (recent.floorSeq <= sinceSeq) return asked;
   const earliest = (await history.earliest())?.event.seq ?? null;
-  if (earliest === null || earliest <= sinceSeq + 1) return null;
+  if (earliest === null || earliest <= sinceSeq + 1) return asked;
   const message = `since_seq ${sinceSeq} is no longer retained: the earliest event is ${earliest}`;
   return { code: 'since_seq_unavailable', message, earliest_seq: earliest };
 }
