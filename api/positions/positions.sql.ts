@@ -116,8 +116,13 @@ const sorts: Readonly<Record<HolderSort, (price: string) => string>> = {
   last_at: () => 'p.last_at',
 };
 
-export type PositionStatus = 'open' | 'closed' | 'all';
-const statuses: Readonly<Record<PositionStatus, string>> = { open: 'p.size > 0', closed: 'p.size = 0', all: 'true' };
+export type PositionStatus = 'open' | 'closed' | 'redeemed' | 'all';
+const statuses: Readonly<Record<PositionStatus, string>> = {
+  open: 'p.size > 0',
+  closed: 'p.size = 0',
+  redeemed: 'p.size = 0 AND p.last_redeemed_at IS NOT NULL',
+  all: 'true',
+};
 
 /** Who has or had tokens. */
 export interface HolderFilter {

@@ -262,6 +262,17 @@ describe('GET /clobv2/positions', () => {
     for (const row of (await largest(`wallet=${bob}`)).positions) expect(positions).toContainEqual(row);
   });
 
+  it('are what GET /v3/positions shows by size', async () => {
+    const of = async (query: string) =>
+      (await api.ok<{ positions: Row[] }>(`/v3/positions?sort=size${query}`, key)).positions.map(
+        (row) => `${row.wallet} ${row.token_id}`,
+      );
+    expect(await of('')).toEqual(named(all));
+    expect(await of('&status=closed')).toEqual(named(closed));
+    expect(await of('&status=redeemable')).toEqual(named(redeemable));
+    expect(await of('&min_size=50&limit=2&offset=1')).toEqual(named(open.slice(1, 3)));
+  });
+
   it('walks the smallest of the largest first by cursor', async () => {
     const walked: string[] = [];
     let cursor: string | null = '';

@@ -8,6 +8,7 @@ import {
   carol,
   comboCondition,
   comboYes,
+  fills,
   fillWorld,
   rain,
   rainNo,
@@ -240,11 +241,41 @@ describe('positions of everybody', () => {
     expect(await of(`condition_id=${snow.conditionId}&sort=size&min_size=100.000001`)).toEqual([[bob, snowNo]]);
     expect(await of(`condition_id=${snow.conditionId}&sort=volume&limit=1&offset=2`)).toEqual([[alice, snowYes]]);
     expect(await of(`condition_id=${snow.conditionId}&token_id=${rainNo}`)).toEqual([]);
-    expect(await api.get('/v3/positions', key)).toMatchObject({
-      status: 400,
-      body: { error: 'name token_id, condition_id or market_slug' },
-    });
+    expect(await of('market_slug=rain&status=redeemable')).toEqual([[bob, rainNo]]);
+    expect(await of(`condition_id=${snow.conditionId}&status=redeemable`)).toEqual([]);
+    expect(await of('market_slug=rain&status=all&sort=size&limit=1')).toEqual([[bob, rainNo]]);
+    // Of what is gone, what was given back for a payout.
+    const gone = (await get('positions?market=rain&status=closed')).positions;
+    expect(await of('market=rain&status=redeemed')).toEqual(
+      gone.filter((row) => row.status === 'redeemed').map((row) => [row.wallet, row.token_id]),
+    );
     expect((await api.get('/v3/positions?market_slug=rain', await api.key('free'))).status).toBe(402);
+  });
+
+  it('without a market: what was traded last, newest first, or the largest', async () => {
+    const newest = [...fills].sort((a, b) => b.block - a.block || b.logIndex - a.logIndex);
+    const traded = [...new Set(newest.map(({ maker, tokenId }) => `${maker} ${tokenId}`))];
+    const recent = (await of('')).map(([wallet, token]) => `${wallet} ${token}`);
+    expect(recent.length).toBeGreaterThan(2);
+    expect(recent).toEqual(traded.filter((one) => recent.includes(one)));
+    expect((await of('limit=1&offset=1')).map((row) => row.join(' '))).toEqual(recent.slice(1, 2));
+    const rows = (await get('positions?limit=300')).positions;
+    const where = (keep: (row: Row) => boolean) => rows.filter(keep).map((row) => [row.wallet, row.token_id]);
+    expect(await of('status=open')).toEqual(where((row) => Number(row.size) > 0));
+    expect(await of('status=closed')).toEqual(where((row) => row.size === 0));
+    expect(await of('status=redeemable')).toEqual(where((row) => row.status === 'redeemable'));
+    expect(await of('status=redeemed')).toEqual(where((row) => row.status === 'redeemed'));
+    expect(await of('min_size=50')).toEqual(where((row) => Number(row.size) >= 50));
+    // No picture was taken.
+    expect(await of('sort=size')).toEqual([]);
+    for (const [query, given] of [
+      ['sort=pnl', 'sort=pnl'],
+      ['sort=size&order=asc', 'order=asc'],
+    ])
+      expect(await api.get(`/v3/positions?${query}`, key)).toMatchObject({
+        status: 400,
+        body: { error: `${given} needs token_id, condition_id or market_slug; without them use sort=recent or size` },
+      });
   });
 });
 

@@ -1,5 +1,6 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
+import { createLargestReader } from '../../leaderboards/largest.js';
 import { createLeaderboardReader } from '../../leaderboards/reader.js';
 import { createTurns } from '../../limits/turns.js';
 import { createComboReader } from '../../positions/combos.js';
@@ -54,7 +55,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     createWalletPositionsRoute(deps.reads),
     ...createComboPositionRoutes(deps.reads),
     ...createHolderRoutes({ ...deps, ...deps.reads }),
-    createPositionsRoute({ ...deps, ...deps.reads }),
+    createPositionsRoute({ ...deps, ...deps.reads, largest: createLargestReader(deps) }),
     ...createLeaderboardRoutes({
       ...deps.reads,
       leaderboards: createLeaderboardReader({ ...deps, pnl }),

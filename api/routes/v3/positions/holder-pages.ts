@@ -17,7 +17,8 @@ export const HOLDER_WALK = `The first ${MAX_RANKED.toLocaleString('en')} in the 
 export interface HoldersAsked {
   readonly sort: HolderSort;
   readonly order: 'asc' | 'desc';
-  readonly status?: Exclude<PositionStatus, 'all'>;
+  /** redeemable: what is held of settled tokens. */
+  readonly status?: PositionStatus | 'redeemable';
   /** Shares, base units; null: any size. */
   readonly minSize: bigint | null;
   readonly limit: number;
@@ -44,7 +45,12 @@ export function createHolderPages(deps: HolderPagesDeps) {
       load: async () => {
         const found = await cache.get(list, ORDER_S * 1000, async () => {
           const tokenIds = (await fills.tokens(selection)) ?? [];
-          return positions.holderOrder({ tokenIds, status, minSize, wallets: null }, sort, order);
+          if (status !== 'redeemable') {
+            return positions.holderOrder({ tokenIds, status, minSize, wallets: null }, sort, order);
+          }
+          const prices = await positions.prices(tokenIds);
+          const settled = tokenIds.filter((id) => prices.get(id)?.source === 'settlement');
+          return positions.holderOrder({ tokenIds: settled, status: 'open', minSize, wallets: null }, sort, order);
         });
         return found.value;
       },

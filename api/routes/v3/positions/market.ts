@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import type { Lookup } from '../../../catalogue/held-lookup.js';
 import { badParameter } from '../../../errors/failure.js';
+import { walkName } from '../../../fills/walks.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import type { LargestReader } from '../../../leaderboards/largest.js';
+import { MAX_LARGEST } from '../../../leaderboards/largest.sql.js';
+import { createEverybody, NEWEST_FILLS } from '../../../positions/everybody.js';
 import { exampleHeld } from '../../../positions/examples.js';
 import { type Outcome, unknownOutcome } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import type { HolderSort } from '../../../positions/positions.sql.js';
-import { pageFields } from '../envelope.js';
+import type { Tables } from '../../../tables/port.js';
+import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import { createHolderPages, HOLDER_WALK, type HolderPagesDeps } from './holder-pages.js';
@@ -48,6 +53,14 @@ const shown = {
   condition_id: true,
   neg_risk: true,
 } as const;
+const statuses = ['open', 'closed', 'redeemable', 'redeemed', 'all'] as const;
+const fits: Readonly<Record<(typeof statuses)[number], (position: Position) => boolean>> = {
+  open: ({ size }) => size > 0n,
+  closed: ({ size }) => size === 0n,
+  redeemable: ({ size, price }) => size > 0n && price.source === 'settlement',
+  redeemed: ({ size, lastRedeemedAtS }) => size === 0n && lastRedeemedAtS !== null,
+  all: () => true,
+};
 const rowSchema = positionSchema.pick(shown).extend({ wallet: z.string() });
 
 function rowFrom(position: Position, about: Outcome): z.input<typeof rowSchema> {
@@ -56,9 +69,44 @@ function rowFrom(position: Position, about: Outcome): z.input<typeof rowSchema> 
   return { wallet: position.wallet, ...(kept as unknown as Omit<z.input<typeof rowSchema>, 'wallet'>) };
 }
 
-/** GET /v3/positions: positions of everybody in a token or a market. */
-export function createPositionsRoute(deps: HolderPagesDeps & { readonly outcomesOf: Lookup<Outcome> }): Route {
+interface EverybodyQuery {
+  readonly sort: (typeof sorts)[number];
+  readonly order: 'asc' | 'desc';
+  readonly status: (typeof statuses)[number];
+  readonly min_size?: bigint;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** GET /v3/positions: positions of everybody, or of all wallets in a token or a market. */
+export function createPositionsRoute(
+  deps: HolderPagesDeps & {
+    readonly outcomesOf: Lookup<Outcome>;
+    readonly tables: Tables;
+    readonly largest: LargestReader;
+  },
+): Route {
   const pageOf = createHolderPages(deps);
+  const idsOf = createEverybody(deps);
+  /** Without a market: in an order there is of everybody. */
+  const everybodysPage = async (query: EverybodyQuery, context: RequestContext) => {
+    const { sort, order, status, min_size: minSize = 0n, limit, offset } = query;
+    if (sort === 'pnl' || sort === 'volume' || order === 'asc') {
+      const given = order === 'asc' ? 'order=asc' : `sort=${sort}`;
+      throw badParameter(`${given} needs token_id, condition_id or market_slug; without them use sort=recent or size`);
+    }
+    const name = `${status} ${minSize}`;
+    const all = status === 'all' && minSize === 0n;
+    const page = await deps.rankings.page({
+      walk: walkName(context.caller?.accountId, `/v3/positions ${sort} ${name}`, {}),
+      limit,
+      offset,
+      load: () => idsOf(sort, name, all ? null : (one) => fits[status](one) && one.size >= minSize),
+    });
+    const rows = await deps.positions.byId(page.ids);
+    const paging = () => pagingOf(query, { rows: rows.length, hasMore: page.hasMore, cursor: null, context });
+    return { rows, paging };
+  };
   return defineRoute({
     method: 'get',
     family: 'v3',
@@ -67,17 +115,18 @@ export function createPositionsRoute(deps: HolderPagesDeps & { readonly outcomes
     gate: 'v3',
     path: '/v3/positions',
     reads: ['positions', 'catalog'],
-    summary: 'Positions of all wallets in a token or a market',
-    description: `One of \`token_id\`, \`condition_id\` and \`market_slug\` must be named; all that are must hold. ${HOLDER_WALK}`,
+    summary: 'Positions of all wallets, of a token or of a market',
+    description: `Of \`token_id\`, \`condition_id\` and \`market_slug\` all that are named must hold. ${HOLDER_WALK} Without any of them: by \`recent\`, the positions that the makers of the newest ${NEWEST_FILLS.toLocaleString('en')} fills traded, the last one first, or by \`size\`, the ${MAX_LARGEST.toLocaleString('en')} largest of a picture that is taken once a minute; the filters choose among these.`,
     query: z.object({
       token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
       condition_id: v3.conditionId.optional(),
       market_slug: slugParam({ description: 'Market slug.', invalid: 'invalid market_slug' }).optional(),
       status: choiceParam({
-        description: 'open: shares held; closed: none left. Default both.',
-        invalid: 'invalid status: use open or closed',
-        values: ['open', 'closed'],
-      }).optional(),
+        description:
+          'open: shares held; redeemable: of these, in settled outcomes; closed: none left; redeemed: of these, given back for a payout. Default all.',
+        invalid: `invalid status: use ${statuses.join(', ')}`,
+        values: statuses,
+      }).default('all'),
       sort: choiceParam({
         description: 'Default recent. `pnl` is realized_pnl, `volume` is total_bought.',
         invalid: `invalid sort: use ${sorts.join(', ')}`,
@@ -101,11 +150,12 @@ export function createPositionsRoute(deps: HolderPagesDeps & { readonly outcomes
     async handler({ query }, context) {
       const { token_id: tokenId, condition_id: conditionId, market_slug: marketSlug } = query;
       const selection = { tokenId, conditionId, marketSlug };
-      if (Object.values(selection).every((value) => value === undefined)) {
-        throw badParameter('name token_id, condition_id or market_slug');
-      }
-      const asked = { ...query, sort: measures[query.sort], minSize: query.min_size ?? null };
-      const { rows, paging } = await pageOf(`of ${JSON.stringify(selection)}`, selection, asked, context);
+      const minSize = query.min_size ?? null;
+      const named = Object.values(selection).some((value) => value !== undefined);
+      const asked = { ...query, sort: measures[query.sort], minSize };
+      const { rows, paging } = named
+        ? await pageOf(`of ${JSON.stringify(selection)}`, selection, asked, context)
+        : await everybodysPage(query, context);
       const about = await deps.outcomesOf(rows.map((row) => row.tokenId));
       return {
         body: {
