@@ -31,10 +31,11 @@ export function tokenIdParam(options: Partial<ParamDoc> & { invalid: string }) {
 }
 
 /** Wallet address in any letter case; lowercased. */
-export const walletParam = (options: { invalid: string; description?: string }) =>
+export const walletParam = (options: { invalid: string; description?: string; echo?: boolean }) =>
   patternParam({
     description: options.description ?? 'Wallet address, any letter case.',
     invalid: options.invalid,
+    ...(options.echo === undefined ? {} : { echo: options.echo }),
     pattern: ADDRESS,
     example: EXAMPLE_WALLET,
   });

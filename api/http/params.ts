@@ -67,14 +67,18 @@ export function choiceParam<const T extends string>(options: ParamDoc & { invali
     });
 }
 
-/** Text of a fixed form, lowercased. */
-export function patternParam(options: ParamDoc & { invalid: string; pattern: RegExp }) {
+/** Of a rejected value, so much stands in the error. */
+const SHOWN_VALUE = 80;
+
+/** Text of a fixed form, lowercased. `echo`: the error ends with the value. */
+export function patternParam(options: ParamDoc & { invalid: string; pattern: RegExp; echo?: boolean }) {
   return z
     .string()
     .transform((text, context): string => {
       const lower = text.toLowerCase();
       if (!options.pattern.test(lower)) {
-        context.addIssue({ code: 'custom', message: options.invalid });
+        const value = options.echo === true ? `: ${text.slice(0, SHOWN_VALUE)}` : '';
+        context.addIssue({ code: 'custom', message: `${options.invalid}${value}` });
         return z.NEVER;
       }
       return lower;

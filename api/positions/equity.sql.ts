@@ -4,8 +4,11 @@ import type { PositionRow } from './positions.sql.js';
 /** What a curve needs of a position. */
 export type EquityRow = Pick<
   PositionRow,
-  'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'total_bought' | 'first_at' | 'last_at'
->;
+  'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'first_at' | 'last_at'
+> & {
+  /** All that was ever paid for its shares, base units of USD as text. */
+  readonly paid: string;
+};
 
 /** The clock of the tables ends in 2106. */
 const LAST_S = 2 ** 32 - 1;
@@ -28,9 +31,12 @@ export function equitySql(
   }
   return {
     text: `SELECT toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received, toString(p.avg_price) AS avg_price,
-        toString(p.realized_pnl) AS realized_pnl, toString(p.total_bought) AS total_bought, toUnixTimestamp(p.first_at) AS first_at,
+        toString(p.realized_pnl) AS realized_pnl, toString(e.paid) AS paid, toUnixTimestamp(p.first_at) AS first_at,
         toUnixTimestamp(p.last_at) AS last_at
       FROM positions AS p FINAL
+      LEFT JOIN (
+        SELECT token_id, sumIf(cost, cost > 0) AS paid FROM pnl_events FINAL WHERE wallet = {wallet:String} GROUP BY token_id
+      ) AS e ON e.token_id = p.token_id
       WHERE ${parts.join(' AND ')}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
       LIMIT {rows:UInt32}

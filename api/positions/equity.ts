@@ -29,7 +29,7 @@ export interface Equity {
   readonly open: number;
   /** Base units of USD. */
   readonly raw: readonly EquityPoint[];
-  /** Profit per share ever bought, 18 decimals. */
+  /** Profit per USD paid for the position, 18 decimals. */
   readonly normalized: readonly EquityPoint[];
   /** There may be more positions. */
   readonly partial: boolean;
@@ -41,14 +41,14 @@ interface Step {
   /** Positions whose market nobody knows are markets of their own. */
   readonly market: string;
   readonly held: boolean;
-  /** Shares, base units. */
-  readonly totalBought: bigint;
+  /** All that was ever paid for it, base units of USD. */
+  readonly paid: bigint;
   readonly profit: bigint;
   readonly firstAtS: number;
   readonly lastAtS: number;
 }
 
-const SHARE_SCALE = 10n ** 18n;
+const RATIO_SCALE = 10n ** 18n;
 
 /** At most `most` points of a curve, evenly by their count, the first and the last among them. */
 export function thinned<Point>(points: readonly Point[], most: number): readonly Point[] {
@@ -70,14 +70,14 @@ function equityOf(steps: readonly Step[], maxMarkets: number | null): Omit<Equit
     { key: (step) => BigInt(step.firstAtS), order: 'asc', id },
   );
   let pnl = 0n;
-  let perShare = 0n;
+  let perDollar = 0n;
   const raw: EquityPoint[] = [];
   const normalized: EquityPoint[] = [];
-  for (const { profit, totalBought, firstAtS } of listed) {
+  for (const { profit, paid, firstAtS } of listed) {
     pnl += profit;
-    if (totalBought > 0n) perShare += divide(profit * SHARE_SCALE, totalBought, 'half_up');
+    if (paid > 0n) perDollar += divide(profit * RATIO_SCALE, paid, 'half_up');
     raw.push({ atS: firstAtS, pnl });
-    normalized.push({ atS: firstAtS, pnl: perShare });
+    normalized.push({ atS: firstAtS, pnl: perDollar });
   }
   return {
     positions: listed.length,
@@ -105,7 +105,7 @@ export async function readEquity(
       tokenId: row.token,
       market: abouts.get(row.token)?.conditionId ?? row.token,
       held: row.size !== '0',
-      totalBought: BigInt(row.total_bought),
+      paid: BigInt(row.paid),
       profit: prices === undefined ? BigInt(row.realized_pnl) : totalPnlOf(row, prices.get(row.token) ?? unpriced),
       firstAtS: Number(row.first_at),
       lastAtS: Number(row.last_at),

@@ -55,9 +55,10 @@ describe('GET /clobv2/trades', () => {
     [`condition_id=${snow.conditionId}&token_id=${snowYes}`, [5, 4, 3, 1, 0]],
     [`start=${T + 2}&end=${T + 2}`, [3, 2]],
     [`start_time=${T + 4}&end_time=${T + 4}`, [5, 4]],
-    // Of the maker's leg: a seller gives shares.
+    // USDC of the fill: 40, 40, 30, 20, 4, 4 of fills 0 to 5 and 10 of fill 8, whichever side gave them.
     ['min_usd=40', [1, 0]],
-    ['min_total=40.01', [1]],
+    ['min_total=40.01', []],
+    ['min_usd=10', [8, 3, 2, 1, 0]],
     ['order=asc&limit=2&offset=1', [1, 2]],
     ['cursor=101-2', [2, 1, 0]],
   ])('?%s', async (query, expected) => {

@@ -517,7 +517,10 @@ describe('/v1/crypto/price', () => {
     api.clock.nowMs = W + 1_000_000;
     const of = async (window: number) => (await api.get(`/v1/crypto/price?symbol=BNB&window=${window}`, key)).body;
     expect(await of(S)).toMatchObject({ openPrice: 6, closePrice: 6, completed: true, incomplete: false });
-    expect(await of(S - 300)).toMatchObject({ openPrice: null, closePrice: null, completed: true, incomplete: true });
+    const unknown = { openPrice: null, closePrice: null, completed: false, incomplete: true };
+    expect(await of(S - 300)).toMatchObject(unknown);
+    expect(await of(300)).toMatchObject(unknown);
+    expect(await of(S + 1_000_000)).toMatchObject(unknown);
   });
 
   it.each([

@@ -105,7 +105,7 @@ describe('/v1/wallets/{addr}/positions', () => {
       return [status, (answer as { error: string }).error];
     };
     expect(await errorOf('positions')).toEqual([400, "Missing required query parameter 'wallets'"]);
-    expect(await errorOf('0x12/positions')).toEqual([400, 'Invalid wallet']);
+    expect(await errorOf('0x12/positions')).toEqual([400, 'Invalid wallet: 0x12']);
     expect(await errorOf(`${bob}/positions?redeemable=maybe`)).toEqual([400, 'Invalid redeemable. Use: true, false']);
   });
 

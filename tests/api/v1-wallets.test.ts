@@ -153,7 +153,7 @@ describe('trades of wallets', () => {
   });
 
   it.each([
-    ['wallets/0x12/trades', 400, 'Invalid wallet'],
+    ['wallets/0x12/trades', 400, 'Invalid wallet: 0x12'],
     [`wallets/${alice}/trades?limit=x`, 400, 'Invalid limit. Use a whole number, 1 or more'],
     ['wallets/trades', 400, "Missing required query parameter 'wallets'"],
     ['wallets/trades?wallets=,', 400, "Missing required query parameter 'wallets'"],

@@ -24,7 +24,7 @@ describe('/v2/trader/{wallet}/equity', () => {
   };
 
   it('cumulates the profits of positions in the order they were begun', async () => {
-    // Alice: Snow Yes from T, 2 realized and 2 on paper, 160 bought; Rain from T + 6, 0.99 realized, 10 bought.
+    // Alice: Snow Yes from T, 2 realized and 2 on paper, 160 bought for 64; Rain from T + 6, 0.99 realized, 10 bought for 9.
     expect(await get(`${alice}/equity?period=all&normalize=1`)).toEqual({
       wallet: alice,
       period: 'all',
@@ -46,10 +46,11 @@ describe('/v2/trader/{wallet}/equity', () => {
         bet_size: 1,
         positions: 2,
         points: 2,
-        final_pnl: 0.1115,
+        // 2 / 64 = 0.03125, and 0.99 / 9 = 0.11 more.
+        final_pnl: 0.1413,
         curve: [
-          { t: T, pnl: 0.0125 },
-          { t: T + 6, pnl: 0.1115 },
+          { t: T, pnl: 0.0313 },
+          { t: T + 6, pnl: 0.1413 },
         ],
       },
     });

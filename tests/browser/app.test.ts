@@ -351,7 +351,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       await page.close();
     }
     const { page } = await open('/app/wallet/0x12', { key });
-    await page.getByRole('alert').getByText('400Invalid wallet').waitFor();
+    await page.getByRole('alert').getByText('400Invalid wallet: 0x12').waitFor();
     await page.close();
   });
 

@@ -80,7 +80,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
         builder: storedBuilder(query.builder),
         afterS: tableSeconds(query.start),
         beforeS: tableSeconds(query.end),
-        minMakerAmount: query.min_usd ?? null,
+        minUsdc: query.min_usd ?? null,
         versions,
         beyond: query.cursor ?? null,
       };

@@ -31,7 +31,7 @@ export interface WindowPrice {
 /**
  * The pair of a window. open: first tick at or after the start, before the end. close: last tick at or before the end. While the window is
  * open the close moves. Once it has ended, a close is told only when the feed has got past the end, so that it is final; until then null.
- * completed: ended and final. incomplete: not completed, or an end of the pair is missing for good.
+ * completed: ended and final, with a tick in it. incomplete: not completed, or an end of the pair is missing for good.
  */
 export function windowPriceFrom(
   row: WindowRow | undefined,
@@ -40,7 +40,8 @@ export function windowPriceFrom(
   const openPrice = row !== undefined && Number(row.before_end) > 0 ? Number(row.open) : null;
   const lastPrice = row !== undefined && Number(row.within) > 0 ? Number(row.close) : null;
   const ended = window.nowMs >= window.endMs;
-  const completed = ended && row !== undefined && Number(row.passed) > 0;
+  const passed = ended && row !== undefined && Number(row.passed) > 0;
+  const completed = passed && lastPrice !== null;
   const closePrice = ended && !completed ? null : lastPrice;
   return { openPrice, closePrice, completed, incomplete: !completed || openPrice === null || closePrice === null };
 }
@@ -58,7 +59,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
     cacheS: PRICE_CACHE_S,
     summary: 'Open and close of a window (price to beat)',
     description:
-      'Spot prices, unrounded. `closePrice` moves until the window ends; it is null between the end and the first tick that makes it final. A window without ticks has null prices.',
+      'Spot prices, unrounded. `closePrice` moves until the window ends; it is null between the end and the first tick that makes it final. A window without ticks, be it in the future, before the recorded history or of no market, has null prices, `completed: false` and `incomplete: true`.',
     query: z.object({
       symbol: symbolParam,
       window: requiredText('window')
@@ -74,8 +75,12 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
     success: {
       description: 'Window price',
       schema: z.object({
-        openPrice: z.number().nullable(),
-        closePrice: z.number().nullable(),
+        openPrice: z.number().nullable().meta({
+          description: 'Spot price of the first tick of the window; null before it, and for a window without ticks.',
+        }),
+        closePrice: z.number().nullable().meta({
+          description: 'Spot price of the last tick up to the end of the window; moves until it ends.',
+        }),
         timestamp: z.int().meta({ description: 'When the pair was read, Unix milliseconds.' }),
         completed: z.boolean(),
         incomplete: z.boolean(),

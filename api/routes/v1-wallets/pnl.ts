@@ -33,7 +33,7 @@ export function createV1PnlRoute(deps: { reads: Pick<Reads, 'profitSeries'>; cac
     summary: 'Profit of a wallet over time',
     description:
       'Cumulative over the life of the wallet, marked to market, after fees: cash in less cash out plus what is held at the prices of each moment. A moment is priced by the last trades of the full hours before it, the newest one by the prices of now, a resolved market by its settlement. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
-    params: z.object({ wallet: walletParam({ invalid: 'Invalid wallet' }) }),
+    params: z.object({ wallet: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query: z.object({
       period: choiceParam({
         description: 'Default 1M.',

@@ -209,7 +209,7 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
     reads: ['positions', 'catalog'],
     summary: 'Open positions of a wallet',
     description: 'There is more while `count` equals the limit.',
-    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet' }) }),
+    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query,
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },
     async handler({ params: { addr }, query: given }, context) {

@@ -147,7 +147,7 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
     reads: ['fills', 'catalog'],
     summary: 'Trades of a wallet, newest first',
     description: 'There is more while `count` equals the limit.',
-    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet' }) }),
+    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query: z.object(paging),
     success: { description: 'A page of trades', schema: listSchema, example: exampleList },
     async handler({ params: { addr }, query }, context) {

@@ -78,7 +78,10 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
         invalid: `Invalid period. Use: ${periodNames.join(', ')}`,
         values: periodNames,
       }).default('30d'),
-      normalize: flag('normalize', '1: adds the curve of one dollar per share ever bought.'),
+      normalize: flag(
+        'normalize',
+        '1: adds the curve of one dollar paid per position: its profit over all that was paid for it, splits at 0.50 per share.',
+      ),
       from: moment('from', 'Earliest first activity: YYYY-MM-DD (UTC) or Unix seconds.').optional(),
       to: moment('to', 'Latest first activity.').optional(),
       max_markets: integerParam({
