@@ -1,11 +1,15 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import { decodeEvent } from '../decode.js';
 import { rowKey, type Wanted } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
 import { closedMarket, numberedCondition, numberedEvent, windowEvent } from '../testing/gamma-rows.js';
 import { createGammaClient } from './client.js';
+import { createMarketFinder } from './find-markets.js';
 import { createGammaSource } from './gamma-source.js';
+import { GammaShapeError } from './pages.js';
 
 let server: FakeGamma;
 beforeEach(async () => {
@@ -90,6 +94,41 @@ describe('find of the Gamma source', () => {
     const { markets } = await find({ by: 'condition', ids, resolvedMs });
     expect(markets.map(({ slug }) => slug)).toEqual(['market-1', closedMarket.slug]);
     expect((await find({ by: 'condition', ids })).markets).toHaveLength(1);
+  });
+
+  it('gives only readable rows, or one of its own errors, whatever the answers are', async () => {
+    const market = fc.record(
+      {
+        id: fc.jsonValue(),
+        slug: fc.oneof(fc.constant('m'), fc.jsonValue()),
+        conditionId: fc.oneof(fc.constant(numberedCondition(1)), fc.jsonValue()),
+        clobTokenIds: fc.oneof(fc.constant('["1","2"]'), fc.jsonValue()),
+        outcomes: fc.oneof(fc.constant('["Yes","No"]'), fc.jsonValue()),
+        events: fc.oneof(fc.constant([{ id: '1', slug: 'e' }]), fc.jsonValue()),
+        markets: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    const answer = fc.oneof(fc.array(market, { maxLength: 5 }), fc.jsonValue());
+    const by = fc.constantFrom('condition' as const, 'token' as const);
+    await fc.assert(
+      fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), by, async (answers, kind) => {
+        let asked = 0;
+        const finder = createMarketFinder({
+          client: { get: () => Promise.resolve(answers[asked++ % answers.length]) },
+          decodeEvents: (raws) => raws.flatMap((raw) => decodeEvent(raw).rows),
+          refuse: () => undefined,
+          perSecond: 1e6,
+        });
+        const ids = kind === 'condition' ? [numberedCondition(1), numberedCondition(2)] : ['1', '9'];
+        const rows = await finder({ by: kind, ids, resolvedMs: [0] }, new AbortController().signal).catch((error) => {
+          expect(error).toBeInstanceOf(GammaShapeError);
+          return [];
+        });
+        for (const row of rows) expect(rowKey(row)).toMatch(/^(market:0x[0-9a-f]{64}|(event|tag|series):.+)$/);
+        expect(asked).toBeLessThan(20);
+      }),
+    );
   });
 
   it('keeps its rate', async () => {
