@@ -117,3 +117,11 @@ export function averagePrice(position: Position): bigint {
 export function toBase(scaled: bigint): bigint {
   return divide(scaled, SCALE, 'half_up');
 }
+
+/**
+ * `change` as the difference between its total before and after it, each in base units: the changes of a total add up to the rounded total
+ * whatever lies between, and a change of nothing is nothing. `after`: the total with the change in it, 18 decimals.
+ */
+export function changeInBase(change: bigint, after: bigint): bigint {
+  return toBase(after) - toBase(after - change);
+}

@@ -1,5 +1,15 @@
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
-import { acquire, costOf, type Holding, realize, release, releaseTracked, SCALE, smaller } from './account.js';
+import {
+  acquire,
+  changeInBase,
+  costOf,
+  type Holding,
+  realize,
+  release,
+  releaseTracked,
+  SCALE,
+  smaller,
+} from './account.js';
 import { conversionCosts } from './conversion.js';
 import { redemptionRates } from './redemption.js';
 
@@ -33,6 +43,12 @@ const shareOf = (amount: bigint, part: bigint, whole: bigint): bigint => (whole 
  */
 export function applyActivity(activity: WalletActivity, holdings: Holdings): PnlEvent[] {
   const events: PnlEvent[] = [];
+  // Collateral moves in base units: what one record moved is shared by its positions in whole ones.
+  let moved = 0n;
+  const wholeCash = (cash: bigint): bigint => {
+    moved += cash;
+    return changeInBase(cash, moved) * SCALE;
+  };
 
   const touch = (holding: Holding, change: (holding: Holding) => Effect): void => {
     const costBefore = holding.cost;
@@ -64,7 +80,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
       shares: effect.shares,
       untracked: effect.untracked ?? 0n,
       usdc: fill ? activity.usdc : 0n,
-      cash: effect.cash ?? 0n,
+      cash: wholeCash(effect.cash ?? 0n),
       cost: holding.cost - costBefore,
       realized: effect.realized ?? 0n,
       fee: fill ? activity.fee : 0n,

@@ -15,7 +15,7 @@ import {
   uint256,
 } from '../sink/columns.js';
 import { defineTable, type Family } from '../sink/family.js';
-import { averagePrice, toBase } from './account.js';
+import { averagePrice, changeInBase, toBase } from './account.js';
 
 export const positionsTable = defineTable('positions', {
   wallet: string,
@@ -76,7 +76,7 @@ const TX_HASH_LENGTH = 66;
 /** Many partitions, each with inserts of its own: few large ones cost a fraction of many small ones. Too large ones add up in memory. */
 const LINGER_MS = 2_000;
 
-/** The newest state of every position. Costs and profits are rounded half up to base units here and nowhere before. */
+/** The newest state of every position. Costs and profits are rounded half up to base units here and nowhere before, once per position. */
 export const positionsFamily: Family = {
   name: 'positions',
   topic: topics.positions,
@@ -117,7 +117,10 @@ export const positionsFamily: Family = {
   },
 };
 
-/** What every activity record did to every position, rounded as positions are. */
+/**
+ * What every activity record did to every position. Costs and profits are differences of the position's rounded totals, so that those of a position
+ * add up to its row in `positions`, and sums over days, tokens or wallets to the base unit alike.
+ */
 export const pnlFamily: Family = {
   name: 'pnl',
   topic: topics.pnlEvents,
@@ -147,8 +150,8 @@ export const pnlFamily: Family = {
       untracked: pnl.untracked,
       usdc: pnl.usdc,
       cash: toBase(pnl.cash),
-      cost: toBase(pnl.cost),
-      realized_pnl: toBase(pnl.realized),
+      cost: changeInBase(pnl.cost, pnl.cost_after),
+      realized_pnl: changeInBase(pnl.realized, pnl.realized_after),
       fee: pnl.fee,
       fee_shares: pnl.fee_shares,
       minted: pnl.minted,
