@@ -56,7 +56,10 @@ interface Common {
   readonly aliases?: Aliases;
   /** Query parameters that no client of the API sends are left alone: monitors and load balancers add their own. */
   readonly anyQuery?: boolean;
-  /** The table groups its answer is read from: while one of them is empty there is no answer, while one is loading it says so. */
+  /**
+   * The table groups its answer is read from, first the one it is made of, then those that only add to it (titles, prices). While the first is
+   * empty there is no answer; while any is loading the answer says so.
+   */
   readonly reads?: readonly TableGroup[];
   /** Oldest copy this route may answer with, in seconds. */
   readonly cacheS?: number;

@@ -18,8 +18,8 @@ function sentence({ table, percent }: GroupState): string {
 }
 
 /**
- * Whether an answer that is read from these table groups can be given now. Throws ApiError where one of them is empty; returns the headers that
- * say how far the tables are where one is loading or lagging. `loading` null: nothing is known yet.
+ * Whether an answer that is read from these table groups can be given now. Throws ApiError where the first of them, which it is made of, is empty; returns
+ * the headers that say how far the tables are where one is loading or lagging. `loading` null: nothing is known yet.
  */
 export function gate(reads: readonly TableGroup[], loading: Loading | null): Readonly<Record<string, string>> {
   if (reads.length === 0) return {};
@@ -28,10 +28,10 @@ export function gate(reads: readonly TableGroup[], loading: Loading | null): Rea
     throw new ApiError({ kind: 'loading', message, retryAfterS: RETRY_AFTER_S });
   }
   const groups = reads.map((table) => loading.groups[table]);
-  const empty = groups.find(({ state }) => state === 'empty');
-  if (empty !== undefined)
-    throw new ApiError({ kind: 'loading', message: sentence(empty), retryAfterS: RETRY_AFTER_S });
-  const partial = groups.filter(({ state }) => state === 'loading');
+  const [main] = groups;
+  if (main?.state === 'empty')
+    throw new ApiError({ kind: 'loading', message: sentence(main), retryAfterS: RETRY_AFTER_S });
+  const partial = groups.filter(({ state }) => state !== 'loaded');
   const late = groups.filter(({ state, lagS }) => state === 'loaded' && lagS > LAG_BOUND_S);
   const told = [...partial, ...late];
   if (told.length === 0) return {};

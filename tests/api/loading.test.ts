@@ -61,7 +61,7 @@ describe('routes', () => {
     await api.reportSource({ connected: true });
     loading = tablesWith({
       fills: { state: 'loading', percent: 34, throughBlock: 120, throughMs: Date.UTC(2027, 0, 2) },
-      catalog: { state: 'loading', percent: null, throughBlock: null, throughMs: null },
+      catalog: { state: 'empty', percent: null, throughBlock: null, throughMs: null },
       oracle: { state: 'loading', percent: 1, throughBlock: 7, throughMs: 0 },
     });
     const answer = await api.get('/v3/trades', key);

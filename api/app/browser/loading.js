@@ -50,8 +50,9 @@ const whole = (tables) =>
       Math.max(1, tables.length),
   );
 
-/** Every table has something to show. */
-const isUsable = (tables) => tables.length > 0 && tables.every(({ state }) => state !== 'empty');
+/** There is something to show, if without titles and prices. */
+const isUsable = (tables) =>
+  tables.length > 0 && tables.every(({ table, state }) => state !== 'empty' || !['fills', 'positions'].includes(table));
 
 function draw(box, tables) {
   const percent = whole(tables);
@@ -70,7 +71,7 @@ function draw(box, tables) {
 }
 
 /**
- * Calls `start` when there is something to show in every table, at once where all is loaded. While the history loads it says how far it is; once
+ * Calls `start` when there is something to show, at once where all is loaded. While the history loads it says how far it is; once
  * loaded, a page that was begun with less is drawn anew.
  */
 export async function whenLoaded(start) {

@@ -174,7 +174,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     ...common,
     tag: 'Markets',
     path: '/v3/tags/{slug}/leaderboard',
-    reads: ['pnl', 'fills', 'catalog'],
+    reads: ['catalog', 'pnl', 'fills'],
     summary: 'Wallets by what they made with the markets of a tag',
     description: `The first ${MAX_RANK.toLocaleString('en')}. A tag with too many markets is refused.`,
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),

@@ -67,7 +67,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const bySlug = defineRoute({
     ...common,
     path: '/v3/markets/slug/{slug}/positions',
-    reads: ['positions', 'catalog'],
+    reads: ['catalog', 'positions'],
     summary: 'Who holds, or held, the outcomes of a market, by its slug',
     description: `One row per wallet and outcome. ${HOLDER_WALK}`,
     params: z.object({ slug: v3.slug }),

@@ -146,7 +146,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const slug = defineRoute({
     ...common,
     path: '/v3/markets/slug/{slug}/trades',
-    reads: ['fills', 'catalog'],
+    reads: ['catalog', 'fills'],
     summary: 'Fills of a market',
     description: `All outcomes of the market. ${GROUPED} ${WALK}`,
     params: z.object({ slug: v3.slug }),
