@@ -223,6 +223,7 @@ it.each<[string, readonly string[]]>([
   ],
   ['/v3/resolutions', paging],
   ['/v3/builders', ['sort', ...paging]],
+  ['/v3/builders/{code}', ['sort']],
   ['/v3/combos/markets', [...combo, 'status', 'sort']],
   ['/v3/combos/activity', [...combo, 'wallet', 'event_kind']],
   ['/v3/combos/redemptions', [...combo, 'wallet', 'redemption_scope', 'redemption_type', 'tx_hash']],

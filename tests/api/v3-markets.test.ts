@@ -217,6 +217,12 @@ describe('the catalogue', () => {
       total_fees: '7',
       rank: 1,
     });
+    // One builder has the rank that the list gives it.
+    for (const sort of ['fills', 'volume', 'fees']) {
+      const list = (await get(`/v3/builders?sort=${sort}`)) as unknown as { builders: Record<string, unknown>[] };
+      for (const [index, { builder }] of list.builders.entries())
+        expect(await get(`/v3/builders/${builder}?sort=${sort}`)).toMatchObject({ builder, rank: index + 1 });
+    }
     expect(await refused(`/v3/builders/${hex32(1)}`)).toEqual([404, { error: 'builder not found' }]);
   });
 });

@@ -8,7 +8,7 @@ import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
-import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { choiceParam, integerParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
@@ -19,7 +19,7 @@ import type { HolderSort } from '../../positions/positions.sql.js';
 import type { HolderOrders } from '../../positions/top-holders.js';
 import type { HolderRow } from '../../positions/top-holders.sql.js';
 import type { Reads } from '../../reads.js';
-import { common, paging, walletsOf } from './params.js';
+import { common, marketId, paging, walletsOf } from './params.js';
 
 const CACHE_S = 30;
 const DEFAULT_ROWS = 50;
@@ -158,11 +158,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
     summary: 'Top traders of a market',
     description: 'Who has or had each outcome. limit and offset are of each outcome; profits are before fees.',
     params: z.object({
-      id: slugParam({
-        description: 'Market slug, or condition id.',
-        invalid: 'Invalid market',
-        example: 'snow-lisbon-may',
-      }),
+      id: marketId,
     }),
     query: z.object({
       limit: integerParam({

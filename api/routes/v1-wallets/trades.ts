@@ -6,11 +6,11 @@ import { everyFill, type FillFilter, withoutCombos } from '../../fills/filter.js
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { walkName } from '../../fills/walks.js';
 import { hashParam, walletParam } from '../../http/chain-params.js';
-import { choiceParam, requiredText, slugParam } from '../../http/params.js';
+import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, MAX_WALLETS, paging, walletsOf } from './params.js';
+import { common, MAX_WALLETS, marketId, paging, walletsOf } from './params.js';
 
 const PRICE_PLACES = 6;
 
@@ -163,11 +163,7 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
     summary: 'Trades of a market, newest first',
     description: 'Of all outcomes, both sides of each match. There is more while `count` equals the limit.',
     params: z.object({
-      id: slugParam({
-        description: 'Market slug, or condition id.',
-        invalid: 'Invalid market',
-        example: 'snow-lisbon-may',
-      }),
+      id: marketId,
     }),
     query: z.object({
       user: z

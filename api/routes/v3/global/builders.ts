@@ -28,7 +28,7 @@ const builderSchema = z.object({
   fill_count: z.int(),
   first_fill: z.string().meta({ description: 'Unix seconds, as text.' }),
   last_fill: z.string(),
-  rank: z.int().meta({ description: 'Among all builders, by the sort asked for; by fills for one builder.' }),
+  rank: z.int().meta({ description: 'Among all builders, by the sort asked for.' }),
   source: z.literal(SOURCE),
   total_fees: baseUnits,
   total_fees_usdc: z.number(),
@@ -80,6 +80,11 @@ function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchem
 
 const sortColumns = { fills: 'trades', volume: 'usdc', fees: 'fee' } as const;
 type Sort = keyof typeof sortColumns;
+const sortParam = choiceParam({
+  description: 'What `rank` goes by, descending. Default fills.',
+  invalid: 'invalid sort: use fills, volume or fees',
+  values: ['fills', 'volume', 'fees'],
+}).default('fills');
 
 /** Builders by a sum, largest first; ties by code. */
 export function rankBuilders(rows: readonly BuilderRow[], sort: Sort): BuilderRow[] {
@@ -122,11 +127,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
     reads: ['fills'],
     summary: 'Builders by fills, volume or fees',
     query: z.object({
-      sort: choiceParam({
-        description: 'Descending. Default fills.',
-        invalid: 'invalid sort: use fills, volume or fees',
-        values: ['fills', 'volume', 'fees'],
-      }).default('fills'),
+      sort: sortParam,
       limit: v3.limit(),
       offset: v3.offset,
     }),
@@ -177,6 +178,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
         example: `0x${'bc'.repeat(32)}`,
       }),
     }),
+    query: z.object({ sort: sortParam }),
     success: {
       description: 'The builder',
       schema: builderSchema.extend({ elapsed_ms: z.int() }),
@@ -185,9 +187,9 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
     otherResponses: {
       404: { description: 'No fill carries the code.', schema: errorSchema, example: { error: 'builder not found' } },
     },
-    async handler({ params }, context) {
+    async handler({ params, query }, context) {
       const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
-      const rows = await load('fills');
+      const rows = await load(query.sort);
       const index = rows.findIndex((row) => row.builder === code);
       const row = rows[index];
       if (row === undefined) throw new ApiError({ kind: 'not_found', message: 'builder not found' });
