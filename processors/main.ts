@@ -122,7 +122,13 @@ runProcess({
       {
         name: 'leaderboards',
         create: () => {
-          const painter = createPainter({ clickhouse, logger, metrics, nowMs: Date.now });
+          const painter = createPainter({
+            clickhouse,
+            logger,
+            metrics,
+            nowMs: Date.now,
+            loading: async () => Object.values(await runner.checks()).some((check) => check.loading === true),
+          });
           return {
             async run(own) {
               await Promise.race([tables, aborted(own)]);

@@ -27,3 +27,21 @@ it('takes pictures often at first, then once a minute, also after one that faile
   // Three statements a picture; the second picture ended at its first.
   expect(statements).toBe(16);
 });
+
+it('takes pictures every 10 s at least while the tables load, and as in the beginning after that', async () => {
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  const painter = createPainter({
+    clickhouse: { command: async () => undefined },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => 0,
+    loading: async () => pauses.length < 4,
+    pause: async (ms) => {
+      pauses.push(ms);
+      if (pauses.length === 7) stop.abort();
+    },
+  });
+  await painter.run(stop.signal);
+  expect(pauses).toEqual([5_000, 10_000, 10_000, 10_000, 5_000, 10_000, 20_000]);
+});
