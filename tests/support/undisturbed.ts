@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
 import { digest, loaded } from './digest.js';
-import { eventually, type Product, startProduct, untilUp } from './product.js';
+import { eventually, type Product, startProduct, untilLoaded, untilUp } from './product.js';
 import { shortHistory } from './short-recording.js';
 
 const WAIT_MS = 120_000;
@@ -65,6 +65,7 @@ export async function startLoaded(env: Record<string, string> = {}): Promise<Pro
   try {
     await untilUp(product);
     await loaded(product);
+    await untilLoaded(product);
   } catch (error) {
     await dispose();
     throw error;
