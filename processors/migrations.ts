@@ -4,6 +4,7 @@ import { changeIndexes } from './catalog/change-indexes.js';
 import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
 import { catalogTables } from './catalog/tables.js';
 import { chainTables } from './chain/tables.js';
+import { coverageTables } from './coverage/tables.js';
 import { matchesByDay } from './fills/by-day.js';
 import { finerFills } from './fills/finer.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
@@ -49,5 +50,6 @@ export const migrations: readonly Migration[] = [
   changeIndexes,
   finerFills,
   matchesByDay,
+  coverageTables,
   sinkProgressTable,
 ];

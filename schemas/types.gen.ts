@@ -94,6 +94,17 @@ export interface ActivityState {
   readonly question_count: number | null;
 }
 
+/** What one watched contract logged in the block. */
+export interface BlockContract {
+  readonly address: string;
+  /** logs the node reported, those of events that are not read left out */
+  readonly logs: number;
+  /** of these, logs that were decoded */
+  readonly decoded: number;
+  /** records of this block that come from them */
+  readonly records: number;
+}
+
 /** A block of the chain, after all of its events: a reader that meets it has the whole block. */
 export interface Block {
   /** block-<number> */
@@ -110,6 +121,8 @@ export interface Block {
   readonly settlement_count: number;
   /** USDC of the maker rows: each match once */
   readonly trade_volume: bigint;
+  /** by contract, in the order of their first log; null in records of before logs were counted */
+  readonly contracts: readonly BlockContract[] | null;
 }
 
 /** An event of the venue's catalogue: a group of markets. */

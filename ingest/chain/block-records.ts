@@ -1,6 +1,7 @@
 import type { NewRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
-import type { Trade } from '../../schemas/types.gen.js';
+import type { Block, BlockContract, Trade } from '../../schemas/types.gen.js';
+import type { ChainFact } from './decode/index.js';
 import type { ChainDecoder } from './decoder.js';
 import type { Hex, SourceBlock } from './source.js';
 
@@ -24,6 +25,32 @@ export interface BlockRecords {
   readonly block: NewRecord;
   readonly trades: readonly Trade[];
   readonly refusals: readonly Refusal[];
+  /** Logs and records by contract, as the block record has them. */
+  readonly contracts: readonly BlockContract[];
+}
+
+/** Adds the records that were kept to the logs they come from. `unfit`: indexes of logs whose record the schema could not hold. */
+function withRecords(
+  contracts: ReturnType<ChainDecoder['decodeBlock']>['contracts'],
+  of: { readonly block: SourceBlock; readonly kept: readonly ChainFact[]; readonly unfit: ReadonlySet<number> },
+): BlockContract[] {
+  const addressAt = new Map(of.block.logs.map((log) => [Number(log.logIndex), log.address as string]));
+  const count = (indexes: Iterable<number>): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>();
+    for (const index of indexes) {
+      const address = addressAt.get(index);
+      if (address !== undefined) counts.set(address, (counts.get(address) ?? 0) + 1);
+    }
+    return counts;
+  };
+  const records = count(of.kept.map(({ value }) => value.log_index));
+  const unfit = count(of.unfit);
+  return contracts.map(({ address, logs, decoded }) => ({
+    address,
+    logs,
+    decoded: Math.max(0, decoded - (unfit.get(address) ?? 0)),
+    records: records.get(address) ?? 0,
+  }));
 }
 
 export type EncodeBlock = (block: SourceBlock) => BlockRecords;
@@ -32,7 +59,7 @@ export type EncodeBlock = (block: SourceBlock) => BlockRecords;
 export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }): EncodeBlock {
   const { codec, decoder } = deps;
   return (block) => {
-    const { events, problems } = decoder.decodeBlock(block);
+    const { events, problems, contracts } = decoder.decodeBlock(block);
     const key = String(block.number);
     const timestampMs = block.timestampS * 1000;
     const refusals: Refusal[] = problems.map(({ log, reason }) => ({ reason, payload: JSON.stringify(log) }));
@@ -40,6 +67,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
     const factIds: string[] = [];
     const trades: Trade[] = [];
     let kept = events;
+    const unfit = new Set<number>();
     for (const event of events) {
       let value: Buffer;
       try {
@@ -49,6 +77,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
         const index = event.value.log_index;
         const log = block.logs.find((candidate) => Number(candidate.logIndex) === index);
         refusals.push({ reason: error.message, payload: JSON.stringify(log ?? event.value.id) });
+        unfit.add(index);
         kept = kept.filter((other) => other !== event);
         continue;
       }
@@ -56,6 +85,10 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
       factIds.push(event.value.id);
       if (event.kind === 'trade') trades.push(event.value);
     }
+    const blockEvent: Block = {
+      ...decoder.blockEvent(block, kept),
+      contracts: withRecords(contracts, { block, kept, unfit }),
+    };
     return {
       number: block.number,
       hash: block.hash,
@@ -64,7 +97,8 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
       hasLogs: block.logs.length > 0,
       facts,
       factIds,
-      block: { key, value: codec.encode('block', decoder.blockEvent(block, kept)), timestampMs },
+      block: { key, value: codec.encode('block', blockEvent), timestampMs },
+      contracts: blockEvent.contracts ?? [],
       trades,
       refusals,
     };

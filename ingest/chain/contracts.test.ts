@@ -1,5 +1,6 @@
 import { encodeAbiParameters, keccak256, stringToBytes } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { watchedContracts } from '../../schemas/coverage/sources.js';
 import { domainTypeString, eventAbi, exchangeDomainName, polygonChainId } from './abi.js';
 import {
   addresses,
@@ -56,6 +57,19 @@ describe('address book', () => {
     expect(watchedTopics).toContain(eventAbi.orderFilledV2.topic0);
     expect(watchedTopics).not.toContain(eventAbi.erc20Transfer.topic0);
     expect(settlementTargets).toHaveLength(10);
+  });
+
+  it('reports the coverage of exactly the contracts whose logs are read', () => {
+    const read = contracts.filter(({ address }) => watchedAddresses.includes(address));
+    const expected = read.map((contract) => ({
+      name: contract.name,
+      address: contract.address,
+      exchangeVersion: contract.role === 'exchange' ? contract.generation : null,
+    }));
+    expect(watchedContracts).toEqual(expected);
+  });
+
+  it('knows the collateral by its role', () => {
     expect(contractAt(addresses.pusd)?.role).toBe('pusd');
   });
 });

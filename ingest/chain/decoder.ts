@@ -9,6 +9,8 @@ export interface ChainDecoder {
   decodeBlock(block: SourceBlock): {
     readonly events: readonly ChainFact[];
     readonly problems: readonly { readonly log: RpcLog; readonly reason: string }[];
+    /** Logs that are read, by contract. */
+    readonly contracts: readonly { readonly address: string; readonly logs: number; readonly decoded: number }[];
   };
   blockEvent(block: SourceBlock, events: readonly ChainFact[]): Block;
   /** null: not a settlement of ours. */

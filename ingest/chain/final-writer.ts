@@ -11,6 +11,7 @@ import { createProgress } from '../shared/progress.js';
 import type { BlockCache } from './block-cache.js';
 import type { BlockRecords, EncodeBlock } from './block-records.js';
 import type { ChainMetrics } from './chain-metrics.js';
+import { contractAt } from './contracts.js';
 import { readFinalCheckpoint } from './final-checkpoint.js';
 import type { ChainSource, Hex, HistoryRange } from './source.js';
 
@@ -97,6 +98,11 @@ export function createFinalWriter(deps: {
     for (const record of remainderOf(block)) batch.push(record);
     batch.push(block.block);
     last = { number: block.number, hash: block.hash };
+    for (const { address, logs, decoded } of block.contracts) {
+      const contract = contractAt(address)?.name ?? address;
+      metrics.watchedLogs.inc({ contract }, logs);
+      metrics.undecodedLogs.inc({ contract }, logs - decoded);
+    }
     for (const { reason, payload } of block.refusals) {
       metrics.problems.inc({ stage: 'chain.decode' });
       deps.deadLetters.put({ origin: deps.origin, stage: 'chain.decode', reason, payload }).catch((error: unknown) => {

@@ -1,7 +1,8 @@
 import { topics } from '../../schemas/topics.js';
+import type { Block } from '../../schemas/types.gen.js';
 import { conditionRows } from '../activity/condition-rows.js';
-import { dateTime, nullable, string, uint16, uint32, uint64, uint256Array } from '../sink/columns.js';
-import { defineTable, type Family } from '../sink/family.js';
+import { dateTime, nullable, string, stringArray, uint16, uint32, uint64, uint64Array, uint256Array } from '../sink/columns.js';
+import { defineTable, type Emit, type Family } from '../sink/family.js';
 
 export const blocksTable = defineTable('blocks', {
   block_number: uint64,
@@ -12,6 +13,17 @@ export const blocksTable = defineTable('blocks', {
   polymarket_tx_count: uint32,
   settlement_count: uint32,
   trade_volume: uint64,
+  _offset: uint64,
+});
+
+/** Logs of a block by contract. */
+export const blockLogsTable = defineTable('block_logs', {
+  block_number: uint64,
+  timestamp: dateTime,
+  contracts: stringArray,
+  logs: uint64Array,
+  decoded: uint64Array,
+  records: uint64Array,
   _offset: uint64,
 });
 
@@ -36,12 +48,25 @@ export const resolutionsTable = defineTable('resolutions', {
   ...placeColumns,
 });
 
+function emitBlockLogs(block: Block, offset: number, emit: Emit): void {
+  if (block.contracts === null) return;
+  emit(blockLogsTable, {
+    block_number: block.block_number,
+    timestamp: block.timestamp_ms,
+    contracts: block.contracts.map(({ address }) => address),
+    logs: block.contracts.map(({ logs }) => logs),
+    decoded: block.contracts.map(({ decoded }) => decoded),
+    records: block.contracts.map(({ records }) => records),
+    _offset: offset,
+  });
+}
+
 /** Final blocks, prepared and resolved conditions, their tokens and what was done with their sets. */
 export const chainFamily: Family = {
   name: 'chain',
   topic: topics.chainFinal,
   plans: topics.plansChain,
-  tables: [blocksTable, conditionsTable, resolutionsTable, ...conditionRows.tables],
+  tables: [blocksTable, blockLogsTable, conditionsTable, resolutionsTable, ...conditionRows.tables],
   everyRow: true,
   kinds: new Set(['block', ...conditionRows.kinds]),
   rows(event, { offset }, emit) {
@@ -49,6 +74,7 @@ export const chainFamily: Family = {
     switch (event.kind) {
       case 'block':
         emit(blocksTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
+        emitBlockLogs(event.value, offset, emit);
         break;
       case 'condition_prepared':
         emit(conditionsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });

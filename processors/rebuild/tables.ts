@@ -5,6 +5,7 @@ import { catalogFamily } from '../catalog/family.js';
 import { catalogTables } from '../catalog/tables.js';
 import { chainFamily } from '../chain/family.js';
 import { chainTables } from '../chain/tables.js';
+import { chainCoverage, feedCoverage } from '../coverage/tables.js';
 import { matchesByDay } from '../fills/by-day.js';
 import { fillsFamily } from '../fills/family.js';
 import { finerFills } from '../fills/finer.js';
@@ -30,10 +31,10 @@ export interface Unit {
   readonly create: (ddl: Ddl) => readonly string[];
 }
 
-const sources: readonly (readonly [Family, ...Migration[]])[] = [
+const sources: readonly (readonly [Family, ...Pick<Migration, 'statements'>[]])[] = [
   [fillsFamily, fillsTables, fillTotals, finerFills, matchesByDay],
-  [chainFamily, chainTables, resolutionsInOrder, activityTables],
-  [oracleFamily, oracleTables],
+  [chainFamily, chainTables, resolutionsInOrder, activityTables, chainCoverage],
+  [oracleFamily, oracleTables, feedCoverage],
   [catalogFamily, catalogTables, quoteTables],
   [usageFamily, usageTables],
   [walletEventsFamily, walletEventTables],
@@ -42,7 +43,7 @@ const sources: readonly (readonly [Family, ...Migration[]])[] = [
 ];
 
 /** Tables and views that migrations make; of one that a later migration makes anew, the later form. */
-function unitOf(family: Family, migrations: readonly Migration[]): Unit {
+function unitOf(family: Family, migrations: readonly Pick<Migration, 'statements'>[]): Unit {
   const tables = new Map<string, TableSpec>();
   const views = new Map<string, MaterializedViewSpec>();
   const collecting: Ddl = {

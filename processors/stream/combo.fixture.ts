@@ -119,6 +119,7 @@ export const block: Block = {
   polymarket_tx_count: 1,
   settlement_count: 1,
   trade_volume: 0n,
+  contracts: null,
 };
 export const lifecycle = (over: Partial<ComboLifecycle>): ComboLifecycle => ({
   ...place,

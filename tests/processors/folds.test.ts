@@ -73,6 +73,7 @@ function chain(): NewRecord[] {
       polymarket_tx_count: 1,
       settlement_count: 1,
       trade_volume: 0n,
+      contracts: null,
     };
     put('block', end, block);
   }

@@ -39,6 +39,7 @@ const blocks = (count: number): Buffer[] =>
       polymarket_tx_count: 2,
       settlement_count: 2,
       trade_volume: 40_000_000n,
+      contracts: null,
     }),
   ]).flat();
 

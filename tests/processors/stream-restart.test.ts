@@ -88,6 +88,7 @@ const block = (number: number): AnyEvent => ({
     polymarket_tx_count: 1,
     settlement_count: 1,
     trade_volume: 0n,
+    contracts: null,
   },
 });
 

@@ -168,7 +168,7 @@ export const fakeDecoder: ChainDecoder = {
       if (log.data === '0xbad') problems.push({ log, reason: 'scripted as bad' });
       else events.push({ kind: 'trade', value: trade(block, log) });
     }
-    return { events, problems };
+    return { events, problems, contracts: [] };
   },
   blockEvent: (block, events) => ({
     id: `block-${block.number}`,
@@ -180,6 +180,7 @@ export const fakeDecoder: ChainDecoder = {
     polymarket_tx_count: new Set(events.map((event) => event.value.tx_hash)).size,
     settlement_count: 0,
     trade_volume: 0n,
+    contracts: null,
   }),
   decodePending(transaction, seenAtMs) {
     if (transaction.input === '0x') return null;

@@ -180,6 +180,7 @@ describe('blockEvent', () => {
       polymarket_tx_count: 3,
       settlement_count: 2,
       trade_volume: 8n * M,
+      contracts: null,
     });
   });
 });

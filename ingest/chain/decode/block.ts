@@ -1,5 +1,5 @@
 import type { Block } from '../../../schemas/types.gen.js';
-import type { SourceBlock } from '../source.js';
+import type { RpcLog, SourceBlock } from '../source.js';
 import { createBlockIds } from './block-ids.js';
 import type { ChainFact } from './facts.js';
 
@@ -13,6 +13,32 @@ export interface DecodedBlock {
   readonly events: readonly ChainFact[];
   /** Logs of ours that nothing could be made of. */
   readonly problems: readonly Problem[];
+  /** Logs that are read, by contract, in the order of their first one. */
+  readonly contracts: readonly ContractLogs[];
+}
+
+/** What one watched contract logged in a block. */
+export interface ContractLogs {
+  readonly address: string;
+  readonly logs: number;
+  /** Of these, logs that a decoder took. */
+  readonly decoded: number;
+}
+
+function countLogs() {
+  const counts = new Map<string, { logs: number; readonly undecoded: Set<RpcLog> }>();
+  return {
+    add(log: RpcLog): void {
+      const found = counts.get(log.address);
+      if (found === undefined) counts.set(log.address, { logs: 1, undecoded: new Set() });
+      else found.logs += 1;
+    },
+    undecoded(log: RpcLog): void {
+      counts.get(log.address)?.undecoded.add(log);
+    },
+    counted: (): ContractLogs[] =>
+      [...counts].map(([address, { logs, undecoded }]) => ({ address, logs, decoded: logs - undecoded.size })),
+  };
 }
 
 interface TransactionLogs {
@@ -30,8 +56,10 @@ function requireHash(text: string): void {
 /** What the logs of a block say. Logs of other contracts and other events are skipped; a malformed one becomes a problem, never an exception. */
 export function decodeBlock(block: SourceBlock): DecodedBlock {
   const problems: Problem[] = [];
+  const counts = countLogs();
   const report = (problem: Problem): void => {
     problems.push(problem);
+    counts.undecoded(problem.log);
   };
   const transactions = new Map<string, TransactionLogs>();
   const seen = new Set<number>();
@@ -39,6 +67,7 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
   for (const log of block.logs) {
     const route = routeOf(log);
     if (route === null) continue;
+    counts.add(log);
     try {
       if (log.blockHash !== block.hash) throw new MalformedError('log of another block');
       requireHash(log.transactionHash);
@@ -66,10 +95,10 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
   }
   // Stable: the facts one log makes keep their order.
   events.sort((a, b) => a.value.log_index - b.value.log_index);
-  return { events, problems };
+  return { events, problems, contracts: counts.counted() };
 }
 
-/** The record that closes a block. Trade volume counts each match once: the taker's own row repeats its maker rows. */
+/** The record that closes a block; whoever encodes it adds the logs by contract. Trade volume counts each match once: the taker's own row repeats its maker rows. */
 export function blockEvent(block: SourceBlock, events: readonly ChainFact[]): Block {
   const ours = new Set<string>();
   const settled = new Set<string>();
@@ -90,5 +119,6 @@ export function blockEvent(block: SourceBlock, events: readonly ChainFact[]): Bl
     polymarket_tx_count: ours.size,
     settlement_count: settled.size,
     trade_volume: volume,
+    contracts: null,
   };
 }

@@ -240,6 +240,7 @@ describe('the rest', () => {
       polymarket_tx_count: 42,
       settlement_count: 37,
       trade_volume: 10_250_750_000n,
+      contracts: null,
     });
     expect(draft.body).toEqual({
       timestamp: 1_780_000_004_000,

@@ -148,6 +148,7 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     polymarket_tx_count: fc.nat(),
     settlement_count: fc.nat(),
     trade_volume: amount,
+    contracts: fc.constant(null),
   }),
 };
 
