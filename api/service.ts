@@ -18,6 +18,7 @@ import type { TableProgress } from './readiness/progress.js';
 import { createReads } from './reads.js';
 import { createUsageRoute } from './routes/account/usage.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
+import { createCoverageRoute } from './routes/coverage/coverage.js';
 import { createCatalogRoutes } from './routes/crypto/catalog.js';
 import { createOracleRoutes } from './routes/crypto/oracle.js';
 import { createPriceRoute } from './routes/crypto/price.js';
@@ -93,6 +94,7 @@ export function createService(deps: ServiceDeps): Service {
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
     createStatusRoute({ tables, log, sources, progress: deps.progress, cache, logger, startedAtMs: nowMs() }),
+    createCoverageRoute({ tables, nowMs, holding }),
     createKeyRoute(deps.createKey),
     createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),
     ...createCatalogRoutes({ tables, cache }),

@@ -38,9 +38,11 @@ export function createChainMetrics(metrics: Metrics): ChainMetrics {
       'Detection of a settlement to the arrival of its block',
       [250, 500, 1000, 2000, 3000, 5000, 10_000, 30_000, 60_000],
     ),
-    watchedLogs: metrics.counter('chain_watched_logs_total', 'Logs of watched contracts that the node reported in final blocks', [
-      'contract',
-    ]),
+    watchedLogs: metrics.counter(
+      'chain_watched_logs_total',
+      'Logs of watched contracts that the node reported in final blocks',
+      ['contract'],
+    ),
     undecodedLogs: metrics.counter(
       'chain_undecoded_logs_total',
       'Of chain_watched_logs_total, logs that no decoder took: the difference to the decoded ones',

@@ -1,7 +1,17 @@
 import { topics } from '../../schemas/topics.js';
 import type { Block } from '../../schemas/types.gen.js';
 import { conditionRows } from '../activity/condition-rows.js';
-import { dateTime, nullable, string, stringArray, uint16, uint32, uint64, uint64Array, uint256Array } from '../sink/columns.js';
+import {
+  dateTime,
+  nullable,
+  string,
+  stringArray,
+  uint16,
+  uint32,
+  uint64,
+  uint64Array,
+  uint256Array,
+} from '../sink/columns.js';
 import { defineTable, type Emit, type Family } from '../sink/family.js';
 
 export const blocksTable = defineTable('blocks', {

@@ -1,11 +1,18 @@
 import { catalogueViews } from './catalogue.js';
+import { coverageViews } from './coverage.js';
 import { priceViews } from './prices.js';
 import type { PublicView } from './spec.js';
 import { tradeViews } from './trades.js';
 import { walletViews } from './wallets.js';
 
 /** All views of the public database, in the order of its documentation. */
-export const publicViews: readonly PublicView[] = [...tradeViews, ...walletViews, ...priceViews, ...catalogueViews];
+export const publicViews: readonly PublicView[] = [
+  ...tradeViews,
+  ...walletViews,
+  ...priceViews,
+  ...catalogueViews,
+  ...coverageViews,
+];
 
 /** The whole comment of a view, in plain sentences. */
 export function commentOf(view: PublicView): string {

@@ -92,6 +92,7 @@ const candles = ['resolution', 'limit', 'direction', 'anchor_ts', 'order', 'gap_
 
 // What clients of such endpoints send; a name that is missing here is refused.
 it.each<[string, readonly string[]]>([
+  ['/v1/coverage', ['source', 'from', 'to']],
   ['/v1/crypto/candles', ['symbol']],
   ['/v1/crypto/ticks', ['symbol', 'from', 'to', 'limit']],
   ['/v1/crypto/price', ['symbol', 'window', 'interval']],

@@ -120,6 +120,7 @@ describe('the cluster variant on the engine', () => {
       `SELECT name, engine FROM system.tables WHERE database = 'shared' AND NOT endsWith(name, '_mv') ORDER BY name`,
     );
     expect(engines.split('\n').map((line) => line.replace('\t', ' '))).toEqual([
+      'block_logs ReplacingMergeTree',
       'blocks ReplacingMergeTree',
       'builder_volumes Distributed',
       'builder_volumes_local AggregatingMergeTree',
@@ -139,6 +140,9 @@ describe('the cluster variant on the engine', () => {
       'condition_events_local ReplacingMergeTree',
       'condition_tokens ReplacingMergeTree',
       'conditions ReplacingMergeTree',
+      'coverage_chain AggregatingMergeTree',
+      'coverage_feeds Distributed',
+      'coverage_feeds_local AggregatingMergeTree',
       'events ReplacingMergeTree',
       'fills Distributed',
       'fills_by_builder Distributed',

@@ -39,8 +39,17 @@ function blockAt(second: number, specs: readonly LogSpec[], bad: boolean): Sourc
   const blockHash = hash(number) as `0x${string}`;
   const logs = specs.map((spec, index) => ({ ...buildLog(spec, index), blockHash }));
   // The last log of a bad block ends before its last word.
-  const cut = bad ? logs.map((log, i) => (i === logs.length - 1 ? { ...log, data: log.data.slice(0, -64) as `0x${string}` } : log)) : logs;
-  return { number, hash: blockHash, parentHash: hash(number - 1) as `0x${string}`, timestampS: second, txCount: 1, logs: cut };
+  const cut = bad
+    ? logs.map((log, i) => (i === logs.length - 1 ? { ...log, data: log.data.slice(0, -64) as `0x${string}` } : log))
+    : logs;
+  return {
+    number,
+    hash: blockHash,
+    parentHash: hash(number - 1) as `0x${string}`,
+    timestampS: second,
+    txCount: 1,
+    logs: cut,
+  };
 }
 
 const transfer = single(alice, alice, bob, plain[0] ?? 0n, M);
@@ -111,7 +120,9 @@ afterAll(async () => {
 });
 
 const rowsOf = (from: string, to: string) =>
-  client.query<Row>(`SELECT * FROM (${coverageSql({ from: `toDate('${from}')`, to: `toDate('${to}')` })}) ORDER BY kind, source, day`);
+  client.query<Row>(
+    `SELECT * FROM (${coverageSql({ from: `toDate('${from}')`, to: `toDate('${to}')` })}) ORDER BY kind, source, day`,
+  );
 const stored = async () => [
   await client.query('SELECT * FROM coverage_chain FINAL ORDER BY source, bucket'),
   await client.query('SELECT * FROM coverage_feeds FINAL ORDER BY feed, twap_window_s, source, bucket'),
@@ -153,7 +164,16 @@ describe('coverage', { timeout: 180_000 }, () => {
     const shadow = await clickhouse.connect({ database: 'coverage_shadow' });
     const signal = new AbortController().signal;
     for (const name of ['blocks', 'ticks']) {
-      const reports = await rebuild({ units: unitsFor(name), log, codec, live: client, shadow, logger, signal, checkOnly: false });
+      const reports = await rebuild({
+        units: unitsFor(name),
+        log,
+        codec,
+        live: client,
+        shadow,
+        logger,
+        signal,
+        checkOnly: false,
+      });
       expect(reports.filter((report) => !report.identical)).toEqual([]);
       expect(reports.some(({ table }) => table.startsWith('coverage_'))).toBe(true);
     }
@@ -163,7 +183,9 @@ describe('coverage', { timeout: 180_000 }, () => {
   it('names the state of each source and day, worked out by hand', async () => {
     const rows = await rowsOf('2026-02-28', '2026-03-06');
     const of = (source: string) =>
-      rows.filter((row) => row.source === source).map(({ day, state, records, why }) => [day, state, Number(records), why]);
+      rows
+        .filter((row) => row.source === source)
+        .map(({ day, state, records, why }) => [day, state, Number(records), why]);
     const noGap = 'Indexed without a gap from block';
     const gap = 'No block with a log of a watched contract for 3900 seconds from 09:55:00 to 11:00:00 UTC.';
     const before = 'Before the first indexed block, 1000 of 2026-03-01T00:00:00Z.';
@@ -205,7 +227,11 @@ describe('coverage', { timeout: 180_000 }, () => {
       change_ms: String(at(1, 23, 55) * 1000),
     });
     const feed = of(`oracle:test:${FEED}`);
-    expect(feed.slice(0, 4).every(([, state, , why]) => state === 'missing' && why === 'Before the first tick, of 2026-03-04T00:00:00Z.')).toBe(true);
+    expect(
+      feed
+        .slice(0, 4)
+        .every(([, state, , why]) => state === 'missing' && why === 'Before the first tick, of 2026-03-04T00:00:00Z.'),
+    ).toBe(true);
     expect(feed.slice(4)).toEqual([
       ['2026-03-04', 'degraded', 2878, 'No tick for 90 seconds from 10:00:00 to 10:01:30 UTC.'],
       ['2026-03-05', 'available', 2880, 'Ticks without a gap.'],

@@ -9,6 +9,10 @@ export const foldedTables: Record<string, string> = {
   matches_by_day: 'SELECT * EXCEPT (_offset) FROM matches_by_day ORDER BY block_number, log_index',
   last_prices: 'SELECT * FROM last_prices FINAL ORDER BY token_id',
   blocks: 'SELECT * EXCEPT (_offset) FROM blocks ORDER BY block_number',
+  block_logs: 'SELECT * EXCEPT (_offset) FROM block_logs ORDER BY block_number',
+  coverage_chain: 'SELECT * FROM coverage_chain FINAL ORDER BY source, bucket',
+  coverage_feeds:
+    'SELECT * EXCEPT (last_change) FROM coverage_feeds FINAL ORDER BY feed, twap_window_s, source, bucket',
   conditions: 'SELECT * EXCEPT (_offset) FROM conditions ORDER BY condition_id',
   resolutions: 'SELECT * EXCEPT (_offset) FROM resolutions ORDER BY condition_id',
   ticks: 'SELECT * EXCEPT (received_at, _offset) FROM ticks ORDER BY feed, twap_window_s, timestamp_ms, id',
