@@ -157,7 +157,7 @@ describe('decodeBlock', () => {
       { ...log, address: wallet('ee') },
       { ...log, topics: [hash('ab'), ...log.topics.slice(1)] },
     ];
-    expect(decodeBlock(blockOf(skipped))).toEqual({ events: [], problems: [] });
+    expect(decodeBlock(blockOf(skipped))).toEqual({ events: [], problems: [], contracts: [] });
   });
 });
 

@@ -60,7 +60,7 @@ describe('fills', () => {
       fillV2(addresses.exchangeV1, alice, bob, 0, M, M),
       fillV2(wallet('ee'), alice, bob, 0, M, M),
     );
-    expect(decodeBlock(block)).toEqual({ events: [], problems: [] });
+    expect(decodeBlock(block)).toEqual({ events: [], problems: [], contracts: [] });
   });
 
   it('V1: a buyer pays the fee in shares, shown in USDC net of the refund', () => {
