@@ -95,8 +95,10 @@ describe('both variants of the schema', () => {
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
     expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(21);
     for (const sql of views) {
-      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time) AS/);
-      expect(sql).toMatch(/FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions)\b/);
+      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|coverage_chain) AS/);
+      expect(sql).toMatch(
+        /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|blocks|block_logs)\b/,
+      );
     }
   });
 });
