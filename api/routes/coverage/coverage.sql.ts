@@ -1,0 +1,36 @@
+import { coverageSql } from '../../../schemas/coverage/coverage.sql.js';
+import type { CoverageKind, CoverageState } from '../../../schemas/coverage/sources.js';
+import type { Sql } from '../../tables/port.js';
+import type { Millis } from '../../tables/values.js';
+
+/** Counts and block numbers come as text. */
+export interface CoverageRow {
+  readonly day: string;
+  readonly kind: CoverageKind;
+  readonly source: string;
+  readonly address: string | null;
+  readonly exchange_version: number | null;
+  readonly state: CoverageState;
+  readonly why: string;
+  readonly records: string;
+  readonly logs: string | null;
+  readonly undecoded_logs: string | null;
+  readonly first_block: string | null;
+  readonly last_block: string | null;
+  readonly first_ms: Millis;
+  readonly last_ms: Millis;
+  readonly change_ms: Millis;
+  readonly gaps: string | null;
+  readonly longest_gap_s: string | null;
+}
+
+/** Days from..to, newest first. `source`: one source or one kind; '' for all. */
+export const coverageRowsSql = (of: { from: string; to: string; source: string; limit: number }): Sql => ({
+  text: `SELECT toString(day) AS day, kind, source, address, exchange_version, state, why, toString(records) AS records, toString(logs) AS logs,
+      toString(undecoded_logs) AS undecoded_logs, toString(first_block) AS first_block, toString(last_block) AS last_block, first_ms, last_ms, change_ms,
+      toString(gaps) AS gaps, toString(longest_gap_s) AS longest_gap_s
+    FROM (${coverageSql({ from: '{from:Date}', to: '{to:Date}' })}) AS c
+    WHERE {source:String} = '' OR c.source = {source:String} OR c.kind = {source:String}
+    ORDER BY c.day DESC, indexOf(['blocks', 'contract', 'oracle', 'catalogue', 'order_book'], kind), source LIMIT {limit:UInt32}`,
+  params: of,
+});

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import {
+  type CoverageKind,
+  coverageKinds,
+  coverageStates,
+  MAX_BLOCK_GAP_S,
+  MAX_TICK_GAP_S,
+} from '../../../schemas/coverage/sources.js';
+import { createTtlCache } from '../../cache/ttl-cache.js';
+import { badParameter } from '../../errors/failure.js';
+import { cacheOf } from '../../http/replies.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Tables } from '../../tables/port.js';
+import { isoFrom } from '../../tables/values.js';
+import { type CoverageRow, coverageRowsSql } from './coverage.sql.js';
+
+const CACHE_S = 15;
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 7;
+const MAX_DAYS = 31;
+/** Of one source. */
+const MAX_DAYS_OF_SOURCE = 366;
+/** Kinds of more than one source. */
+const MANY: readonly string[] = ['contract', 'oracle'] satisfies CoverageKind[];
+/** Days of all contracts, and of more feeds than there are. */
+const MAX_ROWS = 5_000;
+/** Each some 2 MB at most. */
+const CACHED_REPLIES = 12;
+const MAX_SOURCE = 100;
+
+const count = z.int().nullable();
+
+const entrySchema = z.object({
+  source: z.string(),
+  kind: z.enum(coverageKinds),
+  address: z.string().nullable().meta({ description: 'Of a contract.' }),
+  exchange_version: count.meta({ description: '1, 2 or 3 for the contract of an exchange.' }),
+  day: z.string().meta({ description: 'UTC day.' }),
+  state: z.enum(coverageStates).meta({
+    description:
+      '`available`: all of the day is here. `degraded`: part of it is missing. `pending`: the day is not over, or not reached yet. `missing`: nothing of it is here.',
+  }),
+  why: z.string().meta({ description: 'The reason for the state, as a sentence.' }),
+  records: z.int().meta({
+    description:
+      'Records of the log: blocks, events of a contract, ticks of a feed; of the catalogue, markets whose newest version is of that day.',
+  }),
+  logs: count.meta({ description: 'Logs of the contract that the node reported.' }),
+  undecoded_logs: count.meta({ description: 'Of `logs`, those that could not be decoded.' }),
+  first_block: count.meta({ description: 'First block of the day with a record.' }),
+  last_block: count.meta({ description: 'Last block of the day with a record.' }),
+  first_at: z.string().nullable().meta({ description: 'Time of the first record.' }),
+  last_at: z.string().nullable().meta({ description: 'Time of the last record.' }),
+  last_change: z.string().nullable().meta({
+    description: 'When the newest record of the day came: of a feed when it was received, of blocks their time.',
+  }),
+  gaps: count.meta({
+    description: 'Gaps over the bound. null for sources without that check and for days that are not over.',
+  }),
+  longest_gap_seconds: count.meta({ description: 'Longest time without a record, from midnight to midnight.' }),
+});
+
+const whole = (text: string | null): number | null => (text === null ? null : Number(text));
+
+/** A row of coverage as it is shown. */
+export function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
+  return {
+    source: row.source,
+    kind: row.kind,
+    address: row.address,
+    exchange_version: row.exchange_version,
+    day: row.day,
+    state: row.state,
+    why: row.why,
+    records: Number(row.records),
+    logs: whole(row.logs),
+    undecoded_logs: whole(row.undecoded_logs),
+    first_block: whole(row.first_block),
+    last_block: whole(row.last_block),
+    first_at: isoFrom(row.first_ms),
+    last_at: isoFrom(row.last_ms),
+    last_change: isoFrom(row.change_ms),
+    gaps: whole(row.gaps),
+    longest_gap_seconds: whole(row.longest_gap_s),
+  };
+}
+
+const DATE = /^20\d\d-\d\d-\d\d$/;
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** A day from 2000 to 2099. */
+const dayParam = (name: 'from' | 'to', description: string) =>
+  z
+    .string()
+    .refine(
+      (text) => DATE.test(text) && dayOf(Date.parse(`${text}T00:00:00Z`) || 0) === text,
+      `Invalid ${name}. Use a UTC day, YYYY-MM-DD`,
+    )
+    .meta({ description, format: 'date', example: '2027-04-12' });
+
+/** GET /v1/coverage: what is here of each source and day. */
+export function createCoverageRoute(deps: {
+  tables: Tables;
+  nowMs: () => number;
+  /** As caches have it: what the tables hold. */
+  holding: () => unknown;
+}): Route {
+  const cache = createTtlCache({ maxEntries: CACHED_REPLIES, nowMs: deps.nowMs, holding: deps.holding });
+  return defineRoute({
+    method: 'get',
+    path: '/v1/coverage',
+    reads: ['chain', 'oracle', 'catalog'],
+    family: 'v1',
+    tag: 'Service',
+    auth: 'key',
+    cacheS: CACHE_S,
+    summary: 'Which days of each source are here',
+    description: `Per source and UTC day whether the data is complete, and why not; computed from the log. Sources: final blocks, each watched contract, each price feed, the catalogue, the order book. A day is \`degraded\` when no block with a log of a watched contract came for over ${MAX_BLOCK_GAP_S} seconds, when a feed had no tick for over ${MAX_TICK_GAP_S} seconds, or when a log was not decoded. A contract without logs is \`available\` when the blocks of the day are here without a gap. Days newest first, at most ${MAX_DAYS} at once, or ${MAX_DAYS_OF_SOURCE} with the \`source\` of one.`,
+    query: z.object({
+      source: z
+        .string()
+        .min(1, 'Invalid source')
+        .max(MAX_SOURCE, 'Invalid source')
+        .refine((text) => !/\p{Cc}/u.test(text), 'Invalid source')
+        .meta({
+          description: `Only this source, or this kind of source: ${coverageKinds.join(', ')}.`,
+          example: 'contract:exchange_v2',
+        })
+        .optional(),
+      from: dayParam('from', `First UTC day. Default: ${DEFAULT_DAYS - 1} days before \`to\`.`).optional(),
+      to: dayParam('to', 'Last UTC day, inclusive. Default: today.').optional(),
+    }),
+    success: {
+      description: 'Coverage',
+      schema: z.object({ from: z.string(), to: z.string(), count: z.int(), coverage: z.array(entrySchema) }),
+      example: {
+        from: '2027-04-12',
+        to: '2027-04-12',
+        count: 1,
+        coverage: [
+          {
+            source: 'contract:exchange_v2',
+            kind: 'contract',
+            address: '0xe111180000d2663c0091e4f400237545b87b996b',
+            exchange_version: 2,
+            day: '2027-04-12',
+            state: 'available',
+            why: 'Indexed without a gap from block 90956800 to 90999999.',
+            records: 412300,
+            logs: 618450,
+            undecoded_logs: 0,
+            first_block: 90956800,
+            last_block: 90999998,
+            first_at: '2027-04-12T00:00:00Z',
+            last_at: '2027-04-12T23:59:56Z',
+            last_change: '2027-04-12T23:59:56Z',
+            gaps: null,
+            longest_gap_seconds: null,
+          },
+        ],
+      },
+    },
+    async handler({ query }, context) {
+      const to = query.to ?? dayOf(context.nowMs);
+      const toMs = Date.parse(`${to}T00:00:00Z`);
+      const from = query.from ?? dayOf(toMs - (DEFAULT_DAYS - 1) * DAY_MS);
+      const days = Math.round((toMs - Date.parse(`${from}T00:00:00Z`)) / DAY_MS) + 1;
+      const most = query.source === undefined || MANY.includes(query.source) ? MAX_DAYS : MAX_DAYS_OF_SOURCE;
+      if (days < 1) throw badParameter('Invalid range: from is after to');
+      if (days > most) throw badParameter(`Range exceeds ${most} days`);
+      const { source = '' } = query;
+      const cached = await cache.get(`coverage:${from}:${to}:${source}`, CACHE_S * 1000, () =>
+        deps.tables.rows<CoverageRow>(coverageRowsSql({ from, to, source, limit: MAX_ROWS })),
+      );
+      const coverage = cached.value.map(coverageEntry);
+      return { body: { from, to, count: coverage.length, coverage }, cache: cacheOf(cached, CACHE_S) };
+    },
+  });
+}
