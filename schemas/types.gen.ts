@@ -113,7 +113,7 @@ export interface Block {
   readonly block_hash: string;
   readonly parent_hash: string;
   readonly timestamp_ms: number;
-  /** all transactions of the block; null where the source did not tell (log backfill) */
+  /** known transactions of the block: all where the source lists them, else those with a log; null in records of before they were counted */
   readonly tx_count: number | null;
   /** transactions with at least one event of ours */
   readonly polymarket_tx_count: number;

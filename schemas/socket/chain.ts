@@ -19,7 +19,10 @@ export const block = eventFrame('block', 'A block, after all of its events.', {
   block_hash: hex('Hash.'),
   timestamp: millis('Time of the block.'),
   parent_hash: hex('Hash of the block before.'),
-  tx_count: z.number().int().nullable().meta({ description: 'Null on recorded input.' }),
+  tx_count: z
+    .number()
+    .int()
+    .meta({ description: 'Known transactions: all of the block; on recorded input only those with a log.' }),
   polymarket_tx_count: z.number().int().meta({ description: 'Transactions with an event of the venue.' }),
   settlement_count: z.number().int().meta({ description: 'Transactions with a fill.' }),
   trade_volume_usd: usdc('Volume of the fills, each match once.'),

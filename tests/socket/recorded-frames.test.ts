@@ -70,6 +70,23 @@ describe('the recorded live tail', () => {
     expect(counts.redemption).toBeGreaterThan(0);
   });
 
+  it('counts the transactions of every block, at least those with an event of it', () => {
+    const hashes = new Map<unknown, Set<unknown>>();
+    for (const { frame } of frames) {
+      const { block_number: block, tx_hash: hash } = frame.data as Record<string, unknown>;
+      if (hash === undefined || block === null) continue;
+      hashes.set(block, (hashes.get(block) ?? new Set()).add(hash));
+    }
+    const blocks = frames.flatMap(({ kind, frame }) =>
+      kind === 'block' ? [frame.data as Record<string, number>] : [],
+    );
+    for (const data of blocks) {
+      expect(data.tx_count).toBeGreaterThanOrEqual(hashes.get(data.block_number)?.size ?? 0);
+      expect(data.tx_count).toBeGreaterThanOrEqual(data.polymarket_tx_count as number);
+    }
+    expect(blocks.some((data) => data.tx_count! > 1)).toBe(true);
+  });
+
   it('numbers the frames without a hole, in the text as in the record', () => {
     expect(frames.map(({ frame }) => frame.seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));

@@ -162,6 +162,19 @@ describe('decodeBlock', () => {
 });
 
 describe('blockEvent', () => {
+  it('counts the transactions that have a log where the source counts none, foreign ones and repeated ones once', () => {
+    const block = buildBlock(
+      fill(addresses.exchangeV2, wallet('bb'), 3n * M, hash('01')),
+      fill(addresses.exchangeV2, wallet('bb'), 4n * M, hash('01')),
+      transfer(hash('03')),
+    );
+    const foreign = { ...block.logs[0]!, address: wallet('99'), transactionHash: hash('04'), logIndex: '0x9' as const };
+    const uncounted = { ...block, txCount: null, logs: [...block.logs, foreign] };
+    const { events } = decodeBlock(uncounted);
+    expect(blockEvent(uncounted, events)).toMatchObject({ tx_count: 3, polymarket_tx_count: 2 });
+    expect(blockEvent({ ...uncounted, logs: [] }, [])).toMatchObject({ tx_count: 0, polymarket_tx_count: 0 });
+  });
+
   it('counts transactions and settlements, and each match once', () => {
     const block = buildBlock(
       fill(addresses.exchangeV2, wallet('bb'), 3n * M, hash('01')),

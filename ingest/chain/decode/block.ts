@@ -115,7 +115,8 @@ export function blockEvent(block: SourceBlock, events: readonly ChainFact[]): Bl
     block_hash: block.hash,
     parent_hash: block.parentHash,
     timestamp_ms: block.timestampS * 1000,
-    tx_count: block.txCount,
+    // Of a source that has no list of transactions, those with a log are known.
+    tx_count: block.txCount ?? new Set(block.logs.map((log) => log.transactionHash)).size,
     polymarket_tx_count: ours.size,
     settlement_count: settled.size,
     trade_volume: volume,

@@ -18,7 +18,8 @@ export function blockDraft(block: Block): Draft {
         block_hash: block.block_hash,
         timestamp: block.timestamp_ms,
         parent_hash: block.parent_hash,
-        tx_count: block.tx_count,
+        // Records of older versions lack the count where the source had none.
+        tx_count: block.tx_count ?? block.polymarket_tx_count,
         polymarket_tx_count: block.polymarket_tx_count,
         settlement_count: block.settlement_count,
         trade_volume_usd: units(block.trade_volume),

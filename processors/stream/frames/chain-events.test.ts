@@ -259,6 +259,22 @@ describe('the rest', () => {
     expect(draft.wallets).toBeUndefined();
   });
 
+  it('block of a record without a transaction count counts those with events', () => {
+    const draft = blockDraft({
+      id: 'block-8',
+      block_number: 8,
+      block_hash: place.block_hash,
+      parent_hash: '0xb0',
+      timestamp_ms: 1_780_000_006_000,
+      tx_count: null,
+      polymarket_tx_count: 5,
+      settlement_count: 2,
+      trade_volume: 1_000_000n,
+      contracts: null,
+    });
+    expect(draft.body).toMatchObject({ data: { tx_count: 5, polymarket_tx_count: 5 } });
+  });
+
   it('price_feed has seconds in timestamp, and bid = ask = price without a book', () => {
     const tick: PriceTick = {
       id: 'ETH/USD-1780000001000-0',
