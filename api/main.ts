@@ -21,6 +21,7 @@ import { createTableProgress } from './readiness/progress.js';
 import { loadingCheck } from './readiness/state.js';
 import { chainCheck } from './routes/health/health.js';
 import { createService } from './service.js';
+import { createGatewayView } from './sources/gateway-view.js';
 import { createSourceStatusView } from './sources/source-status-view.js';
 import { createClickHouseTables } from './tables/clickhouse-tables.js';
 import { createChainState } from './wallets/chain-state.js';
@@ -54,7 +55,8 @@ runProcess({
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
     const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
-    await Promise.all([accounts.ready(), sources.ready()]);
+    const gateways = createGatewayView({ log, codec, signal, onUnreadable });
+    await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
     const client = createClickHouse(await clickHouseConnection(config), { logger });
     const tables = createClickHouseTables(client);
     const progress = createTableProgress({ tables, log, sources, nowMs: Date.now, logger });
@@ -69,6 +71,7 @@ runProcess({
       tables,
       log,
       sources,
+      gateways,
       keys: createKeyDirectory(accounts),
       accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
       createKey: {
@@ -112,7 +115,7 @@ runProcess({
     // Never rejects; a statement under way ends with the client.
     void service.keepWarm(signal);
     try {
-      await sources.done;
+      await Promise.all([sources.done, gateways.done]);
     } finally {
       await server.close(DRAIN_MS);
       await usage.close();

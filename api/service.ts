@@ -35,6 +35,7 @@ import { createV1TradesRoutes } from './routes/v1-wallets/trades.js';
 import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
 import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
 import { createV3Routes } from './routes/v3/routes.js';
+import type { GatewayView } from './sources/gateway-view.js';
 import type { SourceStatusView } from './sources/source-status-view.js';
 import type { Tables } from './tables/port.js';
 import type { ChainState, Profiles } from './wallets/ports.js';
@@ -47,6 +48,7 @@ export interface ServiceDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
   readonly sources: Pick<SourceStatusView, 'all' | 'get'>;
+  readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
   readonly createKey: CreateKeyDeps;
   /** When an account was made. */
@@ -93,7 +95,16 @@ export function createService(deps: ServiceDeps): Service {
   const reads = createReads({ tables, nowMs, holding });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
-    createStatusRoute({ tables, log, sources, progress: deps.progress, cache, logger, startedAtMs: nowMs() }),
+    createStatusRoute({
+      tables,
+      log,
+      sources,
+      gateways: deps.gateways,
+      progress: deps.progress,
+      cache,
+      logger,
+      startedAtMs: nowMs(),
+    }),
     createCoverageRoute({ tables, nowMs, holding }),
     createKeyRoute(deps.createKey),
     createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),

@@ -10,6 +10,7 @@ const facts = (change: Partial<SourceFacts>): SourceFacts => ({
   last_event_ms: 100_000,
   shift_days: null,
   recorded_from_ms: null,
+  pending: null,
   phase: 'live',
   progress: 1,
   ...change,

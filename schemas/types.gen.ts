@@ -395,6 +395,10 @@ export interface Deposit {
 export interface GatewayAlive {
   /** Place the process runs at: a later process of the same instance takes its place */
   readonly instance: string;
+  /** Open event sockets */
+  readonly connections: number;
+  /** Of these, with a subscription without filters */
+  readonly firehoses: number;
 }
 
 export type SessionStage = 'claim' | 'hold' | 'ended';
@@ -789,6 +793,8 @@ export interface SourceStatus {
   readonly phase: SourcePhase;
   /** 0..1 of the history */
   readonly progress: number | null;
+  /** settlements seen in the mempool and not yet in a block (chain) */
+  readonly pending: number | null;
 }
 
 export interface ConfirmedFill {

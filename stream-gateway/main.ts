@@ -20,7 +20,7 @@ import { createKeyVerifier } from './key-verifier.js';
 import { createMeter } from './metering/meter.js';
 import { createHistory } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
-import { defaultGatewayLimits, startGatewayServer } from './server.js';
+import { defaultGatewayLimits, type GatewayServer, startGatewayServer } from './server.js';
 
 /** The window of snapshots: what of it is in memory need not be read from the log. */
 const RECENT_EVENTS = defaultGatewayLimits.snapshotWindowEvents;
@@ -46,6 +46,7 @@ runProcess({
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
     const adminPort = config.ports.admin.gateway;
+    let server: GatewayServer | undefined;
     const admission = createLogAdmission({
       log,
       codec,
@@ -58,6 +59,7 @@ runProcess({
         const account = accounts.account(accountId);
         return account === undefined ? undefined : plans[account.plan];
       },
+      load: () => ({ connections: server?.connections() ?? 0, firehoses: server?.firehoses() ?? 0 }),
     });
     await Promise.all([accounts.ready(), admission.ready()]);
     const usage = createUsageRecorder({ log, codec, logger, metrics });
@@ -76,7 +78,7 @@ runProcess({
     let caughtUp = false;
     let handed: number | undefined;
 
-    const server = await startGatewayServer({
+    const opened = await startGatewayServer({
       host: config.host,
       port: config.ports.gateway,
       sharedPort: config.gatewayProcesses > 1,
@@ -91,21 +93,22 @@ runProcess({
       metrics,
       logger,
     });
+    server = opened;
     board.started('own', async () => {
       if (handed !== undefined) lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - handed));
       return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'reading the last minutes' } };
     });
-    logger.info({ port: server.port }, 'event socket is open');
+    logger.info({ port: opened.port }, 'event socket is open');
     try {
       await tailStream({
         log,
         codec,
         lookbackEvents: RECENT_EVENTS,
         signal,
-        load: server.load,
+        load: opened.load,
         publish(events) {
           lastSeq.set(events.at(-1)?.seq ?? 0);
-          return server.publish(events);
+          return opened.publish(events);
         },
         onCaughtUp: () => {
           caughtUp = true;
@@ -116,7 +119,7 @@ runProcess({
         onBad,
       });
     } finally {
-      await server.close();
+      await opened.close();
       await Promise.all([admission.close(), usage.close()]);
       await admin.close();
       await clickhouse.close();

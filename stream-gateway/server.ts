@@ -66,6 +66,8 @@ interface SocketData extends Admitted {
 export interface GatewayServer {
   readonly port: number;
   readonly connections: () => number;
+  /** Connections with a subscription without filters. */
+  readonly firehoses: () => number;
   /** An event of the time before the start: for snapshots and replays only. */
   load(event: LiveEvent): void;
   /** Live events, in seq order. Resolves when the next may come. */
@@ -260,6 +262,7 @@ export async function startGatewayServer(deps: {
   return {
     port: uws.us_socket_local_port(token),
     connections: () => sockets.size,
+    firehoses: () => hub.firehoses,
     load: hub.load,
     publish: hub.publish,
     async close() {

@@ -4,13 +4,10 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { SourceStatus } from '../../schemas/types.gen.js';
+import { type FollowedTopic, followTopic } from './follow-topic.js';
 
 /** What ingest last said about each of its sources. */
-export interface SourceStatusView {
-  /** Resolves when everything the topic held at the start is known. Rejects when it cannot be read. */
-  ready(): Promise<void>;
-  /** Ends with the signal; rejects when the topic can no longer be read. */
-  readonly done: Promise<void>;
+export interface SourceStatusView extends FollowedTopic {
   /** By name. */
   all(): readonly SourceStatus[];
   get(source: string): SourceStatus | undefined;
@@ -36,25 +33,8 @@ export function createSourceStatusView(deps: {
     );
     if (event?.kind === 'source_status') statuses.set(event.value.source, event.value);
   };
-  const load = async (): Promise<number> => {
-    let { earliest: next } = await log.bounds(topic, 0);
-    for await (const batch of log.read({ topic, partition: 0, from: { offset: next }, follow: false, signal })) {
-      batch.records.forEach(apply);
-      next = batch.nextOffset;
-    }
-    return next;
-  };
-  const loaded = load();
-  const done = loaded.then(async (offset) => {
-    for await (const batch of log.read({ topic, partition: 0, from: { offset }, follow: true, signal })) {
-      batch.records.forEach(apply);
-    }
-  });
   return {
-    ready: async () => {
-      await loaded;
-    },
-    done,
+    ...followTopic({ log, topic, signal, apply }),
     all: () => [...statuses.values()].sort((a, b) => (a.source < b.source ? -1 : 1)),
     get: (source) => statuses.get(source),
   };

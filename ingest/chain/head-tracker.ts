@@ -78,6 +78,8 @@ export function createHeadTracker(deps: {
   signal: AbortSignal;
   origin: string;
   onUnreadable: OnUnreadable;
+  /** Called with the number of settlements that wait for a block, whenever it may have changed. */
+  onPendingCount?: (count: number) => void;
   now?: () => number;
   options?: Partial<HeadTrackerOptions>;
 }): HeadTracker {
@@ -110,6 +112,11 @@ export function createHeadTracker(deps: {
     const done = appender.add(records.map(({ record }) => record));
     done.catch(fail);
     return done;
+  };
+
+  const reportPending = (): void => {
+    metrics.pending.set(state.pendingCount);
+    deps.onPendingCount?.(state.pendingCount);
   };
 
   const retract = (fromNumber: number): void => {
@@ -239,7 +246,7 @@ export function createHeadTracker(deps: {
       }
     }
     metrics.pendingExpired.inc(state.expire(now()));
-    metrics.pending.set(state.pendingCount);
+    reportPending();
   };
 
   const work = async (): Promise<void> => {
@@ -259,6 +266,7 @@ export function createHeadTracker(deps: {
     async recover() {
       const windowMs = options.recoveryWindowMs;
       open = await recoverHead({ ...deps, state, windowMs, nowMs: now() });
+      reportPending();
       const tip = state.tip();
       if (tip !== undefined || open !== null) {
         const facts = { tip: tip?.number, tail: state.tailLength, pending: state.pendingCount, half: open?.number };
@@ -297,7 +305,7 @@ export function createHeadTracker(deps: {
       }
       if (!state.addPending(pending, now())) return;
       if (state.pendingCount > options.maxPending) metrics.pendingExpired.inc(state.expire(now()));
-      metrics.pending.set(state.pendingCount);
+      reportPending();
       void add([record]);
     },
     onFinalized: (number, hash) => state.finalize(number, hash),

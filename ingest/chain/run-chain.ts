@@ -45,7 +45,16 @@ export async function runChain(deps: {
   const origin = source.mode === 'live' ? 'polygon-rpc' : 'polygon-recorded';
   const onUnreadable = createOnUnreadable({ metrics: deps.metrics, logger });
   const shared = { log, codec, encodeBlock, cache, deadLetters, metrics, logger, origin, onUnreadable };
-  const tracker = createHeadTracker({ ...shared, source, decoder, signal, now, options: deps.headOptions });
+  const onPendingCount = (pending: number) => status.note({ pending });
+  const tracker = createHeadTracker({
+    ...shared,
+    source,
+    decoder,
+    signal,
+    now,
+    onPendingCount,
+    options: deps.headOptions,
+  });
   const final = createFinalWriter({
     ...shared,
     source,

@@ -9,6 +9,8 @@ export type SourceFacts = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms'
 export interface SourceStatusWriter {
   /** Merge what is known now. Written soon, at most twice a second. */
   update(facts: Partial<SourceFacts>): void;
+  /** Merge what changes all the time: written with the next write, no sooner. */
+  note(facts: Partial<SourceFacts>): void;
   readonly current: SourceFacts;
   /** Writes `stopped` and ends the timer. */
   close(): Promise<void>;
@@ -39,6 +41,7 @@ export function createSourceStatus(deps: {
     recorded_from_ms: null,
     phase: 'history',
     progress: null,
+    pending: null,
     ...deps.initial,
   };
   let timer: NodeJS.Timeout | null = null;
@@ -87,6 +90,9 @@ export function createSourceStatus(deps: {
       if (!changed) return;
       facts = { ...facts, ...change };
       plan(Math.max(0, lastWriteMs + MIN_INTERVAL_MS - now()));
+    },
+    note(change) {
+      if (!closed) facts = { ...facts, ...change };
     },
     get current() {
       return facts;

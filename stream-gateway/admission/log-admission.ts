@@ -57,6 +57,8 @@ export function createLogAdmission(deps: {
   instance: string;
   /** The account's terms of now: a plan without session time ends nobody's connection. */
   termsOf?: (accountId: string) => PlanTerms | undefined;
+  /** What this process serves now; told to other processes with every beat. */
+  load?: () => { readonly connections: number; readonly firehoses: number };
   processId?: string;
   nowMs?: () => number;
   /** 0: no clock. */
@@ -209,7 +211,14 @@ export function createLogAdmission(deps: {
 
   const beat = () => {
     const now = nowMs();
-    writer.write(processKey(processId), { 'oddstream.GatewayAlive': { instance: deps.instance } });
+    writer.write(processKey(processId), {
+      'oddstream.GatewayAlive': {
+        instance: deps.instance,
+        connections: 0,
+        firehoses: 0,
+        ...deps.load?.(),
+      },
+    });
     for (const session of own.all()) {
       if (!session.admitted) continue;
       const every = session.terms.sessionSecondsPerDay === null ? RENEW_MS : RECORD_TIME_MS;

@@ -32,6 +32,8 @@ export const createMember = (peer: Peer): Member => ({ peer, native: new Map(), 
 export interface Hub {
   /** seq of the newest event handed over; -1 before the first. */
   readonly head: number;
+  /** Connections with a subscription without filters. */
+  readonly firehoses: number;
   /** An event of the time before the start: for replays only. */
   load(event: LiveEvent): void;
   /** Live events, in seq order. Resolves when the next may come; gives the sockets a turn every slice of bytes. */
@@ -63,6 +65,7 @@ export function createHub(deps: {
   let dirty: Member[] = [];
   let head = -1;
   let sliceBytes = 0;
+  let firehoses = 0;
   let current: LiveEvent | null = null;
 
   const offer = ({ member, filter }: Subscription, indexed: boolean) => {
@@ -90,6 +93,9 @@ export function createHub(deps: {
     get head() {
       return head;
     },
+    get firehoses() {
+      return firehoses;
+    },
     load(event) {
       recent.push(event);
       head = event.seq;
@@ -116,6 +122,7 @@ export function createHub(deps: {
         index.add(subscription);
         return;
       }
+      if (member.native.size === 0) firehoses++;
       for (const channel of filter.channels) {
         const count = member.native.get(channel) ?? 0;
         member.native.set(channel, count + 1);
@@ -136,6 +143,7 @@ export function createHub(deps: {
           natives.leave(member.peer, channel);
         }
       }
+      if (member.native.size === 0) firehoses--;
     },
     drop(member) {
       natives.drop(member.peer);

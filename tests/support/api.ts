@@ -6,6 +6,7 @@ import type { CompletedRequest } from '../../api/metering/port.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/groups.js';
 import type { Loading } from '../../api/readiness/state.js';
 import { createService, type Service } from '../../api/service.js';
+import { createGatewayView } from '../../api/sources/gateway-view.js';
 import { createSourceStatusView } from '../../api/sources/source-status-view.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
@@ -113,7 +114,8 @@ export async function startApi(options: {
   const onUnreadable = createOnUnreadable({ metrics, logger });
   const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
   const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
-  await Promise.all([accounts.ready(), sources.ready()]);
+  const gateways = createGatewayView({ log, codec, signal, onUnreadable });
+  await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
 
   const clock = { nowMs: options.nowMs };
   const trouble: ApiHarness['trouble'] = { tables: null, reachable: true };
@@ -132,6 +134,7 @@ export async function startApi(options: {
     tables,
     log,
     sources,
+    gateways,
     keys: createKeyDirectory(accounts),
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'of these tests' },
@@ -211,6 +214,7 @@ export async function startApi(options: {
         recorded_from_ms: null,
         phase: 'live',
         progress: 1,
+        pending: null,
         ...status,
       };
       const encoded = codec.encode('source_status', value);
@@ -227,7 +231,7 @@ export async function startApi(options: {
     async stop() {
       controller.abort();
       await server.close(500);
-      await Promise.all([processing, sources.done]);
+      await Promise.all([processing, sources.done, gateways.done]);
       await engine.stop();
     },
   };

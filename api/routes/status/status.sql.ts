@@ -1,3 +1,4 @@
+import { isCombo } from '../../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../../tables/port.js';
 
 export interface CountsRow {
@@ -5,6 +6,8 @@ export interface CountsRow {
   readonly wallets: string;
   readonly tokens: string;
   readonly latest_block: string;
+  readonly traded: string;
+  readonly described: string;
 }
 
 /** Sizes of what we hold. Wallets are counted approximately (HyperLogLog-like, within about 1 %). */
@@ -13,6 +16,9 @@ export const countsSql: Sql = {
       (SELECT uniqExact(condition_id) FROM markets) AS markets,
       (SELECT uniq(wallet) FROM fills_by_wallet) AS wallets,
       (SELECT uniqExact(token_id) FROM tokens) AS tokens,
-      (SELECT max(block_number) FROM blocks) AS latest_block`,
+      (SELECT max(block_number) FROM blocks) AS latest_block,
+      (SELECT uniqExact(token_id) FROM token_volumes WHERE NOT ${isCombo('token_id')}) AS traded,
+      (SELECT uniqExact(token_id) FROM token_volumes
+        WHERE NOT ${isCombo('token_id')} AND token_id IN (SELECT token_id FROM tokens)) AS described`,
   params: {},
 };

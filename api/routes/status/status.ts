@@ -7,6 +7,7 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import { defineRoute, type Reply, type Route } from '../../http/route.js';
 import type { TableProgress } from '../../readiness/progress.js';
 import { groupEntry, groupSchema } from '../../readiness/state.js';
+import type { GatewayView } from '../../sources/gateway-view.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
@@ -38,9 +39,9 @@ const statusSchema = z.object({
   uptime_seconds: z.int(),
   stream_length: z.int().meta({ description: 'Chain events the head topic holds.' }),
   events_stream_length: z.int().meta({ description: 'Events the subscribers’ stream holds.' }),
-  pending_txs: count.meta({ description: 'null: only the gateway knows.' }),
-  ws_subscribers: count.meta({ description: 'null: only the gateway knows.' }),
-  firehose_connections: count.meta({ description: 'null: only the gateway knows.' }),
+  pending_txs: z.int().meta({ description: 'Settlements seen in the mempool and not yet in a block.' }),
+  ws_subscribers: z.int().meta({ description: 'Open event sockets of all gateway processes, a few seconds old.' }),
+  firehose_connections: z.int().meta({ description: 'Of these, with a subscription without filters.' }),
   redis_memory: z.string().meta({ description: '`none`: no Redis in this deployment.' }),
   state: z
     .object({
@@ -52,6 +53,14 @@ const statusSchema = z.object({
       latest_block: count,
     })
     .meta({ description: 'Counts from the tables are null while the tables cannot be read.' }),
+  metadata_observability: z
+    .object({
+      connected: z.boolean().meta({ description: 'The catalogue source is connected.' }),
+      last_event_age_seconds: z.number().nullable().meta({ description: 'Since the catalogue source last had news.' }),
+      traded_tokens: count.meta({ description: 'Outcome tokens with a fill.' }),
+      described_tokens: count.meta({ description: 'Of these, with an entry in the catalogue.' }),
+    })
+    .meta({ description: 'How much of what is traded has metadata.' }),
   mode: z.enum(['live', 'recorded']).nullable(),
   notice: z.string().meta({ description: 'Says when the data is recorded and shifted in time.' }),
   sources: z.array(sourceSchema),
@@ -97,6 +106,7 @@ export interface StatusDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
   readonly sources: Pick<SourceStatusView, 'all'>;
+  readonly gateways: Pick<GatewayView, 'load'>;
   readonly progress: Pick<TableProgress, 'current'>;
   readonly cache: TtlCache;
   readonly logger: Logger;
@@ -136,9 +146,9 @@ export function createStatusRoute(deps: StatusDeps): Route {
         uptime_seconds: 3600,
         stream_length: 120000,
         events_stream_length: 118000,
-        pending_txs: null,
-        ws_subscribers: null,
-        firehose_connections: null,
+        pending_txs: 4,
+        ws_subscribers: 12,
+        firehose_connections: 3,
         redis_memory: 'none',
         state: {
           market_count: 900,
@@ -147,6 +157,12 @@ export function createStatusRoute(deps: StatusDeps): Route {
           events_buffered: 118000,
           events_processed: 240000,
           latest_block: 91000001,
+        },
+        metadata_observability: {
+          connected: true,
+          last_event_age_seconds: 2.5,
+          traded_tokens: 1750,
+          described_tokens: 1700,
         },
         mode: 'recorded',
         notice:
@@ -190,6 +206,8 @@ export function createStatusRoute(deps: StatusDeps): Route {
         counts(),
       ]);
       const sources = statuses.map((status) => sourceEntry(status, context.nowMs));
+      const catalog = sources.find(({ source }) => source === 'catalog');
+      const sockets = deps.gateways.load(context.nowMs);
       const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
       return {
         body: {
@@ -198,9 +216,9 @@ export function createStatusRoute(deps: StatusDeps): Route {
           uptime_seconds: Math.max(0, Math.floor((context.nowMs - deps.startedAtMs) / 1000)),
           stream_length: chain.length,
           events_stream_length: stream.length,
-          pending_txs: null,
-          ws_subscribers: null,
-          firehose_connections: null,
+          pending_txs: statuses.reduce((sum, { pending }) => sum + (pending ?? 0), 0),
+          ws_subscribers: sockets.connections,
+          firehose_connections: sockets.firehoses,
           redis_memory: 'none',
           state: {
             market_count: number(row?.markets),
@@ -209,6 +227,12 @@ export function createStatusRoute(deps: StatusDeps): Route {
             events_buffered: stream.length,
             events_processed: stream.next,
             latest_block: number(row?.latest_block),
+          },
+          metadata_observability: {
+            connected: catalog?.connected ?? false,
+            last_event_age_seconds: catalog?.last_event_age_seconds ?? null,
+            traded_tokens: number(row?.traded),
+            described_tokens: number(row?.described),
           },
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),
