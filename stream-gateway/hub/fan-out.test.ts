@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MeterName } from '../metering/meter.js';
-import { connectTestClient, startTestGateway, streamEvent } from '../testing.js';
+import { connectTestClient, type Frame, startTestGateway, streamEvent } from '../testing.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -62,6 +62,29 @@ describe('fan-out', () => {
     one.send({ action: 'ping' });
     await one.count(8);
     expect(one.frames.slice(2).map(({ seq, type }) => seq ?? type)).toEqual([1, 2, 'unsubscribed', 3, 5, 'pong']);
+  });
+
+  it('counts connections with a subscription without filters, each once, for as long as it has one', async () => {
+    const { server } = await gateway();
+    const [one, two, three] = [await client(server), await client(server), await client(server)] as const;
+    const counts = () => [server.connections(), server.firehoses()];
+    await one.subscribe('trades', { wallets: ['0xaa'] });
+    expect(counts()).toEqual([3, 0]);
+    const first = await one.subscribe('trades');
+    const second = await one.subscribe('global');
+    await two.subscribe('blocks');
+    expect(counts()).toEqual([3, 2]);
+    const end = async ({ subscription_id }: Frame) => {
+      one.send({ action: 'unsubscribe', subscription_id });
+      await one.next();
+    };
+    await end(first);
+    expect(counts()).toEqual([3, 2]);
+    await end(second);
+    expect(counts()).toEqual([3, 1]);
+    two.socket.close();
+    three.socket.close();
+    await expect.poll(counts).toEqual([1, 0]);
   });
 
   it('deflates events into binary frames that inflate on their own, and nothing else', async () => {

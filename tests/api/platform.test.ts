@@ -396,7 +396,10 @@ describe('health and status', () => {
 
   it('says per source how far it is, and that the data is recorded and shifted', async () => {
     const key = await api.key('free');
-    await api.reportSource({ recorded_from_ms: Date.UTC(2027, 3, 12) });
+    await api.reportSource({ recorded_from_ms: Date.UTC(2027, 3, 12), pending: 3 });
+    await api.reportSource({ source: 'catalog', head: null, finalized: null, last_event_ms: NOW - 7500 });
+    await api.reportGateway('one', { connections: 7, firehoses: 4 });
+    await api.reportGateway('two', { connections: 5, firehoses: 0 });
     await api.reportSource({ source: 'oracle', head: null, finalized: null, last_event_ms: null, progress: null });
     expect((await answerOf('/v1/status')).status).toBe(401);
     const { status, body } = await api.get('/v1/status', key);
@@ -407,9 +410,9 @@ describe('health and status', () => {
       uptime_seconds: 0,
       stream_length: 0,
       events_stream_length: 0,
-      pending_txs: null,
-      ws_subscribers: null,
-      firehose_connections: null,
+      pending_txs: 3,
+      ws_subscribers: 12,
+      firehose_connections: 4,
       redis_memory: 'none',
       state: {
         market_count: 0,
@@ -419,10 +422,17 @@ describe('health and status', () => {
         events_processed: 0,
         latest_block: 0,
       },
+      metadata_observability: {
+        connected: true,
+        last_event_age_seconds: 7.5,
+        traded_tokens: 0,
+        described_tokens: 0,
+      },
       mode: 'recorded',
       notice:
-        'Recorded data, not live (chain, oracle). The history keeps its true times; the recorded day is played as a live tail, shifted in time (chain by 40 days, oracle by 40 days).',
+        'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is played as a live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',
       sources: [
+        expect.objectContaining({ source: 'catalog', connected: true }),
         {
           source: 'chain',
           mode: 'recorded',

@@ -6,7 +6,7 @@ import type { CompletedRequest } from '../../api/metering/port.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/groups.js';
 import type { Loading } from '../../api/readiness/state.js';
 import { createService, type Service } from '../../api/service.js';
-import { createGatewayView } from '../../api/sources/gateway-view.js';
+import { createGatewayView, type GatewayLoad } from '../../api/sources/gateway-view.js';
 import { createSourceStatusView } from '../../api/sources/source-status-view.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
@@ -53,6 +53,8 @@ export interface ApiHarness {
   siblingKey(rawKey: string): Promise<string>;
   send(command: AccountCommand['command']): Promise<void>;
   reportSource(status: Partial<SourceStatus>): Promise<void>;
+  /** What a gateway process says of itself now. */
+  reportGateway(processId: string, load: GatewayLoad): Promise<void>;
   /** A GET; 2xx bodies are held against the route's own schema, to the last field. */
   get(path: string, key?: string | null, headers?: Record<string, string>): Promise<Answer>;
   /** The body of a GET that must answer 200. */
@@ -220,6 +222,17 @@ export async function startApi(options: {
       const encoded = codec.encode('source_status', value);
       await log.append(topics.sources.name, [{ key: value.source, value: encoded, timestampMs: clock.nowMs }]);
       await expect.poll(() => sources.get(value.source)).toEqual(value);
+    },
+    async reportGateway(processId, load) {
+      const atMs = clock.nowMs;
+      const before = gateways.load(atMs);
+      const value = codec.encode('gateway_session', {
+        process_id: processId,
+        at_ms: atMs,
+        fact: { 'oddstream.GatewayAlive': { instance: processId, ...load } },
+      });
+      await log.append(topics.gatewaySessions.name, [{ key: `process:${processId}`, value, timestampMs: atMs }]);
+      await expect.poll(() => gateways.load(atMs)).not.toEqual(before);
     },
     request,
     get,
