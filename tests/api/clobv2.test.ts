@@ -207,6 +207,15 @@ describe('sums', () => {
       buy_volume_usdc: '44.0000000000000000',
       sell_volume_usdc: '0.0000000000000000',
       volume_shares: '110.0000000000000000',
+      trades_quantity: '2',
+      buys_quantity: '2',
+      sells_quantity: '0',
+      collateral_volume: '44000000',
+      scaled_collateral_volume: '44',
+      collateral_buy_volume: '44000000',
+      scaled_collateral_buy_volume: '44',
+      collateral_sell_volume: '0',
+      scaled_collateral_sell_volume: '0',
       market: snow.question,
       slug: snow.slug,
       outcome: 'Yes',
@@ -277,17 +286,34 @@ describe('sums', () => {
     expect(candles.candles).toEqual([
       {
         bucket: '2026-09-21T00:00:00+00:00',
+        time: T - (T % 86_400),
         time_unix: T - (T % 86_400),
         open: '0.40000000000000000000',
         high: '0.40000000000000000000',
         low: '0.40000000000000000000',
         close: '0.40000000000000000000',
         volume_usdc: '44.0000000000000000',
+        volume_buy: '44.0000000000000000',
+        volume_sell: '0.0000000000000000',
         volume_shares: '110.0000000000000000',
         trades: 2,
+        vwap: '0.40000000000000000000',
       },
     ]);
-    expect(await get('candles/4')).toMatchObject({ count: 0, candles: [] });
+    expect(candles).toMatchObject({
+      pagination: { limit: 500, has_more: false, older_end_ts: null, newer_start_ts: null },
+      question: snow.question,
+      slug: snow.slug,
+      outcome: 'Yes',
+      image: snow.image,
+      condition_id: snow.conditionId,
+    });
+    expect(await get('candles/4')).toMatchObject({
+      count: 0,
+      candles: [],
+      pagination: { has_more: false, older_end_ts: null },
+      question: null,
+    });
   });
 });
 

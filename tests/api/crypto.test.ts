@@ -146,7 +146,8 @@ describe('/v1/crypto/active', () => {
     expect(body).toEqual({
       markets: [
         {
-          id: 'e-btc',
+          // 10^15 and the first 12 hex digits of sha256('e-btc'): the catalogue has no number of it.
+          id: '1271369384920486',
           slug: `btc-updown-5m-${S}`,
           title: 'Bitcoin Up or Down',
           active: true,
@@ -166,7 +167,7 @@ describe('/v1/crypto/active', () => {
           ],
         },
         {
-          id: `e-sol-updown-5m-${S}`,
+          id: '1195885528077679',
           slug: `sol-updown-5m-${S}`,
           title: `Title of sol-updown-5m-${S}`,
           active: true,

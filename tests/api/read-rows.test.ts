@@ -227,7 +227,7 @@ it.each<[string, number]>([
   [`/clobv2/markets/${token(5)}/trades`, RANGE + TITLES],
   [`/clobv2/markets/${token(5)}/volume`, RANGE],
   [`/clobv2/markets/${token(5)}/orderbook`, RANGE],
-  [`/clobv2/candles/${token(5)}`, 2 * RANGE],
+  [`/clobv2/candles/${token(5)}`, 2 * RANGE + TITLES],
   ['/clobv2/volume/hourly', RANGE],
   ['/clobv2/builders', RANGE],
   ['/clobv2/positions?offset=9000', 2 * RANGE + TITLES],

@@ -209,11 +209,15 @@ describe('the catalogue', () => {
     expect(await get(`/v3/builders/${BUILDER_2.slice(2)}`)).toMatchObject({
       fill_count: 2,
       volume_e6: '90000001',
-      volume_usdc: 90.000001,
+      volume_usdc: '90.000001',
       total_maker_volume: '100000001',
       total_taker_volume: '90000002',
+      sell_volume: '100000000',
       sell_volume_e6: '100000000',
+      sell_volume_usdc: '100',
+      buy_volume: '2',
       buy_volume_e6: '2',
+      buy_volume_usdc: '0.000002',
       total_fees: '7',
       rank: 1,
     });

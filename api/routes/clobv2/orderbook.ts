@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatMoney } from '../../../schemas/primitives/money.js';
 import { untitled } from '../../fills/titles.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
@@ -11,6 +12,8 @@ import { titleFields, titleOf } from './volumes.js';
 
 const count = z.string().meta({ description: 'Whole number, as text.' });
 const decimal = z.string().meta({ description: 'Decimal text.' });
+const baseUnits = z.string().meta({ description: 'USDC in base units (6 decimals).' });
+/** The sums twice: under the names of this group, and under those of the venue's public index. */
 const rollupSchema = z.object({
   total_trades: count,
   buys: count,
@@ -19,6 +22,15 @@ const rollupSchema = z.object({
   buy_volume_usdc: decimal,
   sell_volume_usdc: decimal,
   volume_shares: decimal,
+  trades_quantity: count,
+  buys_quantity: count,
+  sells_quantity: count,
+  collateral_volume: baseUnits,
+  scaled_collateral_volume: decimal,
+  collateral_buy_volume: baseUnits,
+  scaled_collateral_buy_volume: decimal,
+  collateral_sell_volume: baseUnits,
+  scaled_collateral_sell_volume: decimal,
   ...titleFields,
 });
 
@@ -30,6 +42,15 @@ const sumsFrom = (sums: TokenVolume) => ({
   buy_volume_usdc: amountText(sums.buyUsdc),
   sell_volume_usdc: amountText(sums.sellUsdc),
   volume_shares: amountText(sums.shares),
+  trades_quantity: String(sums.trades),
+  buys_quantity: String(sums.buys),
+  sells_quantity: String(sums.sells),
+  collateral_volume: sums.usdc.toString(),
+  scaled_collateral_volume: formatMoney(sums.usdc),
+  collateral_buy_volume: sums.buyUsdc.toString(),
+  scaled_collateral_buy_volume: formatMoney(sums.buyUsdc),
+  collateral_sell_volume: sums.sellUsdc.toString(),
+  scaled_collateral_sell_volume: formatMoney(sums.sellUsdc),
 });
 
 const exampleSums: TokenVolume = {
@@ -53,7 +74,8 @@ export function createClobOrderbook(deps: { tables: Tables; reads: Reads }): Rou
     gate: 'clobv2',
     path: '/clobv2/markets/{token_id}/orderbook',
     summary: 'What the order book of an outcome token has matched',
-    description: 'The sums of its volume, as text: each match counts once, by the side of its maker. No levels.',
+    description:
+      'The sums of its volume, as text: each match counts once, by the side of its maker. No levels. The names of the venue’s public index stand beside ours.',
     params: z.object({ token_id: clob.tokenId }),
     success: {
       description: 'The sums; only `token_id`, `source` and `found: false` for an unknown token',

@@ -40,29 +40,44 @@ export const titleOf = (title: TokenTitle) => ({
   condition_id: title.conditionId,
 });
 
+const { market: _, ...shortTitleFields } = titleFields;
+const candleTitleFields = { question: titleFields.market, ...shortTitleFields };
+const candleTitleOf = (title: TokenTitle) => {
+  const { market: question, ...rest } = titleOf(title);
+  return { question, ...rest };
+};
+
 const names = Object.keys(resolutions) as Resolution[];
 const candleSchema = z.object({
   bucket: z.string(),
+  time: z.int().meta({ description: 'Start of the bucket, Unix seconds; time_unix is the same.' }),
   time_unix: z.int(),
   open: decimal,
   high: decimal,
   low: decimal,
   close: decimal,
   volume_usdc: decimal,
+  volume_buy: decimal.meta({ description: 'USDC of the trades whose maker bought, decimal text.' }),
+  volume_sell: decimal.meta({ description: 'USDC of the trades whose maker sold: the rest of volume_usdc.' }),
   volume_shares: decimal,
   trades: z.int(),
+  vwap: decimal.meta({ description: 'USD per share over the bucket: volume_usdc by volume_shares.' }),
 });
 const PRICE_PLACES = 20;
 const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
   bucket: isoTime(candle.startS),
+  time: candle.startS,
   time_unix: candle.startS,
   open: padded(candle.open, PRICE_PLACES),
   high: padded(candle.high, PRICE_PLACES),
   low: padded(candle.low, PRICE_PLACES),
   close: padded(candle.close, PRICE_PLACES),
   volume_usdc: amountText(candle.usdc),
+  volume_buy: amountText(candle.buyUsdc),
+  volume_sell: amountText(candle.usdc - candle.buyUsdc),
   volume_shares: amountText(candle.shares),
   trades: candle.trades,
+  vwap: priceText(candle.usdc, candle.shares),
 });
 
 /** Sums of the second exchange generation and later ones, and candles. */
@@ -155,6 +170,13 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
         resolution: z.enum(names),
         count: z.int(),
         candles: z.array(candleSchema),
+        pagination: z.object({
+          limit: z.int(),
+          has_more: z.boolean().meta({ description: 'The token has older candles.' }),
+          older_end_ts: z.int().nullable().meta({ description: '`end` of the page of older candles; null: none.' }),
+          newer_start_ts: z.int().nullable().meta({ description: '`start` of all newer candles; null: none.' }),
+        }),
+        ...candleTitleFields,
       }),
       example: {
         token_id: exampleFill.token_id,
@@ -164,30 +186,56 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
         candles: [
           {
             bucket: '2026-09-21T14:00:00+00:00',
+            time: 1789999200,
             time_unix: 1789999200,
             open: priceText(400_000n, 1_000_000n),
             high: priceText(420_000n, 1_000_000n),
             low: priceText(400_000n, 1_000_000n),
             close: priceText(410_000n, 1_000_000n),
             volume_usdc: amountText(82_000_000n),
+            volume_buy: amountText(42_000_000n),
+            volume_sell: amountText(40_000_000n),
             volume_shares: amountText(200_000_000n),
             trades: 2,
+            vwap: priceText(82_000_000n, 200_000_000n),
           },
         ],
+        pagination: { limit: 500, has_more: true, older_end_ts: 1789999199, newer_start_ts: null },
+        ...candleTitleOf(exampleTitle),
       },
     },
     async handler({ params: { token_id }, query }) {
-      const page = await readCandles(tables, {
-        tokenId: token_id,
-        seconds: resolutions[query.resolution],
-        limit: query.limit,
-        direction: 'before',
-        fromS: query.start ?? null,
-        toS: query.end ?? null,
-        gapFill: false,
-      });
-      const found = page.candles.map(candleFrom).reverse();
-      return { body: { token_id, source: SOURCE, resolution: query.resolution, count: found.length, candles: found } };
+      const { resolution, limit, start, end } = query;
+      const seconds = resolutions[resolution];
+      const [page, titles] = await Promise.all([
+        readCandles(tables, {
+          tokenId: token_id,
+          seconds,
+          limit,
+          direction: 'before',
+          fromS: start ?? null,
+          toS: end ?? null,
+          gapFill: false,
+        }),
+        reads.titlesOf([token_id]),
+      ]);
+      const [first, last] = [page.candles[0], page.candles.at(-1)];
+      return {
+        body: {
+          token_id,
+          source: SOURCE,
+          resolution,
+          count: page.candles.length,
+          candles: page.candles.map(candleFrom).reverse(),
+          pagination: {
+            limit,
+            has_more: page.hasOlder,
+            older_end_ts: page.hasOlder && first !== undefined ? first.startS - 1 : null,
+            newer_start_ts: page.hasNewer && last !== undefined ? last.startS + seconds : null,
+          },
+          ...candleTitleOf(titles.get(token_id) ?? untitled),
+        },
+      };
     },
   });
 

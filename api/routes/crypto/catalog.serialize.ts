@@ -1,3 +1,4 @@
+import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
 import type { EventRow, MarketRow, SeriesRow } from './catalog.sql.js';
@@ -5,7 +6,7 @@ import type { EventRow, MarketRow, SeriesRow } from './catalog.sql.js';
 /** An event of /v1/crypto/markets with its markets: prices as numbers. */
 export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
   return {
-    id: event.id,
+    id: numericId(event.id),
     slug: event.slug,
     title: event.title,
     startDate: isoFrom(event.start_ms),
@@ -17,7 +18,7 @@ export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
     openInterest: event.open_interest,
     seriesSlug: event.series_slug ?? '',
     markets: inEventOrder(markets, event.market_condition_ids).map((market) => ({
-      id: market.id,
+      id: numericId(market.id),
       question: market.question,
       conditionId: market.condition_id,
       outcomes: [...market.outcomes],
@@ -34,7 +35,7 @@ export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
 /** An entry of /v1/crypto/active: the window's event, or what its market says of it. `outcomes` is a string that holds JSON. */
 export function activeEntry(market: MarketRow, event: EventRow | undefined) {
   return {
-    id: event?.id ?? market.event_id ?? market.id,
+    id: numericId(event?.id ?? market.event_id ?? market.id),
     slug: market.slug,
     title: event?.title ?? market.event_title ?? market.question,
     active: boolFrom(event?.active ?? market.active),
@@ -58,7 +59,7 @@ export function activeEntry(market: MarketRow, event: EventRow | undefined) {
 /** The catalogue calls the hourly pattern by its name; we list it as 1h. */
 export function seriesEntry(row: SeriesRow) {
   return {
-    id: row.id,
+    id: numericId(row.id),
     slug: row.slug,
     title: row.title,
     recurrence: row.recurrence === 'hourly' ? '1h' : row.recurrence,

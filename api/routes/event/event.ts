@@ -4,6 +4,7 @@ import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
@@ -33,7 +34,7 @@ const market = z.object({
 });
 
 const event = z.object({
-  id: z.string(),
+  id: z.string().meta({ description: 'A number, as text.' }),
   slug: z.string(),
   title: z.string(),
   description: z.string(),
@@ -60,7 +61,7 @@ export function eventDetail(
   series: EventSeriesRow | undefined,
 ): z.input<typeof event> {
   return {
-    id: row.id,
+    id: numericId(row.id),
     slug: row.slug,
     title: row.title,
     description: row.description,
@@ -86,7 +87,7 @@ export function eventDetail(
       groupItemTitle: entry.group_item_title ?? '',
       tokenId: entry.tokens[0] ?? '',
     })),
-    series: series === undefined ? null : { ...series },
+    series: series === undefined ? null : { ...series, id: numericId(series.id) },
     similarMarkets: 0,
     annotations: 0,
   };

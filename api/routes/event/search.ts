@@ -3,6 +3,7 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom } from '../../tables/values.js';
@@ -20,7 +21,7 @@ const market = z.object({
   active: z.boolean(),
 });
 const event = z.object({
-  id: z.string(),
+  id: z.string().meta({ description: 'A number, as text.' }),
   slug: z.string(),
   title: z.string(),
   image: z.string().nullable(),
@@ -50,7 +51,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache }
     const ids = events.map((row) => row.id);
     const markets = ids.length === 0 ? [] : await tables.rows<FoundMarketRow>(foundMarketsSql(ids));
     return events.map((row) => ({
-      id: row.id,
+      id: numericId(row.id),
       slug: row.slug,
       title: row.title,
       image: row.image,

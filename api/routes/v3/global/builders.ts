@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moneyToNumber } from '../../../../schemas/primitives/money.js';
+import { formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../../cache/ttl-cache.js';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { ApiError } from '../../../errors/failure.js';
@@ -18,7 +18,8 @@ const SCOPE = 'order_fills' as const;
 const SEMANTICS =
   'volume is the USDC leg of every fill of an order with the code; buy_ and sell_ count shares at one dollar.';
 
-const baseUnits = z.string();
+const baseUnits = z.string().meta({ description: 'Base units (6 decimals).' });
+const usdText = z.string().meta({ description: 'USD, decimal text.' });
 const builderSchema = z.object({
   builder: z.string(),
   builder_code: z.string(),
@@ -38,17 +39,26 @@ const builderSchema = z.object({
   total_taker_volume_usdc: z.number(),
   volume: z.string(),
   volume_e6: baseUnits,
-  volume_usdc: z.number(),
+  volume_usdc: usdText,
+  buy_volume: baseUnits,
   buy_volume_e6: baseUnits,
-  buy_volume_usdc: z.number(),
+  buy_volume_usdc: usdText,
+  sell_volume: baseUnits,
   sell_volume_e6: baseUnits,
-  sell_volume_usdc: z.number(),
+  sell_volume_usdc: usdText,
   volume_scope: z.literal(SCOPE),
   volume_semantics: z.string(),
+  external_rank: z.int().nullable().meta({ description: 'In a ranking of the venue’s own; null: none is read here.' }),
+  external_volume: z.string().nullable(),
+  external_active_users: z.int().nullable(),
+  stats_refreshed_at: z.string().nullable().meta({ description: 'When the external figures were read; null: never.' }),
+  stats_checked_at: z.string().nullable(),
+  stats_pending: z.boolean().meta({ description: 'Whether external figures are still to come.' }),
 });
 
 function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchema> {
   const usd = (units: string) => moneyToNumber(BigInt(units));
+  const text = (units: string) => formatMoney(BigInt(units));
   return {
     builder: row.builder,
     builder_code: row.builder,
@@ -68,13 +78,21 @@ function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchem
     total_taker_volume_usdc: usd(row.taker_amount),
     volume: row.usdc,
     volume_e6: row.usdc,
-    volume_usdc: usd(row.usdc),
+    volume_usdc: text(row.usdc),
+    buy_volume: row.buy_shares,
     buy_volume_e6: row.buy_shares,
-    buy_volume_usdc: usd(row.buy_shares),
+    buy_volume_usdc: text(row.buy_shares),
+    sell_volume: row.sell_shares,
     sell_volume_e6: row.sell_shares,
-    sell_volume_usdc: usd(row.sell_shares),
+    sell_volume_usdc: text(row.sell_shares),
     volume_scope: SCOPE,
     volume_semantics: SEMANTICS,
+    external_rank: null,
+    external_volume: null,
+    external_active_users: null,
+    stats_refreshed_at: null,
+    stats_checked_at: null,
+    stats_pending: false,
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { Outcome } from '../../../positions/outcomes.js';
@@ -117,9 +118,13 @@ export const comboPositionSchema = z.object({
   combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
   condition_id: z.string(),
   position_id: z.string().meta({ description: 'Decimal.' }),
+  combo_position_id: z.string().meta({ description: 'The same.' }),
   token_id: z.string(),
+  leg_count: z.int(),
   outcome: z.enum(['Yes', 'No']),
+  outcome_label: z.enum(['Yes', 'No']),
   outcome_index: z.int(),
+  opposite_asset: z.string().meta({ description: 'Position of the other outcome, decimal.' }),
   size: amount,
   avg_price: amount,
   realized_pnl: amount,
@@ -127,8 +132,14 @@ export const comboPositionSchema = z.object({
   total_pnl: amount,
   current_price: amount,
   total_bought: amount,
+  initial_value: amount,
+  redeemable_payout: amount,
   resolved: z.boolean(),
+  price_source: z.enum(priceSources).nullable(),
   status: z.enum(statuses),
+  market_status: z.enum(['live', 'resolved-win', 'resolved-loss']),
+  winning_outcome_index: z.int().nullable().meta({ description: 'null while open, and where both outcomes pay.' }),
+  won: z.boolean().nullable(),
   last_trade_at: seconds,
   last_activity_at: z.string(),
 });
@@ -137,14 +148,21 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
   const id = BigInt(position.tokenId);
   const condition = positionConditionId(id);
   const index = positionOutcomeIndex(id);
+  const outcome = index === 0 ? 'Yes' : 'No';
+  const won = wonBy(position);
+  const lost = position.price.usd === 0n;
   return {
     position_type: 'combo',
     combo_condition_id: condition,
     condition_id: condition,
     position_id: position.tokenId,
+    combo_position_id: position.tokenId,
     token_id: position.tokenId,
-    outcome: index === 0 ? 'Yes' : 'No',
+    leg_count: parseComboPosition(position.tokenId).arity,
+    outcome,
+    outcome_label: outcome,
     outcome_index: index,
+    opposite_asset: (id ^ 1n).toString(),
     size: formatMoney(position.size),
     avg_price: formatMoney(averageOf(position)),
     realized_pnl: formatMoney(position.realizedPnl),
@@ -152,8 +170,14 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
     total_pnl: formatMoney(position.totalPnl),
     current_price: formatMoney(position.price.usd ?? 0n),
     total_bought: formatMoney(position.totalBought),
+    initial_value: formatMoney(position.initialValue),
+    redeemable_payout: formatMoney(isResolved(position) ? position.currentValue : 0n),
     resolved: isResolved(position),
+    price_source: sourceOf(position),
     status: statusOf(position),
+    market_status: !isResolved(position) ? 'live' : lost ? 'resolved-loss' : 'resolved-win',
+    winning_outcome_index: won === null ? null : won ? index : 1 - index,
+    won,
     last_trade_at: secondsText(position.lastTradeAtS),
     last_activity_at: String(position.lastAtS),
   };
