@@ -83,6 +83,24 @@ describe('npm start on recorded input', () => {
     expect(sources.find((entry) => entry.source === 'chain')?.shift_days).toBeGreaterThan(0);
   });
 
+  it('counts the open sockets in the status, whoever holds them', async () => {
+    const sockets = () =>
+      product.get('/v1/status').then(({ body }) => {
+        const { ws_subscribers, firehose_connections } = body as Body;
+        return [ws_subscribers, firehose_connections].join();
+      });
+    const seen = (text: string) => eventually(`${text} in the status`, async () => (await sockets()) === text);
+    const [filtered, whole] = [
+      await connectFrames(`${product.socket}?key=${product.key()}`),
+      await connectFrames(`${product.socket}?key=${product.key()}`),
+    ];
+    filtered.send({ action: 'subscribe', type: 'trades', filters: { min_size: 1_000_000 } });
+    whole.send({ action: 'subscribe', type: 'blocks' });
+    await seen('2,1');
+    for (const client of [filtered, whole]) client.close();
+    await seen('0,0');
+  });
+
   it('serves candles, ticks, the window price, active markets, series and markets', async () => {
     const candles = (await eventually('candles', async () => {
       const { body } = await product.get('/v1/crypto/candles?symbol=BTC');
@@ -102,8 +120,9 @@ describe('npm start on recorded input', () => {
     });
     const active = (await product.get('/v1/crypto/active')).body as {
       windowStart: number;
-      markets: { slug: string }[];
+      markets: { id: string; slug: string }[];
     };
+    for (const { id } of active.markets) expect(id).toMatch(/^\d+$/);
     expect(active.windowStart).toBe(Math.floor(Date.now() / 300_000) * 300);
     expect(active.markets.map((market) => market.slug)).toContain(`btc-updown-5m-${active.windowStart}`);
     const price = (await product.get(`/v1/crypto/price?symbol=BTC&window=${active.windowStart - 600}`)).body as Body;
