@@ -127,7 +127,17 @@ describe('the recorded set', () => {
       for (const [kind, [, shares, usdc]] of Object.entries(kinds))
         wanted.set(`${who} ${kind}`, [shares, usdc + (kind === 'BUY' ? (added[index] ?? 0) : 0)]);
     }
-    expect(Object.fromEntries(totals)).toEqual(Object.fromEntries(wanted));
+    // The six wallets' rows do not tell merges from redemptions, so the sources know their sum only.
+    const withoutSide = (sums: ReadonlyMap<string, readonly [number, number]>) => {
+      const told = new Map<string, [number, number]>();
+      for (const [name, [shares, usdc]] of sums) {
+        const kind = name.startsWith('six_wallets') ? name.replace(/ (MERGE|REDEEM)$/, ' MERGE or REDEEM') : name;
+        const [a, b] = told.get(kind) ?? [0, 0];
+        told.set(kind, [a + shares, b + usdc]);
+      }
+      return Object.fromEntries(told);
+    };
+    expect(withoutSide(totals)).toEqual(withoutSide(wanted));
   });
 
   it('names every transaction once', () => {

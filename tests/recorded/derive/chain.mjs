@@ -58,7 +58,25 @@ function activityRows(source, catalog, marketIndex, wallets, dropped) {
       });
     }
   }
+  mergesBeforeRedemption(rows);
   return rows;
+}
+
+/** A redemption burns all shares its wallet has of the market: of several rows without a side at or after the end that paid, the others were merges. */
+function mergesBeforeRedemption(rows) {
+  const last = new Map();
+  for (const row of rows) {
+    if (row.type !== 'redeem' || row.grossUsdc === 0) continue;
+    const key = `${row.wallet} ${row.market}`;
+    const seen = last.get(key);
+    if (seen === undefined) {
+      last.set(key, row);
+      continue;
+    }
+    const isLater = row.timeS > seen.timeS || (row.timeS === seen.timeS && row.order < seen.order);
+    (isLater ? seen : row).type = 'merge';
+    if (isLater) last.set(key, row);
+  }
 }
 
 /** Gross amounts and fee of a data-api trade: `size` of a fee-bearing buy is net of a share fee, `usdcSize` of such a sell net of a USDC fee. */
@@ -96,6 +114,8 @@ function apiRows(list, sourceIndex, marketIndex, wallets) {
   });
 }
 
+const placeOf = ({ type, grossUsdc }) => (type !== 'redeem' ? 0 : grossUsdc > 0 ? 1 : 2);
+
 /** Rows -> transactions in chain order. */
 function transactionsOf(rows, rules, added) {
   const byHash = new Map();
@@ -111,8 +131,10 @@ function transactionsOf(rows, rules, added) {
     if (list.some((row) => row.timeS !== first.timeS || row.source !== first.source))
       throw new Error(`one time and source per transaction: ${hash}`);
     const base = { timeS: first.timeS, source: first.source, order: first.order };
+    // A redemption burns all shares of its outcomes: the merges of its transaction came before it, and what paid nothing after what paid.
     const actions = list
       .filter((row) => row.type !== 'match')
+      .sort((a, b) => placeOf(a) - placeOf(b))
       .map((row) => ({ kind: row.type, market: row.market, wallet: row.wallet, amount: row.grossShares }));
     const matches = matchesOf(list.filter((row) => row.type === 'match'));
     for (const match of matches) {
