@@ -1,4 +1,5 @@
 import type { Migration } from '../infra/clickhouse/ddl.js';
+import { chainTokenTables } from './activity/chain-tokens.js';
 import { activityTables } from './activity/tables.js';
 import { changeIndexes } from './catalog/change-indexes.js';
 import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
@@ -11,6 +12,7 @@ import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
 import { fillsTables } from './fills/tables.js';
 import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
 import { largestPositionTables, leaderboardTables } from './leaderboards/tables.js';
+import { priceNow } from './markets/price-now.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
@@ -52,4 +54,6 @@ export const migrations: readonly Migration[] = [
   matchesByDay,
   coverageTables,
   sinkProgressTable,
+  chainTokenTables,
+  priceNow,
 ];

@@ -6,7 +6,7 @@ export const followed = [
   'tokens',
   'token_quotes',
   'resolutions',
-  'condition_tokens',
+  'chain_tokens',
   'token_settlements',
   'fills',
 ] as const;
@@ -17,7 +17,7 @@ const idOf: Readonly<Record<Followed, string>> = {
   tokens: 'toString(token_id)',
   token_quotes: 'toString(token_id)',
   resolutions: 'condition_id',
-  condition_tokens: 'toString(token_id)',
+  chain_tokens: 'toString(token_id)',
   token_settlements: 'toString(token_id)',
   fills: 'toString(token_id)',
 };

@@ -2,6 +2,8 @@ import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
 import type { Changes } from './changes.js';
 import {
+  type ConditionTokensRow,
+  conditionTokensSql,
   type MarketFactRow,
   marketFactsSql,
   type ResolutionRow,
@@ -17,6 +19,17 @@ export interface TokenFact {
   readonly outcomeIndex: number;
   /** null: known from the chain only, which has no names. */
   readonly outcome: string | null;
+  /** null: the chain has not named the condition. */
+  readonly negRisk: boolean | null;
+  /** Of the other outcome; null: the chain has not named the condition. */
+  readonly otherTokenId: string | null;
+}
+
+/** Tokens of a condition as the chain has them. */
+export interface ConditionTokens {
+  /** In outcome order. */
+  readonly tokenIds: readonly string[];
+  readonly negRisk: boolean;
 }
 
 /** What the catalogue says of a market. */
@@ -54,6 +67,8 @@ export interface Facts {
   readonly tokensOf: Lookup<TokenFact | null>;
   /** By condition id. */
   readonly marketsOf: Lookup<MarketFact | null>;
+  /** By condition id. */
+  readonly conditionTokensOf: Lookup<ConditionTokens | null>;
   /** By condition id; null while open. */
   readonly resolutionsOf: Lookup<Resolution | null>;
 }
@@ -82,6 +97,8 @@ const tokenFrom = (row: TokenFactRow): TokenFact => ({
   conditionId: row.condition_id,
   outcomeIndex: Number(row.outcome_index),
   outcome: boolFrom(row.catalogued) ? row.outcome : null,
+  negRisk: row.neg_risk === null ? null : boolFrom(row.neg_risk),
+  otherTokenId: row.other_token,
 });
 
 const marketFrom = (row: MarketFactRow): MarketFact => ({
@@ -160,15 +177,33 @@ const packedToken: Packing<TokenFact | null> = {
   pack: (value) =>
     value === null
       ? ''
-      : [value.conditionId, value.outcomeIndex, ...(value.outcome === null ? [] : [value.outcome])].join('\n'),
+      : [
+          value.conditionId,
+          value.outcomeIndex,
+          value.negRisk === null ? '' : Number(value.negRisk),
+          value.otherTokenId ?? '',
+          ...(value.outcome === null ? [] : [value.outcome]),
+        ].join('\n'),
   unpack(text) {
     if (text === '') return null;
-    const [conditionId = '', outcomeIndex, ...outcome] = text.split('\n');
+    const [conditionId = '', outcomeIndex, negRisk, otherTokenId = '', ...outcome] = text.split('\n');
     return {
       conditionId,
       outcomeIndex: Number(outcomeIndex),
       outcome: outcome.length === 0 ? null : outcome.join('\n'),
+      negRisk: negRisk === '' ? null : negRisk === '1',
+      otherTokenId: otherTokenId === '' ? null : otherTokenId,
     };
+  },
+};
+
+const packedConditionTokens: Packing<ConditionTokens | null> = {
+  encoding: 'latin1',
+  pack: (value) => (value === null ? '' : [Number(value.negRisk), ...value.tokenIds].join(' ')),
+  unpack(text) {
+    if (text === '') return null;
+    const [negRisk, ...tokenIds] = text.split(' ');
+    return { negRisk: negRisk === '1', tokenIds };
   },
 };
 
@@ -194,7 +229,7 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       nowMs,
       maxHeld: MAX_TOKENS,
       packed: packedToken,
-      follow: { changes, sources: ['tokens', 'condition_tokens'] },
+      follow: { changes, sources: ['tokens', 'chain_tokens'] },
     }),
     marketsOf: createHeldLookup<MarketFact | null>({
       read: async (ids) => {
@@ -206,6 +241,18 @@ export function createFacts(deps: { tables: Tables; nowMs: () => number; changes
       maxHeld: MAX_CONDITIONS,
       packed: packedMarket,
       follow: { changes, sources: ['markets'] },
+    }),
+    // Rows never change once they are there; what is not there yet is read again after a second.
+    conditionTokensOf: createHeldLookup<ConditionTokens | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<ConditionTokensRow>(conditionTokensSql(ids));
+        return new Map(
+          rows.map((row) => [row.condition_id, { tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }]),
+        );
+      },
+      unknown: null,
+      nowMs,
+      packed: packedConditionTokens,
     }),
     resolutionsOf: createHeldLookup<Resolution | null>({
       read: async (ids) => {

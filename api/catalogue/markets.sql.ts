@@ -113,21 +113,3 @@ export interface TokenRow {
   readonly outcome: string;
   readonly outcome_index: number;
 }
-
-export interface LastPriceRow {
-  readonly token: string;
-  /** Base units, as text. */
-  readonly usdc: string;
-  readonly shares: string;
-  readonly at: number | string;
-}
-
-/** Newest maker fill of each token. */
-export const lastPricesSql = (tokenIds: readonly string[]): Sql => ({
-  text: `SELECT toString(token_id) AS token, toString(argMax(usdc, place)) AS usdc, toString(argMax(shares, place)) AS shares,
-        toUnixTimestamp(max(timestamp)) AS at
-      FROM last_prices
-      WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
-      GROUP BY token_id`,
-  params: { tokens: tokenIds },
-});

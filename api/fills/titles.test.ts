@@ -26,6 +26,7 @@ function titles(tokens: Readonly<Record<string, TokenFact>>) {
       asked.push([...ids]);
       return new Map(ids.map((id) => [id, id === '0xc' ? market : null]));
     },
+    conditionTokensOf: async () => new Map(),
     resolutionsOf: async () => new Map(),
   };
   return { asked, titlesOf: createTitleLookup(facts) };
@@ -33,10 +34,10 @@ function titles(tokens: Readonly<Record<string, TokenFact>>) {
 
 it('names what the catalogue names, every token asked for among the answers', async () => {
   const { asked, titlesOf } = titles({
-    '2': { conditionId: '0xc', outcomeIndex: 1, outcome: 'No' },
-    '3': { conditionId: '0xd', outcomeIndex: 0, outcome: 'Yes' },
+    '2': { conditionId: '0xc', outcomeIndex: 1, outcome: 'No', negRisk: null, otherTokenId: null },
+    '3': { conditionId: '0xd', outcomeIndex: 0, outcome: 'Yes', negRisk: null, otherTokenId: null },
     // Known from the chain only.
-    '4': { conditionId: '0xc', outcomeIndex: 0, outcome: null },
+    '4': { conditionId: '0xc', outcomeIndex: 0, outcome: null, negRisk: true, otherTokenId: '5' },
   });
   const found = await titlesOf(['2', '3', '4', '9']);
   expect(found.get('2')).toEqual({
@@ -52,6 +53,8 @@ it('names what the catalogue names, every token asked for among the answers', as
     eventId: 42,
   });
   expect(found.get('3')).toEqual({ ...untitled, outcome: 'Yes', outcomeIndex: 0, conditionId: '0xd' });
-  expect([found.get('4'), found.get('9')]).toEqual([untitled, untitled]);
-  expect(asked).toEqual([['0xc', '0xd']]);
+  // The chain has no name for the outcome.
+  expect(found.get('4')).toEqual({ ...found.get('2'), outcome: null, outcomeIndex: 0 });
+  expect(found.get('9')).toEqual(untitled);
+  expect(asked).toEqual([['0xc', '0xd', '0xc']]);
 });

@@ -1,7 +1,7 @@
 import type { Facts, MarketFact, TokenFact } from '../catalogue/facts.js';
 import type { Lookup } from '../catalogue/held-lookup.js';
 
-/** What the catalogue knows of a token; every field null where it knows nothing. */
+/** Condition and outcome index of a token, by catalogue or chain, and its names, by the catalogue; null where they know nothing. */
 export interface TokenTitle {
   readonly market: string | null;
   readonly slug: string | null;
@@ -46,20 +46,19 @@ const titleFrom = (token: TokenFact, market: MarketFact | null): TokenTitle => {
   };
 };
 
-/** Titles by token; every token asked for is there, `untitled` where the catalogue knows nothing. */
+/** Titles by token; every token asked for is there, `untitled` where neither catalogue nor chain knows it. */
 export type TitleLookup = Lookup<TokenTitle>;
 
-/** Titles from the catalogue. */
+/** Titles from catalogue and chain. */
 export function createTitleLookup({ tokensOf, marketsOf }: Facts): TitleLookup {
   return async (ids) => {
     const tokens = await tokensOf(ids);
-    const catalogued = [...tokens.values()].flatMap((token) =>
-      token === null || token.outcome === null ? [] : [token],
+    const markets = await marketsOf(
+      [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId])),
     );
-    const markets = await marketsOf(catalogued.map((token) => token.conditionId));
     const titled = ([id, token]: [string, TokenFact | null]): [string, TokenTitle] => [
       id,
-      token === null || token.outcome === null ? untitled : titleFrom(token, markets.get(token.conditionId) ?? null),
+      token === null ? untitled : titleFrom(token, markets.get(token.conditionId) ?? null),
     ];
     return new Map([...tokens].map(titled));
   };

@@ -19,6 +19,15 @@ const conditions: Readonly<Record<keyof TokenSelection, string>> = {
   tagSlug: 'token_id IN (SELECT arrayJoin(token_ids) FROM markets FINAL WHERE has(tag_slugs, {tagSlug:String}))',
 };
 
+/** The chain knows conditions that the catalogue does not; everything else that tokens are found by is the catalogue's. */
+const source = (selection: TokenSelection): string => {
+  const { tokenId: _token, conditionId, ...catalogued } = selection;
+  return conditionId === undefined || Object.values(catalogued).some((value) => value !== undefined)
+    ? 'tokens FINAL'
+    : `(SELECT token_id, condition_id FROM tokens WHERE condition_id = {conditionId:String}
+        UNION DISTINCT SELECT token_id, condition_id FROM chain_tokens WHERE condition_id = {conditionId:String})`;
+};
+
 /** Token ids that fit every given name, at most `limit`. */
 export function tokensSql(selection: TokenSelection, limit: number): Sql {
   const parts: string[] = [];
@@ -30,7 +39,7 @@ export function tokensSql(selection: TokenSelection, limit: number): Sql {
   }
   return {
     text: `SELECT toString(token_id) AS token
-      FROM tokens FINAL
+      FROM ${source(selection)}
       WHERE ${parts.join(' AND ')}
       ORDER BY token_id
       LIMIT {limit:UInt32}`,

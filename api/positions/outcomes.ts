@@ -14,7 +14,8 @@ export interface Outcome {
   /** Names and tokens of all outcomes of the market. */
   readonly outcomes: readonly string[];
   readonly tokenIds: readonly string[];
-  readonly negRisk: boolean;
+  /** null: neither knows. */
+  readonly negRisk: boolean | null;
   readonly endMs: number | null;
   /** null: not in the catalogue. */
   readonly tagSlugs: readonly string[] | null;
@@ -35,7 +36,7 @@ export const unknownOutcome: Outcome = {
   outcomeIndex: null,
   outcomes: [],
   tokenIds: [],
-  negRisk: false,
+  negRisk: null,
   endMs: null,
   tagSlugs: null,
   status: 'live',
@@ -43,7 +44,23 @@ export const unknownOutcome: Outcome = {
   winner: null,
 };
 
-function outcomeFrom(token: TokenFact, market: MarketFact | null, resolution: Resolution | null): Outcome {
+/** Token of the other outcome, of a market of two; null where that is not known. */
+export function oppositeOf({ outcomeIndex, tokenIds }: Pick<Outcome, 'outcomeIndex' | 'tokenIds'>): string | null {
+  return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
+}
+
+/** Both tokens of a condition in outcome order, by what the chain says of one of them. */
+function chainPair(tokenId: string, { outcomeIndex, otherTokenId }: TokenFact): readonly string[] {
+  if (otherTokenId === null) return [];
+  return outcomeIndex === 0 ? [tokenId, otherTokenId] : [otherTokenId, tokenId];
+}
+
+function outcomeFrom(
+  tokenId: string,
+  token: TokenFact,
+  market: MarketFact | null,
+  resolution: Resolution | null,
+): Outcome {
   const open = market?.closed === true ? 'closed' : 'live';
   return {
     conditionId: token.conditionId,
@@ -55,8 +72,8 @@ function outcomeFrom(token: TokenFact, market: MarketFact | null, resolution: Re
     outcome: token.outcome === '' ? null : token.outcome,
     outcomeIndex: token.outcomeIndex,
     outcomes: market?.outcomes ?? [],
-    tokenIds: market?.tokenIds ?? [],
-    negRisk: market?.negRisk ?? false,
+    tokenIds: market?.tokenIds ?? chainPair(tokenId, token),
+    negRisk: token.negRisk ?? market?.negRisk ?? null,
     endMs: market?.endMs ?? null,
     tagSlugs: market?.tagSlugs ?? null,
     status: resolution === null ? open : 'resolved',
@@ -71,10 +88,10 @@ export function createOutcomeLookup({ tokensOf, marketsOf, resolutionsOf }: Fact
     const tokens = await tokensOf(ids);
     const conditions = [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId]));
     const [markets, resolutions] = await Promise.all([marketsOf(conditions), resolutionsOf(conditions)]);
-    const about = (token: TokenFact | null): Outcome =>
+    const about = (id: string, token: TokenFact | null): Outcome =>
       token === null
         ? unknownOutcome
-        : outcomeFrom(token, markets.get(token.conditionId) ?? null, resolutions.get(token.conditionId) ?? null);
-    return new Map([...tokens].map(([id, token]) => [id, about(token)]));
+        : outcomeFrom(id, token, markets.get(token.conditionId) ?? null, resolutions.get(token.conditionId) ?? null);
+    return new Map([...tokens].map(([id, token]) => [id, about(id, token)]));
   };
 }

@@ -61,7 +61,7 @@ export interface PriceRow {
   readonly token: string;
   /** 1e-6 USD per share, as text. */
   readonly price: string;
-  readonly source: 'settlement' | 'clob_mid' | 'catalog' | 'last_fill' | 'none';
+  readonly source: 'settlement' | 'clob_mid' | 'last_fill' | 'v1_condition' | 'none';
   readonly updated_at: number | string;
 }
 

@@ -21,7 +21,10 @@ const packedPrice: Packing<Price> = {
   },
 };
 
-/** Prices by token, held until they change; `unpriced` where nobody knows one. A fill changes only a price that comes from fills. */
+/** The middle of a book is read again when it is older than this, seconds. */
+const FRESH_MID_S = 60;
+
+/** Prices by token, held until they change; `unpriced` where nobody knows one. A fill changes no settlement and no fresh middle of a book. */
 export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; changes: Changes }): HeldLookup<Price> =>
   createHeldLookup<Price>({
     read: async (ids) => {
@@ -32,10 +35,12 @@ export const createPriceLookup = (deps: { tables: Tables; nowMs: () => number; c
     nowMs: deps.nowMs,
     maxHeld: MAX_PRICES,
     packed: packedPrice,
+    current: ({ source, updatedAtS }) =>
+      source !== 'clob_mid' || updatedAtS === null || deps.nowMs() / 1000 - updatedAtS < FRESH_MID_S,
     follow: {
       changes: deps.changes,
       sources: ['token_quotes', 'token_settlements', 'fills'],
       kept: (price, source) =>
-        source === 'fills' && price.source !== 'last_fill' && price.source !== 'none' ? price : undefined,
+        source === 'fills' && (price.source === 'settlement' || price.source === 'clob_mid') ? price : undefined,
     },
   });

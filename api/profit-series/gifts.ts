@@ -1,6 +1,8 @@
+import { problems } from '../../schemas/primitives/problems.js';
 import type { GiftRow } from './series.sql.js';
 
-const UNKNOWN_QUESTIONS = 'questions of the market unknown';
+/** Shares go out as in a sale all the same. */
+const SOLD = new Set<string>([problems.unknownShares, problems.payoutDisagrees]);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** Shares without a cost, from a slot of the frame on. */
@@ -47,12 +49,12 @@ export function giftsOf(rows: readonly GiftRow[]): ReadonlyMap<string, readonly 
   };
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at] as GiftRow;
-    if (row.action === 'CONVERT' && row.problem !== '' && row.problem !== UNKNOWN_QUESTIONS) {
+    if (row.action === 'CONVERT' && row.problem !== '' && row.problem !== problems.unknownQuestions) {
       const legs = [row];
       while (rows[at + 1]?.id === row.id) legs.push(rows[++at] as GiftRow);
       convert(legs);
     } else if (row.action === 'RECEIVE') put(row, before(row).gift + BigInt(row.shares));
-    else if (row.action === 'SEND' || row.problem !== '') giveAway(row);
+    else if (row.action === 'SEND' || (row.problem !== '' && !SOLD.has(row.problem))) giveAway(row);
     else sell(row);
   }
   return steps;

@@ -1,5 +1,6 @@
 import type { Changes } from '../catalogue/changes.js';
 import type { Facts } from '../catalogue/facts.js';
+import { oppositeOf } from '../positions/outcomes.js';
 import type { ClosesReader } from './closes.js';
 import { type Frame, hourOf, newestOf } from './frame.js';
 import { marksOf, settlementOf } from './marks.js';
@@ -83,9 +84,11 @@ export function createPriceLines(deps: { facts: Facts; closesOf: ClosesReader; c
         if (settlement.slot <= (heldFrom.get(token) ?? 0)) continue;
       }
       priced.add(token);
-      const tokenIds = about === null ? [] : (markets.get(about.conditionId)?.tokenIds ?? []);
-      const other = tokenIds.length === 2 && tokenIds.includes(token) ? tokenIds.find((id) => id !== token) : undefined;
-      if (other !== undefined) otherOf.set(token, other);
+      if (about === null) continue;
+      const tokenIds = markets.get(about.conditionId)?.tokenIds ?? [];
+      const { outcomeIndex } = about;
+      const other = about.otherTokenId ?? oppositeOf({ outcomeIndex, tokenIds });
+      if (other !== null) otherOf.set(token, other);
     }
     const closes = await deps.closesOf([...new Set([...priced, ...otherOf.values()])], frame.startS);
     const lineOf = (token: string): PriceLine => {

@@ -50,6 +50,20 @@ export const tokenSettlementsTable = defineTable('token_settlements', {
   _offset: uint64,
 });
 
+/** Of a condition that several logs name, the row of the last one stays; they are equal but for `_offset`. */
+export const chainTokensTable = defineTable(
+  'chain_tokens',
+  {
+    token_id: uint256,
+    other_token_id: uint256,
+    condition_id: string,
+    outcome_index: uint8,
+    neg_risk: bool,
+    _offset: uint64,
+  },
+  { replaced: true },
+);
+
 type Row = Parameters<typeof conditionEventsTable.line>[0];
 
 const COMBO_CONDITION_LENGTH = 64;
@@ -99,16 +113,24 @@ function redemptionRow(fact: Redemption, offset: number): Row | null {
   };
 }
 
-/** A conversion releases (n - 1) x amount: in equal parts of the n conditions whose NO was given. */
-function conversionRows(fact: PositionsConverted, offset: number): Row[] {
+/** Conditions whose NO was given in a conversion. */
+function convertedConditions(fact: PositionsConverted): string[] {
   const bits = BigInt(fact.index_set);
-  const given: { condition_id: string; token_id: string }[] = [];
+  const conditions: string[] = [];
   for (let index = 0; index < 256; index++) {
     if (((bits >> BigInt(index)) & 1n) === 0n) continue;
     const questionId = negRiskQuestionId(fact.market_id, index);
-    const condition_id = conditionOf({ oracle: addresses.negRiskAdapter, questionId });
-    given.push({ condition_id, token_id: tokens.pairOf(addresses.wrappedCollateral, condition_id)[1] });
+    conditions.push(conditionOf({ oracle: addresses.negRiskAdapter, questionId }));
   }
+  return conditions;
+}
+
+/** A conversion releases (n - 1) x amount: in equal parts of the n conditions whose NO was given. */
+function conversionRows(fact: PositionsConverted, conditions: readonly string[], offset: number): Row[] {
+  const given = conditions.map((condition_id) => ({
+    condition_id,
+    token_id: tokens.pairOf(addresses.wrappedCollateral, condition_id)[1],
+  }));
   const released = shareOut(-fact.amount * BigInt(Math.max(given.length - 1, 0)), given.length);
   return given.map((one, i) => ({
     ...placeOf(fact, offset),
@@ -121,10 +143,29 @@ function conversionRows(fact: PositionsConverted, offset: number): Row[] {
   }));
 }
 
+function emitChainTokens(collateral: string, conditionId: string, offset: number, emit: Emit): void {
+  const [first, second] = tokens.pairOf(collateral, conditionId);
+  const common = {
+    condition_id: conditionId,
+    neg_risk: collateral === addresses.wrappedCollateral,
+    _offset: offset,
+  };
+  emit(chainTokensTable, { ...common, token_id: first, other_token_id: second, outcome_index: 0 });
+  emit(chainTokensTable, { ...common, token_id: second, other_token_id: first, outcome_index: 1 });
+}
+
+/** Of a fact about full sets of the venue's collateral. */
+function emitSetTokens(fact: PositionSplit | Redemption, offset: number, emit: Emit): void {
+  const isTwoOutcome = fact.condition_id.length !== COMBO_CONDITION_LENGTH;
+  if (isTwoOutcome && isVenueCollateral(fact.collateral_token))
+    emitChainTokens(fact.collateral_token, fact.condition_id, offset, emit);
+}
+
 function emitTokens(fact: ConditionPrepared | ConditionResolved, offset: number, emit: Emit): void {
   if (fact.outcome_slot_count !== 2) return;
   const collateral = collateralOfOracle(fact.oracle);
   const pair = tokens.pairOf(collateral, fact.condition_id);
+  emitChainTokens(collateral, fact.condition_id, offset, emit);
   const common = { condition_id: fact.condition_id, timestamp: fact.timestamp_ms, _offset: offset };
   if (!('payout_numerators' in fact)) {
     const neg_risk = collateral === addresses.wrappedCollateral;
@@ -142,7 +183,7 @@ function emitTokens(fact: ConditionPrepared | ConditionResolved, offset: number,
 
 /** What was done with the sets of each condition, and the tokens of conditions: part of the chain's family, which reads the same records. */
 export const conditionRows = {
-  tables: [conditionEventsTable, conditionTokensTable, tokenSettlementsTable],
+  tables: [conditionEventsTable, conditionTokensTable, tokenSettlementsTable, chainTokensTable],
   kinds: [
     'position_split',
     'position_merge',
@@ -158,16 +199,22 @@ export const conditionRows = {
     switch (event.kind) {
       case 'position_split':
         put(fullSetRow(event.value, offset, 'split'));
+        emitSetTokens(event.value, offset, emit);
         break;
       case 'position_merge':
         put(fullSetRow(event.value, offset, 'merge'));
+        emitSetTokens(event.value, offset, emit);
         break;
       case 'redemption':
         put(redemptionRow(event.value, offset));
+        emitSetTokens(event.value, offset, emit);
         break;
-      case 'positions_converted':
-        conversionRows(event.value, offset).forEach(put);
+      case 'positions_converted': {
+        const conditions = convertedConditions(event.value);
+        conversionRows(event.value, conditions, offset).forEach(put);
+        for (const one of conditions) emitChainTokens(addresses.wrappedCollateral, one, offset, emit);
         break;
+      }
       case 'condition_prepared':
       case 'condition_resolved':
         emitTokens(event.value, offset, emit);

@@ -13,10 +13,15 @@ function published(text: string | undefined): number | null {
 function bookOf(market: CatalogMarket, outcomeIndex: number): { bid: number | null; ask: number | null } {
   const { best_bid: bid, best_ask: ask } = market;
   // An empty book is published as 0 and 1, or not at all.
-  if (bid === null || ask === null || bid <= 0 || ask >= 1 || bid > ask) return { bid: null, ask: null };
+  if (market.closed || bid === null || ask === null || bid <= 0 || ask >= 1 || bid > ask)
+    return { bid: null, ask: null };
   const mirror = (price: number) => Math.round((1 - price) * 1e6) / 1e6;
   return outcomeIndex === 0 ? { bid, ask } : { bid: mirror(ask), ask: mirror(bid) };
 }
+
+/** Every outcome at 0.5 with neither volume nor liquidity is what the catalogue publishes before anybody quotes. */
+const isPlaceholder = (market: CatalogMarket): boolean =>
+  market.volume === 0 && market.liquidity === 0 && market.outcome_prices.every((price) => Number(price) === 0.5);
 
 function emitMarket(market: CatalogMarket, { offset, timestampMs }: Place, emit: Emit): void {
   emit(marketsTable, {
@@ -28,6 +33,7 @@ function emitMarket(market: CatalogMarket, { offset, timestampMs }: Place, emit:
     closed_at: market.closed_ms,
     _offset: offset,
   });
+  const placeholder = isPlaceholder(market);
   market.token_ids.forEach((tokenId, index) => {
     emit(tokensTable, {
       token_id: tokenId,
@@ -43,7 +49,7 @@ function emitMarket(market: CatalogMarket, { offset, timestampMs }: Place, emit:
       token_id: tokenId,
       condition_id: market.condition_id,
       outcome_index: index,
-      price: published(market.outcome_prices[index]),
+      price: placeholder ? null : published(market.outcome_prices[index]),
       ...bookOf(market, index),
       updated_at: timestampMs,
       _offset: offset,

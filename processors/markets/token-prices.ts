@@ -1,7 +1,4 @@
-/**
- * The price of a token with its source: settlement, else the middle of the catalogue's best bid and ask, else its price, else the last maker fill.
- * A condition on token_id reads the key range of each table.
- */
+/** `token_prices` as migration 0041 made it; `price-now.ts` has replaced it. */
 export const tokenPricesSelect = `SELECT token_id,
       multiIf(denominator > 0, toFloat64(numerator) / toFloat64(denominator), mid >= 0, mid, quoted >= 0, quoted, shares > 0, usdc / shares, 0) AS price,
       multiIf(denominator > 0, 'settlement', mid >= 0, 'clob_mid', quoted >= 0, 'catalog', shares > 0, 'last_fill', 'none') AS source,

@@ -1,3 +1,4 @@
+import { problems } from '../../schemas/primitives/problems.js';
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import {
   acquire,
@@ -11,7 +12,7 @@ import {
   smaller,
 } from './account.js';
 import { conversionCosts } from './conversion.js';
-import { redemptionRates } from './redemption.js';
+import { type Rate, redemptionLegs, redemptionRates } from './redemption.js';
 
 /** The wallet's positions as they are worked on. */
 export interface Holdings {
@@ -93,37 +94,25 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     });
   };
 
-  /** Take shares out against a price per tracked share, given as a fraction. `inUnits`: what is paid for all of them is whole base units. */
-  const sell = (
-    tokenId: string,
-    amount: bigint | null,
-    numerator: bigint,
-    denominator: bigint,
-    inUnits = false,
-  ): void => {
-    const holding = amount === null ? holdings.known(tokenId) : holdings.of(tokenId);
-    if (holding === undefined) return;
-    touch(holding, () => {
+  /** Take shares out against a price per tracked share, given as a fraction. */
+  const sell = (tokenId: string, amount: bigint, numerator: bigint, denominator: bigint): void => {
+    touch(holdings.of(tokenId), (holding) => {
       const { tracked, received, untracked, cost } = release(holding, amount);
-      const all = tracked + received + untracked;
-      const paid = inUnits ? shareOf(all, numerator, denominator) : 0n;
-      const cash = inUnits ? shareOf(paid * SCALE, tracked, all) : shareOf(tracked * SCALE, numerator, denominator);
+      const cash = shareOf(tracked * SCALE, numerator, denominator);
       const realized = realize(holding, cash, cost);
       return { shares: -(tracked + received), untracked, cash, realized };
     });
   };
 
-  /** Take shares out at their own cost, for nothing. */
-  const giveAway = (tokenId: string, amount: bigint | null, problem: string | null): void => {
-    const holding = amount === null ? holdings.known(tokenId) : holdings.of(tokenId);
-    if (holding === undefined) return;
-    touch(holding, () => {
+  /** Take shares out at their own cost; `cash`: what was paid for them, which nothing is booked against. */
+  const giveAway = (tokenId: string, amount: bigint | null, problem: string | null, cash = 0n): void => {
+    touch(holdings.of(tokenId), (holding) => {
       const wanted = amount ?? holding.size + holding.received;
       const received = smaller(wanted, holding.received);
       holding.received -= received;
       const out = release(holding, wanted - received);
       holding.sent_cost += out.cost;
-      return { shares: -(received + out.tracked), untracked: out.untracked, problem };
+      return { shares: -(received + out.tracked), untracked: out.untracked, cash: cash * SCALE, problem };
     });
   };
 
@@ -137,13 +126,13 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     const { tokens, created } = activity;
     const amount = activity.amounts?.[0] ?? 0n;
     if (activity.question_count === null) {
-      for (const token of tokens) giveAway(token, amount, 'questions of the market unknown');
+      for (const token of tokens) giveAway(token, amount, problems.unknownQuestions);
       return;
     }
     const given = tokens.map((token) => holdings.of(token));
     // Sets whose NO shares all have a known cost; the rest has no price.
     const sets = given.reduce((least, { size }) => smaller(size, least), amount);
-    const problem = sets < amount ? 'NO shares never seen coming' : null;
+    const problem = sets < amount ? problems.unknownNo : null;
     const {
       cash,
       profit,
@@ -174,18 +163,39 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
   };
 
   const redeem = (): void => {
-    const held = activity.tokens.map((token) => holdings.known(token));
-    const shares = activity.tokens.map((_token, i) => activity.amounts?.[i] ?? null);
-    const rates = redemptionRates(
-      activity,
-      shares.map((amount, i) => amount ?? (held[i] === undefined ? 0n : held[i].size + held[i].received)),
-    );
-    activity.tokens.forEach((token, i) => {
-      const holding = held[i];
-      if (holding === undefined) return;
-      const rate = rates?.[i];
-      if (rate === undefined) giveAway(token, shares[i] ?? null, 'payout ratio unknown');
-      else sell(token, shares[i] ?? null, rate.numerator, rate.denominator, true);
+    const { tokens, usdc } = activity;
+    const held = tokens.map((token) => holdings.known(token));
+    const told = tokens.map((_token, i) => activity.amounts?.[i] ?? null);
+    const shares = told.map((amount, i) => amount ?? (held[i] === undefined ? 0n : held[i].size + held[i].received));
+    const rates = redemptionRates(activity, shares);
+    if (rates === undefined) {
+      // Which of them was paid for is unknown: all of the payout stands with the first.
+      const touched = tokens.flatMap((_token, i) => (held[i] === undefined ? [] : [i]));
+      const [payee = 0] = touched;
+      for (const i of new Set([payee, ...touched]))
+        giveAway(tokens[i] as string, told[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
+      return;
+    }
+    redemptionLegs(usdc, shares, rates).forEach(({ paid, known, unseen }, i) => {
+      if (held[i] === undefined && paid === 0n) return;
+      const rate = rates[i] as Rate;
+      touch(holdings.of(tokens[i] as string), (holding) => {
+        const { tracked, received, untracked, cost } = release(holding, told[i] ?? null);
+        const all = tracked + received + untracked;
+        const realized = realize(holding, shareOf(known * SCALE, tracked, all), cost);
+        const agrees = unseen === 0n && paid === shareOf(all, rate.numerator, rate.denominator);
+        const isSeen = untracked === 0n || paid === 0n;
+        const seen = tracked + received > 0n;
+        const problem = agrees && isSeen ? null : agrees || !seen ? problems.unknownShares : problems.payoutDisagrees;
+        return {
+          shares: -(tracked + received),
+          untracked: untracked + unseen,
+          // Of shares that came by transfer neither cost nor proceeds are booked, unless the payout is in question.
+          cash: problem === null ? realized + cost : paid * SCALE,
+          realized,
+          problem,
+        };
+      });
     });
   };
 

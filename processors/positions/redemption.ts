@@ -40,3 +40,48 @@ export function redemptionRates(
     { numerator: denominator - numerator, denominator },
   ];
 }
+
+/** What one token of a redemption was paid, base units. */
+export interface RedemptionLeg {
+  readonly paid: bigint;
+  /** Of it, what known shares pay; the rest was paid for shares that were never seen coming. */
+  readonly known: bigint;
+  /** Shares that were never seen coming, beside those that `shares` has. */
+  readonly unseen: bigint;
+}
+
+/**
+ * The logged payout, shared by the tokens: by what their shares pay, in whole base units per outcome as ConditionalTokens does. Where the chain paid more,
+ * the rest is for shares of the outcome that pays most; where it paid less, every token gets its part of the payout. Their sum is `usdc`.
+ */
+export function redemptionLegs(
+  usdc: bigint,
+  shares: readonly bigint[],
+  rates: readonly Rate[],
+): readonly RedemptionLeg[] {
+  const expected = shares.map((amount, i) => {
+    const { numerator, denominator } = rates[i] as Rate;
+    return (amount * numerator) / denominator;
+  });
+  const sum = expected.reduce((total, amount) => total + amount, 0n);
+  if (usdc >= sum) {
+    const extra = usdc - sum;
+    const best = rates.reduce((found, rate, i) => {
+      const { numerator, denominator } = rates[found] as Rate;
+      return rate.numerator * denominator > numerator * rate.denominator ? i : found;
+    }, 0);
+    return expected.map((known, i) => {
+      if (i !== best || extra === 0n) return { paid: known, known, unseen: 0n };
+      const { numerator, denominator } = rates[i] as Rate;
+      const unseen = numerator === 0n ? 0n : (extra * denominator + numerator - 1n) / numerator;
+      return { paid: known + extra, known, unseen };
+    });
+  }
+  let [left, rest] = [usdc, sum];
+  return expected.map((amount) => {
+    const paid = rest === 0n ? 0n : (left * amount) / rest;
+    left -= paid;
+    rest -= amount;
+    return { paid, known: paid, unseen: 0n };
+  });
+}

@@ -204,9 +204,9 @@ const openInterest: PublicView = {
     column('question', 'String', 'm.question', "Title; '' until the catalogue lists the market."),
     column(
       'open_interest_usd',
-      AMOUNT,
-      amount('greatest(o.net, 0)'),
-      'USD held by full sets: minted less merged and redeemed, at least 0.',
+      MAYBE_AMOUNT,
+      `if(o.complete AND o.net >= 0, ${amount('o.net')}, NULL)`,
+      'USD held by full sets: minted less merged and redeemed. NULL where the log begins after the market was prepared: what was minted before is unknown.',
     ),
     column(
       'net_minted_usd',
@@ -216,10 +216,11 @@ const openInterest: PublicView = {
     ),
   ],
   from: `(
-      SELECT if(k.condition_id != '', k.condition_id, c.condition_id) AS condition_id, sum(i.amount) AS net
+      SELECT if(c.condition_id != '', c.condition_id, k.condition_id) AS condition_id, sum(i.amount) AS net,
+        countIf(i.token_id IN (SELECT token_id FROM condition_tokens)) > 0 AS complete
       FROM open_interest AS i
       LEFT JOIN (SELECT token_id, condition_id FROM tokens FINAL) AS k ON k.token_id = i.token_id
-      LEFT JOIN (SELECT token_id, condition_id FROM condition_tokens FINAL) AS c ON c.token_id = i.token_id
+      LEFT JOIN (SELECT token_id, condition_id FROM chain_tokens FINAL) AS c ON c.token_id = i.token_id
       GROUP BY condition_id
     ) AS o
     LEFT JOIN (SELECT condition_id, slug, question FROM markets FINAL) AS m ON m.condition_id = o.condition_id`,

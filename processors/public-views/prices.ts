@@ -160,7 +160,7 @@ const pricesNow: PublicView = {
   fastBy: ['token_id'],
   freshness: 'Settlements and trades seconds behind final blocks; quotes as old as quoted or traded in priced_at.',
   caveat:
-    "Taken from the settlement, else the middle of the catalogue's best bid and ask, else the catalogue's price, else the last trade.",
+    "Taken from the settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last trade and the catalogue's quote.",
   columns: [
     ...tokenColumns('q.token_id'),
     column(
@@ -169,7 +169,12 @@ const pricesNow: PublicView = {
       `if(q.source = 'none', NULL, ${published('q.price')})`,
       'USD per share, rounded to 6 decimals; NULL when nothing prices the token.',
     ),
-    column('price_source', 'String', 'q.source', 'settlement, clob_mid, catalog, last_fill or none.'),
+    column(
+      'price_source',
+      'String',
+      'q.source',
+      'settlement, clob_mid, last_fill, v1_condition (the catalogue) or none.',
+    ),
     column(
       'priced_at',
       MAYBE_TIME,

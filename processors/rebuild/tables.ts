@@ -1,5 +1,6 @@
 import type { Ddl, MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import { FatalError } from '../../infra/errors.js';
+import { chainTokenTables } from '../activity/chain-tokens.js';
 import { activityTables } from '../activity/tables.js';
 import { catalogFamily } from '../catalog/family.js';
 import { catalogTables } from '../catalog/tables.js';
@@ -33,7 +34,7 @@ export interface Unit {
 
 const sources: readonly (readonly [Family, ...Pick<Migration, 'statements'>[]])[] = [
   [fillsFamily, fillsTables, fillTotals, finerFills, matchesByDay],
-  [chainFamily, chainTables, resolutionsInOrder, activityTables, chainCoverage],
+  [chainFamily, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage],
   [oracleFamily, oracleTables, feedCoverage],
   [catalogFamily, catalogTables, quoteTables],
   [usageFamily, usageTables],

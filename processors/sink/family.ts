@@ -13,17 +13,19 @@ export interface Table<Row = never> {
   readonly types: readonly string[];
   /** The first column, where the log may repeat a row under a later offset: of rows equal in it the table keeps the newest. */
   readonly key?: string;
+  /** Set where later rows of the log replace earlier ones, so that its rows cannot be counted against the log. */
+  readonly replaced?: true;
   /** One TabSeparated line. Throws UnfitValueError that names the column. */
   readonly line: (row: Row) => string;
 }
 
 export type RowOf<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer T> ? T : never };
 
-/** Describe a table by its columns. The row type follows from them. `keyed`: the first column is its key. */
+/** Describe a table by its columns. The row type follows from them. `keyed`: the first column is its key. `replaced`: see Table. */
 export function defineTable<C extends Record<string, Column<never>>>(
   name: string,
   columns: C,
-  { keyed = false } = {},
+  { keyed = false, replaced = false } = {},
 ): Table<RowOf<C>> {
   const names = Object.keys(columns);
   const key = keyed ? names[0] : undefined;
@@ -33,6 +35,7 @@ export function defineTable<C extends Record<string, Column<never>>>(
     columns: names,
     types: names.map((column) => (columns[column] as Column<never>).type),
     ...(key === undefined ? {} : { key }),
+    ...(replaced ? { replaced } : {}),
     line: (row) => {
       const values = row as Readonly<Record<string, never>>;
       let out = '';
@@ -72,7 +75,7 @@ export interface Family {
   /** Records of a chunk at most; the sink's own default unless given. */
   readonly maxChunkRecords?: number;
   readonly tables: readonly Table[];
-  /** Its tables keep every row (with a key: every key) they are given, so they can be counted against the log. Else newer rows replace older ones. */
+  /** Its tables, `replaced` ones aside, keep every row (with a key: every key) they are given, so they can be counted against the log. Else newer rows replace older ones. */
   readonly everyRow: boolean;
   /** Kinds that make rows; the topic's other kinds are passed over undecoded. */
   readonly kinds: ReadonlySet<EventKind>;

@@ -94,6 +94,7 @@ export function createReconciler(options: {
       if (!family.everyRow || range.lastOffset < next) return;
       next = range.lastOffset + 1;
       for (const { table, rows, body } of tables) {
+        if (table.replaced) continue;
         const before = due.get(table);
         const keys = table.key === undefined ? [] : keysOf(body);
         const now = { firstOffset: range.firstOffset, lastOffset: range.lastOffset, rows, keys };

@@ -7,7 +7,7 @@ export interface MarketRow {
   readonly token_id: string;
 }
 
-/** Reads the catalogue tables. Narrow on purpose, so that tests can stand in. */
+/** Reads the tables of catalogue and chain. Narrow on purpose, so that tests can stand in. */
 export interface MarketLookup {
   bySlugs(slugs: readonly string[]): Promise<readonly MarketRow[]>;
   byConditions(conditionIds: readonly string[]): Promise<readonly MarketRow[]>;
@@ -46,7 +46,9 @@ export function createMarketLookup(clickhouse: QueryClient): MarketLookup {
       ),
     byConditions: (conditionIds) =>
       clickhouse.query<MarketRow>(
-        `SELECT condition_id AS asked, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE condition_id IN {ids:Array(String)}`,
+        `SELECT condition_id AS asked, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE condition_id IN {ids:Array(String)}
+         UNION DISTINCT
+         SELECT condition_id AS asked, condition_id, toString(token_id) AS token_id FROM chain_tokens WHERE condition_id IN {ids:Array(String)}`,
         { ids: conditionIds },
       ),
   };

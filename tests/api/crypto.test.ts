@@ -137,6 +137,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
+/** Of prices that only the catalogue states. */
+const asStated = { priceSources: [null, null], pricesUpdatedAt: [null, null] };
+
 describe('/v1/crypto/active', () => {
   it('lists the coins of the current window in coin order, with outcomes as JSON text', async () => {
     api.clock.nowMs = W + 66_512;
@@ -160,6 +163,7 @@ describe('/v1/crypto/active', () => {
               conditionId: hex32(1),
               outcomes: '["Up", "Down"]',
               outcomePrices: [0.48, 0.52],
+              ...asStated,
               tokenId: '11',
               active: true,
               closed: false,
@@ -180,6 +184,7 @@ describe('/v1/crypto/active', () => {
               conditionId: hex32(2),
               outcomes: '["Up", "Down"]',
               outcomePrices: [0.48, 0.52],
+              ...asStated,
               tokenId: '21',
               active: true,
               closed: false,
@@ -231,6 +236,7 @@ describe('/v1/crypto/markets and /series', () => {
           conditionId: hex32(12),
           outcomes: ['Yes', 'No'],
           outcomePrices: [0.5, 0.5],
+          ...asStated,
           volume: 1200.5,
           liquidity: 300.1,
           active: true,
@@ -243,6 +249,7 @@ describe('/v1/crypto/markets and /series', () => {
           conditionId: hex32(11),
           outcomes: ['Yes', 'No'],
           outcomePrices: [0.12, 0.88],
+          ...asStated,
           volume: 1200.5,
           liquidity: 300.1,
           active: true,
@@ -558,6 +565,7 @@ describe('/v1/event/{slug}', () => {
       conditionId: hex32(n),
       outcomes: ['Yes', 'No'],
       outcomePrices: prices,
+      ...asStated,
       volume: 1200.5,
       liquidity: 300.1,
       active: true,

@@ -428,6 +428,7 @@ describe('health and status', () => {
         traded_tokens: 0,
         described_tokens: 0,
       },
+      history: { complete_from_block: null, complete_from: null },
       mode: 'recorded',
       notice:
         'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is played as a live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',

@@ -63,9 +63,10 @@ beforeAll(async () => {
       toDateTime(${T} + intDiv(number, 1000) * 86400, 'UTC'), 'SELL', toInt64(number % 7) - 3, 1000, number FROM numbers(${EVENTS})`);
   await run(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
     SELECT toUInt256(90000 + number), 0.5, toDateTime64(${T}, 3, 'UTC'), number FROM numbers(${MARKETS * 2})`);
-  for (const table of ['condition_tokens', 'token_settlements'])
-    await run(`INSERT INTO ${table} (token_id, condition_id, outcome_index, timestamp, _offset)
-      SELECT 90000 + number, ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, ${T}, number FROM numbers(${MARKETS * 2})`);
+  await run(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, timestamp, _offset)
+    SELECT 90000 + number, ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, ${T}, number FROM numbers(${MARKETS * 2})`);
+  await run(`INSERT INTO chain_tokens (token_id, other_token_id, condition_id, outcome_index, _offset)
+    SELECT 90000 + number, 90000 + bitXor(number, 1), ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, number FROM numbers(${MARKETS * 2})`);
   await run(`INSERT INTO leaderboards (board, taken_at, rank, wallet)
     SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
   // 100,000 changes of 10,000 combos, ten to a block.
@@ -94,7 +95,7 @@ beforeAll(async () => {
     'combo_events',
     'combo_markets',
     'token_quotes',
-    'condition_tokens',
+    'chain_tokens',
     'token_settlements',
     'resolutions',
     'last_prices',
@@ -141,6 +142,8 @@ const GRANULE = 8_192;
 const RANGE = 3 * GRANULE;
 /** Titles of a page of 100 rows: a granule of 256 of tokens and markets each, twice where their conditions are looked up too. */
 const TITLES = 100 * 256 * 2;
+/** Tokens of 100 conditions that the chain names. */
+const CHAIN_TOKENS = 100 * 256;
 /** Prices of a wallet's 300 positions: a granule of 256 each, and the newest fills of all tokens there are. */
 const HELD = 300 * 256 + 2_000;
 /** Of what 300 positions are about, spread over all 40,000 tokens, each small table once per statement: tokens, quotes, settlements, conditions. */
@@ -176,7 +179,7 @@ it.each<[string, number]>([
   [`/v3/wallets/${W}/merges`, RANGE],
   [`/v3/wallets/${W}/nrc`, RANGE + TITLES],
   [`/v3/wallets/${W}/activity`, 4 * RANGE],
-  [`/v3/wallets/${W}/redemptions`, RANGE + TITLES],
+  [`/v3/wallets/${W}/redemptions`, RANGE + TITLES + CHAIN_TOKENS],
   [`/v3/wallets/${W}/fees-paid`, RANGE + TITLES],
   [`/v3/wallets/${W}/polyusd-flows`, 2 * RANGE],
   [`/v3/markets/condition/${C}`, RANGE],
@@ -216,7 +219,7 @@ it.each<[string, number]>([
   [`/v3/wallets/${W}/pnl/events?after=1`, 2 * RANGE],
   [`/v3/wallets/${W}/pnl/events?after=1&group=hour`, 2 * RANGE],
   [`/v2/onchain/wallets/${W}/trades`, RANGE + TITLES],
-  [`/v2/onchain/wallets/${W}/redemptions`, RANGE + TITLES],
+  [`/v2/onchain/wallets/${W}/redemptions`, RANGE + TITLES + CHAIN_TOKENS],
   [`/v2/onchain/wallets/${W}/activity`, 3 * RANGE + TITLES],
   [`/v2/onchain/markets/${token(5)}/trades`, RANGE + TITLES],
   [`/v2/onchain/markets/${token(5)}/volume`, RANGE],

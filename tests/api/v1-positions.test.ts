@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiHarness } from '../support/api.js';
-import { activityOf, dave, insertAccounts } from '../support/positions.js';
+import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
 import { fillRow, hex32 } from '../support/rows.js';
 import { alice, bob, carol, exchange, rain, rainNo, snow, snowNo, snowYes, T } from '../support/world.js';
@@ -40,6 +40,8 @@ describe('/v1/wallets/{addr}/positions', () => {
           realizedPnl: 2,
           percentRealizedPnl: 6.25,
           curPrice: 0.42,
+          priceSource: 'clob_mid',
+          priceUpdatedAt: ALWAYS_FRESH_S,
           redeemable: false,
           mergeable: false,
           title: snow.question,

@@ -194,7 +194,10 @@ describe('events search', () => {
               groupItemTitle: 'Rain',
               conditionId: rain.conditionId,
               tokenId: '601',
-              price: 0.5,
+              // Its last fill.
+              price: 0.9,
+              priceSource: 'last_fill',
+              priceUpdatedAt: T + 6,
               active: false,
             },
             {
@@ -203,6 +206,8 @@ describe('events search', () => {
               conditionId: expect.any(String),
               tokenId: '701',
               price: 0.5,
+              priceSource: null,
+              priceUpdatedAt: null,
               active: true,
             },
           ],

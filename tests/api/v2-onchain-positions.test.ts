@@ -47,15 +47,47 @@ describe('/v2/onchain', () => {
       market: snow.question,
       slug: snow.slug,
       image: snow.image,
-      open_interest_usdc: 250,
+      // Its preparation was not seen, so sets may be missing.
+      open_interest_usdc: null,
+      net_minted_usdc: 250,
+      complete: false,
     });
-    expect(await get('oi')).toEqual({ source: 'onchain', open_interest_usdc: 250.1 });
+    expect(await get('oi')).toEqual({
+      source: 'onchain',
+      open_interest_usdc: null,
+      net_minted_usdc: 243.1,
+      complete: false,
+    });
     expect(await get(`markets/${hex32(0xdead)}/oi`)).toMatchObject({
       found: false,
       market: null,
-      open_interest_usdc: 0,
+      open_interest_usdc: null,
     });
-    expect(await get(`markets/${hail.conditionId}/oi`)).toMatchObject({ found: true, open_interest_usdc: 0 });
+    expect(await get(`markets/${hail.conditionId}/oi`)).toMatchObject({
+      found: true,
+      open_interest_usdc: null,
+      net_minted_usdc: -7,
+      complete: false,
+    });
+    // Seen from its preparation on, it is all there.
+    const prepared = (condition_id: string, token_id: string, outcome_index: number) => ({
+      token_id,
+      condition_id,
+      outcome_index,
+      question_id: hex32(0),
+      neg_risk: false,
+      timestamp: T,
+      _offset: 1,
+    });
+    await api.clickhouse.insertRows('condition_tokens', [
+      prepared(snow.conditionId, snowYes, 0),
+      prepared(snow.conditionId, snowNo, 1),
+      prepared(hail.conditionId, hail.tokenIds[0], 0),
+    ]);
+    api.clock.nowMs += 61_000;
+    expect(await get(`markets/${snow.conditionId}/oi`)).toMatchObject({ open_interest_usdc: 250, complete: true });
+    // Less than nothing cannot be all.
+    expect(await get(`markets/${hail.conditionId}/oi`)).toMatchObject({ open_interest_usdc: null, complete: false });
     expect((await api.get('/v2/onchain/oi', key)).status).toBe(403);
   });
 
@@ -71,6 +103,8 @@ describe('/v2/onchain', () => {
       realized_pnl: 0.99,
       unrealized_pnl: 0,
       current_price: null,
+      price_source: null,
+      price_updated_at: null,
       market_status: 'resolved-win',
       total_bought: 10,
       market: 'Rain?',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiHarness } from '../support/api.js';
-import { activityOf, dave, insertAccounts } from '../support/positions.js';
+import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
 import { hex32 } from '../support/rows.js';
 import { alice, bob, rain, rainNo, rainYes, snow, snowYes, T } from '../support/world.js';
@@ -123,6 +123,8 @@ describe('/v2/wallets', () => {
           realized_pnl: 2,
           unrealized_pnl: 2,
           current_price: 0.42,
+          price_source: 'clob_mid',
+          price_updated_at: ALWAYS_FRESH_S,
           market_status: 'live',
           total_bought: 160,
           market: snow.question,
@@ -143,6 +145,8 @@ describe('/v2/wallets', () => {
           realized_pnl: 0.99,
           unrealized_pnl: 0,
           current_price: null,
+          price_source: null,
+          price_updated_at: null,
           market_status: 'resolved-win',
           total_bought: 10,
           market: 'Rain?',
@@ -202,6 +206,8 @@ describe('/v2/wallets', () => {
           total_bought: 10,
           realized_pnl: 0.99,
           cur_price: 1,
+          price_source: 'settlement',
+          price_updated_at: T + 18,
           title: 'Rain?',
           slug: 'rain',
           icon: null,

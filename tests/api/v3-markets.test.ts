@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { ALWAYS_FRESH_S } from '../support/positions.js';
 import { type FillInput, fillRow, hex32, marketRow } from '../support/rows.js';
 import { builder, fillWorld, hail, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/world.js';
 
@@ -28,6 +29,32 @@ beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('growth');
   await fillWorld(api.clickhouse);
+  const hailYes = hail.tokenIds[0];
+  const quote = (token_id: string, market: { conditionId: string }, outcome_index: number, book: object) => ({
+    token_id,
+    condition_id: market.conditionId,
+    outcome_index,
+    price: 0.41,
+    updated_at: ALWAYS_FRESH_S * 1000,
+    _offset: 1,
+    ...book,
+  });
+  await api.clickhouse.insertRows('token_quotes', [
+    quote(snowYes, snow, 0, { bid: 0.4, ask: 0.44 }),
+    quote(snowNo, snow, 1, { bid: 0.56, ask: 0.6 }),
+    quote(hailYes, hail, 0, { bid: null, ask: null, price: 0.5, updated_at: T * 1000 }),
+  ]);
+  await api.clickhouse.insertRows(
+    'token_settlements',
+    [rainYes, rainNo].map((token_id, index) => ({
+      token_id,
+      condition_id: rain.conditionId,
+      numerator: String(1 - index),
+      denominator: '1',
+      timestamp: T + 18,
+      _offset: 1,
+    })),
+  );
   // In two blocks, so that candles and sums are states that have to be merged.
   await api.clickhouse.insertRows('fills', candleFills.slice(0, 31).map(fillRow));
   await api.clickhouse.insertRows('fills', candleFills.slice(31).map(fillRow));
@@ -123,9 +150,9 @@ describe('the catalogue', () => {
     expect(await price(rainYes)).toEqual([1, true, 'settlement', '2026-09-21 14:13:38']);
     expect(await price(rainNo)).toEqual([0, true, 'settlement', '2026-09-21 14:13:38']);
     // Bid 0.40, ask 0.44.
-    expect(await price(snowYes)).toEqual([0.42, false, 'clob_mid', null]);
-    expect(await price(snowNo)).toEqual([0.58, false, 'clob_mid', null]);
-    expect(await price('701')).toEqual([0.5, false, 'v1_condition', null]);
+    expect(await price(snowYes)).toEqual([0.42, false, 'clob_mid', '2100-01-01 00:00:00']);
+    expect(await price(snowNo)).toEqual([0.58, false, 'clob_mid', '2100-01-01 00:00:00']);
+    expect(await price('701')).toEqual([0.5, false, 'v1_condition', '2026-09-21 14:13:20']);
     const last = candleFills.findLast((fill) => fill.takerOrder === false)!;
     expect(await price(CANDLE_TOKEN)).toEqual([
       Number(((Number(last.usdc) / Number(last.shares)) as number).toFixed(6)),
@@ -140,10 +167,12 @@ describe('the catalogue', () => {
         price: 0.58,
         resolved: false,
         source: 'clob_mid',
-        updated_at: null,
+        updated_at: '2100-01-01 00:00:00',
         condition_id: snow.conditionId,
         outcome: 'No',
         outcome_index: 1,
+        opposite_asset: snowYes,
+        neg_risk: false,
         question: snow.question,
         slug: snow.slug,
         category: null,

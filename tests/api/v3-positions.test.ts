@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
+import { ALWAYS_FRESH_S, activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
 import { address } from '../support/rows.js';
 import {
   alice,
@@ -75,6 +75,7 @@ describe('positions of a wallet', () => {
         redeemable_payout: 0,
         resolved: false,
         price_source: 'clob_mid',
+        price_updated_at: String(ALWAYS_FRESH_S),
         status: 'open',
         market: snow.question,
         slug: snow.slug,
@@ -106,6 +107,7 @@ describe('positions of a wallet', () => {
         redeemable_payout: 0,
         resolved: true,
         price_source: 'settlement',
+        price_updated_at: String(T + 18),
         status: 'redeemed',
         market: rain.question,
         slug: rain.slug,

@@ -89,8 +89,8 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
       1000000000 + number FROM numbers(${tokens})`);
   await run(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
     SELECT toUInt256(9000000 + number), 0.5, toDateTime64(${T + SPAN_S}, 3, 'UTC'), 1000000000 + number FROM numbers(${tokens})`);
-  await run(`INSERT INTO condition_tokens (token_id, condition_id, outcome_index, timestamp, _offset)
-    SELECT 9000000 + number, ${hex(64, '5000000000 + intDiv(number, 2)')}, number % 2, ${T}, 1000000000 + number FROM numbers(${tokens})`);
+  await run(`INSERT INTO chain_tokens (token_id, other_token_id, condition_id, outcome_index, _offset)
+    SELECT 9000000 + number, 9000000 + bitXor(number, 1), ${hex(64, '5000000000 + intDiv(number, 2)')}, number % 2, 1000000000 + number FROM numbers(${tokens})`);
   // Half of the markets are settled.
   await run(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, timestamp, _offset)
     SELECT 9000000 + number * 2, ${hex(64, '5000000000 + number')}, 0, ${T + SPAN_S}, 1000000000 + number FROM numbers(${markets}) WHERE number % 2 = 0`);

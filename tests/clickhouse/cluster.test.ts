@@ -129,6 +129,7 @@ describe('the cluster variant on the engine', () => {
       'candles View',
       'candles_5m Distributed',
       'candles_5m_local AggregatingMergeTree',
+      'chain_tokens ReplacingMergeTree',
       'chunks ReplacingMergeTree',
       'collateral_by_token Distributed',
       'collateral_by_token_local SummingMergeTree',

@@ -23,6 +23,7 @@ export const foldedTables: Record<string, string> = {
   token_quotes: 'SELECT * EXCEPT (_offset, updated_at) FROM token_quotes FINAL ORDER BY token_id',
   condition_events: 'SELECT * EXCEPT (_offset) FROM condition_events ORDER BY condition_id, block_number, log_index',
   condition_tokens: 'SELECT * EXCEPT (_offset) FROM condition_tokens FINAL ORDER BY token_id',
+  chain_tokens: 'SELECT * EXCEPT (_offset) FROM chain_tokens FINAL ORDER BY token_id',
   token_settlements: 'SELECT * EXCEPT (_offset) FROM token_settlements FINAL ORDER BY token_id',
   // How often a position is told depends on how its records came in; its last state does not.
   positions: 'SELECT * EXCEPT (_offset) FROM positions FINAL ORDER BY wallet, token_id',

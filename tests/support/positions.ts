@@ -217,6 +217,9 @@ export const venueActivity: readonly WalletActivity[] = [
   },
 ].map((told) => activityOf(told as Told));
 
+/** A quote of this time is fresh whenever a test runs, Unix seconds (2100). */
+export const ALWAYS_FRESH_S = 4_102_444_800;
+
 /** Accounts of the shared world, with quotes of Snow (Yes 0.42, No 0.58) and the settlement of Rain. */
 export async function fillAccounts(clickhouse: ClickHouse): Promise<void> {
   await insertAccounts(clickhouse, venueActivity);
@@ -228,7 +231,7 @@ export async function fillAccounts(clickhouse: ClickHouse): Promise<void> {
       price: 0.41,
       bid: 0.4,
       ask: 0.44,
-      updated_at: T,
+      updated_at: ALWAYS_FRESH_S * 1000,
       _offset: 1,
     },
     {
@@ -238,7 +241,7 @@ export async function fillAccounts(clickhouse: ClickHouse): Promise<void> {
       price: 0.59,
       bid: 0.56,
       ask: 0.6,
-      updated_at: T,
+      updated_at: ALWAYS_FRESH_S * 1000,
       _offset: 1,
     },
   ]);

@@ -1,10 +1,20 @@
+import { type OutcomePrices, outcomePricesFrom } from '../../positions/outcome-prices.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
 import type { EventRow, MarketRow, SeriesRow } from './catalog.sql.js';
 
+const numericPrices = (prices: OutcomePrices | undefined) => {
+  const { outcomePrices, ...rest } = outcomePricesFrom(prices);
+  return { outcomePrices: outcomePrices.map(Number), ...rest };
+};
+
 /** An event of /v1/crypto/markets with its markets: prices as numbers. */
-export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
+export function periodicEvent(
+  event: EventRow,
+  markets: readonly MarketRow[],
+  prices: ReadonlyMap<string, OutcomePrices>,
+) {
   return {
     id: numericId(event.id),
     slug: event.slug,
@@ -22,7 +32,7 @@ export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
       question: market.question,
       conditionId: market.condition_id,
       outcomes: [...market.outcomes],
-      outcomePrices: market.outcome_prices.map(Number),
+      ...numericPrices(prices.get(market.condition_id)),
       volume: market.volume,
       liquidity: market.liquidity,
       active: boolFrom(market.active),
@@ -33,7 +43,7 @@ export function periodicEvent(event: EventRow, markets: readonly MarketRow[]) {
 }
 
 /** An entry of /v1/crypto/active: the window's event, or what its market says of it. `outcomes` is a string that holds JSON. */
-export function activeEntry(market: MarketRow, event: EventRow | undefined) {
+export function activeEntry(market: MarketRow, event: EventRow | undefined, prices: OutcomePrices | undefined) {
   return {
     id: numericId(event?.id ?? market.event_id ?? market.id),
     slug: market.slug,
@@ -47,7 +57,7 @@ export function activeEntry(market: MarketRow, event: EventRow | undefined) {
         question: market.question,
         conditionId: market.condition_id,
         outcomes: `[${market.outcomes.map((outcome) => JSON.stringify(outcome)).join(', ')}]`,
-        outcomePrices: market.outcome_prices.map(Number),
+        ...numericPrices(prices),
         tokenId: market.tokens[0] ?? '',
         active: boolFrom(market.active),
         closed: boolFrom(market.closed),

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { Lookup } from '../../catalogue/held-lookup.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { outcomePriceFields, outcomePricesOf, PRICES_NOW } from '../../positions/outcome-prices.js';
+import type { Price } from '../../positions/position.js';
 import type { Tables } from '../../tables/port.js';
 import { activeEntry, periodicEvent, seriesEntry } from './catalog.serialize.js';
 import {
@@ -28,7 +31,8 @@ const market = z.object({
   question: z.string(),
   conditionId: z.string(),
   outcomes: z.array(z.string()),
-  outcomePrices: z.array(z.number()).meta({ description: 'Same order as outcomes.' }),
+  outcomePrices: z.array(z.number()).meta({ description: `USD per share, same order as outcomes. ${PRICES_NOW}` }),
+  ...outcomePriceFields,
   volume: z.number(),
   liquidity: z.number(),
   active: z.boolean(),
@@ -64,7 +68,8 @@ const active = z.object({
       question: z.string(),
       conditionId: z.string(),
       outcomes: z.string().meta({ description: 'A string that holds a JSON array of labels.' }),
-      outcomePrices: z.array(z.number()),
+      outcomePrices: z.array(z.number()).meta({ description: `USD per share, same order as outcomes. ${PRICES_NOW}` }),
+      ...outcomePriceFields,
       tokenId: z.string().meta({ description: 'Token of the first outcome (Up).' }),
       active: z.boolean(),
       closed: z.boolean(),
@@ -84,13 +89,17 @@ const series = z.object({
 const exampleCondition = `0x5c${'0'.repeat(61)}1`;
 
 /** Crypto discovery: periodic markets, the current 5-minute markets, series. */
-export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): readonly Route[] {
+export function createCatalogRoutes(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  prices: Lookup<Price>;
+}): readonly Route[] {
   const common = { method: 'get', family: 'v1', tag: 'Crypto', auth: 'key', gate: 'v1' } as const;
 
   const markets = defineRoute({
     ...common,
     path: '/v1/crypto/markets',
-    reads: ['catalog'],
+    reads: ['catalog', 'fills'],
     cacheS: MARKETS_CACHE_S,
     summary: 'Daily, weekly and monthly crypto markets',
     description: 'Open events of the seven coins with their markets, highest 24-hour volume first.',
@@ -118,6 +127,8 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
                 conditionId: exampleCondition,
                 outcomes: ['Yes', 'No'],
                 outcomePrices: [0.12, 0.88],
+                priceSources: ['last_fill', 'v1_condition'],
+                pricesUpdatedAt: [1811000400, 1811000390],
                 volume: 50213.3,
                 liquidity: 12002.9,
                 active: true,
@@ -134,10 +145,12 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
         const events = await deps.tables.rows<EventRow>(periodicEventsSql(coinSlugPattern, MAX_EVENTS));
         const rows =
           events.length === 0 ? [] : await deps.tables.rows<MarketRow>(marketsOfEventsSql(events.map((row) => row.id)));
+        const prices = await outcomePricesOf(deps.prices, rows);
         return events.map((row) =>
           periodicEvent(
             row,
             rows.filter((entry) => entry.event_id === row.id),
+            prices,
           ),
         );
       });
@@ -148,7 +161,7 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
   const current = defineRoute({
     ...common,
     path: '/v1/crypto/active',
-    reads: ['catalog'],
+    reads: ['catalog', 'fills'],
     cacheS: ACTIVE_CACHE_S,
     summary: 'Current 5-minute up/down markets',
     description:
@@ -172,6 +185,8 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
                 conditionId: exampleCondition,
                 outcomes: '["Up", "Down"]',
                 outcomePrices: [0.48, 0.52],
+                priceSources: ['clob_mid', 'clob_mid'],
+                pricesUpdatedAt: [1811000400, 1811000400],
                 tokenId: '41000000000000000000000000000000000000000000000000000000000000000000000000001',
                 active: true,
                 closed: false,
@@ -191,6 +206,7 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
           deps.tables.rows<EventRow>(eventsBySlugSql(slugs)),
           deps.tables.rows<MarketRow>(marketsBySlugSql(slugs)),
         ]);
+        const prices = await outcomePricesOf(deps.prices, rows);
         return slugs.flatMap((slug) => {
           const row = rows.find((candidate) => candidate.slug === slug);
           return row === undefined
@@ -199,6 +215,7 @@ export function createCatalogRoutes(deps: { tables: Tables; cache: TtlCache }): 
                 activeEntry(
                   row,
                   events.find((candidate) => candidate.slug === slug),
+                  prices.get(row.condition_id),
                 ),
               ];
         });

@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { Lookup } from '../../catalogue/held-lookup.js';
 import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import {
+  type OutcomePrices,
+  outcomePriceFields,
+  outcomePricesFrom,
+  outcomePricesOf,
+  PRICES_NOW,
+} from '../../positions/outcome-prices.js';
+import type { Price } from '../../positions/position.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import type { Tables } from '../../tables/port.js';
@@ -24,7 +33,10 @@ const market = z.object({
   question: z.string(),
   conditionId: z.string(),
   outcomes: z.array(z.string()),
-  outcomePrices: z.array(z.string()).meta({ description: 'Decimal text, same order as outcomes.' }),
+  outcomePrices: z
+    .array(z.string())
+    .meta({ description: `Decimal text, USD per share, same order as outcomes. ${PRICES_NOW}` }),
+  ...outcomePriceFields,
   volume: z.number(),
   liquidity: z.number(),
   active: z.boolean(),
@@ -59,6 +71,7 @@ export function eventDetail(
   row: EventDetailRow,
   markets: readonly EventMarketRow[],
   series: EventSeriesRow | undefined,
+  prices: ReadonlyMap<string, OutcomePrices>,
 ): z.input<typeof event> {
   return {
     id: numericId(row.id),
@@ -79,7 +92,7 @@ export function eventDetail(
       question: entry.question,
       conditionId: entry.condition_id,
       outcomes: [...entry.outcomes],
-      outcomePrices: [...entry.outcome_prices],
+      ...outcomePricesFrom(prices.get(entry.condition_id)),
       volume: entry.volume,
       liquidity: entry.liquidity,
       active: boolFrom(entry.active),
@@ -94,7 +107,7 @@ export function eventDetail(
 }
 
 /** GET /v1/event/{slug}. */
-export function createEventRoute(deps: { tables: Tables; cache: TtlCache }): Route {
+export function createEventRoute(deps: { tables: Tables; cache: TtlCache; prices: Lookup<Price> }): Route {
   const load = async (slug: string) => {
     const [row] = await deps.tables.rows<EventDetailRow>(eventSql(slug));
     if (row === undefined) return null;
@@ -103,7 +116,7 @@ export function createEventRoute(deps: { tables: Tables; cache: TtlCache }): Rou
       deps.tables.rows<EventMarketRow>(eventMarketsSql(row.id)),
       named ? deps.tables.rows<EventSeriesRow>(eventSeriesSql({ id: row.series_id, slug: row.series_slug })) : [],
     ]);
-    return eventDetail(row, markets, series[0]);
+    return eventDetail(row, markets, series[0], await outcomePricesOf(deps.prices, markets));
   };
   return defineRoute({
     method: 'get',
@@ -146,6 +159,8 @@ export function createEventRoute(deps: { tables: Tables; cache: TtlCache }): Rou
             conditionId: `0x5c${'0'.repeat(61)}3`,
             outcomes: ['Yes', 'No'],
             outcomePrices: ['0.031', '0.969'],
+            priceSources: ['last_fill', 'last_fill'],
+            pricesUpdatedAt: [1811000400, 1811000390],
             volume: 1200.5,
             liquidity: 300.1,
             active: true,

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { Lookup } from '../../catalogue/held-lookup.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { type OutcomePrices, outcomePricesOf, PRICES_NOW } from '../../positions/outcome-prices.js';
+import type { Price } from '../../positions/position.js';
+import { priceSource } from '../../positions/price-fields.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import type { Tables } from '../../tables/port.js';
@@ -17,7 +21,9 @@ const market = z.object({
   groupItemTitle: z.string(),
   conditionId: z.string(),
   tokenId: z.string().meta({ description: 'Token of the first outcome, decimal.' }),
-  price: z.number().meta({ description: 'Of the first outcome, as the catalogue states it.' }),
+  price: z.number().meta({ description: `Of the first outcome, USD per share. ${PRICES_NOW}` }),
+  priceSource,
+  priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   active: z.boolean(),
 });
 const event = z.object({
@@ -29,27 +35,30 @@ const event = z.object({
   markets: z.array(market),
 });
 
-const priceOf = (text: string | undefined): number => {
+const numberOf = (text: string | undefined): number => {
   const price = Number(text ?? '');
   return Number.isFinite(price) ? price : 0;
 };
 
-const marketFrom = (row: FoundMarketRow): z.input<typeof market> => ({
+const marketFrom = (row: FoundMarketRow, prices: OutcomePrices | undefined): z.input<typeof market> => ({
   question: row.question,
   groupItemTitle: row.group_item_title ?? '',
   conditionId: row.condition_id,
   tokenId: row.tokens[0] ?? '',
-  price: priceOf(row.outcome_prices[0]),
+  price: numberOf(prices?.texts[0]),
+  priceSource: prices?.sources[0] ?? null,
+  priceUpdatedAt: prices?.updatedAtS[0] ?? null,
   active: boolFrom(row.active),
 });
 
 /** GET /v1/events/search. */
-export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache }): Route {
+export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache; prices: Lookup<Price> }): Route {
   const { tables } = deps;
   const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
     const events = await tables.rows<FoundEventRow>(searchEventsSql(words, limit));
     const ids = events.map((row) => row.id);
     const markets = ids.length === 0 ? [] : await tables.rows<FoundMarketRow>(foundMarketsSql(ids));
+    const prices = await outcomePricesOf(deps.prices, markets);
     return events.map((row) => ({
       id: numericId(row.id),
       slug: row.slug,
@@ -59,7 +68,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache }
       markets: inEventOrder(
         markets.filter((one) => one.event_id === row.id),
         row.market_condition_ids,
-      ).map(marketFrom),
+      ).map((one) => marketFrom(one, prices.get(one.condition_id))),
     }));
   };
   return defineRoute({
@@ -103,6 +112,8 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache }
                 conditionId: `0x5c${'0'.repeat(61)}3`,
                 tokenId: '52',
                 price: 0.031,
+                priceSource: 'last_fill',
+                priceUpdatedAt: 1811000400,
                 active: true,
               },
             ],

@@ -61,6 +61,10 @@ const statusSchema = z.object({
       described_tokens: count.meta({ description: 'Of these, with an entry in the catalogue.' }),
     })
     .meta({ description: 'How much of what is traded has metadata.' }),
+  history: z.object({ complete_from_block: count, complete_from: z.string().nullable() }).meta({
+    description:
+      'First block whose events are all here, and its time. What began before it (positions, open interest) is known in part: such fields are null or say `complete: false`.',
+  }),
   mode: z.enum(['live', 'recorded']).nullable(),
   notice: z.string().meta({ description: 'Says when the data is recorded and shifted in time.' }),
   sources: z.array(sourceSchema),
@@ -164,6 +168,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           traded_tokens: 1750,
           described_tokens: 1700,
         },
+        history: { complete_from_block: 90100000, complete_from: '2027-03-20T09:12:44Z' },
         mode: 'recorded',
         notice:
           'Recorded data, not live (chain). The history keeps its true times; the recorded day is played as a live tail, shifted in time (chain by 40 days).',
@@ -233,6 +238,10 @@ export function createStatusRoute(deps: StatusDeps): Route {
             last_event_age_seconds: catalog?.last_event_age_seconds ?? null,
             traded_tokens: number(row?.traded),
             described_tokens: number(row?.described),
+          },
+          history: {
+            complete_from_block: row?.first_block == null ? null : Number(row.first_block),
+            complete_from: isoFrom(row?.first_ms ?? null),
           },
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),

@@ -8,7 +8,9 @@ import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { exampleHeld } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
+import { oppositeOf } from '../../positions/outcomes.js';
 import type { HeldPosition } from '../../positions/position.js';
+import { priceSource, sourceOf } from '../../positions/price-fields.js';
 import type { Reads } from '../../reads.js';
 import { common as every, MAX_WALLETS, paging, walletsOf } from './params.js';
 
@@ -58,7 +60,9 @@ const positionSchema = z.object({
   totalBought: z.number(),
   realizedPnl: z.number().meta({ description: 'Before fees.' }),
   percentRealizedPnl: z.number().meta({ description: 'Realized and unrealized, of all that was bought.' }),
-  curPrice: z.number(),
+  curPrice: z.number().meta({ description: 'USD per share; 0 where there is no price.' }),
+  priceSource,
+  priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   redeemable: z.boolean().meta({ description: 'The market is resolved.' }),
   redeemed: z.boolean().optional().meta({ description: 'Of resolved markets only, as the two below.' }),
   unredeemed_balance: z.number().optional(),
@@ -73,13 +77,13 @@ const positionSchema = z.object({
   oppositeOutcome: z.string(),
   oppositeAsset: z.string(),
   endDate: z.string().meta({ description: 'YYYY-MM-DD, empty where unknown.' }),
-  negativeRisk: z.boolean(),
+  negativeRisk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
 });
 
 function positionFrom(position: HeldPosition, held: ReadonlySet<string>): z.input<typeof positionSchema> {
   const { about } = position;
   const opposite = about.outcomeIndex === null || about.outcomes.length !== 2 ? null : 1 - about.outcomeIndex;
-  const oppositeAsset = opposite === null ? '' : (about.tokenIds[opposite] ?? '');
+  const oppositeAsset = oppositeOf(about) ?? '';
   return {
     proxyWallet: position.wallet,
     asset: position.tokenId,
@@ -94,6 +98,8 @@ function positionFrom(position: HeldPosition, held: ReadonlySet<string>): z.inpu
     realizedPnl: moneyToNumber(position.realizedPnl),
     percentRealizedPnl: percent(position.totalPnl, outlay(position)),
     curPrice: moneyToNumber(position.price.usd ?? 0n),
+    priceSource: sourceOf(position.price),
+    priceUpdatedAt: position.price.updatedAtS,
     redeemable: resolved(position),
     ...(resolved(position)
       ? {

@@ -140,14 +140,15 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
   });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
-  /** By condition id or slug; null where the catalogue knows neither. */
+  /** By condition id or slug; null where neither catalogue nor chain knows it. */
   const marketOf = async (id: string) => {
     const condition = conditionId.safeParse(id);
     const [first] = condition.success ? [] : ((await reads.fills.tokens({ marketSlug: id })) ?? []);
     const named = first === undefined ? null : (await reads.facts.tokensOf([first])).get(first);
     const found = condition.success ? condition.data : (named?.conditionId ?? null);
-    const market = found === null ? null : ((await reads.facts.marketsOf([found])).get(found) ?? null);
-    return market === null || found === null ? null : { ...market, conditionId: found };
+    if (found === null) return null;
+    const market = (await reads.conditionsOf([found])).get(found);
+    return market === undefined || !(market.known || market.onChain) ? null : { ...market, conditionId: found };
   };
 
   return defineRoute({
@@ -198,8 +199,8 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       description: 'A page per outcome, in the order of the outcomes',
       schema: z.object({
         condition_id: z.string(),
-        market_title: z.string(),
-        slug: z.string(),
+        market_title: z.string().nullable().meta({ description: 'null until the catalogue lists the market.' }),
+        slug: z.string().nullable().meta({ description: 'null until the catalogue lists the market.' }),
         image: z.string().nullable(),
         outcome_names: z.array(z.string()),
         outcomes: z.array(z.object({ token: z.string(), positions: z.array(rowSchema) })),
@@ -221,7 +222,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
     },
     otherResponses: {
       404: {
-        description: 'Neither a slug nor a condition of the catalogue.',
+        description: 'Neither a slug of the catalogue nor a condition that catalogue or chain knows.',
         schema: errorSchema,
         example: { error: 'Market snow-lisbon-may not found' },
       },

@@ -6,6 +6,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import { conditionInterestSql, type InterestRow, totalInterestSql } from '../../positions/interest.sql.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
+import { boolFrom } from '../../tables/values.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { common, v2 } from './params.js';
 import { SOURCE } from './serialize.js';
@@ -14,7 +15,23 @@ const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
 const text = z.string().nullable();
 const LATE =
-  'A market whose first sets were made before the history begins may have more seen to leave than to come: it counts as 0.';
+  'Exact where the history has every market from its preparation on. Where it begins later, `complete` is false and the sum null: sets made before are unknown. `net_minted_usdc` is what was minted less what was merged and redeemed since the history begins.';
+
+const sums = {
+  open_interest_usdc: z.number().nullable(),
+  net_minted_usdc: z.number(),
+  complete: z.boolean(),
+};
+/** A sum below 0 cannot be all of it, whatever the history says of its begin. */
+function sumsFrom(row: InterestRow | undefined) {
+  const net = BigInt(row?.net ?? 0);
+  const complete = row !== undefined && boolFrom(row.complete) && net >= 0n;
+  return {
+    open_interest_usdc: complete ? moneyToNumber(net) : null,
+    net_minted_usdc: moneyToNumber(net),
+    complete,
+  };
+}
 
 /** Open interest: of a market, and of all. */
 export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
@@ -29,7 +46,7 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     description: `Collateral held by its full sets. ${LATE}`,
     params: z.object({ condition_id: v2.conditionId }),
     success: {
-      description: 'The sum; 0 and `found: false` for an unknown market',
+      description: 'The sum; null and `found: false` for an unknown market',
       schema: z.object({
         condition_id: z.string(),
         source: z.literal(SOURCE),
@@ -37,7 +54,7 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
         market: text,
         slug: text,
         image: text,
-        open_interest_usdc: z.number(),
+        ...sums,
       }),
       example: {
         condition_id: exampleTitle.conditionId,
@@ -47,24 +64,25 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
         slug: exampleTitle.slug,
         image: exampleTitle.image,
         open_interest_usdc: 8123.5,
+        net_minted_usdc: 8123.5,
+        complete: true,
       },
     },
     async handler({ params: { condition_id: id } }) {
       const cached = await cache.get(`v2 oi ${id}`, MARKET_CACHE_S * 1000, async () => {
         const [row] = await tables.rows<InterestRow>(conditionInterestSql(id));
-        const amount = BigInt(row?.amount ?? 0);
-        return { amount: amount < 0n ? 0n : amount, known: Number(row?.tokens ?? 0) > 0 };
+        return { sums: sumsFrom(row), known: Number(row?.tokens ?? 0) > 0 };
       });
       const condition = (await reads.conditionsOf([id])).get(id);
       return {
         body: {
           condition_id: id,
           source: SOURCE,
-          found: cached.value.known || condition?.known === true,
+          found: cached.value.known || condition?.known === true || condition?.onChain === true,
           market: condition?.question ?? null,
           slug: condition?.slug ?? null,
           image: condition?.image ?? null,
-          open_interest_usdc: moneyToNumber(cached.value.amount),
+          ...cached.value.sums,
         },
         cache: cacheOf(cached, MARKET_CACHE_S),
       };
@@ -80,16 +98,16 @@ export function createInterestRoutes(deps: { tables: Tables; cache: TtlCache; re
     description: LATE,
     success: {
       description: 'The sum',
-      schema: z.object({ source: z.literal(SOURCE), open_interest_usdc: z.number() }),
-      example: { source: SOURCE, open_interest_usdc: 91234567.125 },
+      schema: z.object({ source: z.literal(SOURCE), ...sums }),
+      example: { source: SOURCE, open_interest_usdc: null, net_minted_usdc: 91234567.125, complete: false },
     },
     async handler() {
       const cached = await cache.get('v2 oi', TOTAL_CACHE_S * 1000, async () => {
         const [row] = await tables.rows<InterestRow>(totalInterestSql());
-        return BigInt(row?.amount ?? 0);
+        return sumsFrom(row);
       });
       return {
-        body: { source: SOURCE, open_interest_usdc: moneyToNumber(cached.value) },
+        body: { source: SOURCE, ...cached.value },
         cache: cacheOf(cached, TOTAL_CACHE_S),
       };
     },

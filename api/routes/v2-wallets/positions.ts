@@ -10,6 +10,7 @@ import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { exampleClosed, exampleHeld } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { HeldPosition } from '../../positions/position.js';
+import { priceSource, sourceOf } from '../../positions/price-fields.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
 import type { Reads } from '../../reads.js';
 import { v2 } from '../v2-onchain/params.js';
@@ -95,7 +96,9 @@ const closedRow = z.object({
   avg_price: z.number(),
   total_bought: z.number(),
   realized_pnl: z.number(),
-  cur_price: z.number().meta({ description: '1 or 0 where resolved.' }),
+  cur_price: z.number().meta({ description: 'USD per share: 1 or 0 where resolved; 0 where there is no price.' }),
+  price_source: priceSource,
+  price_updated_at: z.int().nullable().meta({ description: 'Unix seconds.' }),
   title: z.string().nullable(),
   slug: z.string().nullable(),
   icon: z.string().nullable(),
@@ -115,6 +118,8 @@ const closedRowFrom = (position: HeldPosition): z.input<typeof closedRow> => ({
   total_bought: moneyToNumber(position.totalBought),
   realized_pnl: moneyToNumber(position.realizedPnl),
   cur_price: moneyToNumber(position.price.usd ?? 0n),
+  price_source: sourceOf(position.price),
+  price_updated_at: position.price.updatedAtS,
   title: position.about.market,
   slug: position.about.slug,
   icon: position.about.icon,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import type { HeldPosition } from '../../positions/position.js';
+import { priceSource, sourceOf } from '../../positions/price-fields.js';
 import { marketStatuses, marketStatusOf } from '../../positions/status.js';
 
 const text = z.string().nullable();
@@ -24,6 +25,8 @@ export const positionFields = {
   realized_pnl: z.number().meta({ description: 'Before fees.' }),
   unrealized_pnl: z.number().meta({ description: 'At the price of now, or at what a resolved market pays.' }),
   current_price: z.number().nullable(),
+  price_source: priceSource,
+  price_updated_at: moment,
   market_status: z.enum(marketStatuses),
   total_bought: z.number().meta({ description: 'Shares.' }),
   market: text,
@@ -43,6 +46,8 @@ export const positionFieldsOf = (position: HeldPosition) => ({
   realized_pnl: moneyToNumber(position.realizedPnl),
   unrealized_pnl: moneyToNumber(position.unrealizedPnl),
   current_price: position.size === 0n || position.price.usd === null ? null : moneyToNumber(position.price.usd),
+  price_source: position.size === 0n ? null : sourceOf(position.price),
+  price_updated_at: position.size === 0n ? null : position.price.updatedAtS,
   market_status: marketStatusOf(position),
   total_bought: moneyToNumber(position.totalBought),
   market: position.about.market,

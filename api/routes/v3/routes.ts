@@ -60,7 +60,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
       ...deps.reads,
       leaderboards: createLeaderboardReader({ ...deps, pnl }),
     }),
-    ...createMarketRoutes({ ...deps, conditionsOf, views }),
+    ...createMarketRoutes({ ...deps, ...deps.reads, views }),
     ...createTagRoutes({ ...deps, ...deps.reads, views }),
     ...createCandleRoutes({ ...deps, ...deps.reads }),
     ...createBuilderRoutes({ ...deps, ...deps.reads }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { moneyToNumber, ratio } from '../../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../../candles/candles.sql.js';
 import type { Candle, CandlePage } from '../../../candles/reader.js';
-import type { MarketFact } from '../../../catalogue/facts.js';
+import type { Condition } from '../../../catalogue/conditions.js';
 import { tokenIdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../../http/params.js';
 import { secondsParam } from '../../../http/time-params.js';
@@ -153,7 +153,8 @@ function candleFrom(candle: Candle): z.input<typeof candleSchema> {
 }
 
 /** The market a series is of. */
-export interface SeriesMarket extends Pick<MarketFact, 'question' | 'slug' | 'image' | 'outcomes' | 'tokenIds'> {
+/** Names are null and empty where the catalogue does not list the market. */
+export interface SeriesMarket extends Pick<Condition, 'question' | 'slug' | 'image' | 'outcomes' | 'tokenIds'> {
   readonly conditionId: string;
 }
 

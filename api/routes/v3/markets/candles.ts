@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
+import type { Condition } from '../../../catalogue/conditions.js';
 import type { Facts } from '../../../catalogue/facts.js';
+import type { Lookup } from '../../../catalogue/held-lookup.js';
 import { type MarketRow, marketBySlugSql } from '../../../catalogue/markets.sql.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { spanAliases } from '../../../http/aliases.js';
@@ -55,15 +57,19 @@ function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | nul
 const exampleQuery = candlesQuery.parse({});
 
 /** Candles of an outcome token, and of all outcomes of a market. */
-export function createCandleRoutes(deps: { tables: Tables; facts: Facts }): readonly Route[] {
-  const { tables, facts } = deps;
+export function createCandleRoutes(deps: {
+  tables: Tables;
+  facts: Facts;
+  conditionsOf: Lookup<Condition>;
+}): readonly Route[] {
+  const { tables, facts, conditionsOf } = deps;
   const marketOf = async (conditionId: string): Promise<SeriesMarket | null> => {
-    const market = (await facts.marketsOf([conditionId])).get(conditionId) ?? null;
-    return market === null ? null : { ...market, conditionId };
+    const found = (await conditionsOf([conditionId])).get(conditionId);
+    return found === undefined || !(found.known || found.onChain) ? null : { ...found, conditionId };
   };
   const tokensMarket = async (tokenId: string): Promise<SeriesMarket | null> => {
     const token = (await facts.tokensOf([tokenId])).get(tokenId) ?? null;
-    return token === null || token.outcome === null ? null : marketOf(token.conditionId);
+    return token === null ? null : marketOf(token.conditionId);
   };
   const read = async (query: CandlesQuery, tokenId: string) =>
     readCandles(tables, {
@@ -125,7 +131,7 @@ export function createCandleRoutes(deps: { tables: Tables; facts: Facts }): read
         description: 'One series per outcome',
         schema: z.object({
           condition_id: z.string(),
-          slug: z.string(),
+          slug: z.string().nullable().meta({ description: 'null until the catalogue lists the market.' }),
           series_count: z.int(),
           series: z.array(z.object(tokenSeries)),
           elapsed_ms: z.int(),

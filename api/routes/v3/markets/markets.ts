@@ -8,10 +8,11 @@ import {
   marketsSql,
   searchMarketsSql,
 } from '../../../catalogue/markets.sql.js';
-import { readPrice } from '../../../catalogue/prices.js';
 import { ApiError } from '../../../errors/failure.js';
 import { requiredText } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { type Outcome, oppositeOf, unknownOutcome } from '../../../positions/outcomes.js';
+import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields } from '../envelope.js';
 import { v3 } from '../params.js';
@@ -44,12 +45,14 @@ const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, 
 export interface MarketsDeps {
   readonly tables: Tables;
   readonly conditionsOf: Lookup<Condition>;
+  readonly outcomesOf: Lookup<Outcome>;
+  readonly prices: Lookup<Price>;
   readonly views: MarketViews;
 }
 
 /** What is said of markets, tokens, conditions and tags. */
 export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
-  const { tables, conditionsOf } = deps;
+  const { tables, conditionsOf, outcomesOf } = deps;
   const { contextOf, ranked } = deps.views;
 
   const search = defineRoute({
@@ -100,25 +103,26 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
   const byCondition = (id: string) => tables.rows<MarketRow>(marketsSql([id]));
   const byToken = (id: string) => tables.rows<MarketRow>(marketByTokenSql(id));
 
+  const priceOf = async (id: string): Promise<Price> => (await deps.prices([id])).get(id) ?? unpriced;
+
   const price = defineRoute({
     ...common,
     path: '/v3/markets/{token_id}/price',
     summary: 'Price of an outcome token',
-    description: "Settlement, else the middle of the book, else the catalogue's price, else the newest fill.",
+    description:
+      "The settlement, else the middle of the best bid and ask while it is younger than 60 s, else the newer of the last fill and the catalogue's quote.",
     params: z.object({ token_id: v3.tokenId }),
     success: {
       description: 'The price and where it is from',
       schema: z.object({ token_id: z.string(), ...priceFields, elapsed_ms: z.int() }),
       example: {
         token_id: '71',
-        ...priceFrom({ price: 0.55, resolved: false, source: 'last_fill', updatedAtS: 1790000200 }),
+        ...priceFrom({ usd: 550_000n, source: 'last_fill', updatedAtS: 1790000200 }),
         elapsed_ms: 2,
       },
     },
     async handler({ params: { token_id } }, context) {
-      const [market] = await byToken(token_id);
-      const found = await readPrice(deps, token_id, market ?? null);
-      return { body: { token_id, ...priceFrom(found), elapsed_ms: context.elapsedMs() } };
+      return { body: { token_id, ...priceFrom(await priceOf(token_id)), elapsed_ms: context.elapsedMs() } };
     },
   });
 
@@ -126,10 +130,12 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     token_id: z.string(),
     ...priceFields,
     condition_id: z.string(),
-    outcome: z.string(),
+    outcome: z.string().meta({ description: "'' until the catalogue lists the market." }),
     outcome_index: z.int(),
-    question: z.string(),
-    slug: z.string(),
+    question: z.string().meta({ description: "'' until the catalogue lists the market." }),
+    slug: z.string().meta({ description: "'' until the catalogue lists the market." }),
+    opposite_asset: z.string().nullable().meta({ description: 'Token of the other outcome.' }),
+    neg_risk: z.boolean().nullable(),
     category: z.string().nullable(),
     tag_slugs: z.array(z.string()).nullable(),
   });
@@ -145,12 +151,14 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         data: [
           {
             token_id: '71',
-            ...priceFrom({ price: 0.55, resolved: false, source: 'clob_mid', updatedAtS: null }),
+            ...priceFrom({ usd: 550_000n, source: 'clob_mid', updatedAtS: 1790000200 }),
             condition_id: exampleMarket.condition_id,
             outcome: 'Yes',
             outcome_index: 0,
             question: exampleMarket.question,
             slug: exampleMarket.slug,
+            opposite_asset: '72',
+            neg_risk: false,
             category: null,
             tag_slugs: ['Weather'],
           },
@@ -159,25 +167,30 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
       },
     },
     async handler({ params: { token_id } }, context) {
-      const rows = await byToken(token_id);
+      const [rows, abouts, found] = await Promise.all([byToken(token_id), outcomesOf([token_id]), priceOf(token_id)]);
+      const about = abouts.get(token_id) ?? unknownOutcome;
+      const [row] = rows;
       const [, labels] = await contextOf(rows);
-      const data = await Promise.all(
-        rows.map(async (row) => {
-          const index = row.tokens.indexOf(token_id);
-          const { condition_id, question, slug, category, tag_slugs } = foundMarketFrom(row, undefined, labels);
-          return {
-            token_id,
-            ...priceFrom(await readPrice(deps, token_id, row)),
-            condition_id,
-            outcome: row.outcomes[index] ?? '',
-            outcome_index: index,
-            question,
-            slug,
-            category,
-            tag_slugs,
-          };
-        }),
-      );
+      const market = row === undefined ? null : foundMarketFrom(row, undefined, labels);
+      const { conditionId, outcomeIndex } = about;
+      const data =
+        conditionId === null || outcomeIndex === null
+          ? []
+          : [
+              {
+                token_id,
+                ...priceFrom(found),
+                condition_id: conditionId,
+                outcome: about.outcome ?? '',
+                outcome_index: outcomeIndex,
+                question: about.market ?? '',
+                slug: about.slug ?? '',
+                opposite_asset: oppositeOf(about),
+                neg_risk: about.negRisk,
+                category: market?.category ?? null,
+                tag_slugs: market?.tag_slugs ?? null,
+              },
+            ];
       return { body: { data, elapsed_ms: context.elapsedMs() } };
     },
   });
@@ -193,7 +206,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     end_date: z.string().nullable(),
     active: z.boolean(),
     closed: z.boolean(),
-    neg_risk: z.boolean(),
+    neg_risk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
     event_slug: z.string().nullable(),
     event_title: z.string().nullable(),
     category: z.string().nullable(),
@@ -235,7 +248,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     },
     otherResponses: {
       404: {
-        description: 'Neither in the catalogue nor settled on chain.',
+        description: 'Known neither to the catalogue nor to the chain.',
         schema: errorSchema,
         example: { error: 'condition not found' },
       },
@@ -246,14 +259,14 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
       const known = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
       const [row] = rows;
       const resolution = known?.resolution ?? null;
-      if (row === undefined && resolution === null) {
+      if (row === undefined && known?.onChain !== true) {
         throw new ApiError({ kind: 'not_found', message: 'condition not found' });
       }
       const market = row === undefined ? null : marketFrom(row, known, labels);
       return {
         body: {
           id: condition_id,
-          position_ids: market?.token_ids ?? [],
+          position_ids: [...(known?.tokenIds ?? [])],
           payout_numerators: (resolution?.payouts ?? []).map(Number),
           payout_denominator: String(resolution?.denominator ?? 0n),
           question: market?.question ?? null,
@@ -261,8 +274,8 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
           outcomes: market?.outcomes ?? [],
           end_date: market?.end_date ?? null,
           active: market?.active ?? false,
-          closed: market?.closed ?? true,
-          neg_risk: market?.neg_risk ?? false,
+          closed: market?.closed ?? resolution !== null,
+          neg_risk: known?.negRisk ?? null,
           event_slug: market?.event_slug ?? null,
           event_title: market?.event_title ?? null,
           category: null,

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { Condition } from '../../../catalogue/conditions.js';
 import type { MarketRow } from '../../../catalogue/markets.sql.js';
-import type { TokenPrice } from '../../../catalogue/prices.js';
+import type { Price } from '../../../positions/position.js';
+import { priceSource, sourceOf } from '../../../positions/price-fields.js';
 import { boolFrom, type Millis } from '../../../tables/values.js';
 
 const decimals = z.string().meta({ description: 'USD, decimal text.' });
@@ -83,14 +85,17 @@ export function marketFrom(
 export const priceFields = {
   price: z.number().meta({ description: 'USD per share; 0 where there is none yet.' }),
   resolved: z.boolean(),
-  source: z.enum(['settlement', 'clob_mid', 'v1_condition', 'last_fill']).nullable(),
-  updated_at: z.string().nullable().meta({ description: '`YYYY-MM-DD HH:MM:SS`, of a settlement or fill.' }),
+  source: priceSource,
+  updated_at: z
+    .string()
+    .nullable()
+    .meta({ description: '`YYYY-MM-DD HH:MM:SS` UTC: time of the settlement, quote or fill.' }),
 };
 
-export const priceFrom = (price: TokenPrice) => ({
-  price: price.price,
-  resolved: price.resolved,
-  source: price.source,
+export const priceFrom = (price: Price) => ({
+  price: moneyToNumber(price.usd ?? 0n),
+  resolved: price.source === 'settlement',
+  source: sourceOf(price),
   updated_at: price.updatedAtS === null ? null : plainTime(price.updatedAtS),
 });
 

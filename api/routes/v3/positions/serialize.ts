@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { parseComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
-import type { Outcome } from '../../../positions/outcomes.js';
+import { type Outcome, oppositeOf } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
+import { priceSource, sourceOf } from '../../../positions/price-fields.js';
 
 export const statuses = ['open', 'closed', 'redeemable', 'redeemed'] as const;
 export type Status = (typeof statuses)[number];
@@ -24,12 +25,6 @@ export function statusOf(position: Pick<Position, 'size' | 'price' | 'lastRedeem
 const averageOf = (position: Position): bigint =>
   divide(position.avgPrice, 10n ** BigInt(AVERAGE_PLACES - PRICE_PLACES), 'half_up');
 const secondsText = (seconds: number | null): string | null => (seconds === null ? null : String(seconds));
-
-const priceSources = ['settlement', 'clob_mid', 'v1_condition', 'last_fill'] as const;
-const sourceOf = ({ price }: Position): (typeof priceSources)[number] | null => {
-  if (price.source === 'none') return null;
-  return price.source === 'catalog' ? 'v1_condition' : price.source;
-};
 
 /** Whether a settled outcome won; null where it pays a part, or nothing is settled. */
 function wonBy(position: Position): boolean | null {
@@ -52,7 +47,8 @@ export const positionSchema = z.object({
   initial_value: z.number(),
   redeemable_payout: z.number(),
   resolved: z.boolean(),
-  price_source: z.enum(priceSources).nullable(),
+  price_source: priceSource,
+  price_updated_at: seconds,
   status: z.enum(statuses),
   market: z.string().nullable(),
   slug: z.string().nullable(),
@@ -62,7 +58,7 @@ export const positionSchema = z.object({
   image: z.string().nullable(),
   condition_id: z.string().nullable(),
   event_slug: z.string().nullable(),
-  neg_risk: z.boolean(),
+  neg_risk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
   market_status: z.enum(['live', 'closed', 'resolved-win', 'resolved-loss']),
   tag_slugs: z.array(z.string()).nullable(),
   last_trade_at: seconds,
@@ -90,13 +86,14 @@ export function positionFrom(position: Position, about: Outcome): z.input<typeof
     initial_value: moneyToNumber(position.initialValue),
     redeemable_payout: isResolved(position) ? moneyToNumber(position.currentValue) : 0,
     resolved: isResolved(position),
-    price_source: sourceOf(position),
+    price_source: sourceOf(position.price),
+    price_updated_at: secondsText(position.price.updatedAtS),
     status: statusOf(position),
     market: about.market,
     slug: about.slug,
     outcome: about.outcome,
     outcome_index: about.outcomeIndex,
-    opposite_asset: about.tokenIds.length === 2 ? (about.tokenIds.find((id) => id !== position.tokenId) ?? null) : null,
+    opposite_asset: oppositeOf(about),
     image: about.image,
     condition_id: about.conditionId,
     event_slug: about.eventSlug,
@@ -135,7 +132,7 @@ export const comboPositionSchema = z.object({
   initial_value: amount,
   redeemable_payout: amount,
   resolved: z.boolean(),
-  price_source: z.enum(priceSources).nullable(),
+  price_source: priceSource,
   status: z.enum(statuses),
   market_status: z.enum(['live', 'resolved-win', 'resolved-loss']),
   winning_outcome_index: z.int().nullable().meta({ description: 'null while open, and where both outcomes pay.' }),
@@ -173,7 +170,7 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
     initial_value: formatMoney(position.initialValue),
     redeemable_payout: formatMoney(isResolved(position) ? position.currentValue : 0n),
     resolved: isResolved(position),
-    price_source: sourceOf(position),
+    price_source: sourceOf(position.price),
     status: statusOf(position),
     market_status: !isResolved(position) ? 'live' : lost ? 'resolved-loss' : 'resolved-win',
     winning_outcome_index: won === null ? null : won ? index : 1 - index,

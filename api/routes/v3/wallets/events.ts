@@ -55,6 +55,7 @@ const exampleEvent: WalletEventRow = {
 };
 const exampleCondition: Condition = {
   known: true,
+  onChain: true,
   question: 'Rivers vs. Lakes',
   slug: 'rvl-2026-10-02',
   image: null,

@@ -112,7 +112,7 @@ export function outcomePrices(resolution: { payouts: readonly bigint[]; denomina
 function sourceOf(row: WalletEventRow, condition: Condition): (typeof redemptionSources)[number] {
   const auto = row.source === null ? undefined : AUTO[row.source];
   if (auto !== undefined) return auto;
-  if (!condition.known) return 'direct_other';
+  if (condition.negRisk === null) return 'direct_other';
   return condition.negRisk ? 'direct_neg_risk' : 'direct_ctf';
 }
 
@@ -133,8 +133,8 @@ export function redemptionFrom(row: WalletEventRow, condition: Condition): z.inp
     market_image: condition.image,
     event_title: condition.eventTitle,
     event_slug: condition.eventSlug,
-    neg_risk: condition.known ? condition.negRisk : null,
-    token_ids: listed(condition.tokenIds),
+    neg_risk: condition.negRisk,
+    token_ids: condition.tokenIds.length === 0 ? null : [...condition.tokenIds],
     outcomes: listed(condition.outcomes),
     payouts: resolution === null ? null : resolution.payouts.map(String),
     outcome_prices: resolution === null ? null : outcomePrices(resolution),

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { outcomePricesOf } from './outcome-prices.js';
+import { type Price, unpriced } from './position.js';
+
+it('outcomePricesOf gives the price now of each outcome, else what the catalogue states', async () => {
+  const known: Record<string, Price> = {
+    1: { usd: 30_000n, source: 'last_fill', updatedAtS: 77 },
+    2: unpriced,
+  };
+  const prices = async (ids: readonly string[]) => new Map(ids.map((id) => [id, known[id] ?? unpriced]));
+  const found = await outcomePricesOf(prices, [
+    { condition_id: '0xa', tokens: ['1', '2'], outcome_prices: ['0.5', '0.50'] },
+    { condition_id: '0xb', tokens: [], outcome_prices: ['0.1'] },
+  ]);
+  expect(found.get('0xa')).toEqual({
+    texts: ['0.03', '0.50'],
+    sources: ['last_fill', null],
+    updatedAtS: [77, null],
+  });
+  expect(found.get('0xb')).toEqual({ texts: ['0.1'], sources: [null], updatedAtS: [null] });
+});

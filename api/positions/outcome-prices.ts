@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../schemas/primitives/money.js';
+import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Price } from './position.js';
+import { priceSource, sourceOf } from './price-fields.js';
+
+interface Market {
+  readonly condition_id: string;
+  /** In outcome order. */
+  readonly tokens: readonly string[];
+  /** As the catalogue states them. */
+  readonly outcome_prices: readonly string[];
+}
+
+/** Prices now of a market's outcomes, in outcome order. */
+export interface OutcomePrices {
+  /** USD per share, decimal text: as the catalogue states it where nothing prices the outcome. */
+  readonly texts: readonly string[];
+  readonly sources: readonly ReturnType<typeof sourceOf>[];
+  /** Unix seconds. */
+  readonly updatedAtS: readonly (number | null)[];
+}
+
+/** Prices now of the outcomes of markets, by condition id. */
+export async function outcomePricesOf(
+  prices: Lookup<Price>,
+  markets: readonly Market[],
+): Promise<ReadonlyMap<string, OutcomePrices>> {
+  const priceOf = await prices(markets.flatMap(({ tokens }) => tokens));
+  return new Map(
+    markets.map(({ condition_id, tokens, outcome_prices }) => {
+      const found = tokens.map((token) => priceOf.get(token));
+      return [
+        condition_id,
+        {
+          texts: outcome_prices.map((stated, index) => {
+            const usd = found[index]?.usd ?? null;
+            return usd === null ? stated : String(moneyToNumber(usd));
+          }),
+          sources: outcome_prices.map((_, index) => sourceOf(found[index] ?? { source: 'none' })),
+          updatedAtS: outcome_prices.map((_, index) => found[index]?.updatedAtS ?? null),
+        },
+      ];
+    }),
+  );
+}
+
+/** Of a field of prices now, for its description. */
+export const PRICES_NOW =
+  "The settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last fill and the catalogue's quote; without any of them what the catalogue states.";
+
+/** Where `outcomePrices` are from, and when. */
+export const outcomePriceFields = {
+  priceSources: z
+    .array(priceSource)
+    .meta({ description: 'Of each of outcomePrices; null: as the catalogue states it.' }),
+  pricesUpdatedAt: z.array(z.int().nullable()).meta({ description: 'Of each of outcomePrices, Unix seconds.' }),
+};
+
+/** These fields with `outcomePrices` as text. */
+export const outcomePricesFrom = (prices: OutcomePrices | undefined) => ({
+  outcomePrices: [...(prices?.texts ?? [])],
+  priceSources: [...(prices?.sources ?? [])],
+  pricesUpdatedAt: [...(prices?.updatedAtS ?? [])],
+});
