@@ -100,6 +100,7 @@ describe('GET /clobv2/trades', () => {
     const taken = await get(`trades?wallet=${alice}&token_id=${snowNo}`);
     expect(taken.trades[0]).toMatchObject({
       side: 'taker',
+      counterparty: true,
       maker: carol,
       price: '0.60000000000000000000',
       builder: NO_BUILDER,
@@ -116,6 +117,7 @@ describe('GET /clobv2/trades', () => {
       [order(1), 'maker'],
       [order(4), 'maker'],
     ]);
+    expect(own.trades.some((row) => 'counterparty' in row)).toBe(false);
     const market = await get(`markets/${snowYes}/trades`);
     expect(market).toMatchObject({ token_id: snowYes, count: 5, market: snow.question, outcome: 'Yes' });
     expect(Object.keys(market.trades[0]!)).not.toContain('side');

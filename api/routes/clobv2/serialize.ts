@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatMoney, ratio } from '../../../schemas/primitives/money.js';
+import { counterpartyField, counterpartyMark } from '../../fills/counterparty.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../fills/filter.js';
 import { legsOf } from '../../fills/legs.js';
@@ -39,6 +40,7 @@ export const fillSchema = z.object({
   maker: z.string(),
   taker: z.string(),
   side: z.enum(['maker', 'taker']).optional().meta({ description: 'Of the wallet asked for; absent without one.' }),
+  counterparty: counterpartyField,
   token_id: text,
   amount_usd: decimal.nullable(),
   shares: decimal.nullable(),
@@ -82,7 +84,7 @@ export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchem
     order_hash: row.order_hash,
     maker: row.maker,
     taker: row.taker,
-    ...(sided ? { side: row.role } : {}),
+    ...(sided ? { side: row.role, ...counterpartyMark(row) } : {}),
     token_id: row.token_id,
     amount_usd: amountText(usdc),
     shares: amountText(shares),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { Condition } from '../../catalogue/conditions.js';
+import { counterpartyField, counterpartyMark } from '../../fills/counterparty.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { directionOf, legsOf } from '../../fills/legs.js';
 import { formatCursor, positionOf } from '../../fills/position.js';
@@ -11,8 +12,12 @@ import { eventId, questionCount } from '../../wallet-events/reader.js';
 export const SOURCE = 'onchain' as const;
 const text = z.string().nullable();
 const timestamp = z.int().meta({ description: 'Unix seconds.' });
-export const direction = z.enum(['BUY', 'SELL']);
-export const role = z.enum(['maker', 'taker']);
+export const direction = z.enum(['BUY', 'SELL']).meta({
+  description: 'What the wallet asked for did with the token, else what the maker did. See `counterparty`.',
+});
+export const role = z
+  .enum(['maker', 'taker'])
+  .meta({ description: 'Of the wallet asked for; always maker without one.' });
 
 export const marketFields = { market: text, slug: text, outcome: text, image: text };
 export const marketOf = (title: TokenTitle) => ({
@@ -35,6 +40,7 @@ export const fillSchema = z.object({
   fee: z.number().meta({ description: 'USDC.' }),
   side: role,
   direction,
+  counterparty: counterpartyField,
 });
 export const walletFillSchema = fillSchema.extend(marketFields);
 
@@ -53,6 +59,7 @@ export function fillFrom(row: FillRow): z.input<typeof fillSchema> {
     fee: moneyToNumber(BigInt(row.fee)),
     side: row.role,
     direction: directionOf(row),
+    ...counterpartyMark(row),
   };
 }
 

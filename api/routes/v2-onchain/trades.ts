@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { badParameter } from '../../errors/failure.js';
+import { counterpartyField, counterpartyMark } from '../../fills/counterparty.js';
 import type { FillRow, GroupRow } from '../../fills/fills.sql.js';
 import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js';
 import { directionOf } from '../../fills/legs.js';
@@ -77,6 +78,7 @@ const tradeSchema = z.object({
   shares: z.number(),
   side: role,
   direction,
+  counterparty: counterpartyField,
   ...titleFields,
 });
 const orderSchema = z.object({
@@ -116,6 +118,7 @@ function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema>
     shares: moneyToNumber(BigInt(row.shares)),
     side: row.role,
     direction: directionOf(row),
+    ...counterpartyMark(row),
     ...titleOf(title),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../../schemas/primitives/money.js';
+import { counterpartyField, counterpartyMark } from '../../../fills/counterparty.js';
 import type { FillRow, GroupRow } from '../../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../../fills/filter.js';
 import { directionOf, legsOf } from '../../../fills/legs.js';
@@ -43,6 +44,7 @@ export const tradeSchema = z.object({
   side: orderSide,
   role,
   direction,
+  counterparty: counterpartyField,
   ...shared,
   event_slug: z.string().nullable(),
   event_id: z.int().nullable(),
@@ -64,6 +66,7 @@ export const orderSchema = z.object({
   tx_hashes: z.array(z.string()),
   ...shared,
   direction,
+  counterparty: counterpartyField,
   role,
   side: orderSide,
   maker: z.string(),
@@ -103,6 +106,7 @@ const partiesOf = (row: FillRow) => ({
   side: sideNumber(row),
   role: row.role,
   direction: directionOf(row),
+  ...counterpartyMark(row),
   maker: row.maker,
   taker: row.taker,
 });
