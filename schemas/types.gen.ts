@@ -565,6 +565,8 @@ export interface Position {
   /** cost before the outflow that left nothing; with closing_quantity the last average price */
   readonly closing_cost: bigint;
   readonly closing_quantity: bigint;
+  /** cost of all that was ever acquired, bought shares in all; null: begun before this field was */
+  readonly bought_cost: bigint | null;
   readonly fills: number;
   /** outflows and conversions whose price no record tells */
   readonly unpriced: number;

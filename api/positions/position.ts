@@ -24,7 +24,7 @@ export interface Position {
   readonly size: bigint;
   /** Of these, what came by transfer: without cost, and without profit. */
   readonly received: bigint;
-  /** Cost per share bought, 18 decimals: of what is held, else of what was held last. */
+  /** Cost per share bought, 18 decimals: of what is held; of a finished position, all that was paid over all that was bought. */
   readonly avgPrice: bigint;
   /** Of what is held, shares kept as fee included. */
   readonly cost: bigint;

@@ -31,6 +31,7 @@ export function newHolding(wallet: string, tokenId: string, firstMs: number): Ho
     sold_usdc: 0n,
     closing_cost: 0n,
     closing_quantity: 0n,
+    bought_cost: 0n,
     fills: 0,
     unpriced: 0,
     first_ms: firstMs,
@@ -49,6 +50,7 @@ export function acquire(holding: Holding, shares: bigint, feeShares: bigint, cos
   holding.quantity += shares;
   holding.cost += cost;
   holding.bought += shares;
+  if (holding.bought_cost !== null) holding.bought_cost += cost;
   holding.fee_shares += feeShares;
 }
 
@@ -105,10 +107,17 @@ export function realize(holding: Holding, proceeds: bigint, cost: bigint): bigin
   return profit;
 }
 
-/** Average price with 18 decimals, rounded half up: of what is held, else of what was held last; 0 for what never had a cost. */
+/**
+ * Average price with 18 decimals, rounded half up: of what is held; of a finished position, all that was paid over all that was bought; 0 for what never
+ * had a cost. Of positions begun before the sum was kept: what was held last.
+ */
 export function averagePrice(position: Position): bigint {
   const [cost, quantity] =
-    position.quantity > 0n ? [position.cost, position.quantity] : [position.closing_cost, position.closing_quantity];
+    position.quantity > 0n
+      ? [position.cost, position.quantity]
+      : position.bought_cost !== null
+        ? [position.bought_cost, position.bought]
+        : [position.closing_cost, position.closing_quantity];
   // 18 decimals over 6: a million makes it 18 again.
   return quantity === 0n ? 0n : divide(cost * 1_000_000n, quantity, 'half_up');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { problems } from '../../schemas/primitives/problems.js';
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
-import { type Holding, newHolding } from './account.js';
+import { averagePrice, type Holding, newHolding } from './account.js';
 import { applyActivity } from './apply.js';
 
 const [YES, NO] = ['11', '12'];
@@ -47,6 +47,9 @@ function account() {
   return {
     buy: (token: string, shares: bigint, usdc: bigint) =>
       run({ action: 'BUY', tokens: [token], amounts: [shares], usdc, numerators: null }),
+    sell: (token: string, shares: bigint, usdc: bigint) =>
+      run({ action: 'SELL', tokens: [token], amounts: [shares], usdc, numerators: null }),
+    holding: (token: string) => holdings.get(token) as Holding,
     /** Leg by leg: token, shares, cash and profit in base units, problem. */
     redeem: (usdc: bigint, over: Partial<WalletActivity> = {}) =>
       run({ usdc, ...over }).map((leg) => [
@@ -95,5 +98,29 @@ describe('a redemption', () => {
       [YES, -100n, 100n, 0n, problems.unknownRatio],
       [NO, -100n, 0n, 0n, problems.unknownRatio],
     ]);
+  });
+});
+
+describe('the average price', () => {
+  it('is of what is held, and of a finished position all that was paid over all that was bought', () => {
+    const wallet = account();
+    const average = () => Number(averagePrice(wallet.holding(YES))) / 1e18;
+    wallet.buy(YES, 10n, 4n);
+    wallet.sell(YES, 10n, 5n);
+    expect(average()).toBe(0.4);
+    wallet.buy(YES, 30n, 24n);
+    expect(average()).toBe(0.8);
+    wallet.sell(YES, 30n, 20n);
+    // 28 paid for 40.
+    expect(average()).toBe(0.7);
+  });
+
+  it('of a position begun before its sum was kept is of what was held last', () => {
+    const wallet = account();
+    wallet.buy(YES, 10n, 4n);
+    wallet.holding(YES).bought_cost = null;
+    wallet.buy(YES, 10n, 8n);
+    wallet.sell(YES, 20n, 20n);
+    expect(Number(averagePrice(wallet.holding(YES))) / 1e18).toBe(0.6);
   });
 });

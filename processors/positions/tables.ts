@@ -48,7 +48,7 @@ const positionsByToken: TableSpec = {
 /**
  * `positions`: every wallet's holding per outcome token, newest version (read with FINAL); `positions_by_token`: the same by token, for the
  * holders of a market (a condition is read through its two tokens). Amounts in base units. size: shares held, of which `received` came without
- * a cost; cost: of the rest, the shares kept as fee included; avg_price: cost per share bought, of the last holding when nothing is held;
+ * a cost; cost: of the rest, the shares kept as fee included; avg_price: cost per share bought, over the whole life when nothing is held;
  * realized_pnl: before fees; fees: paid in USDC; fee_cost: cost of shares paid as fees, once all is sold.
  * Total profit at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
  */

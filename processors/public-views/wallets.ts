@@ -28,7 +28,7 @@ const positionColumns: readonly ViewColumn[] = [
     'avg_price',
     PRICE_18,
     'p.avg_price',
-    'USD paid per share bought, before USD fees; of the last holding when nothing is held.',
+    'USD paid per share bought, before USD fees; over the whole life of a finished position.',
   ),
   column('cost_usd', AMOUNT, amount('p.cost'), 'USD paid for the shares held, at the average price.'),
   column(
