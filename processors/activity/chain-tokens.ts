@@ -22,7 +22,7 @@ export const chainTokens: TableSpec = {
 /**
  * `chain_tokens`: both outcome tokens of every two-outcome condition that any log of the chain names: prepared, resolved, split, merged, redeemed or
  * converted. History may begin after a condition was prepared, so `condition_tokens` alone misses some.
- * Rows of conditions that were prepared are copied; the others come with `npm run rebuild -- chain`.
+ * Rows of conditions that were prepared are copied; the others come with `npm run rebuild -- chain_tokens`.
  */
 export const chainTokenTables: Migration = {
   id: '0050_chain_tokens',
