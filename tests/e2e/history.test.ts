@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../../ingest/shared/recorded/index.js';
 import type { Product } from '../support/product.js';
-import { startLoaded } from '../support/undisturbed.js';
+import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
 
 let product: Product;
 beforeAll(async () => {
   product = await startLoaded();
-}, 300_000);
+}, UNDISTURBED_MS);
 afterAll(async () => {
-  await product.dispose();
+  await product?.dispose();
 }, 30_000);
 
 /**

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digest, loaded } from '../support/digest.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, startProduct } from '../support/product.js';
-import { loadedDataDir, undisturbed } from '../support/undisturbed.js';
+import { loadedDataDir, UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let before: Record<string, string>;
@@ -14,7 +14,7 @@ let dataDir: string;
 beforeAll(async () => {
   before = await undisturbed();
   dataDir = await loadedDataDir();
-}, 240_000);
+}, UNDISTURBED_MS);
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Starts a process of ours from dist/; `ended` resolves with its exit code and its output. */

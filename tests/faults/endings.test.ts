@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { digest, loaded } from '../support/digest.js';
 import { eventually, type ProcessName, type Product, processNames, startProduct, untilUp } from '../support/product.js';
 import { shortHistory } from '../support/short-recording.js';
-import { undisturbed } from '../support/undisturbed.js';
+import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 /** Loaded into every process of ours: SIGUSR2 makes it leave with 0 as if it had nothing more to do, SIGWINCH throws what nobody foresaw. */
 const HOOK = `
@@ -39,7 +39,7 @@ beforeAll(async () => {
     env: { ...shortHistory(), LOG_LEVEL: 'info', NODE_OPTIONS: `--import=${hook}` },
   });
   await untilUp(product);
-}, 300_000);
+}, UNDISTURBED_MS);
 afterAll(async () => {
   await product?.dispose();
   rmSync(dir, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { allTopics, type Topic, topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import { loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
-import { startLoaded } from '../support/undisturbed.js';
+import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
 
 const running: Product[] = [];
 afterEach(async () => {
@@ -28,57 +28,61 @@ const garbageFor = (topic: Topic): Buffer[] => {
 };
 
 describe('garbage in every topic', () => {
-  it('ends no process, is counted and kept, and a restart goes on behind it', async () => {
-    const first = await startLoaded({ LOG_LEVEL: 'info' });
-    running.push(first);
-    const [before] = await first.sql<{ n: string }>('SELECT count() AS n FROM fills');
+  it(
+    'ends no process, is counted and kept, and a restart goes on behind it',
+    async () => {
+      const first = await startLoaded({ LOG_LEVEL: 'info' });
+      running.push(first);
+      const [before] = await first.sql<{ n: string }>('SELECT count() AS n FROM fills');
 
-    const log = await openLog(`lmdb:${first.dataDir}/log`, { logger: silentLogger(), maintenance: false });
-    for (const topic of allTopics) {
-      for (let partition = 0; partition < topic.partitions; partition++) {
-        await log.append(
-          topic.name,
-          garbageFor(topic).map((value, i) => ({ key: `garbage:${i}`, value, timestampMs: NOW, partition })),
-        );
-      }
-    }
-    const lettersOf = async () => {
-      const origins = new Set<string>();
-      const read = { topic: topics.deadLetters.name, partition: 0, from: 'earliest', follow: false } as const;
-      for await (const batch of log.read(read)) {
-        for (const { value } of batch.records) {
-          const event = value === null ? undefined : tryDecode(codec, value, () => undefined);
-          if (event?.kind === 'dead_letter') origins.add(event.value.origin.replace(/-\d+-\d+$/, ''));
+      const log = await openLog(`lmdb:${first.dataDir}/log`, { logger: silentLogger(), maintenance: false });
+      for (const topic of allTopics) {
+        for (let partition = 0; partition < topic.partitions; partition++) {
+          await log.append(
+            topic.name,
+            garbageFor(topic).map((value, i) => ({ key: `garbage:${i}`, value, timestampMs: NOW, partition })),
+          );
         }
       }
-      return origins;
-    };
-    const inputs = [topics.chainHead, topics.chainFinal, topics.oracleTicks, topics.catalog, topics.accountsCommands];
-    await eventually('dead letters of every input topic', async () => {
-      const origins = await lettersOf();
-      return inputs.every((topic) => origins.has(topic.name));
-    });
-    expect(await first.metric('processors', 'oddstream_sink_dead_letters_total')).toBeGreaterThanOrEqual(15);
-    expect(await first.metric('processors', 'oddstream_stream_dead_letters_total')).toBeGreaterThan(0);
-    for (const name of ['api', 'stream-gateway'] as const)
-      expect(await first.metric(name, 'oddstream_unreadable_records_total'), name).toBeGreaterThanOrEqual(4);
-    expect(first.output()).not.toMatch(/FATAL|waiting to restart|DOWN/);
-    expect((await first.get('/v3/trades?limit=1')).status).toBe(200);
-    expect((await first.stop()).code).toBe(0);
-    // What a crash of the writer could leave: garbage as the newest record of a topic.
-    for (const topic of [topics.chainHead, topics.chainFinal, topics.streamEvents, topics.streamResolutions])
-      await log.append(topic.name, [{ key: 'garbage', value: Buffer.from('garbage'), timestampMs: NOW }]);
-    await log.close();
+      const lettersOf = async () => {
+        const origins = new Set<string>();
+        const read = { topic: topics.deadLetters.name, partition: 0, from: 'earliest', follow: false } as const;
+        for await (const batch of log.read(read)) {
+          for (const { value } of batch.records) {
+            const event = value === null ? undefined : tryDecode(codec, value, () => undefined);
+            if (event?.kind === 'dead_letter') origins.add(event.value.origin.replace(/-\d+-\d+$/, ''));
+          }
+        }
+        return origins;
+      };
+      const inputs = [topics.chainHead, topics.chainFinal, topics.oracleTicks, topics.catalog, topics.accountsCommands];
+      await eventually('dead letters of every input topic', async () => {
+        const origins = await lettersOf();
+        return inputs.every((topic) => origins.has(topic.name));
+      });
+      expect(await first.metric('processors', 'oddstream_sink_dead_letters_total')).toBeGreaterThanOrEqual(15);
+      expect(await first.metric('processors', 'oddstream_stream_dead_letters_total')).toBeGreaterThan(0);
+      for (const name of ['api', 'stream-gateway'] as const)
+        expect(await first.metric(name, 'oddstream_unreadable_records_total'), name).toBeGreaterThanOrEqual(4);
+      expect(first.output()).not.toMatch(/FATAL|waiting to restart|DOWN/);
+      expect((await first.get('/v3/trades?limit=1')).status).toBe(200);
+      expect((await first.stop()).code).toBe(0);
+      // What a crash of the writer could leave: garbage as the newest record of a topic.
+      for (const topic of [topics.chainHead, topics.chainFinal, topics.streamEvents, topics.streamResolutions])
+        await log.append(topic.name, [{ key: 'garbage', value: Buffer.from('garbage'), timestampMs: NOW }]);
+      await log.close();
 
-    const second = await startProduct({ env, dataDir: first.dataDir });
-    running.push(second);
-    await untilUp(second);
-    await loaded(second);
-    expect(second.output()).not.toMatch(/FATAL|waiting to restart|DOWN/);
-    expect(await second.metric('ingest', 'oddstream_unreadable_records_total')).toBeGreaterThan(0);
-    expect(await second.metric('processors', 'oddstream_unreadable_records_total')).toBeGreaterThan(0);
-    const [after] = await second.sql<{ n: string }>('SELECT count() AS n FROM fills');
-    expect(after?.n).toBe(before?.n);
-    expect((await second.get('/v3/trades?limit=1')).status).toBe(200);
-  }, 240_000);
+      const second = await startProduct({ env, dataDir: first.dataDir });
+      running.push(second);
+      await untilUp(second);
+      await loaded(second);
+      expect(second.output()).not.toMatch(/FATAL|waiting to restart|DOWN/);
+      expect(await second.metric('ingest', 'oddstream_unreadable_records_total')).toBeGreaterThan(0);
+      expect(await second.metric('processors', 'oddstream_unreadable_records_total')).toBeGreaterThan(0);
+      const [after] = await second.sql<{ n: string }>('SELECT count() AS n FROM fills');
+      expect(after?.n).toBe(before?.n);
+      expect((await second.get('/v3/trades?limit=1')).status).toBe(200);
+    },
+    UNDISTURBED_MS,
+  );
 });

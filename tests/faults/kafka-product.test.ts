@@ -8,7 +8,7 @@ import { eventually, type ProcessName, type Product, startProduct } from '../sup
 import { startTestRegistry } from '../support/schema-registry.js';
 import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
-import { undisturbed } from '../support/undisturbed.js';
+import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
 const noDisk = whyNoSmallDisk();
@@ -51,7 +51,7 @@ describe.skipIf(missing !== null)(
     beforeAll(async () => {
       truth.short = await undisturbed('short');
       truth.whole = await undisturbed('whole');
-    }, 360_000);
+    }, 2 * UNDISTURBED_MS);
 
     it('ends with the tables of an undisturbed run after kill -9 of processes and of the broker', async () => {
       const broker = await startBroker();

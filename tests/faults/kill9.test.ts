@@ -3,7 +3,7 @@ import { digest, loaded } from '../support/digest.js';
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
 import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
-import { undisturbed } from '../support/undisturbed.js';
+import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const noDisk = whyNoSmallDisk();
 /** Full before the history is in the log. */
@@ -21,7 +21,7 @@ const env = { ...shortHistory(), LOG_LEVEL: 'info' };
 let truth: Record<string, string>;
 beforeAll(async () => {
   truth = await undisturbed('short');
-}, 240_000);
+}, UNDISTURBED_MS);
 
 describe('kill -9 during the load', () => {
   it('leaves tables equal to an undisturbed run, row for row', async () => {

@@ -4,7 +4,7 @@ import { digest, loaded } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { startTestRegistry, whyNoRegistry } from '../support/schema-registry.js';
 import { shortHistory } from '../support/short-recording.js';
-import { undisturbed } from '../support/undisturbed.js';
+import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoRegistry();
 const cleanups: (() => Promise<void>)[] = [];
@@ -21,34 +21,38 @@ async function start(env: Record<string, string>): Promise<Product> {
 describe.skipIf(missing !== null)(
   `the whole product with a schema registry${missing === null ? '' : ` (not run: ${missing})`}`,
   () => {
-    it('ends with the tables it has without one, although the registry is away when a process restarts', async () => {
-      const truth = await undisturbed('short');
-      const registry = await startTestRegistry();
-      cleanups.push(() => registry.stop());
-      // One foreign schema first: the ids we get are not the committed ones.
-      const foreign = await fetch(`${registry.url}/subjects/com.example.Foreign/versions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
-        body: JSON.stringify({
-          schema: '{"type":"record","name":"Foreign","namespace":"com.example","fields":[{"name":"n","type":"int"}]}',
-        }),
-      });
-      expect(foreign.status).toBe(200);
-      const door = await startDoor(registry.port);
-      cleanups.push(() => door.close());
-      const product = await start({ SCHEMA_REGISTRY_URL: `http://127.0.0.1:${door.port}/apis/ccompat/v7` });
-      await untilUp(product);
-      door.shut();
-      process.kill(product.pid('processors')!, 'SIGKILL');
-      await eventually('the reason is told', async () =>
-        /schema registry at .* cannot be used now/.test(product.output()),
-      );
-      expect((await product.get('/v1/status')).status).toBe(200);
-      door.unlock();
-      await loaded(product);
-      expect(await digest(product)).toEqual(truth);
-      const subjects = (await (await fetch(`${registry.url}/subjects`)).json()) as string[];
-      expect(subjects).toContain('oddstream.Trade');
-    }, 480_000);
+    it(
+      'ends with the tables it has without one, although the registry is away when a process restarts',
+      async () => {
+        const truth = await undisturbed('short');
+        const registry = await startTestRegistry();
+        cleanups.push(() => registry.stop());
+        // One foreign schema first: the ids we get are not the committed ones.
+        const foreign = await fetch(`${registry.url}/subjects/com.example.Foreign/versions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+          body: JSON.stringify({
+            schema: '{"type":"record","name":"Foreign","namespace":"com.example","fields":[{"name":"n","type":"int"}]}',
+          }),
+        });
+        expect(foreign.status).toBe(200);
+        const door = await startDoor(registry.port);
+        cleanups.push(() => door.close());
+        const product = await start({ SCHEMA_REGISTRY_URL: `http://127.0.0.1:${door.port}/apis/ccompat/v7` });
+        await untilUp(product);
+        door.shut();
+        process.kill(product.pid('processors')!, 'SIGKILL');
+        await eventually('the reason is told', async () =>
+          /schema registry at .* cannot be used now/.test(product.output()),
+        );
+        expect((await product.get('/v1/status')).status).toBe(200);
+        door.unlock();
+        await loaded(product);
+        expect(await digest(product)).toEqual(truth);
+        const subjects = (await (await fetch(`${registry.url}/subjects`)).json()) as string[];
+        expect(subjects).toContain('oddstream.Trade');
+      },
+      480_000 + UNDISTURBED_MS,
+    );
   },
 );

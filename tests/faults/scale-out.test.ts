@@ -18,7 +18,7 @@ import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, outputs, type Product, startProduct } from '../support/product.js';
 import { shortHistory } from '../support/short-recording.js';
-import { undisturbed } from '../support/undisturbed.js';
+import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -142,7 +142,7 @@ async function suspend(product: Product, logUrl: string | undefined, pid: number
 let truth: Record<string, string>;
 beforeAll(async () => {
   truth = await undisturbed('short');
-}, 200_000);
+}, UNDISTURBED_MS);
 
 /** What other processes still have to write is in no lag of this one's. */
 async function untilTrue(product: Product): Promise<void> {

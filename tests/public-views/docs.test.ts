@@ -10,7 +10,7 @@ import { publicViews } from '../../processors/public-views/views.js';
 import { whyNoCurl } from '../support/curl.js';
 import type { Product } from '../support/product.js';
 import { pythonWith, whyNoPython } from '../support/python.js';
-import { startLoaded } from '../support/undisturbed.js';
+import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
 
 interface Result {
   readonly columns: readonly string[];
@@ -25,9 +25,9 @@ let answered: readonly AnsweredQuestion[];
 beforeAll(async () => {
   product = await startLoaded();
   answered = await Promise.all(questions.map(async (question) => ({ ...question, ...(await ask(question.sql)) })));
-}, 300_000);
+}, UNDISTURBED_MS);
 afterAll(async () => {
-  await product.dispose();
+  await product?.dispose();
 }, 30_000);
 
 /** As a client without a user, which is the analyst. */

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../../ingest/shared/recorded/index.js';
 import { type ChainSums, chainSums } from '../support/chain-sums.js';
 import type { Product } from '../support/product.js';
-import { startLoaded } from '../support/undisturbed.js';
+import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
 
 let product: Product;
 let log: ChainSums;
 beforeAll(async () => {
   product = await startLoaded();
   log = await chainSums(product.dataDir);
-}, 300_000);
+}, UNDISTURBED_MS);
 afterAll(async () => {
-  await product.dispose();
+  await product?.dispose();
 }, 30_000);
 
 /** Rows as the analyst reads them. */

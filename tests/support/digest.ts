@@ -56,7 +56,7 @@ export async function loaded(product: Product): Promise<void> {
       const sources = (body as { sources?: { source: string; phase: string }[] }).sources ?? [];
       return status === 200 && sources.length === 3 && sources.every((source) => source.phase !== 'history');
     },
-    180_000,
+    240_000,
   );
   let before = '';
   await eventually(

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
@@ -6,7 +6,9 @@ import { digest, loaded } from './digest.js';
 import { eventually, type Product, startProduct, untilLoaded, untilUp } from './product.js';
 import { shortHistory } from './short-recording.js';
 
-const WAIT_MS = 120_000;
+/** For hooks of tests that ask for the undisturbed run: another file may have begun it a moment ago, and on a busy machine it takes minutes. */
+export const UNDISTURBED_MS = 600_000;
+const WAIT_MS = 400_000;
 const HISTORY_ONLY = { RECORDED_HISTORY_ONLY: '1' };
 
 interface Undisturbed {
@@ -18,12 +20,17 @@ interface Undisturbed {
 /** Done once in a run of the tests and day (the recording is shifted by whole days), by whoever asks first. */
 async function run(length: 'whole' | 'short'): Promise<Undisturbed> {
   const place = join(inject('runDir'), `undisturbed-${length}-${Math.floor(Date.now() / 86_400_000)}`);
-  const read = () => JSON.parse(readFileSync(`${place}.json`, 'utf8')) as Undisturbed;
+  const failure = `${place}.failed`;
   try {
     mkdirSync(place);
   } catch {
-    const theirs = await eventually('the undisturbed run', async () => read(), WAIT_MS).catch(() => null);
-    if (theirs !== null) return theirs;
+    await eventually(
+      'the undisturbed run of another test file',
+      async () => existsSync(`${place}.json`) || existsSync(failure),
+      WAIT_MS,
+    );
+    if (existsSync(failure)) throw new Error(`the undisturbed run failed: ${readFileSync(failure, 'utf8')}`);
+    return JSON.parse(readFileSync(`${place}.json`, 'utf8')) as Undisturbed;
   }
   const dataDir = mkdtempSync(join(place, 'data-'));
   const calm = await startProduct({ env: length === 'whole' ? HISTORY_ONLY : shortHistory(), dataDir });
@@ -36,6 +43,9 @@ async function run(length: 'whole' | 'short'): Promise<Undisturbed> {
     writeFileSync(`${dataDir}.json`, JSON.stringify(done));
     renameSync(`${dataDir}.json`, `${place}.json`);
     return done;
+  } catch (error) {
+    writeFileSync(failure, error instanceof Error ? error.message : String(error));
+    throw error;
   } finally {
     await calm.dispose();
   }
