@@ -1,100 +1,6 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import { FatalError } from '../errors.js';
-
-/**
- * The only file of the services that reads the environment. One parsed object per process; unknown values fail with the
- * variable's name and what is allowed. Ports bind to `ODDSTREAM_HOST`, loopback unless told otherwise.
- */
-const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
-const optionalUrl = z.string().url().optional();
-const flag = z
-  .enum(['0', '1', 'true', 'false'])
-  .default('0')
-  .transform((value) => value === '1' || value === 'true');
-
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean),
-  );
-
-const schema = z.object({
-  ODDSTREAM_DATA: z.string().default('./data'),
-  ODDSTREAM_HOST: z.string().default('127.0.0.1'),
-  /** Key of the HMAC under which client addresses are kept; unset: random, in the data directory. */
-  ADDRESS_SECRET: z.string().min(16, 'at least 16 characters').optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  LOG_URL: z.string().optional(),
-  SCHEMA_REGISTRY_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
-  SCHEMA_REGISTRY_USER: z.string().optional(),
-  SCHEMA_REGISTRY_PASSWORD: z.string().optional(),
-  /** A ClickHouse server of your own. Unset: the embedded one, as the three below say. */
-  CLICKHOUSE_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]' }).optional(),
-  CLICKHOUSE_EMBEDDED_HOST: z.string().default('127.0.0.1'),
-  CLICKHOUSE_EMBEDDED_PORT: port(8123),
-  /** What its queries, merges and caches may take together, in MB; resident memory is about 250 MB more. */
-  CLICKHOUSE_EMBEDDED_MEMORY_MB: z.coerce.number().int().min(200).max(1_000_000).default(400),
-  /** Memory, time and result rows of one statement of the user `analyst`, and how many of his statements run at once. */
-  ANALYST_MEMORY_MB: z.coerce.number().int().min(50).max(100_000).default(200),
-  ANALYST_TIMEOUT_S: z.coerce.number().int().min(1).max(3600).default(30),
-  ANALYST_RESULT_ROWS: z.coerce.number().int().min(1).max(1_000_000_000).default(1_000_000),
-  ANALYST_QUERIES: z.coerce.number().int().min(1).max(8).default(2),
-  /** Unset: analysts connect from this machine only. */
-  ANALYST_PASSWORD: z.string().min(12, 'at least 12 characters').optional(),
-  CLICKHOUSE_USER: z.string().optional(),
-  CLICKHOUSE_PASSWORD: z.string().optional(),
-  CLICKHOUSE_DATABASE: z.string().default('oddstream'),
-  /** Name of a cluster in the server's remote_servers: tables are then replicated and spread over its shards. */
-  CLICKHOUSE_CLUSTER: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only')
-    .optional(),
-  /** How often the parts of the tables are looked at, to put together what has too many; 0: never. */
-  COMPACTION_EVERY_S: z.coerce.number().int().min(0).max(86_400).default(600),
-  /** libuv reads it itself, before any code of ours runs; here only to know how many queries the embedded engine may run at once. */
-  UV_THREADPOOL_SIZE: z.coerce.number().int().min(1).max(1024).default(4),
-  /** How users reach the API, where that is not this host and port: behind a proxy. */
-  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
-  API_PORT: port(8080),
-  GATEWAY_PORT: port(8081),
-  ADMIN_PORT_CLICKHOUSE: port(9100),
-  ADMIN_PORT_INGEST: port(9101),
-  ADMIN_PORT_PROCESSORS: port(9102),
-  ADMIN_PORT_API: port(9103),
-  ADMIN_PORT_GATEWAY: port(9104),
-  /** So many gateway processes share GATEWAY_PORT; their admin ports follow ADMIN_PORT_GATEWAY. */
-  GATEWAY_PROCESSES: z.coerce.number().int().min(1).max(64).default(1),
-  /** Where API instances count requests together; without it each counts by itself. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected redis(s)://[user:password@]host[:port]' }).optional(),
-  /** Of a processors process, among those on one log; none may be used twice. */
-  MEMBER_NAME: z
-    .string()
-    .regex(/^[\w.:-]{1,200}$/, 'letters, digits and . _ : - only')
-    .optional(),
-  /** Where subscribers reach the event socket when it is not GATEWAY_PORT of the API's host: behind TLS or another name. */
-  EVENT_SOCKET_URL: z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port]/ws' }).optional(),
-  TRUSTED_PROXIES: list,
-  /** Names in `Host` headers that are served besides loopback names, IP addresses and those of the settings: service names behind a proxy. */
-  ALLOWED_HOSTS: list,
-  /** Database of the views that analysts read. */
-  ANALYST_DATABASE: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only')
-    .default('market'),
-  POLYGON_RPC_URL: optionalUrl,
-  POLYGON_WS_URL: optionalUrl,
-  CHAIN_START_BLOCK: z.coerce.number().int().nonnegative().optional(),
-  RTDS_URL: z.string().url().default('wss://ws-live-data.polymarket.com'),
-  GAMMA_URL: z.string().url().default('https://gamma-api.polymarket.com'),
-  RECORDED_DIR: z.string().default('./tests/recorded/set'),
-  /** Recorded sources only: stop after the history instead of playing the recorded day on as a live tail. */
-  RECORDED_HISTORY_ONLY: flag,
-});
+import { environment, type ParsedEnvironment } from './environment.js';
 
 /** Where schema ids come from when it is not the committed file. */
 export interface SchemaRegistryConfig {
@@ -104,8 +10,8 @@ export interface SchemaRegistryConfig {
   readonly password: string | undefined;
 }
 
-/** Names of all variables this file reads. */
-export const environmentVariables: readonly string[] = Object.keys(schema.shape);
+/** Names of all environment variables. */
+export const environmentVariables: readonly string[] = Object.keys(environment.shape);
 
 export type Environment = Record<string, string | undefined>;
 
@@ -180,7 +86,7 @@ export interface Config {
   };
 }
 
-function schemaRegistryOf(e: z.infer<typeof schema>): SchemaRegistryConfig | undefined {
+function schemaRegistryOf(e: ParsedEnvironment): SchemaRegistryConfig | undefined {
   if (e.SCHEMA_REGISTRY_URL === undefined) return undefined;
   const url = new URL(e.SCHEMA_REGISTRY_URL);
   const user = e.SCHEMA_REGISTRY_USER ?? (decodeURIComponent(url.username) || undefined);
@@ -192,7 +98,7 @@ function schemaRegistryOf(e: z.infer<typeof schema>): SchemaRegistryConfig | und
 }
 
 /** Credentials may be in the URL, as a user name and password of it; what is set on its own wins. */
-function clickhouseOf(e: z.infer<typeof schema>): Pick<Config['clickhouse'], 'url' | 'embedded' | 'user' | 'password'> {
+function clickhouseOf(e: ParsedEnvironment): Pick<Config['clickhouse'], 'url' | 'embedded' | 'user' | 'password'> {
   if (e.CLICKHOUSE_URL === undefined) {
     const embedded = {
       host: e.CLICKHOUSE_EMBEDDED_HOST,
@@ -210,7 +116,7 @@ function clickhouseOf(e: z.infer<typeof schema>): Pick<Config['clickhouse'], 'ur
   return { url: url.href.replace(/\/$/, ''), embedded: null, user, password };
 }
 
-function allowedHostsOf(e: z.infer<typeof schema>): readonly string[] {
+function allowedHostsOf(e: ParsedEnvironment): readonly string[] {
   const urls = [e.PUBLIC_URL, e.EVENT_SOCKET_URL].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]));
   const names = [...e.ALLOWED_HOSTS, e.ODDSTREAM_HOST, e.CLICKHOUSE_EMBEDDED_HOST, ...urls];
   return [...new Set(names.map((name) => name.toLowerCase()))];
@@ -224,10 +130,13 @@ export function reachableHost(host: string): string {
   return bare.includes(':') ? `[${bare}]` : bare;
 }
 
-/** Parse the environment. Throws FatalError that names every bad variable. */
+/**
+ * Parses the environment: the only place of the services that reads it. An empty variable counts as unset. Throws FatalError that names every
+ * invalid variable with what is allowed.
+ */
 export function loadConfig(env: Environment = process.env): Config {
   const cleaned = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = schema.safeParse(cleaned);
+  const parsed = environment.safeParse(cleaned);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new FatalError(`Bad configuration:\n${lines.join('\n')}`);

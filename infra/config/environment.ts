@@ -1,0 +1,250 @@
+import { z } from 'zod';
+
+/** Headings of docs/CONFIGURATION.md, in its order. */
+export const settingGroups = [
+  'General',
+  'API and event socket',
+  'Sources',
+  'Log and schema registry',
+  'ClickHouse',
+  'SQL for analysts',
+  'Monitoring',
+] as const;
+export type SettingGroup = (typeof settingGroups)[number];
+
+/** What docs/CONFIGURATION.md says of a variable. */
+export interface SettingDoc {
+  readonly group: SettingGroup;
+  readonly description: string;
+  /** Effective value when the variable is unset and the schema itself has no default. */
+  readonly unset?: string;
+}
+
+/** Type, default and documentation of one environment variable. */
+const setting = <T extends z.ZodType>(type: T, group: SettingGroup, description: string, unset?: string): T =>
+  type.meta({ group, description, unset } satisfies SettingDoc);
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
+const integer = (min: number, max: number, fallback: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+const optionalUrl = z.url().optional();
+const flag = z
+  .enum(['0', '1', 'true', 'false'])
+  .default('0')
+  .transform((value) => value === '1' || value === 'true');
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+  );
+const identifier = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only');
+
+/**
+ * Every environment variable of the services, with its type, bounds, default and documentation. docs/CONFIGURATION.md is generated from this
+ * object; `loadConfig` (config.ts) is the only reader.
+ */
+export const environment = z.object({
+  ODDSTREAM_DATA: setting(
+    z.string().default('./data'),
+    'General',
+    'Data directory: log, tables, state stores, ready key, generated secrets. Delete it to start from zero.',
+  ),
+  ODDSTREAM_HOST: setting(
+    z.string().default('127.0.0.1'),
+    'General',
+    'Address that every port binds to. Beyond loopback no ready key is created.',
+  ),
+  LOG_LEVEL: setting(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    'General',
+    'Lowest level that is logged.',
+  ),
+  MEMBER_NAME: setting(
+    z
+      .string()
+      .regex(/^[\w.:-]{1,200}$/, 'letters, digits and . _ : - only')
+      .optional(),
+    'General',
+    'Name of a processors process among several on one log; each needs its own.',
+    'host name and admin port',
+  ),
+  UV_THREADPOOL_SIZE: setting(
+    integer(1, 1024, 4),
+    'General',
+    'Threads of libuv, which reads the variable itself. Bounds the queries that the embedded ClickHouse runs at once; `npm start` and `npm run clickhouse` set 16.',
+  ),
+  API_PORT: setting(port(8080), 'API and event socket', 'Port of the REST API, its documents and the pages.'),
+  GATEWAY_PORT: setting(port(8081), 'API and event socket', 'Port of the event socket.'),
+  GATEWAY_PROCESSES: setting(
+    integer(1, 64, 1),
+    'API and event socket',
+    'Event-socket processes that share `GATEWAY_PORT`, for more cores. Their admin ports count up from `ADMIN_PORT_GATEWAY`.',
+  ),
+  PUBLIC_URL: setting(
+    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+    'API and event socket',
+    'Base of links in responses and pages, for an API behind a proxy.',
+    '`http://<host>:<API_PORT>`',
+  ),
+  EVENT_SOCKET_URL: setting(
+    z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port]/ws' }).optional(),
+    'API and event socket',
+    'Public `ws(s)://.../ws` of the event socket, for the pages and `/asyncapi.json`, when it is behind TLS or another name.',
+    "`GATEWAY_PORT` of the API's host",
+  ),
+  ALLOWED_HOSTS: setting(
+    list,
+    'API and event socket',
+    'Host names that requests may carry in `Host`, besides loopback names, IP addresses and the hosts of the other settings. Others are rejected with 403.',
+  ),
+  TRUSTED_PROXIES: setting(
+    list,
+    'API and event socket',
+    'Addresses or networks of proxies whose `X-Forwarded-For` is believed. Without it all clients behind a proxy share the limits of one address.',
+  ),
+  ADDRESS_SECRET: setting(
+    z.string().min(16, 'at least 16 characters').optional(),
+    'API and event socket',
+    'Key of the HMAC under which client addresses are stored (one free key per address and day). The same for all API processes on one log.',
+    'random, kept in `<data>/address-secret`',
+  ),
+  REDIS_URL: setting(
+    z.url({ protocol: /^rediss?$/, error: 'expected redis(s)://[user:password@]host[:port]' }).optional(),
+    'API and event socket',
+    'Redis that several API processes share for rate limits.',
+    'each process counts by itself',
+  ),
+  POLYGON_RPC_URL: setting(
+    optionalUrl,
+    'Sources',
+    'JSON-RPC URL of a Polygon node. Set: live chain, oracle and catalogue instead of the recording.',
+    'recorded input',
+  ),
+  POLYGON_WS_URL: setting(
+    optionalUrl,
+    'Sources',
+    'WebSocket URL of the node.',
+    '`POLYGON_RPC_URL` with `ws` for `http`',
+  ),
+  CHAIN_START_BLOCK: setting(
+    z.coerce.number().int().nonnegative().optional(),
+    'Sources',
+    'First block to read into an empty log. An existing log continues after its last block.',
+    'the finalized block at the first start',
+  ),
+  RTDS_URL: setting(
+    z.url().default('wss://ws-live-data.polymarket.com'),
+    'Sources',
+    'Oracle price feed (used together with `POLYGON_RPC_URL`).',
+  ),
+  GAMMA_URL: setting(
+    z.url().default('https://gamma-api.polymarket.com'),
+    'Sources',
+    'Catalogue (used together with `POLYGON_RPC_URL`).',
+  ),
+  RECORDED_DIR: setting(z.string().default('./tests/recorded/set'), 'Sources', 'Directory of the recorded input.'),
+  RECORDED_HISTORY_ONLY: setting(
+    flag,
+    'Sources',
+    'Recorded input only: 1 stops after the history instead of replaying the recorded day as a live tail.',
+  ),
+  LOG_URL: setting(
+    z.string().optional(),
+    'Log and schema registry',
+    'Log engine: `lmdb:<dir>` on one machine, or `kafka://host:port[,host:port]`.',
+    '`lmdb:<data>/log`',
+  ),
+  SCHEMA_REGISTRY_URL: setting(
+    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+    'Log and schema registry',
+    'Base URL of a Confluent-compatible schema registry (Apicurio: ends in `/apis/ccompat/v7`). A log must always be used with the ids it was created with.',
+    'ids of `schemas/registry.lock.json`',
+  ),
+  SCHEMA_REGISTRY_USER: setting(z.string().optional(), 'Log and schema registry', 'User name at the registry.', 'none'),
+  SCHEMA_REGISTRY_PASSWORD: setting(
+    z.string().optional(),
+    'Log and schema registry',
+    'Password at the registry.',
+    'none',
+  ),
+  CLICKHOUSE_URL: setting(
+    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]' }).optional(),
+    'ClickHouse',
+    'HTTP URL of a ClickHouse server of your own. Set: the embedded one is not started.',
+    'the embedded one',
+  ),
+  CLICKHOUSE_USER: setting(
+    z.string().optional(),
+    'ClickHouse',
+    'User that owns the tables.',
+    '`oddstream` on the embedded one, else `default`',
+  ),
+  CLICKHOUSE_PASSWORD: setting(
+    z.string().optional(),
+    'ClickHouse',
+    'Password of that user.',
+    'embedded: random, kept in `<data>/clickhouse-password`; else empty',
+  ),
+  CLICKHOUSE_DATABASE: setting(z.string().default('oddstream'), 'ClickHouse', 'Database of the internal tables.'),
+  CLICKHOUSE_CLUSTER: setting(
+    identifier.optional(),
+    'ClickHouse',
+    "Name of a cluster in the server's `remote_servers`: tables are then replicated and spread over its shards.",
+    'a single server',
+  ),
+  CLICKHOUSE_EMBEDDED_HOST: setting(
+    z.string().default('127.0.0.1'),
+    'ClickHouse',
+    'Address that the embedded ClickHouse binds to.',
+  ),
+  CLICKHOUSE_EMBEDDED_PORT: setting(port(8123), 'ClickHouse', 'Port of the embedded ClickHouse.'),
+  CLICKHOUSE_EMBEDDED_MEMORY_MB: setting(
+    integer(200, 1_000_000, 400),
+    'ClickHouse',
+    'Memory of its queries, merges and caches together. Analysts come on top (`ANALYST_QUERIES` x `ANALYST_MEMORY_MB`); resident memory is about 250 MB more.',
+  ),
+  COMPACTION_EVERY_S: setting(
+    integer(0, 86_400, 600),
+    'ClickHouse',
+    'Interval at which tables with many parts are merged into one part (`OPTIMIZE FINAL`). 0: never, as always in a cluster.',
+  ),
+  ANALYST_DATABASE: setting(identifier.default('market'), 'SQL for analysts', 'Database of the views for analysts.'),
+  ANALYST_PASSWORD: setting(
+    z.string().min(12, 'at least 12 characters').optional(),
+    'SQL for analysts',
+    'Password of the user `analyst` from other machines.',
+    'analysts connect from this machine only',
+  ),
+  ANALYST_MEMORY_MB: setting(
+    integer(50, 100_000, 200),
+    'SQL for analysts',
+    'Memory of one statement of an analyst (embedded ClickHouse). Clients can only lower it.',
+  ),
+  ANALYST_TIMEOUT_S: setting(
+    integer(1, 3600, 30),
+    'SQL for analysts',
+    'Run time of one statement of an analyst (embedded ClickHouse). Clients can only lower it.',
+  ),
+  ANALYST_RESULT_ROWS: setting(
+    integer(1, 1_000_000_000, 1_000_000),
+    'SQL for analysts',
+    'Result rows of one statement of an analyst (embedded ClickHouse). Clients can only lower it.',
+  ),
+  ANALYST_QUERIES: setting(
+    integer(1, 8, 2),
+    'SQL for analysts',
+    'Statements of analysts that run at once. The next 50 wait for up to 30 s.',
+  ),
+  ADMIN_PORT_CLICKHOUSE: setting(port(9100), 'Monitoring', '`/healthz`, `/readyz` and `/metrics` of clickhouse.'),
+  ADMIN_PORT_INGEST: setting(port(9101), 'Monitoring', 'The same of ingest.'),
+  ADMIN_PORT_PROCESSORS: setting(port(9102), 'Monitoring', 'The same of processors.'),
+  ADMIN_PORT_API: setting(port(9103), 'Monitoring', 'The same of the API.'),
+  ADMIN_PORT_GATEWAY: setting(port(9104), 'Monitoring', 'The same of stream-gateway.'),
+});
+
+/** Parsed environment. */
+export type ParsedEnvironment = z.infer<typeof environment>;
