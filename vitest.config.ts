@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-const everything = ['{schemas,infra,ingest,processors,api,stream-gateway,tests}/**/*.test.ts'];
-/** Each file has a fork of its own: the table engine allows one data directory per process. */
-const isolated = ['{tests,infra/clickhouse}/**/*.test.ts'];
+const sources = '{schemas,infra,ingest,processors,api,stream-gateway}';
 const outside = ['**/node_modules/**', '**/dist/**', '**/data/**'];
+const integrationTests = [`${sources}/**/*.integration.test.ts`, 'tests/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -17,11 +16,17 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
-      { extends: true, test: { name: 'isolated', include: isolated, exclude: outside } },
-      // To start a fork and to load the modules again takes longer than most of these files.
+      // Each file has a process of its own: the embedded engine allows one data directory per process.
+      { extends: true, test: { name: 'integration', include: integrationTests, exclude: outside } },
+      // Start no process and no engine. Files share workers: starting one takes longer than most of these files.
       {
         extends: true,
-        test: { name: 'rooms', include: everything, exclude: [...outside, ...isolated], isolate: false },
+        test: {
+          name: 'unit',
+          include: [`${sources}/**/*.test.ts`],
+          exclude: [...outside, '**/*.integration.test.ts'],
+          isolate: false,
+        },
       },
     ],
   },

@@ -1,5 +1,5 @@
 // Dependency-free front door: installs packages from the lock file and builds when either is stale, then does what was asked.
-//   node infra/up/bootstrap.mjs start | test [vitest args] | build | bench [name] | run <process>
+//   node infra/up/bootstrap.mjs start | dev | test [vitest args] | build | bench [name] | run <process>
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -29,6 +29,16 @@ const entries = {
   'stream-gateway': 'dist/stream-gateway/main.js',
   kafka: 'dist/infra/kafka/main.js',
 };
+
+/** With build info, so that `dev` after a build compiles only what changes. */
+const compile = [
+  'node_modules/typescript/bin/tsc',
+  '-p',
+  '.',
+  '--incremental',
+  '--tsBuildInfoFile',
+  'dist/.tsbuildinfo',
+];
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
@@ -173,7 +183,7 @@ async function prepare() {
     const sources = sourceHash();
     if (!stampIs(buildStamp, sources)) {
       rmSync(join(root, 'dist'), { recursive: true, force: true });
-      await withProgress('Building', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
+      await withProgress('Building', process.execPath, compile);
       mkdirSync(join(root, 'dist'), { recursive: true });
       writeFileSync(buildStamp, sources);
     }
@@ -195,10 +205,21 @@ async function become(args, env = {}) {
   process.exit(code ?? 1);
 }
 
+/** Compiles what is saved and runs the product with `--restart-changed`, which restarts the processes that import what was compiled. */
+async function develop(args) {
+  const compiler = spawn(process.execPath, [...compile, '--watch', '--preserveWatchOutput'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  process.once('exit', () => compiler.kill('SIGTERM'));
+  await become(['dist/infra/up/main.js', '--restart-changed', ...args]);
+}
+
 const [command = 'start', ...rest] = process.argv.slice(2);
 await prepare();
 if (command === 'build') process.exit(0);
 else if (command === 'start') await become(['dist/infra/up/main.js', ...rest]);
+else if (command === 'dev') await develop(rest);
 else if (command === 'bench') await become(['dist/tests/bench/main.js', ...rest]);
 else if (command === 'run' && entries[rest[0]] !== undefined) {
   await become(
@@ -215,7 +236,7 @@ else if (command === 'run' && entries[rest[0]] !== undefined) {
   process.exit(await run(node[0], ['node_modules/vitest/vitest.mjs', 'run', ...rest]));
 } else {
   say(
-    `Unknown command: ${[command, ...rest].join(' ')}\nKnown: start, test, build, bench, run <${Object.keys(entries).join(' | ')}>`,
+    `Unknown command: ${[command, ...rest].join(' ')}\nKnown: start, dev, test, build, bench, run <${Object.keys(entries).join(' | ')}>`,
   );
   process.exit(1);
 }

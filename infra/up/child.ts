@@ -17,6 +17,8 @@ export interface Child {
   readonly state: () => ChildState;
   readonly pid: () => number | undefined;
   start(): void;
+  /** Ends it (SIGTERM, after `graceMs` SIGKILL) and starts it without backoff, also after it has failed. */
+  restart(graceMs: number): Promise<void>;
   /** SIGTERM, then SIGKILL when it has not ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -111,24 +113,32 @@ export function createChild(options: {
     });
   };
 
+  const stop = async (graceMs: number) => {
+    stopping = true;
+    if (timer !== undefined) clearTimeout(timer);
+    const child = current;
+    if (child?.pid === undefined) {
+      if (state !== 'failed') state = 'stopped';
+      return;
+    }
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await ended;
+    clearTimeout(killer);
+  };
+
   return {
     name: spec.name,
     state: () => state,
     pid: () => current?.pid,
     start,
-    async stop(graceMs) {
-      stopping = true;
-      if (timer !== undefined) clearTimeout(timer);
-      const child = current;
-      if (child?.pid === undefined) {
-        if (state !== 'failed') state = 'stopped';
-        return;
-      }
-      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-      child.kill('SIGTERM');
-      const killer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-      await ended;
-      clearTimeout(killer);
+    stop,
+    async restart(graceMs) {
+      await stop(graceMs);
+      stopping = false;
+      restarts = 0;
+      start();
     },
   };
 }

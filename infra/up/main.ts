@@ -9,6 +9,7 @@ import { acquireLease } from '../lease/lease.js';
 import { openTopics } from '../registry/open-topics.js';
 import { silentLogger } from '../telemetry/logger.js';
 import { addressesOf, type SourceSummary, startBanner, UP } from './banner.js';
+import { watchCode } from './code-watch.js';
 import { type Console, createConsole } from './console.js';
 import { devKeyFile, ensureDevKey } from './dev-key.js';
 import { isLoopback } from './loopback.js';
@@ -155,6 +156,18 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+
+  if (process.argv.includes('--restart-changed')) {
+    watchCode({
+      dist,
+      services,
+      assets: { api: join(dist, '..', 'api') },
+      onChanged: (names) => {
+        view.say(`Restarting ${names.join(', ')}: their code changed`);
+        void supervisor.restart(names, STOP_GRACE_MS);
+      },
+    });
+  }
 
   try {
     const keyPath = devKeyFile(config.dataDir);

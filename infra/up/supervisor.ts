@@ -82,6 +82,8 @@ export interface Supervisor {
   startAll(signal: AbortSignal): Promise<void>;
   /** What every process says of itself now. */
   standing(): Promise<Standing>;
+  /** Ends the named processes and starts them with the code as it is now. */
+  restart(names: readonly string[], graceMs: number): Promise<void>;
   stopAll(graceMs: number): Promise<void>;
 }
 
@@ -120,6 +122,8 @@ export function createSupervisor(deps: {
       }),
     ]),
   );
+  let stopped = false;
+  let restarting: Promise<unknown> = Promise.resolve();
   const alive = (service: Service) => async () =>
     (await probe(`http://${reachableHost(config.host)}:${service.adminPort}/healthz`))?.status === 200;
   const awaitHealth = async (service: Service, signal: AbortSignal) => {
@@ -155,7 +159,16 @@ export function createSupervisor(deps: {
       );
       return standingOf(new Map(answers), new Map(down.map(({ name }) => [name, reasonOf(name)])));
     },
+    async restart(names, graceMs) {
+      if (stopped) return;
+      const named = [...children.values()].filter((child) => names.includes(child.name));
+      // A restart that is under way when stopAll begins must not start its process again.
+      restarting = Promise.all([restarting, ...named.map((child) => child.restart(graceMs))]);
+      await restarting;
+    },
     async stopAll(graceMs) {
+      stopped = true;
+      await restarting;
       // Writers first: the table store goes last, so that a drain can still finish its insert.
       const store = children.get('clickhouse');
       const others = [...children.values()].filter((child) => child !== store);

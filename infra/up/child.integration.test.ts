@@ -130,4 +130,21 @@ describe('createChild', () => {
     await deaf.child.stop(50);
     expect(deaf.child.state()).toBe('stopped');
   });
+
+  it('restarts at once when asked to, also after a fatal exit', async () => {
+    const run = supervise('console.log("up"); setInterval(() => {}, 1000)');
+    run.child.start();
+    await run.until(() => run.lines.length === 1);
+    const first = run.child.pid();
+    await run.child.restart(5000);
+    await run.until(() => run.lines.length === 2);
+    expect(run.child.pid()).not.toBe(first);
+    expect(run.waits).toEqual([]);
+
+    const broken = supervise('process.exit(78)');
+    broken.child.start();
+    await broken.until(() => broken.child.state() === 'failed');
+    await broken.child.restart(5000);
+    await broken.until(() => broken.states.filter((state) => state === 'starting').length === 2);
+  });
 });
