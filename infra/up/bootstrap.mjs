@@ -210,8 +210,16 @@ async function develop(args) {
   const compiler = spawn(process.execPath, [...compile, '--watch', '--preserveWatchOutput'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
+    // A group of its own: tsc is a launcher, and a signal to it does not reach the compiler.
+    detached: true,
   });
-  process.once('exit', () => compiler.kill('SIGTERM'));
+  process.once('exit', () => {
+    try {
+      process.kill(-compiler.pid, 'SIGTERM');
+    } catch {
+      // It has ended by itself.
+    }
+  });
   await become(['dist/infra/up/main.js', '--restart-changed', ...args]);
 }
 
