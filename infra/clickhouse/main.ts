@@ -5,6 +5,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { runProcess } from '../telemetry/run-process.js';
 import { clickHouseConnection } from './connection.js';
+import { endIfStuck } from './embedded/leave.js';
 import { yieldToOthers } from './embedded/niceness.js';
 import { startEmbeddedServer } from './embedded/server.js';
 
@@ -13,6 +14,8 @@ import { startEmbeddedServer } from './embedded/server.js';
  * `npm run clickhouse` do): libuv fixes its pool before this file runs, and every query holds one of its threads.
  */
 const SPARE_THREADS = 4;
+/** The engine's destructors take some 100 ms. */
+const LEAVE_MS = 2_000;
 
 const config = loadConfig();
 const logger = createLogger({ process: 'clickhouse', level: config.logLevel });
@@ -31,10 +34,11 @@ runProcess({
     yieldToOthers();
     const { user, password } = await clickHouseConnection(config);
     // Leaving runs the engine's destructors, which wait for ever when queries run in an engine that was not closed, or
-    // that was still being opened.
+    // that was still being opened; and now and then in one that was closed.
     let open = true;
     process.once('exit', () => {
       if (open) process.kill(process.pid, 'SIGKILL');
+      else endIfStuck(LEAVE_MS);
     });
     const server = await startEmbeddedServer({
       dataDir: config.dataDir,
