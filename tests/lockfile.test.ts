@@ -25,25 +25,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
  * registry that has them; the entry then has to go from here. docs/SECURITY.md says what it means.
  */
 const WITHOUT_HASH: readonly string[] = [
-  '@biomejs/cli-android-arm64@2.6.8',
-  '@biomejs/cli-android-x64@2.6.8',
-  '@biomejs/cli-darwin-arm64@2.6.8',
-  '@biomejs/cli-darwin-x64@2.6.8',
-  '@biomejs/cli-linux-arm64-musl@2.6.8',
-  '@biomejs/cli-linux-x64-musl@2.6.8',
-  '@biomejs/cli-win32-arm64@2.6.8',
-  '@biomejs/cli-win32-x64@2.6.8',
   '@chdb/lib-darwin-arm64@26.7.3-stable.1',
   '@chdb/lib-darwin-x64@26.7.3-stable.1',
   '@chdb/lib-linux-arm64-gnu@26.7.3-stable.1',
-  '@foundry-rs/anvil-darwin-amd64@1.7.1',
-  '@foundry-rs/anvil-darwin-arm64@1.7.1',
-  '@foundry-rs/anvil-linux-arm64@1.7.1',
-  '@foundry-rs/anvil-win32-amd64@1.7.1',
-  '@msgpackr-extract/msgpackr-extract-darwin-arm64@3.0.7',
-  '@msgpackr-extract/msgpackr-extract-darwin-x64@3.0.7',
-  '@msgpackr-extract/msgpackr-extract-linux-arm@3.0.7',
-  '@msgpackr-extract/msgpackr-extract-win32-x64@3.0.7',
 ];
 
 describe('package-lock.json', () => {
