@@ -141,7 +141,7 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
   const tokenIds = textList(row, 'clobTokenIds');
   const outcomePrices = textList(row, 'outcomePrices');
   if (!tokenIds.every(isTokenId)) throw new FieldError('clobTokenIds holds no token ids');
-  if (outcomePrices.some((price) => !/^\d+(\.\d+)?(e-\d+)?$/i.test(price))) {
+  if (!outcomePrices.every(isPrice)) {
     throw new FieldError('outcomePrices holds no prices');
   }
   if (tokenIds.length > 0 && tokenIds.length !== outcomes.length) {
@@ -230,7 +230,14 @@ export function decodeTag(row: JsonObject): CatalogTag {
 }
 
 const TOKEN_IDS = 2n ** 256n;
+/** A double has 17 digits; the rest is room. */
+const MOST_PRICE_TEXT = 64;
 
 function isTokenId(text: string): boolean {
   return /^\d{1,78}$/.test(text) && BigInt(text) < TOKEN_IDS;
+}
+
+/** From 0 to 1, as the venue writes it. */
+function isPrice(text: string): boolean {
+  return text.length <= MOST_PRICE_TEXT && /^\d+(\.\d+)?(e-\d+)?$/i.test(text) && Number(text) <= 1;
 }

@@ -30,6 +30,17 @@ describe('optionalTime', () => {
 });
 
 describe('optionalNumber and optionalText', () => {
+  it('take no number that is beyond every amount', () => {
+    expect([1e15, -1e15, 1.1e15, '-1e300', '1e999', Number.POSITIVE_INFINITY].map(optionalNumber)).toEqual([
+      1e15,
+      -1e15,
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+
   it('accept either form everywhere', () => {
     expect(['12232699.6', 0.5, '', ' ', 'x', null, Number.NaN, '1e3'].map(optionalNumber)).toEqual([
       12232699.6,

@@ -23,11 +23,14 @@ export function requiredText(row: JsonObject, name: string): string {
   return text;
 }
 
-/** A finite number, also written as text; everything else is null. */
+/** Beyond every amount, price and count of a catalogue: what is larger is no number of it. Doubles are exact to here. */
+const MOST = 1e15;
+
+/** A number from -1e15 to 1e15, also written as text; everything else is null. */
 export function optionalNumber(value: unknown): number | null {
   if (typeof value === 'string' && value.trim() === '') return null;
   const number = typeof value === 'string' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+  return typeof number === 'number' && Math.abs(number) <= MOST ? number : null;
 }
 
 export function flag(value: unknown): boolean {

@@ -203,6 +203,8 @@ export const catalogueChanges: ReadonlyMap<string, Change> = new Map([
   ['prices that are none', set('outcomePrices', '["NaN","Infinity"]')],
   ['outcomes that are no list', set('outcomes', '{"a":1}')],
   ['volumes beyond every number', set('volume', '1e999')],
+  ['volumes beyond all money', set('volume', 1e300)],
+  ['prices above 1', set('outcomePrices', '["7","1e3"]')],
   ['dates of the year 9999', set('endDate', '9999-12-31T23:59:59Z')],
   ['dates that are none', set('startDate', '2026-13-45')],
   ['flags that are text', set('closed', 'maybe')],
