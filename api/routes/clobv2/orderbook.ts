@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatMoney } from '../../../schemas/primitives/money.js';
 import { untitled } from '../../fills/titles.js';
+import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
 import type { Tables } from '../../tables/port.js';
@@ -16,21 +17,21 @@ const baseUnits = z.string().meta({ description: 'USDC in base units (6 decimals
 /** The sums twice: under the names of this group, and under those of the venue's public index. */
 const rollupSchema = z.object({
   total_trades: count,
-  buys: count,
-  sells: count,
+  buys: count.describe(`${sideDocs.buys} Whole number, as text.`),
+  sells: count.describe(`${sideDocs.sells} Whole number, as text.`),
   volume_usdc: decimal,
-  buy_volume_usdc: decimal,
-  sell_volume_usdc: decimal,
+  buy_volume_usdc: decimal.describe(`${sideDocs.buyUsd} Decimal text.`),
+  sell_volume_usdc: decimal.describe(`${sideDocs.sellUsd} Decimal text.`),
   volume_shares: decimal,
   trades_quantity: count,
-  buys_quantity: count,
-  sells_quantity: count,
+  buys_quantity: count.describe(`${sideDocs.buys} Whole number, as text.`),
+  sells_quantity: count.describe(`${sideDocs.sells} Whole number, as text.`),
   collateral_volume: baseUnits,
   scaled_collateral_volume: decimal,
-  collateral_buy_volume: baseUnits,
-  scaled_collateral_buy_volume: decimal,
-  collateral_sell_volume: baseUnits,
-  scaled_collateral_sell_volume: decimal,
+  collateral_buy_volume: baseUnits.describe(sideDocs.buyUnits),
+  scaled_collateral_buy_volume: decimal.describe(`${sideDocs.buyUsd} Decimal text.`),
+  collateral_sell_volume: baseUnits.describe(sideDocs.sellUnits),
+  scaled_collateral_sell_volume: decimal.describe(`${sideDocs.sellUsd} Decimal text.`),
   ...titleFields,
 });
 

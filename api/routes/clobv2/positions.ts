@@ -5,6 +5,7 @@ import { untitled } from '../../fills/titles.js';
 import { walkName } from '../../fills/walks.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { cursorParam, EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params.js';
+import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { LargePosition, LargestReader } from '../../leaderboards/largest.js';
@@ -26,7 +27,7 @@ const positionSchema = z.object({
   wallet: z.string(),
   token_id: z.string(),
   size: decimal,
-  avg_price: decimal.meta({ description: 'USD paid per share bought, decimal text.' }),
+  avg_price: decimal.describe(`${priceDocs.average} Decimal text.`),
   total_bought_usdc: decimal,
   realized_pnl_usdc: decimal.meta({ description: 'Before fees, decimal text.' }),
   status: z.enum(largestStatuses),

@@ -5,6 +5,7 @@ import type { FillRow } from '../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../fills/filter.js';
 import { legsOf } from '../../fills/legs.js';
 import type { TokenTitle } from '../../fills/titles.js';
+import { priceDocs } from '../../http/field-docs.js';
 
 export const SOURCE = 'onchain-v2' as const;
 /** The family is of the second exchange generation and later ones. */
@@ -44,7 +45,7 @@ export const fillSchema = z.object({
   token_id: text,
   amount_usd: decimal.nullable(),
   shares: decimal.nullable(),
-  price: decimal.nullable(),
+  price: decimal.nullable().describe(`${priceDocs.fill} Decimal text.`),
   fee_usd: decimal,
   maker_token_id: z.string().meta({ description: '"0" is USDC.' }),
   taker_token_id: z.string(),

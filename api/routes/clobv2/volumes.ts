@@ -5,6 +5,7 @@ import { type Resolution, resolutions } from '../../candles/candles.sql.js';
 import { type Candle, readCandles } from '../../candles/reader.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { spanAliases } from '../../http/aliases.js';
+import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
@@ -52,16 +53,16 @@ const candleSchema = z.object({
   bucket: z.string(),
   time: z.int().meta({ description: 'Start of the bucket, Unix seconds; time_unix is the same.' }),
   time_unix: z.int(),
-  open: decimal,
-  high: decimal,
-  low: decimal,
-  close: decimal,
+  open: decimal.describe(`${priceDocs.open} Decimal text.`),
+  high: decimal.describe(`${priceDocs.high} Decimal text.`),
+  low: decimal.describe(`${priceDocs.low} Decimal text.`),
+  close: decimal.describe(`${priceDocs.close} Decimal text.`),
   volume_usdc: decimal,
-  volume_buy: decimal.meta({ description: 'USDC of the trades whose maker bought, decimal text.' }),
-  volume_sell: decimal.meta({ description: 'USDC of the trades whose maker sold: the rest of volume_usdc.' }),
+  volume_buy: decimal.describe(`${sideDocs.buyUsd} Decimal text.`),
+  volume_sell: decimal.describe(`${sideDocs.sellUsd} Decimal text.`),
   volume_shares: decimal,
   trades: z.int(),
-  vwap: decimal.meta({ description: 'USD per share over the bucket: volume_usdc by volume_shares.' }),
+  vwap: decimal.describe(`${priceDocs.vwap} Decimal text.`),
 });
 const PRICE_PLACES = 20;
 const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
@@ -98,11 +99,11 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
         source,
         found: z.boolean(),
         total_trades: z.int(),
-        buys: z.int(),
-        sells: z.int(),
+        buys: z.int().describe(sideDocs.buys),
+        sells: z.int().describe(sideDocs.sells),
         volume_usdc: z.number(),
-        buy_volume_usdc: z.number(),
-        sell_volume_usdc: z.number(),
+        buy_volume_usdc: z.number().describe(sideDocs.buyUsd),
+        sell_volume_usdc: z.number().describe(sideDocs.sellUsd),
         volume_shares: z.number(),
         ...titleFields,
       }),
@@ -297,7 +298,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
     fills: z.int(),
     notional_usdc: decimal,
     fee_collected_usdc: decimal,
-    avg_fill_usdc: decimal,
+    avg_fill_usdc: decimal.describe('USD of the fills over their number, decimal text.'),
   });
   const builders = defineRoute({
     ...common,

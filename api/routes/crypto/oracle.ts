@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { badParameter } from '../../errors/failure.js';
+import { priceDocs } from '../../http/field-docs.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -24,10 +25,10 @@ export interface OracleRouteDeps {
 
 const candle = z.object({
   time: z.int().meta({ description: 'Start of the 5-minute bucket, Unix seconds.' }),
-  open: z.number(),
-  high: z.number(),
-  low: z.number(),
-  close: z.number(),
+  open: z.number().describe(priceDocs.tickOpen),
+  high: z.number().describe(priceDocs.tickHigh),
+  low: z.number().describe(priceDocs.tickLow),
+  close: z.number().describe(priceDocs.tickClose),
 });
 
 const tick = z.object({
@@ -40,7 +41,11 @@ const tick = z.object({
   twap_window_seconds: z.int().nullable(),
   data: z.object({
     feed: z.string(),
-    price: z.number(),
+    price: z
+      .number()
+      .describe(
+        'What the oracle published with this tick, USD: spot, or the mean of twap_window_seconds where is_twap.',
+      ),
     bid: z.number().meta({ description: 'The price itself where the source publishes no spread.' }),
     ask: z.number().meta({ description: 'The price itself where the source publishes no spread.' }),
     timestamp: z.int(),

@@ -3,6 +3,7 @@ import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/prim
 import type { Cached } from '../../cache/ttl-cache.js';
 import { walkName } from '../../fills/walks.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
+import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
@@ -50,7 +51,7 @@ const positionSchema = z.object({
   asset: z.string(),
   conditionId: z.string(),
   size: z.number(),
-  avgPrice: z.number(),
+  avgPrice: z.number().describe(priceDocs.average),
   initialValue: z
     .number()
     .meta({ description: 'Cost of what was bought of it; shares that came by transfer have none.' }),
@@ -60,7 +61,7 @@ const positionSchema = z.object({
   totalBought: z.number(),
   realizedPnl: z.number().meta({ description: 'Before fees.' }),
   percentRealizedPnl: z.number().meta({ description: 'Realized and unrealized, of all that was bought.' }),
-  curPrice: z.number().meta({ description: 'USD per share; 0 where there is no price.' }),
+  curPrice: z.number().describe(`${priceDocs.now} 0 where there is none.`),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   redeemable: z.boolean().meta({ description: 'The market is resolved.' }),

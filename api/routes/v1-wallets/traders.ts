@@ -8,6 +8,7 @@ import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
+import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
@@ -61,8 +62,8 @@ const rowSchema = z.object({
   outcome: z.string(),
   outcomeIndex: z.int(),
   size: z.number(),
-  avgPrice: z.number(),
-  currPrice: z.number(),
+  avgPrice: z.number().describe(priceDocs.average),
+  currPrice: z.number().describe(`${priceDocs.now} 0 where there is none.`),
   currentValue: z.number(),
   totalBought: z.number(),
   realizedPnl: z.number(),

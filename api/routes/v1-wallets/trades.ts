@@ -6,6 +6,7 @@ import { everyFill, type FillFilter, withoutCombos } from '../../fills/filter.js
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { walkName } from '../../fills/walks.js';
 import { hashParam, walletParam } from '../../http/chain-params.js';
+import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
@@ -14,7 +15,7 @@ import { common, MAX_WALLETS, marketId, paging, walletsOf } from './params.js';
 
 const PRICE_PLACES = 6;
 
-const side = z.enum(['BUY', 'SELL']);
+const side = z.enum(['BUY', 'SELL']).describe(sideDocs.own);
 const walletTradeSchema = z.object({
   proxyWallet: z.string(),
   asset: z.string(),
@@ -26,7 +27,7 @@ const walletTradeSchema = z.object({
   outcome: z.string(),
   outcomeIndex: z.int().nullable(),
   side,
-  price: z.number(),
+  price: z.number().describe(priceDocs.fill),
   size: z.number().meta({ description: 'Shares, net of a fee that was taken in shares.' }),
   timestamp: z.int().meta({ description: 'Unix seconds.' }),
   transactionHash: z.string(),

@@ -6,6 +6,7 @@ import { ApiError, badParameter } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js';
 import type { ChainPosition } from '../../fills/position.js';
+import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { createTurns } from '../../limits/turns.js';
@@ -30,8 +31,8 @@ const tradeSchema = z.object({
   maker: z.string(),
   taker: z.string(),
   token_id: z.string(),
-  direction: direction.meta({ description: 'Of the maker.' }),
-  price: z.number(),
+  direction: direction.describe(sideDocs.maker),
+  price: z.number().describe(priceDocs.fill),
   shares: z.number(),
   usd: z.number(),
   fee: z.number(),

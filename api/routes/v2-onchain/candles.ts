@@ -8,6 +8,7 @@ import { badParameter } from '../../errors/failure.js';
 import { untitled } from '../../fills/titles.js';
 import { marketAliases } from '../../http/aliases.js';
 import { flagParam, hashParam } from '../../http/chain-params.js';
+import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -23,16 +24,16 @@ const text = z.string().nullable();
 
 const candleSchema = z.object({
   time: z.int().meta({ description: 'Start of the bucket, Unix milliseconds.' }),
-  open: z.number(),
-  high: z.number(),
-  low: z.number(),
-  close: z.number(),
+  open: z.number().describe(priceDocs.open),
+  high: z.number().describe(priceDocs.high),
+  low: z.number().describe(priceDocs.low),
+  close: z.number().describe(priceDocs.close),
   volume: z.number().meta({ description: 'USD; volume_buy and volume_sell are its parts.' }),
   volume_shares: z.number(),
-  volume_buy: z.number(),
-  volume_sell: z.number(),
+  volume_buy: z.number().describe(sideDocs.buyUsd),
+  volume_sell: z.number().describe(sideDocs.sellUsd),
   trades: z.int(),
-  vwap: z.number().nullable(),
+  vwap: z.number().nullable().describe(priceDocs.vwap),
 });
 const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
   time: candle.startS * 1000,

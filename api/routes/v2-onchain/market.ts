@@ -4,6 +4,7 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import { type TagRow, tagsSql } from '../../catalogue/markets.sql.js';
 import { untitled } from '../../fills/titles.js';
 import { flagParam } from '../../http/chain-params.js';
+import { sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -28,11 +29,11 @@ const volumeSchema = z.object({
   ...marketFields,
   condition_id: z.string().nullable(),
   total_trades: z.int(),
-  buys: z.int(),
-  sells: z.int(),
+  buys: z.int().describe(sideDocs.buys),
+  sells: z.int().describe(sideDocs.sells),
   volume_usdc: z.number(),
-  buy_volume_usdc: z.number(),
-  sell_volume_usdc: z.number(),
+  buy_volume_usdc: z.number().describe(sideDocs.buyUsd),
+  sell_volume_usdc: z.number().describe(sideDocs.sellUsd),
 });
 
 const tagSchema = z.object({

@@ -9,6 +9,7 @@ import { type ChainPosition, formatCursor, parseCursor } from '../../fills/posit
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { marketAliases, spanAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
+import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Reads } from '../../reads.js';
@@ -72,7 +73,7 @@ const tradeSchema = z.object({
   maker: z.string(),
   taker: z.string(),
   token_id: z.string(),
-  price: z.number(),
+  price: z.number().describe(priceDocs.fill),
   amount_usd: z.number().meta({ description: '2 decimals.' }),
   fee_usd: z.number().meta({ description: '2 decimals.' }),
   shares: z.number(),
@@ -86,7 +87,7 @@ const orderSchema = z.object({
   fill_count: z.int(),
   total_amount_usd: z.number(),
   total_shares: z.number(),
-  avg_price: z.number(),
+  avg_price: z.number().describe(priceDocs.order),
   total_fee_usd: z.number(),
   first_fill_at: z.int(),
   last_fill_at: z.int(),

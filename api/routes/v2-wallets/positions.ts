@@ -4,6 +4,7 @@ import { notFound } from '../../errors/failure.js';
 import { walkName } from '../../fills/walks.js';
 import { marketAliases, spanAliases } from '../../http/aliases.js';
 import { offsetParam } from '../../http/chain-params.js';
+import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
@@ -93,10 +94,10 @@ const closedRow = z.object({
   proxy_wallet: z.string(),
   asset: z.string(),
   condition_id: z.string().nullable(),
-  avg_price: z.number(),
+  avg_price: z.number().describe(priceDocs.average),
   total_bought: z.number(),
   realized_pnl: z.number(),
-  cur_price: z.number().meta({ description: 'USD per share: 1 or 0 where resolved; 0 where there is no price.' }),
+  cur_price: z.number().describe(`${priceDocs.now} 0 where there is none.`),
   price_source: priceSource,
   price_updated_at: z.int().nullable().meta({ description: 'Unix seconds.' }),
   title: z.string().nullable(),

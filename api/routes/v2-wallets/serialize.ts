@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import { priceDocs } from '../../http/field-docs.js';
 import type { HeldPosition } from '../../positions/position.js';
 import { priceSource, sourceOf } from '../../positions/price-fields.js';
 import { marketStatuses, marketStatusOf } from '../../positions/status.js';
@@ -21,10 +22,10 @@ export function oppositeOf({ about }: HeldPosition): { readonly outcome: string;
 export const positionFields = {
   token_id: z.string(),
   size: z.number().meta({ description: 'Shares held; 0: none any more.' }),
-  avg_price: z.number(),
+  avg_price: z.number().describe(priceDocs.average),
   realized_pnl: z.number().meta({ description: 'Before fees.' }),
   unrealized_pnl: z.number().meta({ description: 'At the price of now, or at what a resolved market pays.' }),
-  current_price: z.number().nullable(),
+  current_price: z.number().nullable().describe(`${priceDocs.now} null where nothing is held, or there is none.`),
   price_source: priceSource,
   price_updated_at: moment,
   market_status: z.enum(marketStatuses),

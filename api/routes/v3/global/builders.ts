@@ -4,6 +4,7 @@ import type { TtlCache } from '../../../cache/ttl-cache.js';
 import type { Rankings } from '../../../catalogue/rankings.js';
 import { ApiError } from '../../../errors/failure.js';
 import { walkName } from '../../../fills/walks.js';
+import { sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, patternParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
@@ -40,12 +41,12 @@ const builderSchema = z.object({
   volume: z.string(),
   volume_e6: baseUnits,
   volume_usdc: usdText,
-  buy_volume: baseUnits,
-  buy_volume_e6: baseUnits,
-  buy_volume_usdc: usdText,
-  sell_volume: baseUnits,
-  sell_volume_e6: baseUnits,
-  sell_volume_usdc: usdText,
+  buy_volume: baseUnits.describe(`${sideDocs.builderBuy}, base units.`),
+  buy_volume_e6: baseUnits.describe(`${sideDocs.builderBuy}, base units.`),
+  buy_volume_usdc: usdText.describe(`${sideDocs.builderBuy}, decimal text.`),
+  sell_volume: baseUnits.describe(`${sideDocs.builderSell}, base units.`),
+  sell_volume_e6: baseUnits.describe(`${sideDocs.builderSell}, base units.`),
+  sell_volume_usdc: usdText.describe(`${sideDocs.builderSell}, decimal text.`),
   volume_scope: z.literal(SCOPE),
   volume_semantics: z.string(),
   external_rank: z.int().nullable().meta({ description: 'In a ranking of the venue’s own; null: none is read here.' }),

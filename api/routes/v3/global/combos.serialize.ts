@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { comboModuleName, parseComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
+import { priceDocs } from '../../../http/field-docs.js';
 import type { ComboMarket } from '../../../positions/combos.js';
 import type { PnlRow } from '../../../positions/events.sql.js';
 import {
@@ -21,7 +22,7 @@ export const comboMarketSchema = z.object({
   outcomes: z.array(z.enum(['Yes', 'No'])),
   outcome_prices: z
     .array(z.string().nullable())
-    .meta({ description: 'USD per share, decimal text; null where there is none yet.' }),
+    .meta({ description: `${priceDocs.now} Decimal text; null where there is none yet.` }),
   trades: z.int().meta({ description: 'Each match once.' }),
   volume: z.string().meta({ description: 'USD, decimal text; each match once.' }),
   event_count: z.int().meta({ description: 'Changes of positions, a fill for each of its wallets.' }),

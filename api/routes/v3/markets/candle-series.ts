@@ -4,6 +4,7 @@ import { type Resolution, resolutions } from '../../../candles/candles.sql.js';
 import type { Candle, CandlePage } from '../../../candles/reader.js';
 import type { Condition } from '../../../catalogue/conditions.js';
 import { tokenIdParam } from '../../../http/chain-params.js';
+import { priceDocs, sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../../http/params.js';
 import { secondsParam } from '../../../http/time-params.js';
 import { v3 } from '../params.js';
@@ -65,17 +66,17 @@ const candleSchema = z.object({
   time: z.int().meta({ description: 'Start of the bucket, Unix seconds.' }),
   time_unix: z.int(),
   time_ms: z.int(),
-  open: z.number(),
-  high: z.number(),
-  low: z.number(),
-  close: z.number(),
+  open: z.number().describe(priceDocs.open),
+  high: z.number().describe(priceDocs.high),
+  low: z.number().describe(priceDocs.low),
+  close: z.number().describe(priceDocs.close),
   volume: z.number().meta({ description: 'USD.' }),
   volume_usd: z.number(),
   volume_shares: z.number(),
-  volume_buy: z.number().meta({ description: 'USD of fills whose maker bought.' }),
-  volume_sell: z.number(),
+  volume_buy: z.number().describe(sideDocs.buyUsd),
+  volume_sell: z.number().describe(sideDocs.sellUsd),
   trades: z.int(),
-  vwap: z.number(),
+  vwap: z.number().describe(priceDocs.vwap),
   first_trade_ts: seconds,
   last_trade_ts: seconds,
   first_block: seconds,

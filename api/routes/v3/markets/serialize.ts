@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { Condition } from '../../../catalogue/conditions.js';
 import type { MarketRow } from '../../../catalogue/markets.sql.js';
+import { priceDocs } from '../../../http/field-docs.js';
 import type { Price } from '../../../positions/position.js';
 import { priceSource, sourceOf } from '../../../positions/price-fields.js';
 import { boolFrom, type Millis } from '../../../tables/values.js';
@@ -83,7 +84,7 @@ export function marketFrom(
 }
 
 export const priceFields = {
-  price: z.number().meta({ description: 'USD per share; 0 where there is none yet.' }),
+  price: z.number().describe(`${priceDocs.now} 0 where there is none yet.`),
   resolved: z.boolean(),
   source: priceSource,
   updated_at: z

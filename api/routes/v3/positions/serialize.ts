@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
+import { priceDocs } from '../../../http/field-docs.js';
 import { type Outcome, oppositeOf } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import { priceSource, sourceOf } from '../../../positions/price-fields.js';
@@ -38,11 +39,11 @@ const seconds = z.string().nullable().meta({ description: 'Unix seconds, as text
 export const positionSchema = z.object({
   token_id: z.string(),
   size: z.number(),
-  avg_price: z.number(),
+  avg_price: z.number().describe(priceDocs.average),
   realized_pnl: z.number().meta({ description: 'USD, before fees.' }),
   unrealized_pnl: z.number(),
   total_pnl: z.number(),
-  current_price: z.number().meta({ description: 'USD per share; 0 where there is none yet.' }),
+  current_price: z.number().describe(`${priceDocs.now} 0 where there is none yet.`),
   total_bought: z.number().meta({ description: 'Shares.' }),
   initial_value: z.number(),
   redeemable_payout: z.number(),
@@ -123,11 +124,11 @@ export const comboPositionSchema = z.object({
   outcome_index: z.int(),
   opposite_asset: z.string().meta({ description: 'Position of the other outcome, decimal.' }),
   size: amount,
-  avg_price: amount,
+  avg_price: amount.describe(`${priceDocs.average} Decimal text.`),
   realized_pnl: amount,
   unrealized_pnl: amount,
   total_pnl: amount,
-  current_price: amount,
+  current_price: amount.describe(`${priceDocs.now} Decimal text.`),
   total_bought: amount,
   initial_value: amount,
   redeemable_payout: amount,
@@ -186,7 +187,9 @@ export const holderSchema = z.object({
   user: z.string(),
   token_id: z.string(),
   amount: units,
-  avg_price: units.nullable().meta({ description: 'Base units of USD per share; null for what never had a cost.' }),
+  avg_price: units
+    .nullable()
+    .meta({ description: `${priceDocs.average} Base units (6 decimals); null for what never had a cost.` }),
   realized_pnl: units,
   total_bought: units,
 });

@@ -6,6 +6,7 @@ import type { FillFilter } from '../../../fills/filter.js';
 import { formatCursor } from '../../../fills/position.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { walkName } from '../../../fills/walks.js';
+import { priceDocs } from '../../../http/field-docs.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
@@ -23,8 +24,10 @@ export const comboTradeSchema = z.object({
   combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
   condition_id: z.string(),
   position_id: z.string().meta({ description: 'Decimal.' }),
-  side: z.enum(['BUY', 'SELL']).meta({ description: 'Of the signed order, not of the wallet.' }),
-  price: z.string().meta({ description: 'USD per share, 4 decimals.' }),
+  side: z
+    .enum(['BUY', 'SELL'])
+    .describe('Of the maker, who signed this order; not of the wallet where `wallet_role` is taker.'),
+  price: z.string().describe(`${priceDocs.fill} 4 decimals.`),
   size: z.string().meta({ description: 'Shares, 6 decimals.' }),
   fee: z.string().meta({ description: 'USDC, 6 decimals.' }),
   tx_hash: z.string(),

@@ -5,6 +5,7 @@ import type { FillRow, GroupRow } from '../../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../../fills/filter.js';
 import { directionOf, legsOf } from '../../../fills/legs.js';
 import type { TokenTitle } from '../../../fills/titles.js';
+import { priceDocs, sideDocs } from '../../../http/field-docs.js';
 
 const shared = {
   market: z.string().nullable(),
@@ -20,7 +21,7 @@ const orderSide = z
   .nullable()
   .meta({ description: 'Side of the maker order: 0 buy, 1 sell, null on the first exchange generation.' });
 const role = z.enum(['maker', 'taker']).meta({ description: 'Of the wallet asked for; always maker without one.' });
-const direction = z.enum(['BUY', 'SELL']).meta({ description: 'Whether the subject bought or sold outcome tokens.' });
+const direction = z.enum(['BUY', 'SELL']).describe(sideDocs.subject);
 
 export const tradeSchema = z.object({
   id: z.string().meta({ description: '`<transaction hash>_<order hash>_<log index>`; opaque.' }),
@@ -34,7 +35,7 @@ export const tradeSchema = z.object({
   fee: z.number().meta({ description: 'USD.' }),
   token_id: z.string(),
   asset: z.string(),
-  price: z.number().meta({ description: 'USD per share, 4 decimals.' }),
+  price: z.number().describe(`${priceDocs.fill} 4 decimals.`),
   size: z.number(),
   amount: z.number(),
   timestamp: z.string().meta({ description: 'Unix seconds, as text.' }),
@@ -53,7 +54,7 @@ export const tradeSchema = z.object({
 export const orderSchema = z.object({
   order_hash: z.string(),
   fill_count: z.int(),
-  avg_price: z.number(),
+  avg_price: z.number().describe(priceDocs.order),
   total_amount_usd: z.number(),
   total_usd: z.number(),
   total_shares: z.number(),

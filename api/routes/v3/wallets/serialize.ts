@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { moneyToNumber, ratio } from '../../../../schemas/primitives/money.js';
 import type { Condition } from '../../../catalogue/conditions.js';
+import { priceDocs } from '../../../http/field-docs.js';
 import { isoFrom } from '../../../tables/values.js';
 import type { FlowRow, WalletEventRow } from '../../../wallet-events/events.sql.js';
 import { eventId, questionCount } from '../../../wallet-events/reader.js';
@@ -89,7 +90,7 @@ export const redemptionSchema = z.object({
   token_ids: z.array(z.string()).nullable(),
   outcomes: z.array(z.string()).nullable(),
   payouts: z.array(z.string()).nullable(),
-  outcome_prices: z.array(z.number()).nullable(),
+  outcome_prices: z.array(z.number()).nullable().describe(priceDocs.payout),
   winning_outcome_index: z.int().nullable(),
   winning_outcome: z.string().nullable(),
   winning_token_id: z.string().nullable(),
@@ -152,7 +153,7 @@ export function redemptionFrom(row: WalletEventRow, condition: Condition): z.inp
 
 export const flowSchema = z.object({
   event_type: z.enum(['deposit', 'withdrawal']),
-  direction: z.enum(['in', 'out']),
+  direction: z.enum(['in', 'out']).describe('Into or out of the wallet.'),
   amount: z.number(),
   amount_usdc: z.number(),
   amount_raw: baseUnits,
