@@ -7,7 +7,7 @@ const integrationTests = [`${sources}/**/*.integration.test.ts`, 'tests/**/*.tes
 export default defineConfig({
   test: {
     globalSetup: 'tests/support/run-dir.ts',
-    setupFiles: 'tests/support/tell-output.ts',
+    setupFiles: 'tests/support/print-output-on-failure.ts',
     pool: 'forks',
     // One more than the cores of the smallest machine: files that wait for processes leave a core idle a fifth of the time.
     maxWorkers: 3,

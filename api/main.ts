@@ -6,19 +6,19 @@ import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { readOrCreateSecret } from '../infra/files/secret.js';
-import { openTopics } from '../infra/registry/open-topics.js';
+import { openEventLog } from '../infra/registry/open-event-log.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
-import { createReadinessBoard } from '../infra/telemetry/readiness.js';
+import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
-import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
 import { createKeyDirectory } from './auth/key-directory.js';
 import { listen } from './http/server.js';
-import { openRateWindow } from './limits/open-window.js';
-import { createTableProgress } from './readiness/progress.js';
-import { loadingCheck } from './readiness/state.js';
+import { openRateLimitStore } from './limits/open-rate-limit-store.js';
+import { loadStatusCheck } from './readiness/load-status.js';
+import { createTableProgress } from './readiness/table-progress.js';
 import { chainCheck } from './routes/health/health.js';
 import { createService } from './service.js';
 import { createGatewayView } from './sources/gateway-view.js';
@@ -41,17 +41,17 @@ runProcess({
   main: async (signal) => {
     logger.info({ config: redactConfig(config) }, 'starting');
     const metrics = createMetrics({ process: 'api' });
-    const board = createReadinessBoard();
+    const healthRegistry = createHealthRegistry();
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.api,
       allowedHosts: config.allowedHosts,
       metrics,
-      readiness: board.current,
+      readiness: healthRegistry.readiness,
     });
     if (config.addressSecret === undefined && !config.logUrl.startsWith('lmdb:'))
       logger.warn('ADDRESS_SECRET is not set: each api process on this log counts free keys per address by itself');
-    const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false, board });
+    const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
     const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
@@ -66,7 +66,7 @@ runProcess({
     ]);
 
     const usage = createUsageRecorder({ log, codec, logger, metrics });
-    const rateWindow = openRateWindow({ redisUrl: config.redisUrl, logger, metrics });
+    const rateWindow = openRateLimitStore({ redisUrl: config.redisUrl, logger, metrics });
     const service = createService({
       tables,
       log,
@@ -79,7 +79,7 @@ runProcess({
         waitForOutcome: accounts.waitForOutcome,
         addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
       },
-      window: rateWindow.window,
+      rateLimitStore: rateWindow.store,
       meter: ({ caller, billable }) => {
         metered.inc({ plan: caller.plan, billable: String(billable) });
         if (billable) usage.add(caller.accountId, 'api_requests', 1);
@@ -105,15 +105,15 @@ runProcess({
       onConnectionRejected: () => rejected.inc(),
     });
     const clickhouseCheck = createClickHouseCheck({ client, metrics });
-    board.started('own', async () => ({
+    healthRegistry.markStarted('own', async () => ({
       chain: chainCheck(sources, Date.now()),
       tables: await clickhouseCheck(),
-      history: loadingCheck(progress.current()),
+      history: loadStatusCheck(progress.current()),
     }));
     logger.info({ host: server.host, port: server.port }, 'listening');
     void progress.run(signal);
     // Never rejects; a statement under way ends with the client.
-    void service.keepWarm(signal);
+    void service.runCacheWarmup(signal);
     try {
       await Promise.all([sources.done, gateways.done]);
     } finally {

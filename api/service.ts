@@ -5,17 +5,17 @@ import type { Metrics } from '../infra/telemetry/metrics.js';
 import { asyncApiDocument } from './asyncapi/document.js';
 import type { KeyDirectory } from './auth/caller.js';
 import { createTtlCache } from './cache/ttl-cache.js';
-import { keepWarm } from './catalogue/warm-up.js';
+import { runCacheWarmup } from './catalog/cache-warmup.js';
 import { mountPages, type SocketAddress } from './docs/pages.js';
 import { createApp } from './http/app.js';
 import type { Route } from './http/route.js';
-import { createLimiter } from './limits/limiter.js';
-import type { RateWindow } from './limits/port.js';
+import type { RateLimitStore } from './limits/port.js';
+import { createRateLimiter } from './limits/rate-limiter.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
-import { keepReady } from './profit-series/keep-ready.js';
-import type { TableProgress } from './readiness/progress.js';
-import { createReads } from './reads.js';
+import { runPnlSeriesPrefetch } from './pnl-series/prefetch.js';
+import { createReaders } from './readers.js';
+import type { TableProgress } from './readiness/table-progress.js';
 import { createUsageRoute } from './routes/account/usage.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
 import { createCoverageRoute } from './routes/coverage/coverage.js';
@@ -53,7 +53,7 @@ export interface ServiceDeps {
   readonly createKey: CreateKeyDeps;
   /** When an account was made. */
   readonly accountCreatedMs: (accountId: string) => number | undefined;
-  readonly window: RateWindow;
+  readonly rateLimitStore: RateLimitStore;
   /** As of `createApp`. */
   readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
@@ -80,19 +80,19 @@ export interface Service {
   readonly routes: readonly Route[];
   readonly openApi: Readonly<Record<string, unknown>>;
   /** Holds in memory what most answers are about, until `signal` fires. */
-  keepWarm(signal: AbortSignal): Promise<void>;
+  runCacheWarmup(signal: AbortSignal): Promise<void>;
 }
 
 /** The whole API over its ports: routes, pages, errors, limits. */
 export function createService(deps: ServiceDeps): Service {
   const { tables, log, sources, nowMs, logger } = deps;
   /** Loaded tables stay what they are for the caches; of loading ones a copy is as old as what is known of them. */
-  const holding = () => {
+  const dataVersion = () => {
     const loading = deps.progress.current();
     return loading?.ready === true ? true : loading;
   };
-  const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, holding });
-  const reads = createReads({ tables, nowMs, holding });
+  const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, dataVersion });
+  const readers = createReaders({ tables, nowMs, dataVersion });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
     createStatusRoute({
@@ -105,23 +105,23 @@ export function createService(deps: ServiceDeps): Service {
       logger,
       startedAtMs: nowMs(),
     }),
-    createCoverageRoute({ tables, nowMs, holding }),
+    createCoverageRoute({ tables, nowMs, dataVersion }),
     createKeyRoute(deps.createKey),
     createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),
-    ...createCatalogRoutes({ tables, cache, prices: reads.prices }),
+    ...createCatalogRoutes({ tables, cache, prices: readers.prices }),
     ...createOracleRoutes({ tables, cache }),
     createPriceRoute({ tables, cache }),
-    createEventSearchRoute({ tables, cache, prices: reads.prices }),
-    createEventRoute({ tables, cache, prices: reads.prices }),
-    ...createV1TradesRoutes({ reads }),
-    ...createV1PositionsRoutes({ reads }),
-    createTopTradersRoute({ reads, window: deps.window }),
-    createV1PnlRoute({ reads, cache }),
+    createEventSearchRoute({ tables, cache, prices: readers.prices }),
+    createEventRoute({ tables, cache, prices: readers.prices }),
+    ...createV1TradesRoutes({ readers }),
+    ...createV1PositionsRoutes({ readers }),
+    createTopTradersRoute({ readers, rateLimitStore: deps.rateLimitStore }),
+    createV1PnlRoute({ readers, cache }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
-    ...createV2WalletRoutes({ reads, cache, window: deps.window }),
-    ...createOnchainRoutes({ tables, cache, reads }),
-    ...createV3Routes({ tables, cache, reads }),
-    ...createClobRoutes({ tables, cache, reads }),
+    ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
+    ...createOnchainRoutes({ tables, cache, readers }),
+    ...createV3Routes({ tables, cache, readers }),
+    ...createClobRoutes({ tables, cache, readers }),
   ];
   const upgradeUrl = `${deps.baseUrl}/docs#plans`;
   const openApi = openApiDocument(routes, { upgradeUrl, version: API_VERSION });
@@ -134,7 +134,7 @@ export function createService(deps: ServiceDeps): Service {
   const app = createApp({
     routes,
     keys: deps.keys,
-    limiter: createLimiter({ window: deps.window }),
+    limiter: createRateLimiter({ rateLimitStore: deps.rateLimitStore }),
     keylessPerMinute: deps.keylessPerMinute,
     meter: deps.meter,
     progress: deps.progress,
@@ -143,7 +143,7 @@ export function createService(deps: ServiceDeps): Service {
     nowMs,
     trustedProxies: deps.trustedProxies,
     allowedHosts: deps.allowedHosts,
-    ownOrigin: new URL(deps.baseUrl).origin,
+    serverOrigin: new URL(deps.baseUrl).origin,
     upgradeUrl,
     pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
   });
@@ -151,16 +151,16 @@ export function createService(deps: ServiceDeps): Service {
     app,
     routes,
     openApi,
-    async keepWarm(signal) {
+    async runCacheWarmup(signal) {
       const told = { tables, logger, metrics: deps.metrics };
-      const { facts, prices, closesOf, profitSeries } = reads;
+      const { metadata, prices, readHourlyCloses, pnlSeries } = readers;
       const markets = {
-        ofConditions: [facts.marketsOf, facts.resolutionsOf],
-        ofTokens: [facts.tokensOf, prices, closesOf],
+        ofConditions: [metadata.marketsOf, metadata.resolutionsOf],
+        ofTokens: [metadata.tokensOf, prices, readHourlyCloses],
       };
       await Promise.all([
-        keepWarm({ ...told, ...markets }, signal),
-        keepReady({ ...told, profitSeries, period: DEFAULT_PERIOD }, signal),
+        runCacheWarmup({ ...told, ...markets }, signal),
+        runPnlSeriesPrefetch({ ...told, profitSeries: pnlSeries, period: DEFAULT_PERIOD }, signal),
       ]);
     },
   };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readinessOf } from './readiness.js';
-import type { SourceFacts } from './shared/source-status.js';
+import type { SourceState } from './shared/source-status.js';
 
-const facts = (change: Partial<SourceFacts>): SourceFacts => ({
+const sourceState = (change: Partial<SourceState>): SourceState => ({
   connected: true,
   detail: 'node',
   head: 1,
@@ -18,16 +18,16 @@ const facts = (change: Partial<SourceFacts>): SourceFacts => ({
 
 describe('readinessOf', () => {
   it('a recording is ready when its history is in the log', () => {
-    const of = (change: Partial<SourceFacts>) =>
-      readinessOf([{ source: 'chain', mode: 'recorded', facts: facts(change) }], 0).checks.chain;
+    const of = (change: Partial<SourceState>) =>
+      readinessOf([{ source: 'chain', mode: 'recorded', facts: sourceState(change) }], 0).checks.chain;
     expect(of({ phase: 'history', progress: 0.428 })).toEqual({ ok: false, loading: true, detail: 'history, 42 %' });
     expect(of({ phase: 'live', connected: false })).toEqual({ ok: true });
     expect(of({ phase: 'stopped' })?.ok).toBe(false);
   });
 
   it('a live source is ready while connected and not silent, also during the history', () => {
-    const at = (nowMs: number, change: Partial<SourceFacts>, source = 'chain') =>
-      readinessOf([{ source, mode: 'live', facts: facts(change) }], nowMs);
+    const at = (nowMs: number, change: Partial<SourceState>, source = 'chain') =>
+      readinessOf([{ source, mode: 'live', facts: sourceState(change) }], nowMs);
     expect(at(130_000, { phase: 'history' }).ready).toBe(true);
     expect(at(131_001, {}).checks.chain).toEqual({ ok: false, detail: 'last event 31 s ago' });
     expect(at(131_001, {}, 'oracle').ready).toBe(true);
@@ -39,8 +39,8 @@ describe('readinessOf', () => {
   it('one source that is not ready makes the process not ready', () => {
     const result = readinessOf(
       [
-        { source: 'chain', mode: 'recorded', facts: facts({}) },
-        { source: 'oracle', mode: 'recorded', facts: facts({ phase: 'history' }) },
+        { source: 'chain', mode: 'recorded', facts: sourceState({}) },
+        { source: 'oracle', mode: 'recorded', facts: sourceState({ phase: 'history' }) },
       ],
       0,
     );

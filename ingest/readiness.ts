@@ -1,6 +1,6 @@
 import type { Check, Readiness } from '../infra/telemetry/readiness.js';
 import type { SourceMode } from '../schemas/types.gen.js';
-import type { SourceFacts } from './shared/source-status.js';
+import type { SourceState } from './shared/source-status.js';
 
 /** Oldest last event of a live source that still counts as caught up; null: the source may be silent. */
 export const maxEventAgeMs: Readonly<Record<string, number | null>> = { chain: 30_000, oracle: 60_000, catalog: null };
@@ -10,7 +10,7 @@ export const maxEventAgeMs: Readonly<Record<string, number | null>> = { chain: 3
  * enough (its history may still be loading: the head does not wait for it).
  */
 export function readinessOf(
-  statuses: readonly { readonly source: string; readonly mode: SourceMode; readonly facts: SourceFacts }[],
+  statuses: readonly { readonly source: string; readonly mode: SourceMode; readonly facts: SourceState }[],
   nowMs: number,
 ): Readiness {
   const checks: Record<string, Check> = {};
@@ -20,13 +20,13 @@ export function readinessOf(
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
 }
 
-function recordedCheck({ phase, progress }: SourceFacts): Check {
+function recordedCheck({ phase, progress }: SourceState): Check {
   if (phase === 'live') return { ok: true };
   const loading = phase === 'history' ? ({ loading: true } as const) : {};
   return { ok: false, ...loading, detail: `${phase}, ${Math.floor((progress ?? 0) * 100)} %` };
 }
 
-function liveCheck(source: string, facts: SourceFacts, nowMs: number): Check {
+function liveCheck(source: string, facts: SourceState, nowMs: number): Check {
   if (!facts.connected) return { ok: false, detail: `not connected: ${facts.detail}` };
   const limitMs = maxEventAgeMs[source] ?? null;
   if (limitMs === null) return facts.detail === '' ? { ok: true } : { ok: true, detail: facts.detail };

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import type { Config } from '../infra/config/config.js';
 import type { Log } from '../infra/log/port.js';
-import { workAlone } from '../infra/membership/standby.js';
-import { openTopics } from '../infra/registry/open-topics.js';
+import { runAsLeader } from '../infra/membership/run-as-leader.js';
+import { openEventLog } from '../infra/registry/open-event-log.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
-import { createReadinessBoard, type ReadinessBoard } from '../infra/telemetry/readiness.js';
-import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import { createHealthRegistry, type HealthRegistry } from '../infra/telemetry/readiness.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../schemas/codec.js';
 import { topics } from '../schemas/topics.js';
 import { openCatalogSource } from './catalog/open-source.js';
@@ -20,18 +20,18 @@ import { runOracle } from './oracle/run-oracle.js';
 import { readinessOf } from './readiness.js';
 import { createDeadLetters } from './shared/dead-letters.js';
 import { keepRunning } from './shared/keep-running.js';
-import { assertSameMode } from './shared/one-mode.js';
 import { createOwnedLog } from './shared/owned-log.js';
 import { pause } from './shared/pause.js';
 import { createLiveMarkets, openRecording } from './shared/recorded/index.js';
+import { assertSingleSourceMode } from './shared/single-source-mode.js';
 import { createSourceStatus } from './shared/source-status.js';
 
 /** Compute a value on first use. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
+function lazy<T>(compute: () => T): () => T {
+  let cached: { readonly value: T } | null = null;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    cached ??= { value: compute() };
+    return cached.value;
   };
 }
 
@@ -49,16 +49,16 @@ export async function runIngest(deps: {
   const { config, logger, metrics, signal } = deps;
   const cleanups: (() => Promise<void>)[] = [];
   try {
-    const board = createReadinessBoard();
+    const healthRegistry = createHealthRegistry();
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.ingest,
       allowedHosts: config.allowedHosts,
       metrics,
-      readiness: board.current,
+      readiness: healthRegistry.readiness,
     });
     cleanups.push(() => admin.close());
-    const { log, codec } = await openTopics(config, { logger, metrics, signal, board });
+    const { log, codec } = await openEventLog(config, { logger, metrics, signal, healthRegistry });
     cleanups.push(() => log.close());
     const active = metrics.gauge(
       'ingest_active',
@@ -66,10 +66,10 @@ export async function runIngest(deps: {
     );
     active.set(0);
     const member = config.memberName ?? `${hostname()}:${admin.port}`;
-    board.started('sources', () => ({ sources: { ok: true, detail: 'standing by' } }));
-    await workAlone(
+    healthRegistry.markStarted('sources', () => ({ sources: { ok: true, detail: 'standing by' } }));
+    await runAsLeader(
       { log, codec, logger, role: 'ingest', member, signal },
-      (own) => readSources({ ...deps, log, codec, board, signal: own, claimed: () => active.set(1) }),
+      (own) => runSources({ ...deps, log, codec, board: healthRegistry, signal: own, onOwned: () => active.set(1) }),
       (workers) => logger.info({ workers }, 'standing by'),
     );
   } finally {
@@ -78,9 +78,9 @@ export async function runIngest(deps: {
 }
 
 /** A process that was taken for dead and has nothing to append ends this long after it wakes up. */
-const CONFIRM_EVERY_MS = 5_000;
+const OWNERSHIP_CHECK_INTERVAL_MS = 5_000;
 /** What the sources write, each by one process at a time. Their health and dead letters are anybody's. */
-const sourceTopics = [
+const ownedTopics = [
   topics.chainHead,
   topics.chainFinal,
   topics.oracleTicks,
@@ -88,16 +88,16 @@ const sourceTopics = [
   topics.catalogMissing,
 ].map(({ name }) => name);
 
-async function readSources(deps: {
+async function runSources(deps: {
   config: Config;
   logger: Logger;
   metrics: Metrics;
   log: Log;
   codec: Codec;
-  board: ReadinessBoard;
+  board: HealthRegistry;
   signal: AbortSignal;
   /** Nobody else writes for the sources now. */
-  claimed: () => void;
+  onOwned: () => void;
 }): Promise<void> {
   const { config, logger, metrics, log, codec, board } = deps;
   const { sources } = config;
@@ -105,7 +105,12 @@ async function readSources(deps: {
   const signal = AbortSignal.any([deps.signal, stop.signal]);
   const cleanups: (() => Promise<void>)[] = [];
   try {
-    await assertSameMode({ log, codec, mode: sources.mode, onUnreadable: createOnUnreadable({ metrics, logger }) });
+    await assertSingleSourceMode({
+      log,
+      codec,
+      mode: sources.mode,
+      onUnreadable: createOnUnreadable({ metrics, logger }),
+    });
     const deadLetters = createDeadLetters({ log, codec, metrics, logger });
     const statusOf = (source: string) => {
       const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode });
@@ -113,7 +118,7 @@ async function readSources(deps: {
       return status;
     };
     const statuses = { chain: statusOf('chain'), oracle: statusOf('oracle'), catalog: statusOf('catalog') };
-    board.started(
+    board.markStarted(
       'sources',
       () =>
         readinessOf(
@@ -123,12 +128,12 @@ async function readSources(deps: {
     );
     logger.info({ mode: sources.mode }, 'ingest started');
 
-    const owned = await createOwnedLog(log, sourceTopics);
-    deps.claimed();
-    const recording = once(() => openRecording(sources.recordedDir));
+    const owned = await createOwnedLog(log, ownedTopics);
+    deps.onOwned();
+    const recording = lazy(() => openRecording(sources.recordedDir));
     const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
     const shared = { log: owned, codec, deadLetters, metrics, logger, signal };
-    const keep = (source: keyof typeof statuses, run: () => Promise<void>) =>
+    const supervise = (source: keyof typeof statuses, run: () => Promise<void>) =>
       keepRunning(run, {
         source,
         logger,
@@ -161,13 +166,13 @@ async function readSources(deps: {
       await runCatalog({ ...shared, source, status: statuses.catalog });
     };
     const loops = [
-      () => keep('chain', runChainSource),
-      () => keep('oracle', runOracleSource),
-      () => keep('catalog', runCatalogSource),
+      () => supervise('chain', runChainSource),
+      () => supervise('oracle', runOracleSource),
+      () => supervise('catalog', runCatalogSource),
       async () => {
         while (!signal.aborted) {
-          await pause(CONFIRM_EVERY_MS, signal);
-          if (!signal.aborted) await owned.confirm();
+          await pause(OWNERSHIP_CHECK_INTERVAL_MS, signal);
+          if (!signal.aborted) await owned.confirmOwnership();
         }
       },
     ];

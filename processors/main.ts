@@ -7,57 +7,57 @@ import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { migrate } from '../infra/clickhouse/migrations.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { createMembership } from '../infra/membership/membership.js';
-import { openTopics } from '../infra/registry/open-topics.js';
+import { openEventLog } from '../infra/registry/open-event-log.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
-import { createReadinessBoard } from '../infra/telemetry/readiness.js';
+import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { topics } from '../schemas/topics.js';
 import { createAccountsProcessor } from './accounts/processor.js';
 import { createActivityProcessor } from './activity/processor.js';
-import { catalogFamily } from './catalog/family.js';
-import { chainFamily } from './chain/family.js';
+import { assignTasks } from './assignment/assign-tasks.js';
+import { createTaskRunner, type Task } from './assignment/task-runner.js';
+import { catalogSink } from './catalog/sink.js';
+import { chainSink } from './chain/sink.js';
 import { createCompactor } from './compaction/compactor.js';
-import { fillsFamily } from './fills/family.js';
-import type { Fold } from './fold/fold.js';
-import { openFoldStores } from './fold/fold-store.js';
-import { createPainter } from './leaderboards/painter.js';
+import { fillsSink } from './fills/sink.js';
+import { createLeaderboardRefresher } from './leaderboards/leaderboard-refresher.js';
 import { migrations } from './migrations.js';
-import { oracleFamily } from './oracle/family.js';
-import { pnlFamily, positionsFamily } from './positions/family.js';
+import { oracleSink } from './oracle/sink.js';
 import { createPositionsProcessor } from './positions/processor.js';
+import { pnlSink, positionsSink } from './positions/sink.js';
 import { publishViews } from './public-views/publish.js';
 import { publicViews } from './public-views/views.js';
-import { createReadiness, foldCheck, lagCheck } from './readiness.js';
-import { runTogether } from './run-together.js';
-import { createUnitRunner, type Unit } from './sharing/run-units.js';
-import { shareOf } from './sharing/share.js';
+import { createReadiness, lagCheck, statefulCheck } from './readiness.js';
+import { runConcurrently } from './run-concurrently.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
-import { untilDone } from './sink/retry.js';
+import { retryUntilSuccess } from './sink/retry.js';
 import { createSink } from './sink/sink.js';
+import { openStateStores } from './stateful/state-store.js';
+import type { StatefulProcessor } from './stateful/stateful-processor.js';
 import { createStreamProcessor } from './stream/processor.js';
-import { usageFamily } from './usage/family.js';
-import { walletEventsFamily } from './wallet-events/family.js';
+import { usageSink } from './usage/sink.js';
+import { walletEventsSink } from './wallet-events/sink.js';
 
-const families = [
-  fillsFamily,
-  chainFamily,
-  oracleFamily,
-  catalogFamily,
-  usageFamily,
-  walletEventsFamily,
-  positionsFamily,
-  pnlFamily,
+const sinkDefinitions = [
+  fillsSink,
+  chainSink,
+  oracleSink,
+  catalogSink,
+  usageSink,
+  walletEventsSink,
+  positionsSink,
+  pnlSink,
 ];
 /** Lag gauges are set when readiness is asked for, and this often. */
-const LAG_EVERY_MS = 5_000;
+const LAG_INTERVAL_MS = 5_000;
 
 /** A table of any size is put together within this. */
-const COMPACTION_PATIENCE_MS = 12 * 3_600_000;
+const COMPACTION_TIMEOUT_MS = 12 * 3_600_000;
 
-type FoldParts = Parameters<typeof createActivityProcessor>[0];
+type StatefulProcessorDeps = Parameters<typeof createActivityProcessor>[0];
 
 const aborted = async (signal: AbortSignal): Promise<void> => {
   if (!signal.aborted) await once(signal, 'abort');
@@ -71,25 +71,25 @@ runProcess({
   main: async (signal) => {
     logger.info({ config: redactConfig(config) }, 'starting');
     const metrics = createMetrics({ process: 'processors' });
-    const board = createReadinessBoard();
+    const healthRegistry = createHealthRegistry();
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.processors,
       allowedHosts: config.allowedHosts,
       metrics,
-      readiness: board.current,
+      readiness: healthRegistry.readiness,
     });
-    const { log, codec } = await openTopics(config, { logger, metrics, signal, board });
+    const { log, codec } = await openEventLog(config, { logger, metrics, signal, healthRegistry });
     const connection = await clickHouseConnection(config);
     const clickhouse = createClickHouse(connection, { logger });
     // Of its own for each process of a machine: a store has one write lock, which a suspended process may hold.
-    const stores = openFoldStores(join(config.dataDir, 'state', String(admin.port)));
+    const stores = openStateStores(join(config.dataDir, 'state', String(admin.port)));
     /** A fold keeps its state in a local store of its name. */
-    const foldUnit = (name: string, open: (own: FoldParts) => Fold): Unit => ({
+    const statefulTask = (name: string, open: (own: StatefulProcessorDeps) => StatefulProcessor): Task => ({
       name,
       create: () => {
         const fold = open({ log, codec, store: stores.open(name), logger, metrics });
-        return { run: fold.run, check: async () => foldCheck(await fold.state()) };
+        return { run: fold.run, check: async () => statefulCheck(await fold.state()) };
       },
     });
     const progress = createProgressWriter({ store: clickhouse, logger });
@@ -100,29 +100,29 @@ runProcess({
     const tables = new Promise<void>((resolve) => {
       tablesReady = resolve;
     });
-    const units: readonly Unit[] = [
+    const tasks: readonly Task[] = [
       {
         name: 'accounts',
         create: () => {
           const accounts = createAccountsProcessor({ log, codec, logger, metrics });
-          return { run: accounts.run, check: async () => foldCheck(await accounts.state()) };
+          return { run: accounts.run, check: async () => statefulCheck(await accounts.state()) };
         },
       },
       {
         name: 'stream',
         create: () => {
           const stream = createStreamProcessor({ log, codec, logger, metrics });
-          return { run: stream.run, check: async () => foldCheck(await stream.state()) };
+          return { run: stream.run, check: async () => statefulCheck(await stream.state()) };
         },
       },
-      foldUnit('activity', createActivityProcessor),
+      statefulTask('activity', createActivityProcessor),
       ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
-        foldUnit(`positions-${partition}`, (own) => createPositionsProcessor({ ...own, partition })),
+        statefulTask(`positions-${partition}`, (own) => createPositionsProcessor({ ...own, partition })),
       ),
       {
         name: 'leaderboards',
         create: () => {
-          const painter = createPainter({
+          const refresher = createLeaderboardRefresher({
             clickhouse,
             logger,
             metrics,
@@ -132,7 +132,7 @@ runProcess({
           return {
             async run(own) {
               await Promise.race([tables, aborted(own)]);
-              if (!own.aborted) await painter.run(own);
+              if (!own.aborted) await refresher.run(own);
             },
             // Nothing waits for a picture.
             check: async () => ({ ok: true }),
@@ -146,37 +146,40 @@ runProcess({
             const { compactionEveryMs: everyMs } = config.clickhouse;
             await Promise.race([tables, aborted(own)]);
             if (own.aborted || everyMs === null) return aborted(own);
-            const patient = createClickHouse({ ...connection, patienceMs: COMPACTION_PATIENCE_MS }, { logger });
+            const longTimeoutClient = createClickHouse(
+              { ...connection, requestTimeoutMs: COMPACTION_TIMEOUT_MS },
+              { logger },
+            );
             try {
-              await createCompactor({ clickhouse: patient, everyMs, logger, metrics }).run(own);
+              await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(own);
             } finally {
-              await patient.close();
+              await longTimeoutClient.close();
             }
           },
           check: async () => ({ ok: true }),
         }),
       },
-      ...families.flatMap((family) =>
+      ...sinkDefinitions.flatMap((definition) =>
         Array.from(
-          { length: family.topic.partitions },
-          (_, partition): Unit => ({
-            name: `sink ${family.name}/${family.topic.name}/${partition}`,
+          { length: definition.topic.partitions },
+          (_, partition): Task => ({
+            name: `sink ${definition.name}/${definition.topic.name}/${partition}`,
             create: () => {
-              const deps = { family, partition, store: clickhouse, logger, metrics };
+              const deps = { definition, partition, store: clickhouse, logger, metrics };
               const reconciler = createReconciler(deps);
-              const sink = createSink({ ...deps, log, codec, onLanded: reconciler.landed, progress });
+              const sink = createSink({ ...deps, log, codec, onCommitted: reconciler.recordCommitted, progress });
               return {
                 async run(own) {
                   await Promise.race([tables, aborted(own)]);
                   try {
-                    if (!own.aborted) await runTogether(own, (inner) => [sink.run(inner), reconciler.run(inner)]);
+                    if (!own.aborted) await runConcurrently(own, (inner) => [sink.run(inner), reconciler.run(inner)]);
                   } finally {
-                    sink.forget();
+                    sink.removeMetrics();
                   }
                 },
                 async check() {
-                  const { lag, trouble } = await sink.state();
-                  return lagCheck(lag, trouble);
+                  const { lag, lastError } = await sink.state();
+                  return lagCheck(lag, lastError);
                 },
               };
             },
@@ -184,39 +187,39 @@ runProcess({
         ),
       ),
     ];
-    const runner = createUnitRunner({ units, logger, metrics });
-    const readiness = createReadiness({ units: runner.checks, joined: () => joined, migrated: () => migrated });
+    const runner = createTaskRunner({ tasks, logger, metrics });
+    const readiness = createReadiness({ tasks: runner.checks, joined: () => joined, migrated: () => migrated });
     const clickhouseCheck = createClickHouseCheck({ client: clickhouse, metrics });
-    board.add('clickhouse', async () => ({ clickhouse: await clickhouseCheck() }));
-    board.started('folds', async () => (await readiness()).checks);
+    healthRegistry.register('clickhouse', async () => ({ clickhouse: await clickhouseCheck() }));
+    healthRegistry.markStarted('folds', async () => (await readiness()).checks);
     const lagGauges = setInterval(() => {
-      board.current().catch((error) => logger.warn({ err: error }, 'cannot measure lag'));
-    }, LAG_EVERY_MS);
+      healthRegistry.readiness().catch((error) => logger.warn({ err: error }, 'cannot measure lag'));
+    }, LAG_INTERVAL_MS);
 
     const prepareTables = async (own: AbortSignal): Promise<void> => {
       const trying = {
         signal: own,
-        failed: (error: unknown, delayMs: number) =>
+        onFailure: (error: unknown, delayMs: number) =>
           logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
       };
-      await untilDone('migrate', () => migrate({ client: clickhouse, migrations, logger }), trying);
+      await retryUntilSuccess('migrate', () => migrate({ client: clickhouse, migrations, logger }), trying);
       const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
-      await untilDone('publish the views for analysts', () => publishViews(published), trying);
+      await retryUntilSuccess('publish the views for analysts', () => publishViews(published), trying);
       migrated = true;
       tablesReady();
     };
 
-    const names = units.map(({ name }) => name);
+    const names = tasks.map(({ name }) => name);
     const member = config.memberName ?? `${hostname()}:${admin.port}`;
     const membership = createMembership({ log, codec, logger, role: 'processors', member });
 
     try {
-      await runTogether(signal, (own) => [
+      await runConcurrently(signal, (own) => [
         prepareTables(own).then(() => progress.run(own)),
         runner.run(own),
         membership.run(own, (members) => {
           joined = true;
-          runner.own(shareOf(member, members, names));
+          runner.assign(assignTasks(member, members, names));
         }),
       ]);
     } finally {

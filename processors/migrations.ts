@@ -6,13 +6,13 @@ import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
 import { catalogTables } from './catalog/tables.js';
 import { chainTables } from './chain/tables.js';
 import { coverageTables } from './coverage/tables.js';
-import { matchesByDay } from './fills/by-day.js';
-import { finerFills } from './fills/finer.js';
+import { fillsFineGranularity } from './fills/fine-granularity.js';
+import { matchesByDay } from './fills/matches-by-day.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
 import { fillsTables } from './fills/tables.js';
 import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
 import { largestPositionTables, leaderboardTables } from './leaderboards/tables.js';
-import { priceNow } from './markets/price-now.js';
+import { currentPrice } from './markets/current-price.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
@@ -50,10 +50,10 @@ export const migrations: readonly Migration[] = [
   comboBackfill,
   comboIndex,
   changeIndexes,
-  finerFills,
+  fillsFineGranularity,
   matchesByDay,
   coverageTables,
   sinkProgressTable,
   chainTokenTables,
-  priceNow,
+  currentPrice,
 ];

@@ -47,7 +47,7 @@ function parseType(schema: object): avsc.Type {
 }
 
 /** Why this build cannot read records of that kind written with `schema`; null when it can. */
-export function whyUnreadable(kind: EventKind, schema: object): string | null {
+export function schemaIncompatibility(kind: EventKind, schema: object): string | null {
   const own = committedSchemas().get(kind);
   if (own === undefined) return `unknown event kind ${kind}`;
   try {

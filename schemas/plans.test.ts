@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plans, refusalStatus } from './plans.js';
+import { missingFeatureStatus, plans } from './plans.js';
 
 describe('plan table', () => {
   it('has the published rows, free to enterprise', () => {
@@ -28,6 +28,6 @@ describe('plan table', () => {
     expect(closed.sort()).toEqual(['clobv2', 'copyPnl', 'v2Onchain', 'v2x', 'v3']);
     for (const plan of [plans.starter, plans.growth, plans.enterprise])
       expect(Object.values(plan.features).every(Boolean)).toBe(true);
-    expect(refusalStatus).toMatchObject({ v3: 402, v2x: 402, clobv2: 402, copyPnl: 403, v2Onchain: 403 });
+    expect(missingFeatureStatus).toMatchObject({ v3: 402, v2x: 402, clobv2: 402, copyPnl: 403, v2Onchain: 403 });
   });
 });

@@ -40,7 +40,7 @@ const SECOND = 1_000;
 const GB = 1_000_000_000;
 const TB = 1_000 * GB;
 
-const everything: Readonly<Record<Feature, boolean>> = {
+const allFeatures: Readonly<Record<Feature, boolean>> = {
   v1: true,
   v3: true,
   v2x: true,
@@ -87,7 +87,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     conditionPositionsMaxLimit: 300,
     socialSearchesPerMonth: 500,
     monthlyAllowance: { api_requests: 10_000_000, orderbook_chainlink_bytes: 250 * GB, onchain_event_bytes: 250 * GB },
-    features: everything,
+    features: allFeatures,
   },
   growth: {
     plan: 'growth',
@@ -106,7 +106,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     conditionPositionsMaxLimit: 1_000,
     socialSearchesPerMonth: 1_000,
     monthlyAllowance: { api_requests: 50_000_000, orderbook_chainlink_bytes: TB, onchain_event_bytes: TB },
-    features: everything,
+    features: allFeatures,
   },
   enterprise: {
     plan: 'enterprise',
@@ -125,12 +125,12 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     conditionPositionsMaxLimit: 1_000,
     socialSearchesPerMonth: 5_000,
     monthlyAllowance: { api_requests: null, orderbook_chainlink_bytes: null, onchain_event_bytes: null },
-    features: everything,
+    features: allFeatures,
   },
 };
 
 /** HTTP status a plan without the feature is answered with; its wording belongs to the dialect table of the API. */
-export const refusalStatus: Readonly<Record<Feature, 402 | 403>> = {
+export const missingFeatureStatus: Readonly<Record<Feature, 402 | 403>> = {
   v1: 403,
   v3: 402,
   v2x: 402,
@@ -148,7 +148,7 @@ export const commonLimits = {
   includeTradesPerMinutePerKey: 60,
   socialRequestsPerSecondPerKey: 1,
   copyPnlIntervalMsPerKey: 5 * SECOND,
-  copyPnlWalkBudgetMs: 30 * SECOND,
+  copyPnlScanBudgetMs: 30 * SECOND,
   copyPnlRefreshBudgetMs: 180 * SECOND,
   copyPnlWindowDays: 180,
   copyPnlBatchWallets: 100,

@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const chainFacts = [
+const chainEventKinds = [
   'block',
   'trade',
   'position_split',
@@ -33,7 +33,7 @@ const chainFacts = [
   'combo_approval',
 ] as const satisfies readonly EventKind[];
 
-function plans(family: string, partitions: number) {
+function chunkPlanTopic(family: string, partitions: number) {
   return {
     name: `chunk.plans.${family}`,
     key: 'sink-topic-partition',
@@ -53,7 +53,7 @@ export const topics = {
     partitions: 1,
     retentionMs: DAY,
     compacted: false,
-    kinds: [...chainFacts, 'settlement', 'status_update', 'retract'],
+    kinds: [...chainEventKinds, 'settlement', 'status_update', 'retract'],
   },
   /** Finalised facts in (block, log index) order, each block closed by its block record. */
   chainFinal: {
@@ -62,7 +62,7 @@ export const topics = {
     partitions: 1,
     retentionMs: null,
     compacted: false,
-    kinds: [...chainFacts],
+    kinds: [...chainEventKinds],
   },
   oracleTicks: {
     name: 'oracle.ticks',
@@ -196,14 +196,14 @@ export const topics = {
     kinds: ['social_post'],
   },
   /** The decisions of the sinks, a topic per family of tables: partition and number of partitions are those of what the family reads. */
-  plansFills: plans('fills', 1),
-  plansChain: plans('chain', 1),
-  plansOracle: plans('oracle', 4),
-  plansCatalog: plans('catalog', 1),
-  plansUsage: plans('usage', 4),
-  plansWalletEvents: plans('wallet_events', 1),
-  plansPositions: plans('positions', 12),
-  plansPnl: plans('pnl', 4),
+  plansFills: chunkPlanTopic('fills', 1),
+  plansChain: chunkPlanTopic('chain', 1),
+  plansOracle: chunkPlanTopic('oracle', 4),
+  plansCatalog: chunkPlanTopic('catalog', 1),
+  plansUsage: chunkPlanTopic('usage', 4),
+  plansWalletEvents: chunkPlanTopic('wallet_events', 1),
+  plansPositions: chunkPlanTopic('positions', 12),
+  plansPnl: chunkPlanTopic('pnl', 4),
   /** Heartbeats of processes that share work. */
   members: {
     name: 'members',

@@ -10,7 +10,7 @@ const CONNECTIONS = 200;
 const PER_CONNECTION = FRAMES / CONNECTIONS;
 /** Some frames are never whole. */
 const WAIT_MS = 200;
-const MOST_GROWTH_BYTES = 300 * 1024 * 1024;
+const MAX_GROWTH_BYTES = 300 * 1024 * 1024;
 
 let gateway: Awaited<ReturnType<typeof startTestGateway>>;
 beforeAll(async () => {
@@ -79,7 +79,7 @@ const kinds: readonly ((random: (below: number) => number) => Buffer)[] = [
   () => frame(0x88, Buffer.from([0xff, 0xff, 0xff])),
 ];
 /** These may end the connection, so that each connection has one, and last. */
-const FIRST_ENDING = 14;
+const FIRST_CLOSING_KIND = 14;
 
 async function open(onData: (data: Buffer) => void): Promise<Socket> {
   const socket = connect(gateway.server.port, '127.0.0.1');
@@ -105,7 +105,10 @@ it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clie
   };
   for (let n = 0; n < CONNECTIONS; n++) {
     const socket = await open(onData);
-    const frames = Array.from({ length: PER_CONNECTION - 1 }, () => kinds[random(FIRST_ENDING)]?.(random) as Buffer);
+    const frames = Array.from(
+      { length: PER_CONNECTION - 1 },
+      () => kinds[random(FIRST_CLOSING_KIND)]?.(random) as Buffer,
+    );
     // Bytes arrive in pieces that have nothing to do with frames.
     const bytes = Buffer.concat(frames);
     const cut = random(bytes.length);
@@ -117,7 +120,7 @@ it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clie
     });
     socket.write(text(JSON.stringify({ action: 'unsubscribe', subscription_id: `marker-${n}` })));
     await Promise.race([marker, once(socket, 'close')]);
-    const last = kinds[FIRST_ENDING + random(kinds.length - FIRST_ENDING)]?.(random) as Buffer;
+    const last = kinds[FIRST_CLOSING_KIND + random(kinds.length - FIRST_CLOSING_KIND)]?.(random) as Buffer;
     if (!socket.closed) socket.write(last);
     frames.push(last);
     sent += frames.length;
@@ -139,6 +142,6 @@ it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clie
   // Frames that are whole and no subscription are answered with an error.
   expect([seed, errors > FRAMES / 2]).toEqual([seed, true]);
   expect([seed, closed > CONNECTIONS / 3]).toEqual([seed, true]);
-  expect(process.memoryUsage().rss - memoryBefore).toBeLessThan(MOST_GROWTH_BYTES);
+  expect(process.memoryUsage().rss - memoryBefore).toBeLessThan(MAX_GROWTH_BYTES);
   await expect.poll(() => gateway.server.connections(), { timeout: 10_000 }).toBe(0);
 }, 60_000);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Admitted } from './admission/admission.js';
+import type { AdmissionResult } from './admission/admission.js';
 import { defaultConnectionLimits } from './hub/connection.js';
 import { defaultPeerLimits } from './hub/peer.js';
 import { connectTestClient, startTestGateway, streamEvent } from './testing.js';
@@ -223,10 +223,10 @@ describe('connections', () => {
   }, 40_000);
 
   it('that go away while they wait for admission give back what they were granted', async () => {
-    const waiting: ((admitted: Admitted) => void)[] = [];
+    const waiting: ((admitted: AdmissionResult) => void)[] = [];
     let released = 0;
     const started = await gateway({
-      admission: { admit: () => new Promise<Admitted>((resolve) => waiting.push(resolve)) },
+      admission: { admit: () => new Promise<AdmissionResult>((resolve) => waiting.push(resolve)) },
     });
     const sockets = await Promise.all(Array.from({ length: 50 }, () => rawSocket(started.server.port)));
     for (const socket of sockets) socket.write(handshake());
@@ -234,8 +234,8 @@ describe('connections', () => {
     for (const socket of sockets.slice(0, 30)) socket.resetAndDestroy();
     await Promise.all(sockets.slice(0, 30).map((socket) => (socket.closed ? null : once(socket, 'close'))));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const slot = { exhausted: () => undefined, release: () => void released++ };
-    for (const admit of waiting) admit({ status: 'ok', slot });
+    const permit = { onSessionTimeExhausted: () => undefined, release: () => void released++ };
+    for (const admit of waiting) admit({ status: 'ok', permit });
     await Promise.all(sockets.slice(30).map((socket) => once(socket, 'data')));
     expect([started.server.connections(), released]).toEqual([20, 30]);
     for (const socket of sockets) socket.destroy();
@@ -244,11 +244,11 @@ describe('connections', () => {
   });
 
   it('are refused with what admission says, each with its status', async () => {
-    const answers: Admitted[] = [
+    const answers: AdmissionResult[] = [
       { status: 'too_many' },
       { status: 'session_used_up', resetsAtMs: Date.UTC(2026, 10, 22) },
     ];
-    const { server } = await gateway({ admission: { admit: async () => answers.shift() as Admitted } });
+    const { server } = await gateway({ admission: { admit: async () => answers.shift() as AdmissionResult } });
     for (const body of [
       { error: 'Too many connections for your plan.' },
       { error: 'The session time of your plan is used up for today.', resets_at: '2026-11-22T00:00:00.000Z' },

@@ -1,12 +1,12 @@
 import type { AccountsReadModel } from '../infra/accounts/read-model.js';
-import { isKeyShaped } from '../schemas/keys.js';
+import { isValidKeyFormat } from '../schemas/api-keys.js';
 import { plans } from '../schemas/plans.js';
-import type { KeyVerdict } from './upgrade.js';
+import type { KeyCheckResult } from './upgrade.js';
 
 /** A key that is missing or not shaped like one is malformed; one nobody made, or that was revoked, is inactive. */
-export function createKeyVerifier(accounts: Pick<AccountsReadModel, 'lookupKey'>): (key: string) => KeyVerdict {
+export function createKeyVerifier(accounts: Pick<AccountsReadModel, 'lookupKey'>): (key: string) => KeyCheckResult {
   return (key) => {
-    if (!isKeyShaped(key)) return { status: 'malformed' };
+    if (!isValidKeyFormat(key)) return { status: 'malformed' };
     const found = accounts.lookupKey(key);
     if (found.status !== 'ok') return { status: 'inactive' };
     return { status: 'ok', accountId: found.account.account_id, terms: plans[found.account.plan] };

@@ -3,19 +3,19 @@ import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
-import { openTopics } from '../infra/registry/open-topics.js';
+import { openEventLog } from '../infra/registry/open-event-log.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
-import { createReadinessBoard } from '../infra/telemetry/readiness.js';
+import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
-import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
 import { plans } from '../schemas/plans.js';
 import { topics } from '../schemas/topics.js';
 import { createLogAdmission } from './admission/log-admission.js';
-import { createMarketLookup } from './filters/resolve.js';
-import { tailStream } from './hub/tail.js';
+import { createMarketLookup } from './filters/market-lookup.js';
+import { tailStream } from './hub/tail-stream.js';
 import { createKeyVerifier } from './key-verifier.js';
 import { createMeter } from './metering/meter.js';
 import { createHistory } from './replay/history.js';
@@ -34,15 +34,15 @@ runProcess({
   main: async (signal) => {
     logger.info({ config: redactConfig(config) }, 'starting');
     const metrics = createMetrics({ process: 'stream-gateway' });
-    const board = createReadinessBoard();
+    const healthRegistry = createHealthRegistry();
     const admin = await startAdminServer({
       host: config.host,
       port: config.ports.admin.gateway,
       allowedHosts: config.allowedHosts,
       metrics,
-      readiness: board.current,
+      readiness: healthRegistry.readiness,
     });
-    const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false, board });
+    const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
     const adminPort = config.ports.admin.gateway;
@@ -71,7 +71,7 @@ runProcess({
     );
     const lastSeq = metrics.gauge('gateway_last_seq', 'seq of the newest event handed to the fan-out');
     const lag = metrics.gauge('gateway_lag_records', 'Records of stream.events not yet handed to the fan-out');
-    const onBad = (reason: string) => {
+    const onUnreadableEvent = (reason: string) => {
       unreadable.inc();
       logger.warn({ reason }, 'unreadable stream event skipped');
     };
@@ -89,12 +89,12 @@ runProcess({
       ready: () => caughtUp,
       lookup: createMarketLookup(clickhouse),
       recent,
-      history: createHistory({ log, codec, onBad }),
+      history: createHistory({ log, codec, onUnreadableEvent }),
       metrics,
       logger,
     });
     server = opened;
-    board.started('own', async () => {
+    healthRegistry.markStarted('own', async () => {
       if (handed !== undefined) lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - handed));
       return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'reading the last minutes' } };
     });
@@ -113,10 +113,10 @@ runProcess({
         onCaughtUp: () => {
           caughtUp = true;
         },
-        onHanded: (nextOffset) => {
+        onDelivered: (nextOffset) => {
           handed = nextOffset;
         },
-        onBad,
+        onUnreadableEvent,
       });
     } finally {
       await opened.close();

@@ -11,7 +11,7 @@ export function createServerMetrics(deps: { metrics: Metrics; totals: PeerTotals
   const slow = metrics.counter('gateway_slow_closes_total', 'Connections closed because they read too slowly');
   const lookups = metrics.counter('gateway_lookup_errors_total', 'Slug or condition look-ups that failed');
   const reads = metrics.counter('gateway_history_errors_total', 'Snapshots and replays that could not read the log');
-  const refusals = metrics.counter('gateway_refused_total', 'Connections refused before the upgrade', ['reason']);
+  const rejections = metrics.counter('gateway_rejected_total', 'Connections refused before the upgrade', ['reason']);
   const buffered = metrics.gauge('gateway_buffered_bytes', 'Bytes that wait for all connections together');
   const dropped = metrics.counter(
     'gateway_dropped_frames_total',
@@ -19,7 +19,7 @@ export function createServerMetrics(deps: { metrics: Metrics; totals: PeerTotals
   );
   return {
     connections: (count: number) => open.set(count),
-    refused: (reason: string) => refusals.inc({ reason }),
+    rejected: (reason: string) => rejections.inc({ reason }),
     unavailable: (what: 'catalogue' | 'log') => (what === 'catalogue' ? lookups : reads).inc(),
     buffered: (total: number) => buffered.set(total),
     dropped: () => dropped.inc(),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import type { MarketLookup, MarketRow } from './filters/resolve.js';
+import type { MarketLookup, MarketRow } from './filters/market-lookup.js';
 import { defaultPeerLimits } from './hub/peer.js';
 import type { GatewayServer } from './server.js';
 import { connectTestClient, type Frame, startTestGateway, streamEvent } from './testing.js';
@@ -32,7 +32,7 @@ async function client(server: GatewayServer, key = 'big', autoPong = true) {
   return connected;
 }
 
-async function refusal(server: GatewayServer, path: string): Promise<{ status: number; body: unknown }> {
+async function rejectionOf(server: GatewayServer, path: string): Promise<{ status: number; body: unknown }> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`);
   return new Promise((resolve, reject) => {
     socket.on('open', () => reject(new Error('was let in')));
@@ -50,22 +50,22 @@ async function refusal(server: GatewayServer, path: string): Promise<{ status: n
 describe('upgrade', () => {
   it('refuses without a key, with a revoked one, over the cap and while starting, each with its status', async () => {
     const { server } = await gateway();
-    expect(await refusal(server, '/ws')).toEqual({
+    expect(await rejectionOf(server, '/ws')).toEqual({
       status: 401,
       body: { error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
     });
-    expect(await refusal(server, '/ws?key=revoked')).toEqual({
+    expect(await rejectionOf(server, '/ws?key=revoked')).toEqual({
       status: 403,
       body: { error: 'Invalid or inactive API key.' },
     });
     const first = await client(server, 'free-1');
-    expect((await refusal(server, '/ws?key=free-1')).status).toBe(429);
+    expect((await rejectionOf(server, '/ws?key=free-1')).status).toBe(429);
     first.socket.close();
     await once(first.socket, 'close');
     await client(server, 'free-1');
     const starting = await gateway({ ready: () => false });
-    expect((await refusal(starting.server, '/ws?key=big')).status).toBe(503);
-    expect((await refusal(server, '/elsewhere')).status).toBe(404);
+    expect((await rejectionOf(starting.server, '/ws?key=big')).status).toBe(503);
+    expect((await rejectionOf(server, '/elsewhere')).status).toBe(404);
   });
 
   it('sends x-request-id with every refusal, and Retry-After with those that pass', async () => {

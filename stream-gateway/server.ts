@@ -3,22 +3,22 @@ import uws from 'uWebSockets.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { Admission } from './admission/admission.js';
-import type { MarketLookup } from './filters/resolve.js';
+import type { MarketLookup } from './filters/market-lookup.js';
 import { type Connection, type ConnectionLimits, createConnection, defaultConnectionLimits } from './hub/connection.js';
+import { createFairScheduler } from './hub/fair-scheduler.js';
 import { createHub } from './hub/hub.js';
 import type { LiveEvent } from './hub/live-event.js';
 import { createNativeTopics } from './hub/native-topics.js';
 import { createPeer, defaultPeerLimits, type Peer, type PeerLimits, type PeerTotals } from './hub/peer.js';
-import { createSlowReaders } from './hub/slow-readers.js';
-import { createTurns } from './hub/turns.js';
+import { createSlowReaderMonitor } from './hub/slow-reader-monitor.js';
 import { createLateUpgrades } from './late-upgrades.js';
 import type { Meter } from './metering/meter.js';
-import { createGate } from './replay/gate.js';
+import { createConcurrencyLimiter } from './replay/concurrency-limiter.js';
 import type { History } from './replay/history.js';
 import type { RecentEvents } from './replay/recent-events.js';
 import { createSnapshots } from './replay/snapshot.js';
 import { createServerMetrics } from './server-metrics.js';
-import { type Admitted, createUpgrade, type KeyVerdict, requestIdOf } from './upgrade.js';
+import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult, requestIdOf } from './upgrade.js';
 
 /** Larger messages are refused by the library with code 1009; the plans' own bounds are below. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -50,14 +50,14 @@ export const defaultGatewayLimits: GatewayLimits = {
   drainMs: 1_500,
 };
 /** The log is read for so many snapshots at once. */
-const SNAPSHOT_READS = 4;
+const MAX_CONCURRENT_SNAPSHOT_READS = 4;
 /** Heartbeats go out in portions, so that events between them do not wait for all. */
-const HEARTBEATS_PER_TURN = 500;
+const HEARTBEATS_PER_YIELD = 500;
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT; without it several processes may listen on one port. */
 const EXCLUSIVE_PORT = 1;
 
-interface SocketData extends Admitted {
+interface SocketData extends AdmittedClient {
   peer: Peer | null;
   connection: Connection | null;
   lastSeenMs: number;
@@ -76,7 +76,7 @@ export interface GatewayServer {
   close(): Promise<void>;
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * The event socket on `/ws`. Refuses before the upgrade; one buffer per event and encoding is shared by all its receivers; a reader for
@@ -89,7 +89,7 @@ export async function startGatewayServer(deps: {
   sharedPort?: boolean;
   /** Names under which clients reach this server, beside loopback names and IP addresses. */
   allowedHosts: readonly string[];
-  verifyKey: (key: string) => KeyVerdict;
+  verifyKey: (key: string) => KeyCheckResult;
   admission: Admission;
   meter: Meter;
   ready: () => boolean;
@@ -110,21 +110,21 @@ export async function startGatewayServer(deps: {
   const lateUpgrades = await createLateUpgrades(app);
   const natives = createNativeTopics((topic, message, isBinary) => app.publish(topic, message, isBinary));
   const metrics = createServerMetrics({ metrics: deps.metrics, totals, natives });
-  const slowReaders = createSlowReaders({
+  const slowReaders = createSlowReaderMonitor({
     peers: () => sockets.values(),
     maxBufferedBytes: limits.peer.maxBufferedBytes,
     maxTotalBytes: limits.maxTotalBufferedBytes,
     onTotal: metrics.buffered,
   });
-  const hub = createHub({ recent, natives, onSlice: slowReaders.published });
+  const hub = createHub({ recent, natives, onSlice: slowReaders.onPublished });
   const snapshots = createSnapshots({
     recent,
     history,
-    gate: createGate(SNAPSHOT_READS),
+    readLimiter: createConcurrencyLimiter(MAX_CONCURRENT_SNAPSHOT_READS),
     windowEvents: limits.snapshotWindowEvents,
     maxBytes: limits.maxSnapshotBytes,
   });
-  const turns = createTurns();
+  const scheduler = createFairScheduler();
   let stopping = false;
 
   const settle = (peer: Peer) => {
@@ -134,7 +134,7 @@ export async function startGatewayServer(deps: {
     if (priceFeeds > 0) meter.add(peer.accountId, 'oracle_orderbook', priceFeeds);
   };
 
-  const upgrade = createUpgrade({
+  const upgrade = createUpgradeHandler({
     allowedHosts: deps.allowedHosts,
     verifyKey: deps.verifyKey,
     admission: deps.admission,
@@ -145,7 +145,7 @@ export async function startGatewayServer(deps: {
       const data: SocketData = { ...client, peer: null, connection: null, lastSeenMs: nowMs() };
       lateUpgrades.run(response, () => response.upgrade(data, key, protocol, extensions, context));
     },
-    onRefused: metrics.refused,
+    onRejected: metrics.rejected,
     onError: (error) => logger.error({ err: error }, 'admission failed'),
   });
 
@@ -158,7 +158,7 @@ export async function startGatewayServer(deps: {
     upgrade,
     open(socket: WebSocket<SocketData>) {
       const data = socket.getUserData();
-      const { accountId, terms, encoding, slot } = data;
+      const { accountId, terms, encoding, permit } = data;
       const peer = createPeer({ socket, accountId, terms, encoding, limits: limits.peer, totals });
       const connection = createConnection({
         peer,
@@ -166,7 +166,7 @@ export async function startGatewayServer(deps: {
         recent,
         history,
         snapshots,
-        turns,
+        scheduler,
         lookup: deps.lookup,
         limits: limits.connection,
         nowMs,
@@ -180,7 +180,7 @@ export async function startGatewayServer(deps: {
       data.connection = connection;
       sockets.set(socket, peer);
       metrics.connections(sockets.size);
-      slot.exhausted((resetsAtMs) => {
+      permit.onSessionTimeExhausted((resetsAtMs) => {
         if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
       });
     },
@@ -202,10 +202,10 @@ export async function startGatewayServer(deps: {
       logger.error('the socket library dropped a message');
     },
     close(socket: WebSocket<SocketData>) {
-      const { peer, connection, slot } = socket.getUserData();
+      const { peer, connection, permit } = socket.getUserData();
       sockets.delete(socket);
       metrics.connections(sockets.size);
-      slot.release();
+      permit.release();
       if (peer === null) return;
       peer.onClose();
       connection?.close();
@@ -229,17 +229,17 @@ export async function startGatewayServer(deps: {
       .end(JSON.stringify({ error: 'Not found. The event socket is at /ws?key=<API_KEY>.' }));
   });
 
-  const beat = async () => {
+  const sendHeartbeats = async () => {
     let sent = 0;
     for (const [socket, peer] of [...sockets]) {
       if (peer.closed) continue;
       const now = nowMs();
       if (now - socket.getUserData().lastSeenMs > limits.livenessMs) peer.end('liveness');
       else peer.heartbeat(JSON.stringify({ type: 'heartbeat', ts: now }));
-      if (++sent % HEARTBEATS_PER_TURN === 0) await turn();
+      if (++sent % HEARTBEATS_PER_YIELD === 0) await yieldToEventLoop();
     }
   };
-  const heartbeat = setInterval(() => void beat(), limits.heartbeatMs);
+  const heartbeat = setInterval(() => void sendHeartbeats(), limits.heartbeatMs);
   const tick = setInterval(() => {
     slowReaders.sweep();
     for (const peer of sockets.values()) settle(peer);
@@ -272,7 +272,7 @@ export async function startGatewayServer(deps: {
       uws.us_listen_socket_close(token);
       const deadline = performance.now() + limits.drainMs;
       const buffered = () => [...sockets.values()].some((peer) => peer.buffered() > 0);
-      await turn();
+      await yieldToEventLoop();
       while (buffered() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
       for (const peer of [...sockets.values()]) peer.end('restart');
       metrics.flush();

@@ -42,24 +42,24 @@ export const liveEvent = (seq: number, over: Partial<StreamEvent> = {}): LiveEve
   new LiveEvent(streamEvent(seq, over));
 
 /** A log of events by position: offset 10 x position, so that offsets and seq differ. `forget` is retention. */
-export function memoryHistory() {
+export function createMemoryHistory() {
   const events: LiveEvent[] = [];
-  let forgotten = 0;
+  let evicted = 0;
   const reads = { pages: 0 };
-  const from = (offset: number) => Math.max(forgotten, Math.ceil(offset / 10));
-  const placed = (position: number) => {
+  const from = (offset: number) => Math.max(evicted, Math.ceil(offset / 10));
+  const storedEvent = (position: number) => {
     const event = events[position];
     return event === undefined ? null : { event, offset: position * 10 };
   };
   const offsetOf = (fits: (event: LiveEvent) => boolean) => {
-    const position = events.findIndex((event, at) => at >= forgotten && fits(event));
+    const position = events.findIndex((event, at) => at >= evicted && fits(event));
     return (position === -1 ? events.length : position) * 10;
   };
   const history: History = {
-    earliest: async () => placed(forgotten),
+    earliest: async () => storedEvent(evicted),
     newestSeq: async () => events.at(-1)?.seq ?? -1,
-    earliestOffset: async () => forgotten * 10,
-    firstAt: async (offset) => placed(from(offset)),
+    earliestOffset: async () => evicted * 10,
+    firstAt: async (offset) => storedEvent(from(offset)),
     offsetAfter: async (seq) => offsetOf((event) => event.seq > seq),
     offsetAfterTime: async (ms) => offsetOf((event) => event.timestamp_ms > ms),
     async *pages(offset) {
@@ -67,7 +67,7 @@ export function memoryHistory() {
       for (let position = from(offset); position < end; position += 20) {
         reads.pages++;
         const upTo = Math.min(position + 20, end);
-        yield { events: events.slice(Math.max(position, forgotten), upTo), nextOffset: upTo * 10 };
+        yield { events: events.slice(Math.max(position, evicted), upTo), nextOffset: upTo * 10 };
       }
     },
   };
@@ -75,8 +75,8 @@ export function memoryHistory() {
     history,
     reads,
     append: (event: LiveEvent) => events.push(event),
-    forget(count: number) {
-      forgotten = count;
+    evict(count: number) {
+      evicted = count;
     },
   };
 }
@@ -92,7 +92,7 @@ export async function startTestGateway(
 ) {
   const { recentEvents = 1000, ...rest } = over;
   const recent = createRecentEvents({ maxEvents: recentEvents, maxBytes: 64 * 1024 * 1024 });
-  const memory = memoryHistory();
+  const memory = createMemoryHistory();
   const metrics = createMetrics({ process: 'test', defaults: false });
   const server = await startGatewayServer({
     host: '127.0.0.1',
@@ -135,7 +135,7 @@ export async function startTestGateway(
 }
 
 /** Long enough on a busy machine; only a test that fails waits for it. */
-const PATIENCE_MS = 5_000;
+const WAIT_TIMEOUT_MS = 5_000;
 
 /** A client that keeps what it gets; compressed events are inflated. */
 export async function connectTestClient(
@@ -163,8 +163,8 @@ export async function connectTestClient(
   socket.on('error', () => undefined);
   await once(socket, 'open');
   /** Resolves when so many frames have come; rejects when none comes for long. */
-  const count = async (wanted: number): Promise<void> => {
-    while (frames.length < wanted) {
+  const count = async (expected: number): Promise<void> => {
+    while (frames.length < expected) {
       await new Promise<void>((resolve, reject) => {
         const done = (settle: () => void) => {
           waiting.delete(wake);
@@ -172,8 +172,9 @@ export async function connectTestClient(
           settle();
         };
         const wake = () => done(resolve);
-        const missing = () => new Error(`${frames.length} of ${wanted} frames; last ${JSON.stringify(frames.at(-1))}`);
-        const timer = setTimeout(() => done(() => reject(missing())), PATIENCE_MS);
+        const missing = () =>
+          new Error(`${frames.length} of ${expected} frames; last ${JSON.stringify(frames.at(-1))}`);
+        const timer = setTimeout(() => done(() => reject(missing())), WAIT_TIMEOUT_MS);
         waiting.add(wake);
       });
     }

@@ -2,22 +2,22 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { hostRejection } from '../infra/http/request-guard.js';
 import type { PlanTerms } from '../schemas/plans.js';
-import type { Admission, Slot } from './admission/admission.js';
+import type { Admission, ConnectionPermit } from './admission/admission.js';
 import type { Encoding } from './hub/native-topics.js';
 
-export type KeyVerdict =
+export type KeyCheckResult =
   | { readonly status: 'ok'; readonly accountId: string; readonly terms: PlanTerms }
   | { readonly status: 'malformed' | 'inactive' };
 
 /** What an admitted client comes with. */
-export interface Admitted {
+export interface AdmittedClient {
   readonly accountId: string;
   readonly terms: PlanTerms;
   readonly encoding: Encoding;
-  readonly slot: Slot;
+  readonly permit: ConnectionPermit;
 }
 
-export type RefusalKind =
+export type RejectionKind =
   | 'foreignHost'
   | 'malformed'
   | 'inactive'
@@ -30,7 +30,7 @@ export type RefusalKind =
 type Context = Parameters<HttpResponse['upgrade']>[4];
 
 /** Upgrades that wait for admission at once; more are told to come again. */
-const MAX_WAITING = 10_000;
+const MAX_PENDING_UPGRADES = 10_000;
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
@@ -41,8 +41,8 @@ export function requestIdOf(request: HttpRequest): string {
 }
 
 /** `retryAfterS`: seconds after which another try may succeed. */
-const REFUSALS: Readonly<
-  Record<RefusalKind, { readonly status: string; readonly error: string; readonly retryAfterS?: number }>
+const REJECTIONS: Readonly<
+  Record<RejectionKind, { readonly status: string; readonly error: string; readonly retryAfterS?: number }>
 > = {
   foreignHost: { status: '403 Forbidden', error: 'This host is not served here.' },
   malformed: { status: '401 Unauthorized', error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
@@ -61,14 +61,14 @@ const REFUSALS: Readonly<
   },
 };
 
-interface RefusalDetails {
+interface RejectionDetails {
   readonly requestId: string;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly retryAfterS?: number;
 }
 
-function refuse(response: HttpResponse, kind: RefusalKind, details: RefusalDetails): void {
-  const { status, error, retryAfterS = details.retryAfterS } = REFUSALS[kind];
+function rejectUpgrade(response: HttpResponse, kind: RejectionKind, details: RejectionDetails): void {
+  const { status, error, retryAfterS = details.retryAfterS } = REJECTIONS[kind];
   response.cork(() => {
     response
       .writeStatus(status)
@@ -83,10 +83,10 @@ function refuse(response: HttpResponse, kind: RefusalKind, details: RefusalDetai
  * Lets clients in or refuses them before the upgrade: 401, 403, 429 or 503 with a JSON body. Admission may wait; a client that is gone by
  * then leaves nothing behind.
  */
-export function createUpgrade(deps: {
+export function createUpgradeHandler(deps: {
   /** Names of this server beside loopback names and IP addresses. */
   allowedHosts: readonly string[];
-  verifyKey: (key: string) => KeyVerdict;
+  verifyKey: (key: string) => KeyCheckResult;
   admission: Admission;
   /** Caught up with the stream. */
   ready: () => boolean;
@@ -94,11 +94,11 @@ export function createUpgrade(deps: {
   nowMs: () => number;
   accept: (
     response: HttpResponse,
-    client: Admitted,
+    client: AdmittedClient,
     handshake: readonly [string, string, string],
     context: Context,
   ) => void;
-  onRefused: (kind: RefusalKind) => void;
+  onRejected: (kind: RejectionKind) => void;
   onError: (error: unknown) => void;
 }): (response: HttpResponse, request: HttpRequest, context: Context) => void {
   let waiting = 0;
@@ -112,20 +112,20 @@ export function createUpgrade(deps: {
       request.getHeader('sec-websocket-extensions'),
     ] as const;
     const requestId = requestIdOf(request);
-    const turnAway = (kind: RefusalKind, more: Omit<RefusalDetails, 'requestId'> = {}) => {
-      deps.onRefused(kind);
-      refuse(response, kind, { ...more, requestId });
+    const reject = (kind: RejectionKind, more: Omit<RejectionDetails, 'requestId'> = {}) => {
+      deps.onRejected(kind);
+      rejectUpgrade(response, kind, { ...more, requestId });
     };
     // The key in the query is the only authority here, no cookie is read: so pages of any origin may connect, and Origin is not checked.
     const host = { host: request.getHeader('host'), origin: undefined, secFetchSite: undefined };
     const rejection = hostRejection(host, deps.allowedHosts);
-    if (rejection !== undefined) return turnAway('foreignHost', { body: { error: rejection } });
-    if (deps.stopping()) return turnAway('stopping');
-    if (!deps.ready()) return turnAway('starting');
-    const verdict = deps.verifyKey(key);
-    if (verdict.status !== 'ok') return turnAway(verdict.status);
-    if (waiting >= MAX_WAITING) return turnAway('busy');
-    const { accountId, terms } = verdict;
+    if (rejection !== undefined) return reject('foreignHost', { body: { error: rejection } });
+    if (deps.stopping()) return reject('stopping');
+    if (!deps.ready()) return reject('starting');
+    const keyCheck = deps.verifyKey(key);
+    if (keyCheck.status !== 'ok') return reject(keyCheck.status);
+    if (waiting >= MAX_PENDING_UPGRADES) return reject('busy');
+    const { accountId, terms } = keyCheck;
     let gone = false;
     response.onAborted(() => {
       gone = true;
@@ -134,30 +134,30 @@ export function createUpgrade(deps: {
       waiting++;
       const admitted = await deps.admission.admit({ accountId, terms }).finally(() => waiting--);
       if (gone) {
-        if (admitted.status === 'ok') admitted.slot.release();
+        if (admitted.status === 'ok') admitted.permit.release();
         return;
       }
-      if (admitted.status === 'too_many') return turnAway('tooMany');
+      if (admitted.status === 'too_many') return reject('tooMany');
       if (admitted.status === 'session_used_up') {
-        return turnAway('sessionUsedUp', {
+        return reject('sessionUsedUp', {
           body: { resets_at: new Date(admitted.resetsAtMs).toISOString() },
           retryAfterS: Math.max(1, Math.ceil((admitted.resetsAtMs - deps.nowMs()) / 1000)),
         });
       }
       if (deps.stopping()) {
-        admitted.slot.release();
-        return turnAway('stopping');
+        admitted.permit.release();
+        return reject('stopping');
       }
       try {
-        deps.accept(response, { accountId, terms, encoding, slot: admitted.slot }, handshake, context);
+        deps.accept(response, { accountId, terms, encoding, permit: admitted.permit }, handshake, context);
       } catch (error) {
-        admitted.slot.release();
+        admitted.permit.release();
         throw error;
       }
     };
     admit().catch((error: unknown) => {
       deps.onError(error);
-      if (!gone) turnAway('busy');
+      if (!gone) reject('busy');
     });
   };
 }

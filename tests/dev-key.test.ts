@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { devKeyFile, ensureDevKey } from '../infra/up/dev-key.js';
 import { createAccountsProcessor } from '../processors/accounts/processor.js';
 import { createCodec } from '../schemas/codec.js';

@@ -11,8 +11,8 @@ afterEach(() => {
 });
 
 /** Lints a file with one import as if it stood in that room. */
-function lint(room: string, importPath: string): string {
-  const folder = join(root, room, 'lint-probe');
+function lint(layer: string, importPath: string): string {
+  const folder = join(root, layer, 'lint-probe');
   mkdirSync(folder, { recursive: true });
   written.push(folder);
   const file = join(folder, 'probe.mjs');

@@ -1,27 +1,27 @@
 /** A choice's values with what is shown for them. */
-type Choices = readonly (readonly [value: string, text: string])[];
-const same = (values: readonly string[]): Choices => values.map((value) => [value, value]);
+type OptionList = readonly (readonly [value: string, text: string])[];
+const sameTextOptions = (values: readonly string[]): OptionList => values.map((value) => [value, value]);
 
 const RESOLUTIONS = ['1m', '5m', '15m', '1h', '4h', '1d'];
 const FIRST_RESOLUTION = '1h';
-const HOLDER_SORTS: Choices = [
+const HOLDER_SORTS: OptionList = [
   ['amount', 'Most held'],
   ['volume', 'Most bought'],
   ['pnl', 'Most earned'],
 ];
-const STATUSES: Choices = [
+const STATUSES: OptionList = [
   ['', 'All'],
   ['open', 'Open'],
   ['redeemable', 'Redeemable'],
   ['redeemed', 'Redeemed'],
   ['closed', 'Closed'],
 ];
-const POSITION_SORTS: Choices = [
+const POSITION_SORTS: OptionList = [
   ['recent', 'Newest'],
   ['amount', 'Largest'],
   ['realized_pnl', 'Most earned'],
 ];
-const CURVES: Choices = [
+const CURVES: OptionList = [
   ['market', 'Marked to market'],
   ['realized', 'Realized, by position'],
 ];
@@ -54,7 +54,7 @@ const skeleton = '<span class="bone"></span>';
 const table = (id: string, title: string, tools = ''): string =>
   `<section id="${id}-panel"><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
 
-const radios = (name: string, label: string, values: Choices, chosen: string): string =>
+const radios = (name: string, label: string, values: OptionList, chosen: string): string =>
   `<fieldset class="choice" id="${name}"><legend class="unseen">${label}</legend>${values
     .map(
       ([value, text]) =>
@@ -82,7 +82,7 @@ ${tiles(2)}
 ${chart(
   'candles',
   'Candles',
-  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Length of a candle', same(RESOLUTIONS), FIRST_RESOLUTION)}`,
+  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Length of a candle', sameTextOptions(RESOLUTIONS), FIRST_RESOLUTION)}`,
   'Candles as a table',
 )}
 ${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}

@@ -1,4 +1,4 @@
-import { isKeyShaped } from '../../schemas/keys.js';
+import { isValidKeyFormat } from '../../schemas/api-keys.js';
 import type { Plan } from '../../schemas/types.gen.js';
 import { ApiError } from '../errors/failure.js';
 
@@ -16,7 +16,7 @@ export interface KeyDirectory {
 
 /** Throws ApiError: missing_key when there is none or it is not key-shaped, unknown_key when it opens nothing. */
 export function authenticate(rawKey: string | null, keys: KeyDirectory): Caller {
-  if (rawKey === null || !isKeyShaped(rawKey)) throw new ApiError({ kind: 'missing_key' });
+  if (rawKey === null || !isValidKeyFormat(rawKey)) throw new ApiError({ kind: 'missing_key' });
   const caller = keys.lookup(rawKey);
   if (caller === null) throw new ApiError({ kind: 'unknown_key' });
   return caller;

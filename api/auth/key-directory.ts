@@ -1,5 +1,5 @@
 import type { AccountsReadModel } from '../../infra/accounts/read-model.js';
-import { hashKey } from '../../schemas/keys.js';
+import { hashKey } from '../../schemas/api-keys.js';
 import type { KeyDirectory } from './caller.js';
 
 /** Keys as the accounts' read model knows them. */

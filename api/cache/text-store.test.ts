@@ -4,8 +4,8 @@ import { createTextStore, type StoredText } from './text-store.js';
 
 /** Small pages, so that a few records fill them and one may be larger than a page. */
 const PAGE = 256;
-const HEAD = 16;
-const SLOT = 8;
+const HEADER_BYTES = 16;
+const INDEX_ENTRY_BYTES = 8;
 const id = fc.oneof(
   fc.integer({ min: 0, max: 40 }).map(String),
   fc.integer({ min: 0, max: 5 }).map((n) => `0x${'f'.repeat(60)}${n}`),
@@ -13,7 +13,7 @@ const id = fc.oneof(
 const stored = (unit: fc.Arbitrary<string>): fc.Arbitrary<StoredText> =>
   fc.record({
     text: fc.string({ unit, maxLength: 300 }),
-    untilS: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    expiresAtS: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   });
 const step = (unit: fc.Arbitrary<string>) =>
   fc.oneof(
@@ -42,12 +42,12 @@ describe.each([
           } else if (what === 'delete') {
             store.delete(name);
             model.delete(name);
-          } else if (what === 'want') store.want(name);
+          } else if (what === 'want') store.markReferenced(name);
           else if (what === 'clear') {
             store.clear();
             model.clear();
           } else {
-            store.letGo();
+            store.evictOne();
             const gone = [...model.keys()].filter((key) => store.get(key) === undefined);
             expect(gone).toHaveLength(model.size === 0 ? 0 : 1);
             for (const key of gone) model.delete(key);
@@ -57,7 +57,7 @@ describe.each([
         let bytes = 0;
         for (const [key, value] of model) {
           expect(store.get(key)).toEqual(value);
-          bytes += ((HEAD + key.length + Buffer.byteLength(value.text, encoding) + 3) & ~3) + SLOT;
+          bytes += ((HEADER_BYTES + key.length + Buffer.byteLength(value.text, encoding) + 3) & ~3) + INDEX_ENTRY_BYTES;
         }
         expect(store.bytes).toBe(bytes);
         for (let n = 0; n <= 40; n++) if (!model.has(String(n))) expect(store.get(String(n))).toBeUndefined();
@@ -70,16 +70,16 @@ describe.each([
 it('lets go of what was put in first and is not wanted; the wanted stay once', () => {
   const store = createTextStore({ pageBytes: PAGE });
   const names = Array.from({ length: 30 }, (_, n) => `name ${n}`);
-  for (const name of names) store.set(name, { text: 'x'.repeat(20), untilS: 1 });
-  for (const name of names.slice(0, 10)) store.want(name);
+  for (const name of names) store.set(name, { text: 'x'.repeat(20), expiresAtS: 1 });
+  for (const name of names.slice(0, 10)) store.markReferenced(name);
   const left = () => names.filter((name) => store.get(name) !== undefined);
-  for (let n = 0; n < 20; n++) store.letGo();
+  for (let n = 0; n < 20; n++) store.evictOne();
   expect(left()).toEqual(names.slice(0, 10));
-  store.set('name 0', { text: 'again', untilS: 2 });
-  for (let n = 0; n < 9; n++) store.letGo();
+  store.set('name 0', { text: 'again', expiresAtS: 2 });
+  for (let n = 0; n < 9; n++) store.evictOne();
   expect(left()).toEqual(['name 0']);
-  store.letGo();
-  store.letGo();
+  store.evictOne();
+  store.evictOne();
   expect(store.size).toBe(0);
   expect(store.bytes).toBe(0);
 });
@@ -89,12 +89,12 @@ it('takes no more memory for what is put in again and again', () => {
   const store = createTextStore();
   const text = 'x'.repeat(1_000);
   const fill = () => {
-    for (let n = 0; n < 10_000; n++) store.set(String(n), { text, untilS: 1 });
+    for (let n = 0; n < 10_000; n++) store.set(String(n), { text, expiresAtS: 1 });
   };
   fill();
   const before = external();
   for (let round = 0; round < 10; round++) fill();
   // 100 MB passed through; what lives is 10 MB, a fifth of all may be dead, and two pages.
   expect(external() - before).toBeLessThan(6_000_000);
-  expect(store.get('77')).toEqual({ text, untilS: 1 });
+  expect(store.get('77')).toEqual({ text, expiresAtS: 1 });
 });

@@ -161,7 +161,7 @@ it('holds values as texts where it is told how, and lets go of them all the same
 
 it('serves no copy that was begun while the tables held less, nor waits for its load', async () => {
   let holds = 'half';
-  const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, holding: () => holds });
+  const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, dataVersion: () => holds });
   let finish: (value: string) => void = () => undefined;
   const early = cache.get('k', 60_000, () => new Promise<string>((resolve) => (finish = resolve)));
   holds = 'all';

@@ -18,7 +18,7 @@ export interface TtlCache {
 
 interface Entry {
   /** As of the start of the load. */
-  readonly holding: unknown;
+  readonly dataVersion: unknown;
   storedMs: number;
   ttlMs: number;
   /** How long the load took. */
@@ -28,18 +28,18 @@ interface Loaded extends Entry {
   value: unknown;
 }
 /** A held one. */
-interface Kept extends Entry {
+interface StoredEntry extends Entry {
   /** Undefined where it is held as a text. */
   value: unknown;
   weight: number;
 }
 
 /** Copies that are too old to serve are let go within this. */
-const SWEEP_EVERY_MS = 10_000;
+const SWEEP_INTERVAL_MS = 10_000;
 /** A load that took this long is worth a reload before its time. */
-const SLOW_MS = 20;
+const SLOW_LOAD_MS = 20;
 /** Among so many of those stored first, the one that was loaded fastest goes. */
-const CANDIDATES = 8;
+const EVICTION_CANDIDATES = 8;
 
 /**
  * Holds at most `maxEntries`, and values of at most `maxWeight` together as `weigh` has it; of the entries stored first, the one that is loaded again
@@ -51,21 +51,21 @@ export function createTtlCache(options: {
   weigh?: (value: unknown) => number;
   maxWeight?: number;
   /** What the tables hold, as one value: copies that were begun under another are not served. Without it only their age counts. */
-  holding?: (() => unknown) | undefined;
+  dataVersion?: (() => unknown) | undefined;
   /** Values become texts that are held outside of V8's heap: for large ones that are seldom asked for again. */
   packing?: { readonly pack: (value: unknown) => string; readonly unpack: (text: string) => unknown };
 }): TtlCache {
   const weigh = options.weigh ?? (() => 0);
-  const holding = options.holding ?? (() => undefined);
+  const dataVersion = options.dataVersion ?? (() => undefined);
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   const { packing } = options;
   const texts = packing === undefined ? null : createTextStore();
-  let held = 0;
-  const entries = new Map<string, Kept>();
-  const loading = new Map<string, { readonly holding: unknown; readonly done: Promise<Loaded> }>();
+  let totalWeight = 0;
+  const entries = new Map<string, StoredEntry>();
+  const loading = new Map<string, { readonly dataVersion: unknown; readonly done: Promise<Loaded> }>();
 
   const drop = (key: string) => {
-    held -= entries.get(key)?.weight ?? 0;
+    totalWeight -= entries.get(key)?.weight ?? 0;
     entries.delete(key);
     texts?.delete(key);
   };
@@ -73,14 +73,14 @@ export function createTtlCache(options: {
     let [found, tookMs, seen] = [undefined as string | undefined, Number.POSITIVE_INFINITY, 0];
     for (const [key, entry] of entries) {
       if (entry.tookMs < tookMs) [found, tookMs] = [key, entry.tookMs];
-      if (++seen === CANDIDATES) break;
+      if (++seen === EVICTION_CANDIDATES) break;
     }
     return found;
   };
   let sweptMs = options.nowMs();
   const sweep = () => {
     const nowMs = options.nowMs();
-    if (Math.abs(nowMs - sweptMs) < SWEEP_EVERY_MS) return;
+    if (Math.abs(nowMs - sweptMs) < SWEEP_INTERVAL_MS) return;
     sweptMs = nowMs;
     for (const [key, { storedMs, ttlMs }] of entries) if (nowMs - storedMs >= ttlMs) drop(key);
   };
@@ -89,9 +89,9 @@ export function createTtlCache(options: {
     drop(key);
     const weight = weigh(value);
     entries.set(key, { ...entry, weight, value: packing === undefined ? value : undefined });
-    if (packing !== undefined) texts?.set(key, { text: packing.pack(value), untilS: 0 });
-    held += weight;
-    while (entries.size > options.maxEntries || held > maxWeight) {
+    if (packing !== undefined) texts?.set(key, { text: packing.pack(value), expiresAtS: 0 });
+    totalWeight += weight;
+    while (entries.size > options.maxEntries || totalWeight > maxWeight) {
       const next = cheapest();
       if (next === undefined) break;
       drop(next);
@@ -101,8 +101,8 @@ export function createTtlCache(options: {
   /** The load under way for `key`, begun here where there is none. */
   const loaded = <T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Loaded> => {
     const running = loading.get(key);
-    const asOf = holding();
-    if (running !== undefined && running.holding === asOf) return running.done;
+    const version = dataVersion();
+    if (running !== undefined && running.dataVersion === version) return running.done;
     // The age counts from the start of the load: what the tables said then.
     const storedMs = options.nowMs();
     const started = load()
@@ -110,7 +110,7 @@ export function createTtlCache(options: {
         const tookMs = options.nowMs() - storedMs;
         const entry = {
           value,
-          holding: asOf,
+          dataVersion: version,
           storedMs,
           tookMs,
           ttlMs: typeof ttlMs === 'number' ? ttlMs : ttlMs(value),
@@ -121,18 +121,18 @@ export function createTtlCache(options: {
       .finally(() => {
         if (loading.get(key)?.done === started) loading.delete(key);
       });
-    loading.set(key, { holding: asOf, done: started });
+    loading.set(key, { dataVersion: version, done: started });
     return started;
   };
 
   return {
     async get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>> {
       const found = entries.get(key);
-      if (found !== undefined && found.holding === holding()) {
+      if (found !== undefined && found.dataVersion === dataVersion()) {
         const ageMs = options.nowMs() - found.storedMs;
         if (ageMs >= 0 && ageMs < found.ttlMs) {
           // Whoever asks when the copy is too old hears of a failure.
-          if (found.tookMs >= SLOW_MS && ageMs > found.ttlMs / 2) loaded(key, ttlMs, load).catch(() => undefined);
+          if (found.tookMs >= SLOW_LOAD_MS && ageMs > found.ttlMs / 2) loaded(key, ttlMs, load).catch(() => undefined);
           const value = packing === undefined ? found.value : packing.unpack(texts?.get(key)?.text ?? '');
           return { value: value as T, ageMs, hit: true };
         }

@@ -5,17 +5,17 @@ export type Resolution = keyof typeof resolutions;
 const HOUR_S = 3_600;
 
 /** Minutes answer what is below an hour, hours the rest. */
-const sourceOf = (seconds: number): string => (seconds < HOUR_S ? 'token_candles_1m' : 'token_candles_1h');
+const tableFor = (seconds: number): string => (seconds < HOUR_S ? 'token_candles_1m' : 'token_candles_1h');
 
 /** Buckets from `fromS` to `toS`, both included; null: no bound. Unix seconds. */
-export interface Range {
+export interface CandleRange {
   readonly tokenId: string;
   readonly seconds: number;
   readonly fromS: number | null;
   readonly toS: number | null;
 }
 
-function whereOf(range: Range): { text: string; params: Record<string, SqlValue> } {
+function rangeConditions(range: CandleRange): { text: string; params: Record<string, SqlValue> } {
   const parts = ['c.token_id = toUInt256({token:String})'];
   const params: Record<string, SqlValue> = { token: range.tokenId };
   if (range.fromS !== null) {
@@ -30,22 +30,22 @@ function whereOf(range: Range): { text: string; params: Record<string, SqlValue>
   return { text: parts.join(' AND '), params };
 }
 
-const bucketsText = (
-  range: Range,
+const bucketsQuery = (
+  range: CandleRange,
   where: string,
   by: 'ASC' | 'DESC',
 ): string => `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s
-      FROM ${sourceOf(range.seconds)} AS c
+      FROM ${tableFor(range.seconds)} AS c
       WHERE ${where}
       ORDER BY c.bucket ${by}
       LIMIT 1 BY bucket_s
       LIMIT {rows:UInt32}`;
 
 /** Starts of buckets that hold trades, the newest or oldest `rows` of a range. */
-export function bucketsSql(range: Range, order: 'asc' | 'desc', rows: number): Sql {
-  const where = whereOf(range);
+export function bucketsSql(range: CandleRange, order: 'asc' | 'desc', rows: number): Sql {
+  const where = rangeConditions(range);
   return {
-    text: `${bucketsText(range, where.text, order === 'asc' ? 'ASC' : 'DESC')}
+    text: `${bucketsQuery(range, where.text, order === 'asc' ? 'ASC' : 'DESC')}
       SETTINGS max_execution_time = 10`,
     params: { ...where.params, seconds: range.seconds, rows },
   };
@@ -68,50 +68,50 @@ export interface CandleRow {
   readonly last_at: number | string;
 }
 
-const candlesText = (
-  range: Range,
+const candlesQuery = (
+  range: CandleRange,
   where: string,
 ): string => `SELECT intDiv(toUnixTimestamp(c.bucket), {seconds:UInt32}) * {seconds:UInt32} AS bucket_s,
         toString(argMinMerge(c.open)) AS open, toString(max(c.high)) AS high, toString(min(c.low)) AS low, toString(argMaxMerge(c.close)) AS close,
         toString(sum(c.trades)) AS trades, toString(sum(c.usdc)) AS usdc, toString(sum(c.buy_usdc)) AS buy_usdc, toString(sum(c.shares)) AS shares,
         toString(min(c.first_place)) AS first_place, toString(max(c.last_place)) AS last_place,
         toUnixTimestamp(min(c.first_at)) AS first_at, toUnixTimestamp(max(c.last_at)) AS last_at
-      FROM ${sourceOf(range.seconds)} AS c
+      FROM ${tableFor(range.seconds)} AS c
       WHERE ${where}
       GROUP BY bucket_s
       ORDER BY bucket_s
       SETTINGS max_execution_time = 10`;
 
 /** The candles of a range, oldest first. */
-export function candlesSql(range: Range): Sql {
-  const where = whereOf(range);
-  return { text: candlesText(range, where.text), params: { ...where.params, seconds: range.seconds } };
+export function candlesSql(range: CandleRange): Sql {
+  const where = rangeConditions(range);
+  return { text: candlesQuery(range, where.text), params: { ...where.params, seconds: range.seconds } };
 }
 
 /** The newest or oldest `rows` candles of a range, oldest first. */
-export function candlePageSql(range: Range, which: 'newest' | 'oldest', rows: number): Sql {
-  const where = whereOf(range);
+export function candlePageSql(range: CandleRange, which: 'newest' | 'oldest', rows: number): Sql {
+  const where = rangeConditions(range);
   const params = { ...where.params, seconds: range.seconds, rows };
   // A subquery that gives one value is a constant by the time the key range is chosen.
   const edge =
     which === 'newest'
-      ? `c.bucket >= toDateTime((SELECT min(bucket_s) FROM (${bucketsText(range, where.text, 'DESC')})), 'UTC')`
-      : `c.bucket < toDateTime((SELECT max(bucket_s) + {seconds:UInt32} FROM (${bucketsText(range, where.text, 'ASC')})), 'UTC')`;
-  return { text: candlesText(range, `${where.text} AND ${edge}`), params };
+      ? `c.bucket >= toDateTime((SELECT min(bucket_s) FROM (${bucketsQuery(range, where.text, 'DESC')})), 'UTC')`
+      : `c.bucket < toDateTime((SELECT max(bucket_s) + {seconds:UInt32} FROM (${bucketsQuery(range, where.text, 'ASC')})), 'UTC')`;
+  return { text: candlesQuery(range, `${where.text} AND ${edge}`), params };
 }
 
 /** True where the buckets asked for are those of a table. */
-export const isStored = (seconds: number): boolean => seconds === 60 || seconds === HOUR_S;
+export const isTableResolution = (seconds: number): boolean => seconds === 60 || seconds === HOUR_S;
 
 /** The newest or oldest rows of a range as the table has them, in that order: of a bucket as many as were not merged yet. For `isStored` ones only. */
-export function storedCandlesSql(range: Range, which: 'newest' | 'oldest', rows: number): Sql {
-  const where = whereOf(range);
+export function storedCandlesSql(range: CandleRange, which: 'newest' | 'oldest', rows: number): Sql {
+  const where = rangeConditions(range);
   return {
     text: `SELECT toUnixTimestamp(c.bucket) AS bucket_s, toString(finalizeAggregation(c.open)) AS open, toString(c.high) AS high, toString(c.low) AS low,
         toString(finalizeAggregation(c.close)) AS close, toString(c.trades) AS trades, toString(c.usdc) AS usdc, toString(c.buy_usdc) AS buy_usdc,
         toString(c.shares) AS shares, toString(c.first_place) AS first_place, toString(c.last_place) AS last_place,
         toUnixTimestamp(c.first_at) AS first_at, toUnixTimestamp(c.last_at) AS last_at
-      FROM ${sourceOf(range.seconds)} AS c
+      FROM ${tableFor(range.seconds)} AS c
       WHERE ${where.text}
       ORDER BY c.bucket ${which === 'newest' ? 'DESC' : 'ASC'}
       LIMIT {rows:UInt32}

@@ -1,11 +1,11 @@
 import type { Tables } from '../tables/port.js';
 import {
   bucketsSql,
+  type CandleRange,
   type CandleRow,
   candlePageSql,
   candlesSql,
-  isStored,
-  type Range,
+  isTableResolution,
   storedCandlesSql,
 } from './candles.sql.js';
 
@@ -46,11 +46,11 @@ export interface CandlePage {
   readonly hasNewer: boolean;
 }
 
-const PLACE = 1n << 20n;
-const placeOf = (place: string, at: number | string) => ({
+const LOG_INDEX_RANGE = 1n << 20n;
+const unpackLogPosition = (place: string, at: number | string) => ({
   atS: Number(at),
-  block: Number(BigInt(place) / PLACE),
-  logIndex: Number(BigInt(place) % PLACE),
+  block: Number(BigInt(place) / LOG_INDEX_RANGE),
+  logIndex: Number(BigInt(place) % LOG_INDEX_RANGE),
 });
 
 const candleOf = (row: CandleRow): Candle => ({
@@ -63,23 +63,23 @@ const candleOf = (row: CandleRow): Candle => ({
   usdc: BigInt(row.usdc),
   buyUsdc: BigInt(row.buy_usdc),
   shares: BigInt(row.shares),
-  first: placeOf(row.first_place, row.first_at),
-  last: placeOf(row.last_place, row.last_at),
+  first: unpackLogPosition(row.first_place, row.first_at),
+  last: unpackLogPosition(row.last_place, row.last_at),
 });
 
-const placeIn = (trade: Candle['first']): bigint =>
-  trade === null ? 0n : BigInt(trade.block) * PLACE + BigInt(trade.logIndex);
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const packLogPosition = (trade: Candle['first']): bigint =>
+  trade === null ? 0n : BigInt(trade.block) * LOG_INDEX_RANGE + BigInt(trade.logIndex);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** One candle of two parts of a bucket. */
-function together(a: Candle, b: Candle): Candle {
-  const begin = placeIn(b.first) < placeIn(a.first) ? b : a;
-  const end = placeIn(b.last) > placeIn(a.last) ? b : a;
+function mergeCandles(a: Candle, b: Candle): Candle {
+  const begin = packLogPosition(b.first) < packLogPosition(a.first) ? b : a;
+  const end = packLogPosition(b.last) > packLogPosition(a.last) ? b : a;
   return {
     startS: a.startS,
     open: begin.open,
-    high: -smaller(-a.high, -b.high),
-    low: smaller(a.low, b.low),
+    high: -min(-a.high, -b.high),
+    low: min(a.low, b.low),
     close: end.close,
     trades: a.trades + b.trades,
     usdc: a.usdc + b.usdc,
@@ -91,19 +91,19 @@ function together(a: Candle, b: Candle): Candle {
 }
 
 /** Candles of rows, oldest first; rows of one bucket are parts of one candle. */
-function mergedCandles(rows: readonly CandleRow[]): Candle[] {
+function mergeCandleRows(rows: readonly CandleRow[]): Candle[] {
   const found = new Map<number, Candle>();
   for (const candle of rows.map(candleOf)) {
     const known = found.get(candle.startS);
-    found.set(candle.startS, known === undefined ? candle : together(known, candle));
+    found.set(candle.startS, known === undefined ? candle : mergeCandles(known, candle));
   }
   return [...found.values()].sort((a, b) => a.startS - b.startS);
 }
 
 /** Rows read beyond a page, for buckets whose rows were not merged yet. */
-const UNMERGED = 20;
+const MAX_UNMERGED_ROWS = 20;
 
-const quiet = (startS: number, close: bigint): Candle => ({
+const emptyCandle = (startS: number, close: bigint): Candle => ({
   startS,
   open: close,
   high: close,
@@ -128,7 +128,7 @@ export function fillGaps(
   for (let startS = range.fromS; startS <= range.toS; startS += range.seconds) {
     const traded = byStart.get(startS);
     if (traded !== undefined) filled.push(traded);
-    else if (close !== null) filled.push(quiet(startS, close));
+    else if (close !== null) filled.push(emptyCandle(startS, close));
     close = traded?.close ?? close;
   }
   return filled;
@@ -138,10 +138,10 @@ export function fillGaps(
 export async function readCandles(tables: Tables, query: CandleQuery): Promise<CandlePage> {
   const { tokenId, seconds, limit } = query;
   const floor = (moment: number | null) => (moment === null ? null : Math.floor(moment / seconds) * seconds);
-  const range = (fromS: number | null, toS: number | null): Range => ({ tokenId, seconds, fromS, toS });
+  const range = (fromS: number | null, toS: number | null): CandleRange => ({ tokenId, seconds, fromS, toS });
   const whole = range(floor(query.fromS), floor(query.toS));
   const newest = query.direction === 'before';
-  const starts = async (of: Range, order: 'asc' | 'desc'): Promise<number[]> =>
+  const starts = async (of: CandleRange, order: 'asc' | 'desc'): Promise<number[]> =>
     (await tables.rows<{ bucket_s: number | string }>(bucketsSql(of, order, 1))).map((row) => Number(row.bucket_s));
   const older = (startS: number) => (startS === 0 ? [] : starts(range(null, startS - seconds), 'desc'));
   const newer = (startS: number) => starts(range(startS + seconds, null), 'asc');
@@ -149,10 +149,10 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
   /** The newest or oldest `rows` candles. */
   const page = async (rows: number): Promise<readonly Candle[]> => {
     const which = newest ? 'newest' : 'oldest';
-    if (isStored(seconds)) {
-      const reach = rows + UNMERGED;
+    if (isTableResolution(seconds)) {
+      const reach = rows + MAX_UNMERGED_ROWS;
       const stored = await tables.rows<CandleRow>(storedCandlesSql(whole, which, reach));
-      const candles = mergedCandles(stored);
+      const candles = mergeCandleRows(stored);
       if (stored.length < reach) return newest ? candles.slice(-rows) : candles.slice(0, rows);
       // The last bucket may have more rows.
       const sure = newest ? candles.slice(1) : candles.slice(0, -1);

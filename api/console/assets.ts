@@ -10,7 +10,7 @@ const MODULES = ['main.js', 'chart.js', 'key.js', 'library.js', 'list.js', 'mess
 export function mountConsoleAssets(host: PageHost): void {
   const charts = dirname(createRequire(import.meta.url).resolve('lightweight-charts/package.json'));
   serveContent(host, '/console/console.css', { content: consoleCss, type: 'text/css; charset=utf-8', maxAgeS: 0 });
-  serveModules(host, { prefix: '/console', room: 'api/console/browser', names: MODULES });
+  serveModules(host, { prefix: '/console', folder: 'api/console/browser', names: MODULES });
   serveFile(host, '/console/lightweight-charts.js', {
     name: join(charts, 'dist/lightweight-charts.standalone.production.js'),
     type: 'text/javascript; charset=utf-8',

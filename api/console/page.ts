@@ -5,9 +5,9 @@ const ALIASES = new Set<string>(['dome', 'redemption']);
 
 const options = (values: readonly string[], chosen: string): string =>
   values.map((value) => `<option${value === chosen ? ' selected' : ''}>${value}</option>`).join('');
-const boxes = (name: string, values: readonly string[]): string =>
+const checkboxes = (name: string, values: readonly string[]): string =>
   values.map((value) => `<label><input type="checkbox" name="${name}" value="${value}">${value}</label>`).join('');
-const area = (name: string, label: string, hint: string): string =>
+const textarea = (name: string, label: string, hint: string): string =>
   `<label>${label}<textarea name="${name}" rows="1" placeholder="${hint}" spellcheck="false"></textarea></label>`;
 
 const form = `<form id="form" autocomplete="off">
@@ -17,30 +17,30 @@ const form = `<form id="form" autocomplete="off">
   'trades',
 )}</select></label>
 <div data-for="chainlink" hidden>
-<fieldset><legend>Feeds (none: all)</legend>${boxes('feeds', feedNames)}</fieldset>
+<fieldset><legend>Feeds (none: all)</legend>${checkboxes('feeds', feedNames)}</fieldset>
 <label>Price<select name="price"><option value="">default (spot)</option><option value="spot">spot</option><option value="30">30 s TWAP</option><option value="60">60 s TWAP</option><option value="30,60">both TWAPs</option></select></label>
 </div>
 <div data-for="events">
-${area('slugs', 'Slugs of markets or events', 'btc-updown-5m-1790000100')}
-${area('wallets', 'Wallets', '0x...')}
+${textarea('slugs', 'Slugs of markets or events', 'btc-updown-5m-1790000100')}
+${textarea('wallets', 'Wallets', '0x...')}
 <div class="two">
 <label>Side<select name="side"><option value="">any</option><option>BUY</option><option>SELL</option><option>YES</option><option>NO</option></select></label>
 <label>At least, USD<input name="min_size" type="number" min="0" step="any"></label>
 </div>
 <details><summary>More filters</summary>
-${area('tokens', 'Tokens', 'decimal ids')}
-${area('condition_ids', 'Condition ids', '0x...')}
+${textarea('tokens', 'Tokens', 'decimal ids')}
+${textarea('condition_ids', 'Condition ids', '0x...')}
 <label>Snapshot<input name="snapshot_count" type="number" min="0" step="1" placeholder="20"></label>
-<fieldset><legend>Event types (none: those of the preset)</legend>${boxes('event_types', eventTypeNames)}</fieldset>
+<fieldset><legend>Event types (none: those of the preset)</legend>${checkboxes('event_types', eventTypeNames)}</fieldset>
 </details>
 </div>
-${area('more', 'More filters as JSON', '{&quot;max_size&quot;: 100}')}
+${textarea('more', 'More filters as JSON', '{&quot;max_size&quot;: 100}')}
 <label><input type="checkbox" name="compress"> Compressed</label>
 <div id="form-error" role="alert"></div>
 <button id="connect" class="primary" type="submit">Connect</button>
 </form>`;
 
-const watch = `<div class="right">
+const streamPanel = `<div class="right">
 <div class="bar"><span id="status" role="status">Not connected.</span></div>
 <dl>
 <div><dt>Frames/s</dt><dd id="rate">0</dd></div>
@@ -63,4 +63,4 @@ const watch = `<div class="right">
 </div>`;
 
 /** Content of the console page, without header and head. */
-export const consoleBody = `<main><h1>Stream console</h1>${form}${watch}</main>`;
+export const consoleBody = `<main><h1>Stream console</h1>${form}${streamPanel}</main>`;

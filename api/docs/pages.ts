@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Express, Request, Response } from 'express';
 import { hostnameOf } from '../../infra/http/request-guard.js';
 import { plans } from '../../schemas/plans.js';
-import { appPreloads, appScript, appSheet, mountAppAssets } from '../app/assets.js';
+import { appPreloads, appScript, appStylesheet, mountAppAssets } from '../app/assets.js';
 import { type AppView, appBody, appViews } from '../app/page.js';
 import { mountConsoleAssets } from '../console/assets.js';
 import { consoleBody } from '../console/page.js';
@@ -60,21 +60,21 @@ const ICON_SVG =
 /** In the page itself, so that no request is made for it. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
-const sheet = (href: string): string => `<link rel="stylesheet" href="${href}">`;
-const preload = (href: string): string => `<link rel="modulepreload" href="${href}">`;
-const REFERENCE_SHEET = '/docs/swagger-ui.css';
+const stylesheetLink = (href: string): string => `<link rel="stylesheet" href="${href}">`;
+const preloadLink = (href: string): string => `<link rel="modulepreload" href="${href}">`;
+const REFERENCE_STYLESHEET = '/docs/swagger-ui.css';
 
 function page(
   title: string,
   body: string,
   options: { script?: string; sheets?: readonly string[]; preloads?: readonly string[]; attributes?: string } = {},
 ): string {
-  const { script = '', sheets = [REFERENCE_SHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(sheet).join('')}${preloads.map(preload).join('')}</head><body${attributes}>${body}${script}</body></html>`;
+  const { script = '', sheets = [REFERENCE_STYLESHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}</body></html>`;
 }
 
 /** Swagger UI has a dark sheet of its own under a class; it follows the reader's setting as our sheet does. */
-const INIT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const SWAGGER_INIT = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
@@ -157,7 +157,7 @@ export function mountPages(
   const socketData = `data-port="${port}" data-socket="${escapeHtml(url ?? '')}"`;
   const consolePage = page('Oddstream console', `${header}${consoleBody}`, {
     script: '<script type="module" src="/console/main.js"></script>',
-    sheets: [REFERENCE_SHEET, '/docs/docs.css', '/console/console.css'],
+    sheets: [REFERENCE_STYLESHEET, '/docs/docs.css', '/console/console.css'],
     attributes: ` class="console" ${socketData}`,
   });
   pages.get(
@@ -168,7 +168,7 @@ export function mountPages(
   for (const [view, path] of Object.entries(appViews)) {
     const text = page('Oddstream', `${header}${appBody(view as AppView)}`, {
       script: `<script type="module" src="${appScript}"></script>`,
-      sheets: ['/docs/docs.css', appSheet],
+      sheets: ['/docs/docs.css', appStylesheet],
       preloads: appPreloads(view as AppView),
       attributes: ` class="app" data-view="${view}" ${socketData}`,
     });
@@ -182,7 +182,7 @@ export function mountPages(
     script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
   });
   pages.get('/docs', html(docs));
-  serveContent(pages, '/docs/init.js', { content: INIT, type: 'text/javascript; charset=utf-8', maxAgeS: 0 });
+  serveContent(pages, '/docs/init.js', { content: SWAGGER_INIT, type: 'text/javascript; charset=utf-8', maxAgeS: 0 });
   serveContent(pages, '/docs/docs.css', { content: docsCss, type: 'text/css; charset=utf-8', maxAgeS: 0 });
   for (const [name, type] of Object.entries(ASSETS)) {
     serveFile(pages, `/docs/${name}`, { name: join(assets, name), type: `${type}; charset=utf-8`, maxAgeS: 86_400 });

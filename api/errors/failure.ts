@@ -27,7 +27,7 @@ export type Failure =
       readonly kind: 'bad_parameter';
       readonly message: string;
       /** What would be right, beside the error. */
-      readonly facts?: Readonly<Record<string, number>>;
+      readonly fields?: Readonly<Record<string, number>>;
     }
   | {
       readonly kind: 'unknown_parameter';
@@ -51,7 +51,7 @@ export type Failure =
       readonly message?: string;
       readonly hint?: string;
       /** What was asked for, beside the error. */
-      readonly facts?: Readonly<Record<string, string>>;
+      readonly fields?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'upstream'; readonly retryAfterS: number; readonly detail?: string }

@@ -7,5 +7,5 @@ export const counterpartyField = z.literal(true).optional().meta({
 });
 
 /** The mark of a row of somebody else's order. What the wallet's own order did has a row of its own, as maker. */
-export const counterpartyMark = (row: { readonly role: 'maker' | 'taker' }): { counterparty?: true } =>
+export const counterpartyFlag = (row: { readonly role: 'maker' | 'taker' }): { counterparty?: true } =>
   row.role === 'taker' ? { counterparty: true } : {};

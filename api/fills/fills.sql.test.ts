@@ -1,32 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fillsByOrderSql, fillsSql, groupsSql, newestSql, sourceOf, whereOf } from './fills.sql.js';
-import { type FillFilter, everyFill as none } from './filter.js';
+import { fillsByOrderSql, fillsSql, filterConditions, groupsSql, newestFillSql, tableFor } from './fills.sql.js';
+import { type FillFilter, allFills as none } from './filter.js';
 import { tokensSql } from './tokens.sql.js';
 
 const page = { order: 'desc', limit: 10, offset: 0 } as const;
 
 describe('filter builder', () => {
   it('asks for nothing when nothing is filtered', () =>
-    expect(whereOf(none, 'desc')).toEqual({ parts: [], params: {} }));
+    expect(filterConditions(none, 'desc')).toEqual({ conditions: [], params: {} }));
 
   it('reads the copy that is ordered by what is filtered', () => {
-    expect(sourceOf(none)).toBe('fills');
-    expect(sourceOf({ ...none, tokenIds: ['1'], builder: '0xb' })).toBe('fills_by_token');
-    expect(sourceOf({ ...none, builder: '0xb' })).toBe('fills_by_builder');
-    expect(sourceOf({ ...none, builder: '' })).toBe('fills');
+    expect(tableFor(none)).toBe('fills');
+    expect(tableFor({ ...none, tokenIds: ['1'], builder: '0xb' })).toBe('fills_by_token');
+    expect(tableFor({ ...none, builder: '0xb' })).toBe('fills_by_builder');
+    expect(tableFor({ ...none, builder: '' })).toBe('fills');
     const many = Array.from({ length: 9 }, (_, index) => String(index + 1));
-    expect(sourceOf({ ...none, tokenIds: many })).toBe('fills_by_token');
-    expect(sourceOf({ ...none, tokenIds: many, builder: '0xb' })).toBe('fills_by_builder');
-    expect(sourceOf({ ...none, tokenIds: ['1'], wallets: ['0xa'], builder: '0xb' })).toBe('fills_by_wallet');
+    expect(tableFor({ ...none, tokenIds: many })).toBe('fills_by_token');
+    expect(tableFor({ ...none, tokenIds: many, builder: '0xb' })).toBe('fills_by_builder');
+    expect(tableFor({ ...none, tokenIds: ['1'], wallets: ['0xa'], builder: '0xb' })).toBe('fills_by_wallet');
   });
 
   it('goes on below a cursor newest first, above it oldest first', () => {
     const beyond = { blockNumber: 7, logIndex: 3 };
-    expect(whereOf({ ...none, beyond }, 'desc').parts).toEqual([
+    expect(filterConditions({ ...none, beyond }, 'desc').conditions).toEqual([
       expect.stringContaining('(f.block_number, f.log_index) < '),
     ]);
-    expect(whereOf({ ...none, beyond }, 'asc').parts).toEqual([
+    expect(filterConditions({ ...none, beyond }, 'asc').conditions).toEqual([
       expect.stringContaining('(f.block_number, f.log_index) > '),
     ]);
   });
@@ -49,7 +49,7 @@ describe('filter builder', () => {
             fillsByOrderSql(filter, page),
             groupsSql(filter, page, 'order_hash'),
             groupsSql(filter, page, 'user_trade'),
-            newestSql(filter),
+            newestFillSql(filter),
           ]),
         ];
         for (const { text } of statements) {
@@ -88,7 +88,7 @@ describe('filter builder', () => {
         fillsSql(filter, page),
         fillsByOrderSql(filter, page),
         groupsSql(filter, page, 'user_trade'),
-        newestSql(filter),
+        newestFillSql(filter),
       ];
       for (const { text, params } of statements) {
         const named = new Set([...text.matchAll(/\{(\w+):/g)].map((match) => match[1]));

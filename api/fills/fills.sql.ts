@@ -1,4 +1,4 @@
-import { FEW_ROWS, type Sql, type SqlValue } from '../tables/port.js';
+import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
 import type { FillFilter, Page } from './filter.js';
 
 export interface FillRow {
@@ -25,7 +25,7 @@ export interface FillRow {
 }
 
 /** Sums of a group of fills, with what its newest fill says of the rest. */
-export interface GroupRow extends FillRow {
+export interface FillGroupRow extends FillRow {
   readonly fill_count: number | string;
   readonly first_fill_at: number | string;
   readonly tx_hashes: readonly string[];
@@ -39,53 +39,53 @@ const columns = `f.block_number AS block_number, f.log_index AS log_index, toUni
         f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
         f.fee AS fee, f.fee_shares AS fee_shares, f.builder AS builder`;
 
-const limits = 'SETTINGS max_execution_time = 10';
+const querySettings = 'SETTINGS max_execution_time = 10';
 /**
  * The statement asked most often is planned by the older analyzer, which takes a sixth of the whole statement's time less. It would take a name for an alias
  * of the same name before the column.
  */
-const plainLimits = `${limits}, enable_analyzer = 0, prefer_column_name_to_alias = 1`;
+const simpleQuerySettings = `${querySettings}, enable_analyzer = 0, prefer_column_name_to_alias = 1`;
 
-type Source = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
+type FillsTable = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
 
 /** Up to this many tokens are read each in its own order and merged, so that a page reads a page of each. */
-const MERGED_TOKENS = 8;
+const MAX_MERGED_TOKENS = 8;
 
 /** The copy of the fills whose order answers the filter with the least reading. */
-export function sourceOf(filter: FillFilter): Source {
+export function tableFor(filter: FillFilter): FillsTable {
   if (filter.wallets !== null) return 'fills_by_wallet';
   const byBuilder = filter.builder !== null && filter.builder !== '';
-  if (filter.tokenIds !== null && (filter.tokenIds.length <= MERGED_TOKENS || !byBuilder)) return 'fills_by_token';
+  if (filter.tokenIds !== null && (filter.tokenIds.length <= MAX_MERGED_TOKENS || !byBuilder)) return 'fills_by_token';
   return byBuilder ? 'fills_by_builder' : 'fills';
 }
 
-const roleColumn = (source: Source): string => (source === 'fills_by_wallet' ? 'f.role' : `'maker'`);
+const roleColumn = (source: FillsTable): string => (source === 'fills_by_wallet' ? 'f.role' : `'maker'`);
 
 /** Whether a row is the second one of a fill of a wallet with itself. */
-const isRepeated = (row: FillRow): boolean => row.role === 'taker' && row.maker === row.taker;
+const isSelfTradeDuplicate = (row: FillRow): boolean => row.role === 'taker' && row.maker === row.taker;
 
 /**
  * Tells of a row whether it belongs to what was asked for, where the tables were not told all of it: what rarely leaves a row out, and shows in columns that a page
  * reads anyway, is cheaper to look for here. null: the tables are told all.
  */
-export function rareFilterOf(filter: FillFilter): ((row: FillRow) => boolean) | null {
+export function residualFilterOf(filter: FillFilter): ((row: FillRow) => boolean) | null {
   const { versions } = filter;
   if (filter.wallets === null && filter.tokenIds === null) return null;
   const once = filter.wallets !== null && filter.role === null;
   if (!once && versions === null) return null;
   const { min, max } = versions ?? { min: 0, max: Number.POSITIVE_INFINITY };
-  return (row) => row.exchange_version >= min && row.exchange_version <= max && !(once && isRepeated(row));
+  return (row) => row.exchange_version >= min && row.exchange_version <= max && !(once && isSelfTradeDuplicate(row));
 }
 
 interface Where {
-  readonly parts: readonly string[];
+  readonly conditions: readonly string[];
   readonly params: Readonly<Record<string, SqlValue>>;
 }
 
-const textOf = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
+const whereClause = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
 
 /** The filter as conditions on the alias `f`, without what `rareFilterOf` looks for if asked so. Every value is a bound parameter. */
-export function whereOf(
+export function filterConditions(
   filter: FillFilter,
   order: Page['order'],
   rare: 'looked for' | 'left out' = 'looked for',
@@ -131,68 +131,68 @@ export function whereOf(
     params.last_block = filter.atMost.blockNumber;
     params.last_log = filter.atMost.logIndex;
   }
-  return { parts, params };
+  return { conditions: parts, params };
 }
 
 /** ASC or DESC from our own constant, never from input. */
-const direction = (order: Page['order']): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
+const sortDirection = (order: Page['order']): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
 
 /**
  * One page of fills and one row more. Block order is time order (block times never fall), so (block, log index) is the stable order
  * by time, and the tables' own.
  */
 export function fillsSql(filter: FillFilter, page: Page, rare: 'looked for' | 'left out' = 'looked for'): Sql {
-  const source = sourceOf(filter);
-  const by = direction(page.order);
+  const source = tableFor(filter);
+  const by = sortDirection(page.order);
   const rows = page.limit + 1;
   const select = `SELECT ${columns}, ${roleColumn(source)} AS role`;
   const tokens = filter.tokenIds;
-  if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MERGED_TOKENS) {
-    const rest = whereOf({ ...filter, tokenIds: null }, page.order, rare);
+  if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MAX_MERGED_TOKENS) {
+    const rest = filterConditions({ ...filter, tokenIds: null }, page.order, rare);
     const branches = tokens.map((_token, index) => {
-      const own = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.parts];
-      return `(${select} FROM fills_by_token AS f ${textOf(own)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
+      const own = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.conditions];
+      return `(${select} FROM fills_by_token AS f ${whereClause(own)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
     });
     const named = Object.fromEntries(tokens.map((token, index) => [`token_${index}`, token]));
     return {
       text: `SELECT * FROM (${branches.join(' UNION ALL ')})
       ORDER BY block_number ${by}, log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${limits}`,
+      ${querySettings}`,
       params: { ...rest.params, ...named, rows, offset: page.offset, reach: rows + page.offset },
-      few: rows <= FEW_ROWS,
+      singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
     };
   }
-  const where = whereOf(filter, page.order, rare);
+  const where = filterConditions(filter, page.order, rare);
   return {
     text: `${select}
       FROM ${source} AS f
-      ${textOf(where.parts)}
+      ${whereClause(where.conditions)}
       ORDER BY f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${plainLimits}`,
+      ${simpleQuerySettings}`,
     params: { ...where.params, rows, offset: page.offset },
-    few: rows <= FEW_ROWS,
+    singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
   };
 }
 
 /** The newest fill of the filter, if any. */
-export function newestSql(filter: FillFilter): Sql {
-  const where = whereOf(filter, 'desc');
+export function newestFillSql(filter: FillFilter): Sql {
+  const where = filterConditions(filter, 'desc');
   return {
     text: `SELECT toUInt64(f.block_number) AS block_number, f.log_index AS log_index
-      FROM ${sourceOf(filter)} AS f
-      ${textOf(where.parts)}
+      FROM ${tableFor(filter)} AS f
+      ${whereClause(where.conditions)}
       ORDER BY f.block_number DESC, f.log_index DESC
       LIMIT 1
-      ${limits}`,
+      ${querySettings}`,
     params: where.params,
   };
 }
 
 /** What fills are put together by: one signed order, or what a wallet did in one transaction with one token. */
 export type Grouping = 'order_hash' | 'user_trade';
-const keysOf: Readonly<Record<Grouping, readonly string[]>> = {
+const groupKeys: Readonly<Record<Grouping, readonly string[]>> = {
   order_hash: ['order_hash'],
   user_trade: ['tx_hash', 'token_id', 'side'],
 };
@@ -201,7 +201,7 @@ const keysOf: Readonly<Record<Grouping, readonly string[]>> = {
  * The groups of a filter by their most recent fill. Newest first it streams: the first fill met of a group is its most recent one.
  * `newest_block` and `newest_log` place the group.
  */
-function groupsText(source: Source, where: string, order: Page['order'], keys: readonly string[]): string {
+function groupsQuery(source: FillsTable, where: string, order: Page['order'], keys: readonly string[]): string {
   const named = keys.map((key) => `f.${key} AS ${key}`).join(', ');
   const bare = keys.map((key) => `f.${key}`).join(', ');
   if (order === 'desc') {
@@ -220,33 +220,33 @@ function groupsText(source: Source, where: string, order: Page['order'], keys: r
 
 /** One page of fills, and one row more, with the fills of an order next to each other. */
 export function fillsByOrderSql(filter: FillFilter, page: Page): Sql {
-  const where = whereOf(filter, page.order);
-  const by = direction(page.order);
-  const source = sourceOf(filter);
+  const where = filterConditions(filter, page.order);
+  const by = sortDirection(page.order);
+  const source = tableFor(filter);
   const rows = page.limit + 1;
   // Every order has a fill, so the first (offset + rows) orders hold the first (offset + rows) fills.
   return {
-    text: `WITH orders AS (${groupsText(source, textOf(where.parts), page.order, keysOf.order_hash)})
+    text: `WITH orders AS (${groupsQuery(source, whereClause(where.conditions), page.order, groupKeys.order_hash)})
       SELECT ${columns}, ${roleColumn(source)} AS role
       FROM ${source} AS f INNER JOIN orders AS o ON f.order_hash = o.order_hash
-      ${textOf([...where.parts, 'f.order_hash IN (SELECT order_hash FROM orders)'])}
+      ${whereClause([...where.conditions, 'f.order_hash IN (SELECT order_hash FROM orders)'])}
       ORDER BY o.newest_block ${by}, o.newest_log ${by}, f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${limits}`,
+      ${querySettings}`,
     params: { ...where.params, rows, offset: page.offset, groups: page.offset + rows, first_group: 0 },
   };
 }
 
 /** One page of groups with the sums of their fills. */
 export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): Sql {
-  const where = whereOf(filter, page.order);
-  const by = direction(page.order);
-  const source = sourceOf(filter);
-  const keys = keysOf[grouping];
+  const where = filterConditions(filter, page.order);
+  const by = sortDirection(page.order);
+  const source = tableFor(filter);
+  const keys = groupKeys[grouping];
   const at = '(f.block_number, f.log_index)';
   const newest = (column: string) => `argMax(f.${column}, ${at})`;
   return {
-    text: `WITH chosen AS (${groupsText(source, textOf(where.parts), page.order, keys)})
+    text: `WITH chosen AS (${groupsQuery(source, whereClause(where.conditions), page.order, keys)})
       SELECT count() AS fill_count,
         toString(sum(toUInt256(f.usdc))) AS usdc, toString(sum(toUInt256(f.shares))) AS shares, toString(sum(toUInt256(f.fee))) AS fee, toString(sum(toUInt256(f.fee_shares))) AS fee_shares,
         toUnixTimestamp(min(f.timestamp)) AS first_fill_at, toUnixTimestamp(max(f.timestamp)) AS timestamp,
@@ -258,10 +258,10 @@ export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): S
         ${newest('maker')} AS maker, ${newest('taker')} AS taker, ${newest('builder')} AS builder,
         ${source === 'fills_by_wallet' ? `toString(${newest('role')})` : `'maker'`} AS role
       FROM ${source} AS f
-      ${textOf([...where.parts, `(${keys.map((key) => `f.${key}`).join(', ')}) IN (SELECT ${keys.join(', ')} FROM chosen)`])}
+      ${whereClause([...where.conditions, `(${keys.map((key) => `f.${key}`).join(', ')}) IN (SELECT ${keys.join(', ')} FROM chosen)`])}
       GROUP BY ${keys.map((key) => `f.${key}`).join(', ')}
       ORDER BY max(${at}) ${by}
-      ${limits}`,
+      ${querySettings}`,
     params: { ...where.params, groups: page.limit, first_group: page.offset },
   };
 }

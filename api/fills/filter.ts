@@ -1,4 +1,4 @@
-import type { ChainPosition } from './position.js';
+import type { LogPosition } from './log-position.js';
 
 /** What the fills are searched by, after slugs and conditions became token ids. Every condition that is not null must hold. */
 export interface FillFilter {
@@ -23,13 +23,13 @@ export interface FillFilter {
   /** Each match once: without the takers' own rows, which repeat the makers'. */
   readonly matchesOnly: boolean;
   /** Only fills beyond this one, in the direction of the walk. */
-  readonly beyond: ChainPosition | null;
+  readonly beyond: LogPosition | null;
   /** Only fills up to this one: the end of a walk that began earlier. */
-  readonly atMost: ChainPosition | null;
+  readonly atMost: LogPosition | null;
 }
 
 /** No condition. */
-export const everyFill: FillFilter = {
+export const allFills: FillFilter = {
   wallets: null,
   role: null,
   tokenIds: null,
@@ -55,13 +55,14 @@ export const onlyCombos = { min: COMBO_VERSION, max: COMBO_VERSION } as const;
 const MAX_UINT32 = 2 ** 32 - 1;
 
 /** Seconds moved to what the tables' clock can hold; null for undefined. */
-export const tableSeconds = (value: number | undefined): number | null =>
+export const clampToDateTimeSeconds = (value: number | undefined): number | null =>
   value === undefined ? null : Math.min(value, MAX_UINT32);
 
 export const NO_BUILDER = `0x${'0'.repeat(64)}`;
 
 /** The stored form of a builder code: '' for the code that means none. */
-export const storedBuilder = (code: string | undefined): string | null => (code === NO_BUILDER ? '' : (code ?? null));
+export const storedBuilderCode = (code: string | undefined): string | null =>
+  code === NO_BUILDER ? '' : (code ?? null);
 
 /** True when nothing can match. */
 export const matchesNothing = (filter: FillFilter): boolean =>
@@ -82,7 +83,7 @@ const RECENT_ROWS = 1_000;
  * there, and the table's parts carry their time bounds, so that all older ones are left closed. A full page of it is the page: block
  * order is time order.
  */
-export function recentOnly(filter: FillFilter, page: Page, nowS: number): FillFilter | null {
+export function recentFillsFilter(filter: FillFilter, page: Page, nowS: number): FillFilter | null {
   const sinceS = Math.floor(nowS) - RECENT_S;
   const narrow = [
     filter.wallets,

@@ -1,7 +1,7 @@
 /** The asset id that stands for USDC in a fill's legs. */
 export const COLLATERAL = '0';
 
-interface Signed {
+interface SignedOrder {
   /** Of the signed order. */
   readonly side: 'BUY' | 'SELL';
   readonly token_id: string;
@@ -19,7 +19,7 @@ export interface Legs {
 }
 
 /** What each side of a fill gave: a buyer's maker leg is USDC, a seller's the outcome token. */
-export function legsOf(row: Signed): Legs {
+export function legsOf(row: SignedOrder): Legs {
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);
   return row.side === 'BUY'

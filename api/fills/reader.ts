@@ -1,66 +1,85 @@
 import { badParameter } from '../errors/failure.js';
 import type { Tables } from '../tables/port.js';
 import {
+  type FillGroupRow,
   type FillRow,
   fillsByOrderSql,
   fillsSql,
   type Grouping,
-  type GroupRow,
   groupsSql,
-  newestSql,
-  rareFilterOf,
+  newestFillSql,
+  residualFilterOf,
 } from './fills.sql.js';
-import { type FillFilter, matchesNothing, type Page, recentOnly } from './filter.js';
-import { cut, type RowPage } from './paged.js';
-import { type ChainPosition, type Placed, positionOf } from './position.js';
+import { type FillFilter, matchesNothing, type Page, recentFillsFilter } from './filter.js';
+import { type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
+import type { PaginationSessions } from './pagination-sessions.js';
+import { type RowPage, toPage } from './read-page.js';
 import { type TokenSelection, tokensSql } from './tokens.sql.js';
-import type { Walks } from './walks.js';
 
 /** More tokens than this in one filter ask for a narrower one. */
 const MAX_TOKENS = 20_000;
 
 export interface FillReader {
   /** Fills in chain order. `walk` null, here and below: the filter's own bounds are all there are. */
-  fills(filter: FillFilter, page: Page, walk: string | null): Promise<RowPage<FillRow>>;
+  fills(filter: FillFilter, page: Page, sessionKey: string | null): Promise<RowPage<FillRow>>;
   /** Single fills, those of an order next to each other. */
-  fillsByOrder(filter: FillFilter, page: Page, walk: string | null): Promise<RowPage<FillRow>>;
-  groups(filter: FillFilter, page: Page, grouping: Grouping, walk: string | null): Promise<readonly GroupRow[]>;
+  fillsByOrder(filter: FillFilter, page: Page, sessionKey: string | null): Promise<RowPage<FillRow>>;
+  groups(
+    filter: FillFilter,
+    page: Page,
+    grouping: Grouping,
+    sessionKey: string | null,
+  ): Promise<readonly FillGroupRow[]>;
   /** Place of the newest fill of a filter. */
-  newest(filter: FillFilter): Promise<ChainPosition | null>;
+  newest(filter: FillFilter): Promise<LogPosition | null>;
   /** Token ids that fit all of the given names; null for no names. Throws ApiError when too many do. */
   tokens(selection: TokenSelection): Promise<readonly string[] | null>;
 }
 
 /** Pages of the fills' tables. A walk by offset newest first counts from the newest row of its first page. */
-export function createFillReader(deps: { tables: Tables; walks: Walks; nowMs: () => number }): FillReader {
-  const { tables, walks } = deps;
+export function createFillReader(deps: {
+  tables: Tables;
+  paginationSessions: PaginationSessions;
+  nowMs: () => number;
+}): FillReader {
+  const { tables, paginationSessions } = deps;
 
-  const newestOf = async (filter: FillFilter): Promise<ChainPosition | null> => {
+  const newestOf = async (filter: FillFilter): Promise<LogPosition | null> => {
     if (matchesNothing(filter)) return null;
-    const [newest] = await tables.rows<Placed>(newestSql(filter));
-    return newest === undefined ? null : positionOf(newest);
+    const [newest] = await tables.rows<LogPositionRow>(newestFillSql(filter));
+    return newest === undefined ? null : logPositionOf(newest);
   };
 
   /** The filter a page is read with. `fixed`: arriving fills move rows of this walk in either direction. */
-  const begun = async (filter: FillFilter, page: Page, walk: string | null, fixed: boolean): Promise<FillFilter> => {
-    if (walk === null || filter.beyond !== null || (page.order === 'asc' && !fixed)) return filter;
-    if (page.offset > 0) return { ...filter, atMost: walks.boundOf(walk) };
+  const withSnapshotBound = async (
+    filter: FillFilter,
+    page: Page,
+    sessionKey: string | null,
+    fixed: boolean,
+  ): Promise<FillFilter> => {
+    if (sessionKey === null || filter.beyond !== null || (page.order === 'asc' && !fixed)) return filter;
+    if (page.offset > 0) return { ...filter, atMost: paginationSessions.asOf(sessionKey) };
     if (page.order === 'desc') return filter;
     const bound = await newestOf(filter);
-    walks.begin(walk, bound);
+    paginationSessions.start(sessionKey, bound);
     return { ...filter, atMost: bound };
   };
-  const remember = (filter: FillFilter, page: Page, walk: string | null, first: Placed | undefined): void => {
-    if (walk === null || page.offset > 0 || page.order === 'asc' || filter.beyond !== null) return;
-    walks.begin(walk, first === undefined ? null : positionOf(first));
+  const remember = (
+    filter: FillFilter,
+    page: Page,
+    sessionKey: string | null,
+    first: LogPositionRow | undefined,
+  ): void => {
+    if (sessionKey === null || page.offset > 0 || page.order === 'asc' || filter.beyond !== null) return;
+    paginationSessions.start(sessionKey, first === undefined ? null : logPositionOf(first));
   };
 
   /** A page and one row more. */
   const read = async (filter: FillFilter, page: Page): Promise<readonly FillRow[]> => {
-    const rare = page.offset === 0 ? rareFilterOf(filter) : null;
-    if (rare !== null) {
+    const residual = page.offset === 0 ? residualFilterOf(filter) : null;
+    if (residual !== null) {
       const found = await tables.rows<FillRow>(fillsSql(filter, page, 'left out'));
-      const fitting = found.filter(rare);
+      const fitting = found.filter(residual);
       // Nothing went, or nothing comes behind it.
       if (fitting.length === found.length || found.length <= page.limit) return fitting;
     }
@@ -68,27 +87,27 @@ export function createFillReader(deps: { tables: Tables; walks: Walks; nowMs: ()
   };
 
   return {
-    async fills(filter, page, walk) {
-      if (matchesNothing(filter)) return cut<FillRow>([], page.limit);
-      const held = await begun(filter, page, walk, false);
-      const recent = recentOnly(held, page, deps.nowMs() / 1000);
+    async fills(filter, page, sessionKey) {
+      if (matchesNothing(filter)) return toPage<FillRow>([], page.limit);
+      const bounded = await withSnapshotBound(filter, page, sessionKey, false);
+      const recent = recentFillsFilter(bounded, page, deps.nowMs() / 1000);
       let found = recent === null ? [] : await read(recent, page);
-      if (found.length <= page.limit) found = await read(held, page);
-      remember(filter, page, walk, found[0]);
-      return cut(found, page.limit);
+      if (found.length <= page.limit) found = await read(bounded, page);
+      remember(filter, page, sessionKey, found[0]);
+      return toPage(found, page.limit);
     },
-    async fillsByOrder(filter, page, walk) {
-      if (matchesNothing(filter)) return cut<FillRow>([], page.limit);
-      const held = await begun(filter, page, walk, true);
-      const found = await tables.rows<FillRow>(fillsByOrderSql(held, page));
-      remember(filter, page, walk, found[0]);
-      return cut(found, page.limit);
+    async fillsByOrder(filter, page, sessionKey) {
+      if (matchesNothing(filter)) return toPage<FillRow>([], page.limit);
+      const bounded = await withSnapshotBound(filter, page, sessionKey, true);
+      const found = await tables.rows<FillRow>(fillsByOrderSql(bounded, page));
+      remember(filter, page, sessionKey, found[0]);
+      return toPage(found, page.limit);
     },
-    async groups(filter, page, grouping, walk) {
+    async groups(filter, page, grouping, sessionKey) {
       if (matchesNothing(filter)) return [];
-      const held = await begun(filter, page, walk, true);
-      const found = await tables.rows<GroupRow>(groupsSql(held, page, grouping));
-      remember(filter, page, walk, found[0]);
+      const bounded = await withSnapshotBound(filter, page, sessionKey, true);
+      const found = await tables.rows<FillGroupRow>(groupsSql(bounded, page, grouping));
+      remember(filter, page, sessionKey, found[0]);
       return found;
     },
     newest: newestOf,

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Facts, MarketFact, TokenFact } from '../catalogue/facts.js';
+import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
 import { createTitleLookup, untitled } from './titles.js';
 
-const market: MarketFact = {
+const market: MarketMetadata = {
   question: 'Snow?',
   slug: 'snow',
   image: null,
@@ -18,9 +18,9 @@ const market: MarketFact = {
   tagSlugs: [],
 };
 
-function titles(tokens: Readonly<Record<string, TokenFact>>) {
+function titles(tokens: Readonly<Record<string, TokenMetadata>>) {
   const asked: string[][] = [];
-  const facts: Facts = {
+  const facts: MetadataLookups = {
     tokensOf: async (ids) => new Map(ids.map((id) => [id, tokens[id] ?? null])),
     marketsOf: async (ids) => {
       asked.push([...ids]);

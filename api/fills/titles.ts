@@ -1,5 +1,5 @@
-import type { Facts, MarketFact, TokenFact } from '../catalogue/facts.js';
-import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Lookup } from '../catalog/cached-lookup.js';
+import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
 
 /** Condition and outcome index of a token, by catalogue or chain, and its names, by the catalogue; null where they know nothing. */
 export interface TokenTitle {
@@ -30,7 +30,7 @@ export const untitled: TokenTitle = {
 
 const INTEGER = /^\d{1,15}$/;
 
-const titleFrom = (token: TokenFact, market: MarketFact | null): TokenTitle => {
+const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTitle => {
   const eventId = market?.eventId ?? null;
   return {
     market: market?.question ?? null,
@@ -50,13 +50,13 @@ const titleFrom = (token: TokenFact, market: MarketFact | null): TokenTitle => {
 export type TitleLookup = Lookup<TokenTitle>;
 
 /** Titles from catalogue and chain. */
-export function createTitleLookup({ tokensOf, marketsOf }: Facts): TitleLookup {
+export function createTitleLookup({ tokensOf, marketsOf }: MetadataLookups): TitleLookup {
   return async (ids) => {
     const tokens = await tokensOf(ids);
     const markets = await marketsOf(
       [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId])),
     );
-    const titled = ([id, token]: [string, TokenFact | null]): [string, TokenTitle] => [
+    const titled = ([id, token]: [string, TokenMetadata | null]): [string, TokenTitle] => [
       id,
       token === null ? untitled : titleFrom(token, markets.get(token.conditionId) ?? null),
     ];

@@ -2,16 +2,16 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import { isTransient } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { plans, refusalStatus } from '../../schemas/plans.js';
+import { missingFeatureStatus, plans } from '../../schemas/plans.js';
+import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
 import { authenticate, type Caller, type KeyDirectory } from '../auth/caller.js';
-import { keyFrom } from '../auth/carriers.js';
-import { familyOf, renderFailure } from '../errors/dialects.js';
+import { apiGroupOf, renderFailure } from '../errors/error-formats.js';
 import { ApiError, type Failure } from '../errors/failure.js';
 import { limitKeyless } from '../limits/keyless.js';
-import type { Limiter } from '../limits/limiter.js';
+import type { RateLimiter } from '../limits/rate-limiter.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
-import { gate } from '../readiness/gate.js';
-import type { TableProgress } from '../readiness/progress.js';
+import { rejectUntilReady } from '../readiness/reject-until-ready.js';
+import type { TableProgress } from '../readiness/table-progress.js';
 import { cors, requestIdOf, requestIds } from './headers.js';
 import type { Reply, Route } from './route.js';
 import { guardHost, guardWrites } from './site-guards.js';
@@ -19,7 +19,7 @@ import { guardHost, guardWrites } from './site-guards.js';
 export interface AppDeps {
   readonly routes: readonly Route[];
   readonly keys: KeyDirectory;
-  readonly limiter: Limiter;
+  readonly limiter: RateLimiter;
   /** Requests without a valid key that one client address may send; the common limit unless given. */
   readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
@@ -32,7 +32,7 @@ export interface AppDeps {
   /** Names besides loopback names and IP addresses that requests may carry in `Host`. */
   readonly allowedHosts: readonly string[];
   /** scheme://host[:port] under which browsers reach this API; its pages may write. */
-  readonly ownOrigin: string;
+  readonly serverOrigin: string;
   /** Where a refused plan is sent to. */
   readonly upgradeUrl: string;
   /** Mounted before the routes: pages and assets. */
@@ -55,7 +55,7 @@ const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
 
 /** Why a body could not be read: whatever the reader says of it is the sender's doing, a broken compression included. */
-function bodyFailureOf(error: unknown): Failure {
+function toBodyFailure(error: unknown): Failure {
   const type = (error as { type?: unknown }).type;
   if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes: BODY_LIMIT_BYTES };
   const notJson = type === 'entity.parse.failed';
@@ -63,7 +63,7 @@ function bodyFailureOf(error: unknown): Failure {
 }
 
 /** What went wrong, as far as a caller may know. Anything unforeseen is `internal`. */
-function failureOf(error: unknown): Failure {
+function toFailure(error: unknown): Failure {
   if (error instanceof ApiError) return error.failure;
   if (error instanceof URIError) return { kind: 'bad_encoding' };
   const { status } = (error ?? {}) as { status?: unknown };
@@ -97,23 +97,23 @@ export function createApp(deps: AppDeps): Express {
     'method',
     'status',
   ]);
-  const failures = deps.metrics.counter('api_failures_total', 'Refused or failed requests', ['family', 'kind']);
+  const failures = deps.metrics.counter('api_failures_total', 'Rejected or failed requests', ['api_group', 'kind']);
 
-  app.use(requestIds(), guardHost(deps.allowedHosts), cors(), guardWrites(deps.ownOrigin));
+  app.use(requestIds(), guardHost(deps.allowedHosts), cors(), guardWrites(deps.serverOrigin));
   app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, perMinute: deps.keylessPerMinute }));
   deps.pages?.(app);
 
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
     if (route.auth === 'none') return null;
-    const caller = authenticate(keyFrom(request.headers, queryOf(request)), deps.keys);
+    const caller = authenticate(apiKeyFromRequest(request.headers, queryOf(request)), deps.keys);
     response.locals.caller = caller;
-    const gated = route.gate !== undefined && !plans[caller.plan].features[route.gate];
+    const gated = route.feature !== undefined && !plans[caller.plan].features[route.feature];
     const nowMs = deps.nowMs();
-    const verdict = await deps.limiter.admit(caller, { heavy: route.heavy === true && !gated, nowMs });
+    const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs });
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
-    if (verdict.refusal !== null) throw verdict.refusal;
-    if (gated && route.gate !== undefined) {
-      const status = refusalStatus[route.gate];
+    if (verdict.rejection !== null) throw verdict.rejection;
+    if (gated && route.feature !== undefined) {
+      const status = missingFeatureStatus[route.feature];
       throw new ApiError({ kind: 'plan_gate', tier: caller.plan, upgradeUrl: deps.upgradeUrl, status });
     }
     return caller;
@@ -145,12 +145,12 @@ export function createApp(deps: AppDeps): Express {
       if (route.body !== null) {
         await new Promise<void>((resolve, reject) => {
           readJson(request, response, (error?: unknown) =>
-            error === undefined ? resolve() : reject(new ApiError(bodyFailureOf(error), { cause: error })),
+            error === undefined ? resolve() : reject(new ApiError(toBodyFailure(error), { cause: error })),
           );
         });
       }
       const startedMs = response.locals.startedMs as number;
-      for (const [name, value] of Object.entries(gate(route.reads ?? [], deps.progress.current())))
+      for (const [name, value] of Object.entries(rejectUntilReady(route.reads ?? [], deps.progress.current())))
         response.setHeader(name, value);
       const reply = await route.handle(
         {
@@ -185,9 +185,9 @@ export function createApp(deps: AppDeps): Express {
   });
 
   const onError: ErrorRequestHandler = (error, request, response, next) => {
-    const failure = failureOf(error);
-    const family = familyOf(pathOf(request));
-    failures.inc({ family, kind: failure.kind });
+    const failure = toFailure(error);
+    const family = apiGroupOf(pathOf(request));
+    failures.inc({ api_group: family, kind: failure.kind });
     if (failure.kind === 'internal' || failure.kind === 'upstream') {
       const facts = { err: error, path: pathOf(request), requestId: requestIdOf(response) };
       if (failure.kind === 'internal') deps.logger.error(facts, 'request failed');

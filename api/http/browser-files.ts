@@ -11,9 +11,9 @@ export interface PageHost {
 }
 
 /** A folder of the source tree: modules for browsers are not compiled, so a compiled process takes them from there too. */
-function sourceFolder(room: string): string {
-  const fromSource = join(import.meta.dirname, '../..', room);
-  return existsSync(fromSource) ? fromSource : join(import.meta.dirname, '../../..', room);
+function sourceFolder(path: string): string {
+  const fromSource = join(import.meta.dirname, '../..', path);
+  return existsSync(fromSource) ? fromSource : join(import.meta.dirname, '../../..', path);
 }
 
 /** One file at one path, from memory. */
@@ -33,9 +33,9 @@ export function serveContent(host: PageHost, path: string, file: MemoryFile): vo
 /** A page's own modules at `<prefix>/<name>`; browsers run them as they are. */
 export function serveModules(
   host: PageHost,
-  options: { readonly prefix: string; readonly room: string; readonly names: readonly string[] },
+  options: { readonly prefix: string; readonly folder: string; readonly names: readonly string[] },
 ): void {
-  const folder = sourceFolder(options.room);
+  const folder = sourceFolder(options.folder);
   for (const name of options.names) {
     serveFile(host, `${options.prefix}/${name}`, { name: join(folder, name), type: JAVASCRIPT, maxAgeS: 0 });
   }

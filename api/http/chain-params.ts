@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MoneyError, parseMoney } from '../../schemas/primitives/money.js';
-import { parseCursor } from '../fills/position.js';
+import { parseCursor } from '../fills/log-position.js';
 import { integerFrom, type ParamDoc, patternParam } from './params.js';
 
 const MAX_UINT64 = 2n ** 64n - 1n;

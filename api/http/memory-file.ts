@@ -12,7 +12,7 @@ export interface MemoryFile {
 
 type Encoding = 'br' | 'gzip' | 'identity';
 /** Smaller ones fit into a packet either way. */
-const SMALLEST_PACKED_BYTES = 1024;
+const MIN_COMPRESSED_BYTES = 1024;
 const GZIP_LEVEL = 9;
 /** Higher takes seconds for the largest file and saves some percent. */
 const BROTLI_QUALITY = 6;
@@ -26,7 +26,7 @@ export function createMemoryFile(file: MemoryFile): (request: Request, response:
   const hash = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
   const packed = new Map<Encoding, Promise<Buffer>>();
   const bytesIn = (encoding: Encoding): Promise<Buffer> => {
-    const found = packed.get(encoding) ?? pack(identity, encoding);
+    const found = packed.get(encoding) ?? compress(identity, encoding);
     packed.set(encoding, found);
     return found;
   };
@@ -38,9 +38,9 @@ export function createMemoryFile(file: MemoryFile): (request: Request, response:
     response.setHeader('cache-control', file.maxAgeS === 0 ? 'no-cache' : `public, max-age=${file.maxAgeS}`);
     response.setHeader('x-content-type-options', 'nosniff');
     const match = request.headers['if-match'];
-    if (match !== undefined && !namesTag(match, tag))
+    if (match !== undefined && !matchesEtag(match, tag))
       throw Object.assign(new Error('If-Match failed'), { status: 412 });
-    if (namesTag(request.headers['if-none-match'] ?? '', tag)) {
+    if (matchesEtag(request.headers['if-none-match'] ?? '', tag)) {
       response.status(304).end();
       return;
     }
@@ -54,19 +54,19 @@ export function createMemoryFile(file: MemoryFile): (request: Request, response:
 }
 
 function encodingFor(request: Request, bytes: number): Encoding {
-  if (bytes < SMALLEST_PACKED_BYTES || request.headers['accept-encoding'] === undefined) return 'identity';
+  if (bytes < MIN_COMPRESSED_BYTES || request.headers['accept-encoding'] === undefined) return 'identity';
   // Not the client's order: it lists gzip first, and brotli is smaller.
   return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding) ?? 'identity';
 }
 
-function namesTag(header: string, tag: string): boolean {
+function matchesEtag(header: string, tag: string): boolean {
   return header
     .split(',')
     .map((entry) => entry.trim().replace(/^W\//, ''))
     .some((entry) => entry === tag || entry === '*');
 }
 
-function pack(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   if (encoding === 'gzip') return promisify(gzip)(bytes, { level: GZIP_LEVEL });
   if (encoding === 'identity') return Promise.resolve(bytes);
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };

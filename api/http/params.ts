@@ -17,11 +17,11 @@ export function integerFrom(text: string): number | null {
   return Number(value);
 }
 
-const missing = (name: string): string => `Missing required query parameter '${name}'`;
+const missingParameterMessage = (name: string): string => `Missing required query parameter '${name}'`;
 
 /** Text that must be there and not be empty. */
 export function requiredText(name: string) {
-  return z.string({ error: () => missing(name) }).min(1, missing(name));
+  return z.string({ error: () => missingParameterMessage(name) }).min(1, missingParameterMessage(name));
 }
 
 /** Optional or required whole number. Values outside of min..max are refused with `invalid`, or moved to the bound with `clamp`; one below 0 is a mistake with it too. */
@@ -68,7 +68,7 @@ export function choiceParam<const T extends string>(options: ParamDoc & { invali
 }
 
 /** Of a rejected value, so much stands in the error. */
-const SHOWN_VALUE = 80;
+const MAX_SHOWN_VALUE_LENGTH = 80;
 
 /** Text of a fixed form, lowercased. `echo`: the error ends with the value. */
 export function patternParam(options: ParamDoc & { invalid: string; pattern: RegExp; echo?: boolean }) {
@@ -77,7 +77,7 @@ export function patternParam(options: ParamDoc & { invalid: string; pattern: Reg
     .transform((text, context): string => {
       const lower = text.toLowerCase();
       if (!options.pattern.test(lower)) {
-        const value = options.echo === true ? `: ${text.slice(0, SHOWN_VALUE)}` : '';
+        const value = options.echo === true ? `: ${text.slice(0, MAX_SHOWN_VALUE_LENGTH)}` : '';
         context.addIssue({ code: 'custom', message: `${options.invalid}${value}` });
         return z.NEVER;
       }

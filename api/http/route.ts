@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
-import type { Family } from '../errors/dialects.js';
+import type { ApiGroup } from '../errors/error-formats.js';
 import { ApiError } from '../errors/failure.js';
-import type { TableGroup } from '../readiness/groups.js';
-import { type Aliases, holdAliases, type PickedQuery, pickQuery, refuseUnknown } from './query.js';
+import type { TableGroup } from '../readiness/table-groups.js';
+import {
+  type Aliases,
+  type QueryTexts,
+  readQueryTexts,
+  rejectUnknownParameters,
+  validateAliases,
+} from './query-parameters.js';
 
 /** What a handler may know about the request besides its inputs. */
 export interface RequestContext {
@@ -34,28 +40,28 @@ export interface ResponseSpec<T extends z.ZodType = z.ZodType> {
 }
 
 type Method = 'get' | 'post';
-type Inputs = z.ZodObject;
-type Out<S> = S extends z.ZodType ? z.output<S> : undefined;
+type InputSchema = z.ZodObject;
+type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-interface Common {
+interface RouteCommon {
   readonly method: Method;
   /** OpenAPI template: `/v1/event/{slug}`. */
   readonly path: string;
-  readonly family: Family;
+  readonly apiGroup: ApiGroup;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
   readonly auth: 'key' | 'none';
   /** Part of the product the caller's plan must have. */
-  readonly gate?: Feature;
+  readonly feature?: Feature;
   /** Takes a body of `application/json` only, and only when the request says that it is: other sites' pages cannot send that unasked. */
   readonly jsonOnly?: boolean;
   /** Draws from the heavy bucket too. */
-  readonly heavy?: boolean;
+  readonly isHeavy?: boolean;
   /** Other names of query parameters, each by the parameter it stands for. Both given must say the same. */
   readonly aliases?: Aliases;
   /** Query parameters that no client of the API sends are left alone: monitors and load balancers add their own. */
-  readonly anyQuery?: boolean;
+  readonly allowUnknownQuery?: boolean;
   /**
    * The table groups its answer is read from, first the one it is made of, then those that only add to it (titles, prices). While the first is
    * empty there is no answer; while any is loading the answer says so.
@@ -68,18 +74,18 @@ interface Common {
 }
 
 export interface RouteDefinition<
-  Q extends Inputs | undefined,
-  P extends Inputs | undefined,
+  Q extends InputSchema | undefined,
+  P extends InputSchema | undefined,
   B extends z.ZodType | undefined,
   R extends z.ZodType,
-> extends Common {
+> extends RouteCommon {
   /** Each field parses one query parameter from its text; repeated parameters never get here. */
   readonly query?: Q;
   readonly params?: P;
   readonly body?: B;
   readonly success: ResponseSpec<R> & { readonly status?: number };
   readonly handler: (
-    input: { readonly query: Out<Q>; readonly params: Out<P>; readonly body: Out<B> },
+    input: { readonly query: SchemaOutput<Q>; readonly params: SchemaOutput<P>; readonly body: SchemaOutput<B> },
     context: RequestContext,
   ) => Promise<Reply<z.input<R>>> | Reply<z.input<R>>;
 }
@@ -91,10 +97,10 @@ export interface RawInput {
 }
 
 /** A route with its types erased: what routing, OpenAPI and docs work with. */
-export interface Route extends Common {
-  readonly query: Inputs | null;
+export interface Route extends RouteCommon {
+  readonly query: InputSchema | null;
   readonly aliases: Aliases;
-  readonly params: Inputs | null;
+  readonly params: InputSchema | null;
   readonly body: z.ZodType | null;
   readonly success: ResponseSpec & { readonly status: number };
   /** Validates, then answers. Throws ApiError. */
@@ -102,30 +108,30 @@ export interface Route extends Common {
 }
 
 /** What a value is, by its schema. Throws ApiError with the first complaint, which names a parameter as the client did. */
-function check<S extends z.ZodType>(
+function parseInput<S extends z.ZodType>(
   schema: S,
   value: unknown,
   kind: 'bad_parameter' | 'bad_body',
-  cameBy: PickedQuery['cameBy'] = {},
+  usedAliases: QueryTexts['usedAliases'] = {},
 ): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const [name, text] = [String(issue?.path[0] ?? ''), issue?.message ?? 'Invalid input'];
-  const alias = cameBy[name];
+  const alias = usedAliases[name];
   throw new ApiError({ kind, message: alias === undefined ? text : text.replace(name, alias) });
 }
 
 /** The one way to declare a route: routing, validation, OpenAPI and docs are made from it. */
 export function defineRoute<
   R extends z.ZodType,
-  Q extends Inputs | undefined = undefined,
-  P extends Inputs | undefined = undefined,
+  Q extends InputSchema | undefined = undefined,
+  P extends InputSchema | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(definition: RouteDefinition<Q, P, B, R>): Route {
   const { query, params, body, success, handler, aliases = {}, ...common } = definition;
   const names = { schema: query ?? null, aliases };
-  holdAliases(names);
+  validateAliases(names);
   return {
     ...common,
     query: query ?? null,
@@ -134,12 +140,12 @@ export function defineRoute<
     body: body ?? null,
     success: { ...success, status: success.status ?? 200 },
     async handle(raw, context) {
-      if (common.anyQuery !== true) refuseUnknown(names, raw.query);
-      const picked = pickQuery(names, raw.query);
+      if (common.allowUnknownQuery !== true) rejectUnknownParameters(names, raw.query);
+      const texts = readQueryTexts(names, raw.query);
       const input = {
-        params: params === undefined ? undefined : check(params, raw.params, 'bad_parameter'),
-        query: query === undefined ? undefined : check(query, picked.values, 'bad_parameter', picked.cameBy),
-        body: body === undefined ? undefined : check(body, raw.body, 'bad_body'),
+        params: params === undefined ? undefined : parseInput(params, raw.params, 'bad_parameter'),
+        query: query === undefined ? undefined : parseInput(query, texts.values, 'bad_parameter', texts.usedAliases),
+        body: body === undefined ? undefined : parseInput(body, raw.body, 'bad_body'),
       };
       return handler(input as Parameters<typeof handler>[0], context);
     },

@@ -54,8 +54,8 @@ function raw(port: number, text: string, keepSending?: string): Promise<string> 
 const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 
 it('answers what is no request with an error object and ends the connection', async () => {
-  const patience = { headersMs: 100, requestMs: 200, stalledMs: 60_000 };
-  const server = await listen(express(), { host: '127.0.0.1', port: 0, patience });
+  const timeouts = { headersMs: 100, requestMs: 200, stalledMs: 60_000 };
+  const server = await listen(express(), { host: '127.0.0.1', port: 0, timeouts });
   try {
     const malformed = await raw(server.port, 'GET / HTTP/1.1\r\nBad Header\r\n\r\n');
     expect(malformed).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -81,8 +81,8 @@ it('lets go of a client that does not read its answer', async () => {
     });
     response.send(answer);
   });
-  const patience = { headersMs: 5_000, requestMs: 5_000, stalledMs: 300 };
-  const server = await listen(app, { host: '127.0.0.1', port: 0, patience });
+  const timeouts = { headersMs: 5_000, requestMs: 5_000, stalledMs: 300 };
+  const server = await listen(app, { host: '127.0.0.1', port: 0, timeouts });
   const socket = connect(server.port, '127.0.0.1');
   socket.on('error', () => undefined);
   try {

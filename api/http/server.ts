@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { type ClientPatience, createBoundedServer } from '../../infra/http/bounded-server.js';
+import { type ClientTimeouts, createBoundedServer } from '../../infra/http/bounded-server.js';
 
 export interface RunningServer {
   readonly host: string;
@@ -9,7 +9,7 @@ export interface RunningServer {
   close(drainMs: number): Promise<void>;
 }
 
-const PATIENCE: ClientPatience = { headersMs: 10_000, requestMs: 30_000, stalledMs: 70_000 };
+const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 30_000, stalledMs: 70_000 };
 /** Fits into 4,096 file descriptors, the usual hard limit, which Node raises its own to. */
 const MAX_CONNECTIONS = 4_000;
 /** A client that sends a little too much still reads its error. */
@@ -21,14 +21,14 @@ export async function listen(
   options: {
     host: string;
     port: number;
-    patience?: ClientPatience;
+    timeouts?: ClientTimeouts;
     maxConnections?: number;
     /** Called for each connection beyond `maxConnections`, which is closed as it comes. */
     onConnectionRejected?: () => void;
   },
 ): Promise<RunningServer> {
   const server = createBoundedServer(app, {
-    patience: options.patience ?? PATIENCE,
+    timeouts: options.timeouts ?? TIMEOUTS,
     maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
     onConnectionRejected: options.onConnectionRejected ?? (() => undefined),
     maxUnreadBytes: MAX_UNREAD_BYTES,

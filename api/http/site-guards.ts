@@ -14,9 +14,9 @@ export function guardHost(allowedHosts: readonly string[]): RequestHandler {
 }
 
 /** Rejects with 403 what web pages of other sites send by a method that can change something. `ownOrigin` is the public address. */
-export function guardWrites(ownOrigin: string): RequestHandler {
+export function guardWrites(serverOrigin: string): RequestHandler {
   return (request: Request, _response: Response, next: NextFunction) => {
-    if (!SAFE_METHODS.has(request.method)) rejectCrossOrigin(request, ownOrigin);
+    if (!SAFE_METHODS.has(request.method)) rejectCrossOrigin(request, serverOrigin);
     next();
   };
 }
@@ -25,18 +25,18 @@ export function guardWrites(ownOrigin: string): RequestHandler {
  * For pages and their assets: other sites may link to them (a navigation of the whole window), but neither load nor read them. The CORS
  * headers of the API do not apply here.
  */
-export function guardPage(ownOrigin: string): RequestHandler {
+export function guardPage(serverOrigin: string): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     response.removeHeader('access-control-allow-origin');
     response.removeHeader('access-control-expose-headers');
     const { headers } = request;
     const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-    if (!isLink) rejectCrossOrigin(request, ownOrigin);
+    if (!isLink) rejectCrossOrigin(request, serverOrigin);
     next();
   };
 }
 
-function rejectCrossOrigin(request: Request, ownOrigin: string): void {
-  const rejection = crossOriginRejection(browserHeadersOf(request.headers), [ownOrigin]);
+function rejectCrossOrigin(request: Request, serverOrigin: string): void {
+  const rejection = crossOriginRejection(browserHeadersOf(request.headers), [serverOrigin]);
   if (rejection !== undefined) throw new ApiError({ kind: 'forbidden', message: rejection });
 }

@@ -1,15 +1,15 @@
 import type { TtlCache } from '../cache/ttl-cache.js';
-import { nothingMade, type PnlReader, summaryOf, type WalletSummary } from '../pnl/reader.js';
+import { emptyPnlSummary, type PnlReader, type WalletSummary, walletSummaryFrom } from '../pnl/reader.js';
 import type { Tables } from '../tables/port.js';
 import {
-  type Board,
-  type BoardRow,
-  boardSql,
-  newestPictureSql,
+  type LeaderboardRow,
+  leaderboardSql,
+  newestSnapshotSql,
+  type RankingMetric,
   rankedByTokensSql,
   type VenueTotalsRow,
   venueTotalsSql,
-} from './boards.sql.js';
+} from './leaderboard.sql.js';
 
 export interface RankedWallet {
   readonly rank: number;
@@ -19,56 +19,60 @@ export interface RankedWallet {
 
 export interface LeaderboardReader {
   /** When the newest picture of a board was taken, as of a second ago at most; null before the first. */
-  newestPicture(board: Board): Promise<number | null>;
+  newestSnapshot(metric: RankingMetric): Promise<number | null>;
   /** Ranks after `afterRank` of a picture, one more than `rows` where there are more; none of a picture that is gone. */
-  ranks(board: Board, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
+  ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
   /** Wallets in the order of what they made with some tokens, at most MAX_RANK; at most `ORDER_MS` old. */
-  order(tokenIds: readonly string[], board: Board, name: string): Promise<readonly string[]>;
+  rankedWallets(tokenIds: readonly string[], metric: RankingMetric, name: string): Promise<readonly string[]>;
   /** Wallets with what they made with some tokens, in the order given. */
-  made(wallets: readonly string[], tokenIds: readonly string[]): Promise<readonly WalletSummary[]>;
+  summaries(wallets: readonly string[], tokenIds: readonly string[]): Promise<readonly WalletSummary[]>;
   totals(): Promise<VenueTotalsRow | null>;
 }
 
-const NEWEST_MS = 1_000;
+const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
 /** A picture never changes; that it is gone is noticed within this. */
-const PICTURE_MS = 60_000;
+const SNAPSHOT_CACHE_MS = 60_000;
 
 /** Oldest order of the wallets of a market. */
-export const ORDER_MS = 60_000;
+export const MAX_ORDER_AGE_MS = 60_000;
 
 /** Ranks of wallets: over everything from pictures taken in the background, over some markets from their holders. */
 export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache; pnl: PnlReader }): LeaderboardReader {
   const { tables, cache, pnl } = deps;
   return {
-    async newestPicture(board) {
-      const load = async () => (await tables.rows<{ at: number | string }>(newestPictureSql(board)))[0];
+    async newestSnapshot(metric) {
+      const load = async () => (await tables.rows<{ at: number | string }>(newestSnapshotSql(metric)))[0];
       const row = (
-        await cache.get(`leaderboard ${board} newest`, (found) => (found === undefined ? 0 : NEWEST_MS), load)
+        await cache.get(
+          `leaderboard ${metric} newest`,
+          (found) => (found === undefined ? 0 : NEWEST_SNAPSHOT_CACHE_MS),
+          load,
+        )
       ).value;
       return row === undefined ? null : Number(row.at);
     },
-    async ranks(board, takenAtMs, afterRank, rows) {
+    async ranks(metric, takenAtMs, afterRank, rows) {
       const load = async (): Promise<readonly RankedWallet[]> => {
-        const found = await tables.rows<BoardRow>(boardSql(board, takenAtMs, afterRank, rows));
+        const found = await tables.rows<LeaderboardRow>(leaderboardSql(metric, takenAtMs, afterRank, rows));
         return found.map((row) => ({
           rank: Number(row.rank),
           wallet: row.wallet,
-          summary: { ...summaryOf({ ...row, combo: false, last_at: 0 }), lastAtS: null },
+          summary: { ...walletSummaryFrom({ ...row, combo: false, last_at: 0 }), lastAtS: null },
         }));
       };
-      const name = `leaderboard ${board} ${takenAtMs} ${afterRank} ${rows}`;
-      return (await cache.get(name, (found) => (found.length === 0 ? 0 : PICTURE_MS), load)).value;
+      const name = `leaderboard ${metric} ${takenAtMs} ${afterRank} ${rows}`;
+      return (await cache.get(name, (found) => (found.length === 0 ? 0 : SNAPSHOT_CACHE_MS), load)).value;
     },
-    async order(tokenIds, board, name) {
+    async rankedWallets(tokenIds, metric, name) {
       const load = async () => {
         if (tokenIds.length === 0) return [];
-        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokenIds, board))).map((row) => row.id);
+        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokenIds, metric))).map((row) => row.id);
       };
-      return (await cache.get(`leaderboard ${board} ${name}`, ORDER_MS, load)).value;
+      return (await cache.get(`leaderboard ${metric} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },
-    async made(wallets, tokenIds) {
+    async summaries(wallets, tokenIds) {
       const summaries = await pnl.summaries(wallets, tokenIds);
-      return wallets.map((wallet) => summaries.get(wallet)?.markets ?? nothingMade);
+      return wallets.map((wallet) => summaries.get(wallet)?.markets ?? emptyPnlSummary);
     },
     async totals() {
       const [row] = await tables.rows<VenueTotalsRow>(venueTotalsSql());

@@ -79,7 +79,7 @@ describe('createApp', () => {
         nowMs: () => NOW_MS,
         trustedProxies: ['127.0.0.1'],
         allowedHosts: [],
-        ownOrigin: 'http://127.0.0.1',
+        serverOrigin: 'http://127.0.0.1',
         upgradeUrl: 'http://127.0.0.1/docs#plans',
       });
       const server = await listen(app, { host: '127.0.0.1', port: 0 });

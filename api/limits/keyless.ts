@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { commonLimits } from '../../schemas/plans.js';
+import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
 import type { KeyDirectory } from '../auth/caller.js';
-import { keyFrom } from '../auth/carriers.js';
 import { clientNetwork } from '../auth/client-ip.js';
 import { ApiError } from '../errors/failure.js';
 import { createAddressCounter } from './address-counter.js';
@@ -31,6 +31,6 @@ export function limitKeyless(options: { keys: KeyDirectory; nowMs: () => number;
 function hasValidKey(request: Request, keys: KeyDirectory): boolean {
   const at = request.originalUrl.indexOf('?');
   const query = new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
-  const key = keyFrom(request.headers, query);
+  const key = apiKeyFromRequest(request.headers, query);
   return key !== null && keys.lookup(key) !== null;
 }

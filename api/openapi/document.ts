@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { plans, refusalStatus } from '../../schemas/plans.js';
-import { renderFailure } from '../errors/dialects.js';
+import { missingFeatureStatus, plans } from '../../schemas/plans.js';
+import { renderFailure } from '../errors/error-formats.js';
 import type { Failure } from '../errors/failure.js';
-import type { Aliases } from '../http/query.js';
+import type { Aliases } from '../http/query-parameters.js';
 import { errorSchema, type ResponseSpec, type Route } from '../http/route.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -81,18 +81,18 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
       'A parameter is missing, malformed or unknown.',
       { kind: 'bad_parameter', message: 'Invalid limit. Max 100000' },
     ]);
-  } else if (route.anyQuery !== true) {
+  } else if (route.allowUnknownQuery !== true) {
     const failure = { kind: 'unknown_parameter', name: 'limit', nearest: null, known: [] } as const;
     list.push(['A query parameter; this endpoint takes none.', failure]);
   }
   if (route.auth === 'key') {
     list.push(['No key, or not shaped like one.', { kind: 'missing_key' }]);
     list.push(['Unknown or inactive key.', { kind: 'unknown_key' }]);
-    if (route.gate !== undefined && !plans.free.features[route.gate]) {
-      const status = refusalStatus[route.gate];
+    if (route.feature !== undefined && !plans.free.features[route.feature]) {
+      const status = missingFeatureStatus[route.feature];
       list.push(['The plan lacks this endpoint.', { kind: 'plan_gate', tier: 'free', upgradeUrl, status }]);
     }
-    const scope = route.heavy === true ? { scope: 'v3_heavy' } : {};
+    const scope = route.isHeavy === true ? { scope: 'v3_heavy' } : {};
     list.push([
       'Too many requests.',
       { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: 1000, ...scope },
@@ -126,7 +126,7 @@ function responses(route: Route, upgradeUrl: string): Json {
   for (const [status, spec] of Object.entries(route.otherResponses ?? {}))
     out[status] = response(spec, requestIdHeader);
   for (const [description, failure] of commonFailures(route, upgradeUrl)) {
-    const { status, body, headers } = renderFailure(route.family, failure);
+    const { status, body, headers } = renderFailure(route.apiGroup, failure);
     const known = out[String(status)];
     if (known !== undefined) continue;
     const extra = headers['retry-after'] === undefined ? requestIdHeader : { ...requestIdHeader, ...retryHeader };
@@ -142,8 +142,8 @@ function operation(route: Route, upgradeUrl: string): Json {
     route.cacheS === undefined
       ? undefined
       : `Cached: answers are at most ${route.cacheS} s old (\`Cache-Control\`, \`Age\`).`,
-    route.heavy === true ? 'Counts against the standard and the heavy limit; the stricter one decides.' : undefined,
-    route.gate !== undefined && !plans.free.features[route.gate] ? 'Paid plans only.' : undefined,
+    route.isHeavy === true ? 'Counts against the standard and the heavy limit; the stricter one decides.' : undefined,
+    route.feature !== undefined && !plans.free.features[route.feature] ? 'Paid plans only.' : undefined,
   ].filter((note) => note !== undefined);
   return {
     operationId: `${route.method}${route.path.replace(/[^A-Za-z0-9]+(\w)?/g, (_match, next: string | undefined) => (next ?? '').toUpperCase())}`,

@@ -1,11 +1,11 @@
-import { tableSeconds } from '../fills/filter.js';
+import { clampToDateTimeSeconds } from '../fills/filter.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { comboHoldingSql, type Granularity, type SeriesRow, type Span, seriesSql } from './series.sql.js';
-import { type OwnFeesRow, ownFeesSql, type SummaryRow, summariesSql } from './summaries.sql.js';
+import { type Granularity, hasCombosSql, type SeriesRow, type Span, seriesSql } from './series.sql.js';
+import { type SummaryRow, summariesSql, type WalletFeesRow, walletFeesSql } from './summaries.sql.js';
 
 /** What a wallet made, in base units and before fees. Counts are of positions, or of events within a span. */
-export interface Profit {
+export interface RealizedPnl {
   readonly realized: bigint;
   readonly grossProfit: bigint;
   readonly grossLoss: bigint;
@@ -13,7 +13,7 @@ export interface Profit {
   readonly losses: number;
 }
 
-export interface WalletSummary extends Profit {
+export interface WalletSummary extends RealizedPnl {
   readonly unrealized: bigint;
   readonly volume: bigint;
   readonly positions: number;
@@ -22,11 +22,11 @@ export interface WalletSummary extends Profit {
   readonly lastAtS: number | null;
 }
 
-export interface SpanProfit extends Profit {
+export interface SpanPnl extends RealizedPnl {
   readonly events: number;
 }
 
-export interface ProfitBucket extends SpanProfit {
+export interface PnlBucket extends SpanPnl {
   readonly startS: number;
 }
 
@@ -35,7 +35,7 @@ export interface WalletSummaries {
   readonly combos: WalletSummary;
 }
 
-export interface OwnFees {
+export interface WalletFees {
   readonly amount: bigint;
   readonly feeFills: number;
   readonly fills: number;
@@ -51,17 +51,17 @@ export interface PnlReader {
     tokenIds: readonly string[] | null,
   ): Promise<ReadonlyMap<string, WalletSummaries>>;
   /** At most `rows` buckets, oldest first; combos left out. */
-  series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly ProfitBucket[]>;
+  series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]>;
   /** The whole span. `tokenIds` null: of all tokens. */
-  within(
+  spanPnl(
     wallet: string,
     span: Span,
     options: { readonly tokenIds: readonly string[] | null; readonly combos: boolean },
-  ): Promise<SpanProfit>;
-  fees(wallet: string): Promise<OwnFees>;
+  ): Promise<SpanPnl>;
+  fees(wallet: string): Promise<WalletFees>;
 }
 
-export const nothingMade: WalletSummary = {
+export const emptyPnlSummary: WalletSummary = {
   realized: 0n,
   grossProfit: 0n,
   grossLoss: 0n,
@@ -74,9 +74,9 @@ export const nothingMade: WalletSummary = {
   lastAtS: null,
 };
 
-const nothingWithin: SpanProfit = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
+const emptySpanPnl: SpanPnl = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
 
-const profitOf = (row: SummaryRow | SeriesRow): Profit => ({
+const realizedPnlFrom = (row: SummaryRow | SeriesRow): RealizedPnl => ({
   realized: BigInt(row.realized),
   grossProfit: BigInt(row.gross_profit),
   grossLoss: BigInt(row.gross_loss),
@@ -85,8 +85,8 @@ const profitOf = (row: SummaryRow | SeriesRow): Profit => ({
 });
 
 /** A summary's row. */
-export const summaryOf = (row: SummaryRow): WalletSummary => ({
-  ...profitOf(row),
+export const walletSummaryFrom = (row: SummaryRow): WalletSummary => ({
+  ...realizedPnlFrom(row),
   unrealized: BigInt(row.unrealized),
   volume: BigInt(row.volume),
   positions: Number(row.positions),
@@ -95,9 +95,9 @@ export const summaryOf = (row: SummaryRow): WalletSummary => ({
 });
 
 /** The clock of the tables ends in 2106. */
-const held = (span: Span): Span => ({
-  afterS: tableSeconds(span.afterS) ?? 0,
-  beforeS: tableSeconds(span.beforeS) ?? 0,
+const clampedSpan = (span: Span): Span => ({
+  afterS: clampToDateTimeSeconds(span.afterS) ?? 0,
+  beforeS: clampToDateTimeSeconds(span.beforeS) ?? 0,
 });
 
 /** What wallets made: in all, and within spans of time. */
@@ -105,36 +105,36 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
   const { tables } = deps;
   /** Few wallets have any; for the others the sums of days do. */
   const hasCombos = async (wallet: string): Promise<boolean> =>
-    (await tables.rows<{ found: number }>(comboHoldingSql(wallet))).length > 0;
+    (await tables.rows<{ found: number }>(hasCombosSql(wallet))).length > 0;
   return {
     async summaries(wallets, tokenIds) {
       const found = new Map<string, WalletSummaries>(
-        wallets.map((wallet) => [wallet, { markets: nothingMade, combos: nothingMade }]),
+        wallets.map((wallet) => [wallet, { markets: emptyPnlSummary, combos: emptyPnlSummary }]),
       );
       if (wallets.length === 0 || tokenIds?.length === 0) return found;
       for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokenIds))) {
         const known = found.get(row.wallet);
         if (known === undefined) continue;
-        const summary = summaryOf(row);
+        const summary = walletSummaryFrom(row);
         found.set(row.wallet, boolFrom(row.combo) ? { ...known, combos: summary } : { ...known, markets: summary });
       }
       return found;
     },
     async series(wallet, span, group, rows) {
       const marketsOnly = await hasCombos(wallet);
-      const sql = seriesSql(wallet, held(span), { group, tokenIds: null, marketsOnly, rows });
+      const sql = seriesSql(wallet, clampedSpan(span), { group, tokenIds: null, marketsOnly, rows });
       const found = await tables.rows<SeriesRow>(sql);
-      return found.map((row) => ({ ...profitOf(row), startS: Number(row.bucket), events: Number(row.events) }));
+      return found.map((row) => ({ ...realizedPnlFrom(row), startS: Number(row.bucket), events: Number(row.events) }));
     },
-    async within(wallet, span, { tokenIds, combos }) {
-      if (tokenIds?.length === 0) return nothingWithin;
+    async spanPnl(wallet, span, { tokenIds, combos }) {
+      if (tokenIds?.length === 0) return emptySpanPnl;
       const marketsOnly = !combos && (await hasCombos(wallet));
-      const sql = seriesSql(wallet, held(span), { group: null, tokenIds, marketsOnly, rows: 1 });
+      const sql = seriesSql(wallet, clampedSpan(span), { group: null, tokenIds, marketsOnly, rows: 1 });
       const [row] = await tables.rows<SeriesRow>(sql);
-      return row === undefined ? nothingWithin : { ...profitOf(row), events: Number(row.events) };
+      return row === undefined ? emptySpanPnl : { ...realizedPnlFrom(row), events: Number(row.events) };
     },
     async fees(wallet) {
-      const [row] = await tables.rows<OwnFeesRow>(ownFeesSql(wallet));
+      const [row] = await tables.rows<WalletFeesRow>(walletFeesSql(wallet));
       const feeFills = Number(row?.fee_fills ?? 0);
       return {
         amount: BigInt(row?.fees ?? 0),

@@ -1,4 +1,4 @@
-import { isCombo } from '../../schemas/primitives/positions.sql.js';
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export type Granularity = 'hour' | 'day' | 'week' | 'month';
@@ -24,7 +24,7 @@ export interface SeriesRow {
 
 const sums = `toString(sum(toInt256(e.realized))) AS realized, toString(sum(toInt256(e.profit))) AS gross_profit,
         toString(sum(toInt256(e.loss))) AS gross_loss, sum(e.events) AS events, sum(e.wins) AS wins, sum(e.losses) AS losses`;
-const startOf: Readonly<Record<Granularity, string>> = {
+const bucketStart: Readonly<Record<Granularity, string>> = {
   hour: `toStartOfHour(e.at, 'UTC')`,
   day: `toStartOfDay(e.at, 'UTC')`,
   week: `toDateTime(toMonday(e.at, 'UTC'), 'UTC')`,
@@ -51,8 +51,8 @@ const wholeDays = `SELECT toDateTime(day, 'UTC') AS at, sum(realized_pnl) AS rea
         ${singleEvents(` AND (timestamp < toStartOfDay(${SPAN_START}) + INTERVAL 1 DAY OR timestamp >= toStartOfDay(${SPAN_END}))`)}`;
 
 /** Whether a wallet has positions in combos. */
-export const comboHoldingSql = (wallet: string): Sql => ({
-  text: `SELECT 1 AS found FROM positions WHERE wallet = {wallet:String} AND ${isCombo('token_id')} LIMIT 1`,
+export const hasCombosSql = (wallet: string): Sql => ({
+  text: `SELECT 1 AS found FROM positions WHERE wallet = {wallet:String} AND ${isComboSql('token_id')} LIMIT 1`,
   params: { wallet },
 });
 
@@ -81,9 +81,9 @@ export function seriesSql(wallet: string, span: Span, options: SeriesOptions): S
   if (tokenIds !== null) params.tokens = tokenIds;
   const summed = tokenIds === null && !marketsOnly && group !== 'hour';
   const named = tokenIds === null ? '' : ' AND token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))';
-  const within = marketsOnly ? `${named} AND NOT ${isCombo('token_id')}` : named;
+  const within = marketsOnly ? `${named} AND NOT ${isComboSql('token_id')}` : named;
   return {
-    text: `SELECT ${group === null ? '0' : `toUnixTimestamp(${startOf[group]})`} AS bucket, ${sums}
+    text: `SELECT ${group === null ? '0' : `toUnixTimestamp(${bucketStart[group]})`} AS bucket, ${sums}
       FROM (
         ${summed ? wholeDays : singleEvents(within)}
       ) AS e

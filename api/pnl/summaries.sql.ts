@@ -1,4 +1,4 @@
-import { isCombo, unrealizedOf } from '../../schemas/primitives/positions.sql.js';
+import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
 
@@ -27,11 +27,11 @@ export function summariesSql(wallets: readonly string[], tokenIds: readonly stri
   const params: Record<string, SqlValue> = { wallets };
   if (tokenIds !== null) params.tokens = tokenIds;
   return {
-    text: `SELECT p.wallet AS wallet, ${isCombo('p.token_id')} AS combo,
+    text: `SELECT p.wallet AS wallet, ${isComboSql('p.token_id')} AS combo,
         toString(sum(toInt256(p.realized_pnl))) AS realized,
         toString(sumIf(toInt256(p.realized_pnl), p.realized_pnl > 0)) AS gross_profit,
         toString(sumIf(toInt256(p.realized_pnl), p.realized_pnl < 0)) AS gross_loss,
-        toString(sum(${unrealizedOf('p', 'q')})) AS unrealized,
+        toString(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
         toString(sum(toUInt256(p.bought_usdc) + toUInt256(p.sold_usdc))) AS volume,
         count() AS positions, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
         countIf(p.size > 0 AND NOT q.resolved) AS open, toUnixTimestamp(max(p.last_at)) AS last_at
@@ -49,7 +49,7 @@ export function summariesSql(wallets: readonly string[], tokenIds: readonly stri
   };
 }
 
-export interface OwnFeesRow {
+export interface WalletFeesRow {
   /** Base units, as text. */
   readonly fees: string;
   readonly fee_fills: number | string;
@@ -61,7 +61,7 @@ export interface OwnFeesRow {
 }
 
 /** Fees of a wallet's own orders. */
-export const ownFeesSql = (wallet: string): Sql => ({
+export const walletFeesSql = (wallet: string): Sql => ({
   text: `SELECT toString(sum(toUInt128(fee))) AS fees, countIf(fee > 0) AS fee_fills, count() AS fills,
         toString(minIf(block_number, fee > 0)) AS first_block, toString(maxIf(block_number, fee > 0)) AS last_block,
         (SELECT toString(max(block_number)) FROM blocks) AS through_block

@@ -1,14 +1,14 @@
-import { isCombo } from '../../schemas/primitives/positions.sql.js';
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
-import { eventColumns, eventConditions, type PnlFilter, type PnlPlace } from './events.sql.js';
+import { eventColumns, eventConditions, type PnlEventCursor, type PnlEventFilter } from './pnl-events.sql.js';
 
 /** Events in combos; nulls do not filter. */
-export interface ComboFilter extends Omit<PnlFilter, 'wallet' | 'combosOnly'> {
+export interface ComboFilter extends Omit<PnlEventFilter, 'wallet' | 'combosOnly'> {
   /** Only of this wallet. */
   readonly wallet?: string | null;
 }
 
-const places = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
+const sortColumns = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
 
 /** One page of events and one row more, newest first. The newest version of each is picked in the order of the table. */
 export function comboEventsSql(filter: ComboFilter, page: { readonly limit: number; readonly offset: number }): Sql {
@@ -16,7 +16,7 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
   const { wallet = null } = filter;
   // One wallet's events are together in the other table.
   const table = wallet === null ? 'combo_events' : 'pnl_events';
-  const ofWallet = wallet === null ? [] : ['e.wallet = {wallet:String}', isCombo('e.token_id')];
+  const ofWallet = wallet === null ? [] : ['e.wallet = {wallet:String}', isComboSql('e.token_id')];
   const parts = [...ofWallet, ...conditions.parts];
   const params: Record<string, SqlValue> = {
     ...conditions.params,
@@ -24,12 +24,12 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
     rows: page.limit + 1,
     offset: page.offset,
   };
-  const bound = (name: string, than: string, at: PnlPlace | null) => {
+  const bound = (name: string, than: string, at: PnlEventCursor | null) => {
     if (at === null) return;
     // The first condition is the one a key range follows from.
     parts.push(`e.block_number <= {${name}_block:UInt64}`);
     parts.push(
-      `(${places.join(', ')}) ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
+      `(${sortColumns.join(', ')}) ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
     );
     params[`${name}_block`] = at.blockNumber;
     params[`${name}_log`] = at.logIndex;
@@ -42,8 +42,8 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
     text: `SELECT ${eventColumns}
       FROM ${table} AS e
       ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
-      ORDER BY ${[...places, 'e._offset'].map((column) => `${column} DESC`).join(', ')}
-      LIMIT 1 BY ${places.join(', ')}
+      ORDER BY ${[...sortColumns, 'e._offset'].map((column) => `${column} DESC`).join(', ')}
+      LIMIT 1 BY ${sortColumns.join(', ')}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
       SETTINGS max_execution_time = 10`,
     params,
@@ -57,9 +57,9 @@ export const comboStatuses = ['open', 'closed'] as const;
 export type ComboStatus = (typeof comboStatuses)[number];
 
 /** Only these ids can be combos': those of the modules 1 to 3. */
-const POSSIBLE = 'token_id >= bitShiftLeft(toUInt256(1), 248) AND token_id < bitShiftLeft(toUInt256(4), 248)';
+const COMBO_TOKEN_RANGE = 'token_id >= bitShiftLeft(toUInt256(1), 248) AND token_id < bitShiftLeft(toUInt256(4), 248)';
 
-const orders: Readonly<Record<ComboSort, string>> = {
+const orderQueries: Readonly<Record<ComboSort, string>> = {
   recent: `SELECT condition_id AS id
       FROM combo_markets
       GROUP BY id
@@ -68,7 +68,7 @@ const orders: Readonly<Record<ComboSort, string>> = {
       FROM (
         SELECT condition_id, toUInt128(0) AS usdc FROM combo_markets
         UNION ALL
-        SELECT concat('0x', lower(hex(bitShiftRight(token_id, 8)))), usdc FROM token_volumes WHERE ${POSSIBLE}
+        SELECT concat('0x', lower(hex(bitShiftRight(token_id, 8)))), usdc FROM token_volumes WHERE ${COMBO_TOKEN_RANGE}
       )
       WHERE condition_id IN (SELECT condition_id FROM combo_markets)
       GROUP BY id
@@ -77,7 +77,7 @@ const orders: Readonly<Record<ComboSort, string>> = {
 
 /** Combo conditions that something happened to, in an order. */
 export const comboOrderSql = (sort: ComboSort, rows: number): Sql => ({
-  text: `${orders[sort]}
+  text: `${orderQueries[sort]}
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
   params: { rows },

@@ -1,7 +1,7 @@
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
 import type { TtlCache } from '../cache/ttl-cache.js';
-import { MAX_RANKED } from '../catalogue/markets.sql.js';
-import { createWalks } from '../fills/walks.js';
+import { MAX_RANKED } from '../catalog/markets.sql.js';
+import { createPaginationSessions } from '../fills/pagination-sessions.js';
 import type { Tables } from '../tables/port.js';
 import {
   type ComboFilter,
@@ -14,7 +14,7 @@ import {
   comboOrderSql,
   comboVolumesSql,
 } from './combos.sql.js';
-import { type PnlPlace, type PnlRow, placeOf } from './events.sql.js';
+import { type PnlEventCursor, type PnlEventRow, pnlEventCursorOf } from './pnl-events.sql.js';
 import type { Price } from './position.js';
 import type { PositionReader } from './reader.js';
 
@@ -36,10 +36,10 @@ export interface ComboMarket {
 
 /** A part of the list of events. `walk` names who asks for what; `beyond`: the place the page begins after. */
 export interface ComboEventPage {
-  readonly walk: string;
+  readonly sessionKey: string;
   readonly limit: number;
   readonly offset: number;
-  readonly beyond: PnlPlace | null;
+  readonly beyond: PnlEventCursor | null;
 }
 
 export interface ComboReader {
@@ -50,7 +50,11 @@ export interface ComboReader {
   events(
     filter: Omit<ComboFilter, 'beyond' | 'atMost'>,
     page: ComboEventPage,
-  ): Promise<{ readonly rows: readonly PnlRow[]; readonly hasMore: boolean; readonly last: PnlPlace | null }>;
+  ): Promise<{
+    readonly rows: readonly PnlEventRow[];
+    readonly hasMore: boolean;
+    readonly last: PnlEventCursor | null;
+  }>;
   /** The first MAX_RANKED combo conditions in an order that is up to `ORDER_MS` old, of them those with a status; null: any. */
   order(sort: ComboSort, status: ComboStatus | null): Promise<readonly string[]>;
   /** Those of some conditions that have a status: open until the positions are settled, then closed. */
@@ -60,7 +64,7 @@ export interface ComboReader {
 }
 
 /** Oldest order of all combos. */
-export const ORDER_MS = 30_000;
+export const MAX_ORDER_AGE_MS = 30_000;
 
 /** Combos of everybody. */
 export function createComboReader(deps: {
@@ -71,8 +75,8 @@ export function createComboReader(deps: {
 }): ComboReader {
   const { tables, cache, positions } = deps;
   /** Ends of pages, by the walk and the offset after them; at offset 0 the newest event of the walk. */
-  const ends = createWalks<PnlPlace>(deps);
-  const at = (page: ComboEventPage, offset: number) => `${page.walk} @${offset}`;
+  const sessions = createPaginationSessions<PnlEventCursor>(deps);
+  const at = (page: ComboEventPage, offset: number) => `${page.sessionKey} @${offset}`;
   const withStatus: ComboReader['withStatus'] = async (conditionIds, status) => {
     if (status === null || conditionIds.length === 0) return conditionIds;
     const priceOf = await positions.prices(conditionIds.flatMap((id) => [...comboPositions(id)]));
@@ -82,12 +86,12 @@ export function createComboReader(deps: {
   return {
     async events(filter, page) {
       const counted = page.beyond === null;
-      const end = counted && page.offset > 0 ? ends.boundOf(at(page, page.offset)) : null;
-      const atMost = counted && page.offset > 0 && end === null ? ends.boundOf(at(page, 0)) : null;
+      const end = counted && page.offset > 0 ? sessions.asOf(at(page, page.offset)) : null;
+      const atMost = counted && page.offset > 0 && end === null ? sessions.asOf(at(page, 0)) : null;
       const found =
         filter.tokenIds?.length === 0
           ? []
-          : await tables.rows<PnlRow>(
+          : await tables.rows<PnlEventRow>(
               comboEventsSql(
                 { ...filter, beyond: page.beyond ?? end, atMost },
                 { limit: page.limit, offset: end === null ? page.offset : 0 },
@@ -95,10 +99,10 @@ export function createComboReader(deps: {
             );
       const rows = found.slice(0, page.limit);
       const [first, final] = [rows[0], rows.at(-1)];
-      const last = final === undefined ? null : placeOf(final);
+      const last = final === undefined ? null : pnlEventCursorOf(final);
       if (counted) {
-        if (page.offset === 0) ends.begin(at(page, 0), first === undefined ? null : placeOf(first));
-        if (last !== null) ends.begin(at(page, page.offset + rows.length), last);
+        if (page.offset === 0) sessions.start(at(page, 0), first === undefined ? null : pnlEventCursorOf(first));
+        if (last !== null) sessions.start(at(page, page.offset + rows.length), last);
       }
       return { rows, hasMore: found.length > page.limit, last };
     },
@@ -106,9 +110,9 @@ export function createComboReader(deps: {
     async order(sort, status) {
       const load = async () =>
         (await tables.rows<{ id: string }>(comboOrderSql(sort, MAX_RANKED))).map((row) => row.id);
-      const { value: all } = await cache.get(`combos ${sort}`, ORDER_MS, load);
+      const { value: all } = await cache.get(`combos ${sort}`, MAX_ORDER_AGE_MS, load);
       if (status === null) return all;
-      return (await cache.get(`combos ${sort} ${status}`, ORDER_MS, () => withStatus(all, status))).value;
+      return (await cache.get(`combos ${sort} ${status}`, MAX_ORDER_AGE_MS, () => withStatus(all, status))).value;
     },
     async markets(conditionIds) {
       if (conditionIds.length === 0) return [];

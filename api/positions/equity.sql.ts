@@ -11,7 +11,7 @@ export type EquityRow = Pick<
 };
 
 /** The clock of the tables ends in 2106. */
-const LAST_S = 2 ** 32 - 1;
+const MAX_DATETIME_S = 2 ** 32 - 1;
 
 /** Positions of a wallet by their first activity: what it holds before what it held, the ones touched last first. Unix seconds, both ends included. */
 export function equitySql(
@@ -23,11 +23,11 @@ export function equitySql(
   const params: Record<string, SqlValue> = { wallet, rows };
   if (first.fromS !== null) {
     parts.push(`p.first_at >= toDateTime({from:UInt32}, 'UTC')`);
-    params.from = Math.min(first.fromS, LAST_S);
+    params.from = Math.min(first.fromS, MAX_DATETIME_S);
   }
   if (first.toS !== null) {
     parts.push(`p.first_at <= toDateTime({to:UInt32}, 'UTC')`);
-    params.to = Math.min(first.toS, LAST_S);
+    params.to = Math.min(first.toS, MAX_DATETIME_S);
   }
   return {
     text: `SELECT toString(p.token_id) AS token, toString(p.size) AS size, toString(p.received) AS received, toString(p.avg_price) AS avg_price,

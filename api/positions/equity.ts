@@ -1,6 +1,6 @@
 import { divide } from '../../schemas/primitives/money.js';
-import type { Facts } from '../catalogue/facts.js';
-import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Lookup } from '../catalog/cached-lookup.js';
+import type { MetadataLookups } from '../catalog/metadata.js';
 import type { Tables } from '../tables/port.js';
 import { type EquityRow, equitySql } from './equity.sql.js';
 import { ordered } from './order.js';
@@ -36,14 +36,14 @@ export interface Equity {
 }
 
 /** What a curve is made of. */
-interface Step {
+interface PositionPnl {
   readonly tokenId: string;
   /** Positions whose market nobody knows are markets of their own. */
   readonly market: string;
-  readonly held: boolean;
+  readonly isOpen: boolean;
   /** All that was ever paid for it, base units of USD. */
   readonly paid: bigint;
-  readonly profit: bigint;
+  readonly pnl: bigint;
   readonly firstAtS: number;
   readonly lastAtS: number;
 }
@@ -51,7 +51,7 @@ interface Step {
 const RATIO_SCALE = 10n ** 18n;
 
 /** At most `most` points of a curve, evenly by their count, the first and the last among them. */
-export function thinned<Point>(points: readonly Point[], most: number): readonly Point[] {
+export function downsample<Point>(points: readonly Point[], most: number): readonly Point[] {
   if (points.length <= most) return points;
   return Array.from({ length: most }, (_, i) => {
     const index = Math.floor((i * (points.length - 1)) / (most - 1));
@@ -60,8 +60,8 @@ export function thinned<Point>(points: readonly Point[], most: number): readonly
 }
 
 /** The curve: positions in the order of their first activity, their profits cumulated. */
-function equityOf(steps: readonly Step[], maxMarkets: number | null): Omit<Equity, 'partial'> {
-  const id = (step: Step) => step.tokenId;
+function equityCurve(steps: readonly PositionPnl[], maxMarkets: number | null): Omit<Equity, 'partial'> {
+  const id = (step: PositionPnl) => step.tokenId;
   const newestFirst = ordered(steps, { key: (step) => BigInt(step.lastAtS), order: 'desc', id });
   const markets = [...new Set(newestFirst.map((step) => step.market))].slice(0, maxMarkets ?? undefined);
   const chosen = new Set(markets);
@@ -73,7 +73,7 @@ function equityOf(steps: readonly Step[], maxMarkets: number | null): Omit<Equit
   let perDollar = 0n;
   const raw: EquityPoint[] = [];
   const normalized: EquityPoint[] = [];
-  for (const { profit, paid, firstAtS } of listed) {
+  for (const { pnl: profit, paid, firstAtS } of listed) {
     pnl += profit;
     if (paid > 0n) perDollar += divide(profit * RATIO_SCALE, paid, 'half_up');
     raw.push({ atS: firstAtS, pnl });
@@ -82,7 +82,7 @@ function equityOf(steps: readonly Step[], maxMarkets: number | null): Omit<Equit
   return {
     positions: listed.length,
     markets: markets.length,
-    open: listed.filter((step) => step.held).length,
+    open: listed.filter((step) => step.isOpen).length,
     raw,
     normalized,
   };
@@ -90,26 +90,26 @@ function equityOf(steps: readonly Step[], maxMarkets: number | null): Omit<Equit
 
 /** The curve of a wallet, of at most MAX_POSITIONS positions: what it holds before what it held, the ones touched last first. */
 export async function readEquity(
-  deps: { readonly tables: Tables; readonly facts: Facts; readonly prices: Lookup<Price> },
+  deps: { readonly tables: Tables; readonly metadata: MetadataLookups; readonly prices: Lookup<Price> },
   wallet: string,
   filter: EquityFilter,
 ): Promise<Equity> {
   const found = await deps.tables.rows<EquityRow>(equitySql(wallet, filter, MAX_POSITIONS));
   const tokenIds = found.map((row) => row.token);
   const [abouts, prices] = await Promise.all([
-    deps.facts.tokensOf(tokenIds),
+    deps.metadata.tokensOf(tokenIds),
     filter.includeUnrealized ? deps.prices(tokenIds) : undefined,
   ]);
   const steps = found.map(
-    (row): Step => ({
+    (row): PositionPnl => ({
       tokenId: row.token,
       market: abouts.get(row.token)?.conditionId ?? row.token,
-      held: row.size !== '0',
+      isOpen: row.size !== '0',
       paid: BigInt(row.paid),
-      profit: prices === undefined ? BigInt(row.realized_pnl) : totalPnlOf(row, prices.get(row.token) ?? unpriced),
+      pnl: prices === undefined ? BigInt(row.realized_pnl) : totalPnlOf(row, prices.get(row.token) ?? unpriced),
       firstAtS: Number(row.first_at),
       lastAtS: Number(row.last_at),
     }),
   );
-  return { ...equityOf(steps, filter.maxMarkets), partial: found.length === MAX_POSITIONS };
+  return { ...equityCurve(steps, filter.maxMarkets), partial: found.length === MAX_POSITIONS };
 }

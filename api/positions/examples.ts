@@ -1,8 +1,8 @@
 import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../http/chain-params.js';
-import { type HeldPosition, positionFrom } from './position.js';
+import { type PositionWithMetadata, positionFrom } from './position.js';
 
 /** A made-up position, for the reference page. */
-export const exampleHeld: HeldPosition = {
+export const exampleOpenPosition: PositionWithMetadata = {
   ...positionFrom(
     {
       wallet: EXAMPLE_WALLET,
@@ -28,7 +28,7 @@ export const exampleHeld: HeldPosition = {
     },
     { usd: 550_000n, source: 'clob_mid', updatedAtS: 1790000100 },
   ),
-  about: {
+  metadata: {
     conditionId: `0x${'c1'.repeat(32)}`,
     market: 'Will it snow in Lisbon by May?',
     slug: 'snow-lisbon-may',
@@ -49,8 +49,8 @@ export const exampleHeld: HeldPosition = {
 };
 
 /** The same, all of it sold. */
-export const exampleClosed: HeldPosition = {
-  ...exampleHeld,
+export const exampleClosedPosition: PositionWithMetadata = {
+  ...exampleOpenPosition,
   size: 0n,
   initialValue: 0n,
   currentValue: 0n,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../schemas/primitives/money.js';
-import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Lookup } from '../catalog/cached-lookup.js';
 import type { Price } from './position.js';
-import { priceSource, sourceOf } from './price-fields.js';
+import { priceSource, priceSourceOf } from './price-fields.js';
 
 interface Market {
   readonly condition_id: string;
@@ -16,7 +16,7 @@ interface Market {
 export interface OutcomePrices {
   /** USD per share, decimal text: as the catalogue states it where nothing prices the outcome. */
   readonly texts: readonly string[];
-  readonly sources: readonly ReturnType<typeof sourceOf>[];
+  readonly sources: readonly ReturnType<typeof priceSourceOf>[];
   /** Unix seconds. */
   readonly updatedAtS: readonly (number | null)[];
 }
@@ -37,7 +37,7 @@ export async function outcomePricesOf(
             const usd = found[index]?.usd ?? null;
             return usd === null ? stated : String(moneyToNumber(usd));
           }),
-          sources: outcome_prices.map((_, index) => sourceOf(found[index] ?? { source: 'none' })),
+          sources: outcome_prices.map((_, index) => priceSourceOf(found[index] ?? { source: 'none' })),
           updatedAtS: outcome_prices.map((_, index) => found[index]?.updatedAtS ?? null),
         },
       ];
@@ -46,7 +46,7 @@ export async function outcomePricesOf(
 }
 
 /** Of a field of prices now, for its description. */
-export const PRICES_NOW =
+export const CURRENT_PRICES_DESCRIPTION =
   "The settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last fill and the catalogue's quote; without any of them what the catalogue states.";
 
 /** Where `outcomePrices` are from, and when. */

@@ -1,8 +1,8 @@
-import type { Facts, MarketFact, Resolution, TokenFact } from '../catalogue/facts.js';
-import type { Lookup } from '../catalogue/held-lookup.js';
+import type { Lookup } from '../catalog/cached-lookup.js';
+import type { MarketMetadata, MetadataLookups, Resolution, TokenMetadata } from '../catalog/metadata.js';
 
 /** What a position is about; nulls and empty lists where neither catalogue nor chain knows. */
-export interface Outcome {
+export interface OutcomeMetadata {
   readonly conditionId: string | null;
   readonly market: string | null;
   readonly slug: string | null;
@@ -25,7 +25,7 @@ export interface Outcome {
   readonly winner: number | null;
 }
 
-export const unknownOutcome: Outcome = {
+export const unknownOutcomeMetadata: OutcomeMetadata = {
   conditionId: null,
   market: null,
   slug: null,
@@ -45,22 +45,25 @@ export const unknownOutcome: Outcome = {
 };
 
 /** Token of the other outcome, of a market of two; null where that is not known. */
-export function oppositeOf({ outcomeIndex, tokenIds }: Pick<Outcome, 'outcomeIndex' | 'tokenIds'>): string | null {
+export function oppositeTokenOf({
+  outcomeIndex,
+  tokenIds,
+}: Pick<OutcomeMetadata, 'outcomeIndex' | 'tokenIds'>): string | null {
   return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
 }
 
 /** Both tokens of a condition in outcome order, by what the chain says of one of them. */
-function chainPair(tokenId: string, { outcomeIndex, otherTokenId }: TokenFact): readonly string[] {
+function chainTokenPair(tokenId: string, { outcomeIndex, otherTokenId }: TokenMetadata): readonly string[] {
   if (otherTokenId === null) return [];
   return outcomeIndex === 0 ? [tokenId, otherTokenId] : [otherTokenId, tokenId];
 }
 
-function outcomeFrom(
+function outcomeMetadataFrom(
   tokenId: string,
-  token: TokenFact,
-  market: MarketFact | null,
+  token: TokenMetadata,
+  market: MarketMetadata | null,
   resolution: Resolution | null,
-): Outcome {
+): OutcomeMetadata {
   const open = market?.closed === true ? 'closed' : 'live';
   return {
     conditionId: token.conditionId,
@@ -72,7 +75,7 @@ function outcomeFrom(
     outcome: token.outcome === '' ? null : token.outcome,
     outcomeIndex: token.outcomeIndex,
     outcomes: market?.outcomes ?? [],
-    tokenIds: market?.tokenIds ?? chainPair(tokenId, token),
+    tokenIds: market?.tokenIds ?? chainTokenPair(tokenId, token),
     negRisk: token.negRisk ?? market?.negRisk ?? null,
     endMs: market?.endMs ?? null,
     tagSlugs: market?.tagSlugs ?? null,
@@ -83,15 +86,24 @@ function outcomeFrom(
 }
 
 /** What positions are about, by token. */
-export function createOutcomeLookup({ tokensOf, marketsOf, resolutionsOf }: Facts): Lookup<Outcome> {
+export function createOutcomeMetadataLookup({
+  tokensOf,
+  marketsOf,
+  resolutionsOf,
+}: MetadataLookups): Lookup<OutcomeMetadata> {
   return async (ids) => {
     const tokens = await tokensOf(ids);
     const conditions = [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId]));
     const [markets, resolutions] = await Promise.all([marketsOf(conditions), resolutionsOf(conditions)]);
-    const about = (id: string, token: TokenFact | null): Outcome =>
+    const metadataOf = (id: string, token: TokenMetadata | null): OutcomeMetadata =>
       token === null
-        ? unknownOutcome
-        : outcomeFrom(id, token, markets.get(token.conditionId) ?? null, resolutions.get(token.conditionId) ?? null);
-    return new Map([...tokens].map(([id, token]) => [id, about(id, token)]));
+        ? unknownOutcomeMetadata
+        : outcomeMetadataFrom(
+            id,
+            token,
+            markets.get(token.conditionId) ?? null,
+            resolutions.get(token.conditionId) ?? null,
+          );
+    return new Map([...tokens].map(([id, token]) => [id, metadataOf(id, token)]));
   };
 }

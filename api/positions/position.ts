@@ -1,5 +1,5 @@
 import { divide, parseMoney } from '../../schemas/primitives/money.js';
-import type { Outcome } from './outcomes.js';
+import type { OutcomeMetadata } from './outcomes.js';
 import type { PositionRow, PriceRow } from './positions.sql.js';
 import type { HolderRow } from './top-holders.sql.js';
 
@@ -55,11 +55,11 @@ export interface Position {
 const ONE_18 = 10n ** 18n;
 const ONE_PRICE = 1_000_000n;
 /** Base units of shares at a price in 1e-6 USD. */
-export const marked = (shares: bigint, price: bigint): bigint => divide(shares * price, ONE_PRICE, 'half_up');
+export const valueAtPrice = (shares: bigint, price: bigint): bigint => divide(shares * price, ONE_PRICE, 'half_up');
 const secondsOf = (at: number | string | null): number | null => (at === null ? null : Number(at));
 
 /** What a position makes, in base units, and how that comes about. */
-function profitOf(
+function pnlOf(
   row: Pick<PositionRow, 'size' | 'received' | 'avg_price' | 'realized_pnl'>,
   price: Price,
 ): Pick<Position, 'size' | 'received' | 'avgPrice' | 'realizedPnl' | 'initialValue' | 'unrealizedPnl' | 'totalPnl'> {
@@ -69,17 +69,17 @@ function profitOf(
   const avgPrice = parseMoney(row.avg_price, 18);
   const realizedPnl = BigInt(row.realized_pnl);
   const initialValue = divide(tracked * avgPrice, ONE_18, 'half_up');
-  const unrealizedPnl = price.usd === null ? 0n : marked(tracked, price.usd) - initialValue;
+  const unrealizedPnl = price.usd === null ? 0n : valueAtPrice(tracked, price.usd) - initialValue;
   return { size, received, avgPrice, realizedPnl, initialValue, unrealizedPnl, totalPnl: realizedPnl + unrealizedPnl };
 }
 
 /** Realized and unrealized profit of a position at a price, before fees. */
-export const totalPnlOf = (row: Parameters<typeof profitOf>[0], price: Price): bigint => profitOf(row, price).totalPnl;
+export const totalPnlOf = (row: Parameters<typeof pnlOf>[0], price: Price): bigint => pnlOf(row, price).totalPnl;
 
 /** What lists of a token's holders show of a position. */
 export type Holder = Pick<
   Position,
-  | keyof ReturnType<typeof profitOf>
+  | keyof ReturnType<typeof pnlOf>
   | 'wallet'
   | 'tokenId'
   | 'totalBought'
@@ -91,7 +91,7 @@ export type Holder = Pick<
 
 /** The holder of a row at a price. */
 export function holderFrom(row: HolderRow, price: Price): Holder {
-  const profit = profitOf(row, price);
+  const profit = pnlOf(row, price);
   return {
     ...profit,
     wallet: row.wallet,
@@ -100,7 +100,7 @@ export function holderFrom(row: HolderRow, price: Price): Holder {
     fills: Number(row.fills),
     firstAtS: Number(row.first_at),
     price,
-    currentValue: price.usd === null ? 0n : marked(profit.size, price.usd),
+    currentValue: price.usd === null ? 0n : valueAtPrice(profit.size, price.usd),
   };
 }
 
@@ -125,6 +125,6 @@ export const positionId = (position: Pick<Position, 'wallet' | 'tokenId'>): stri
   [position.wallet, position.tokenId].join('-');
 
 /** A position, and what it is about. */
-export interface HeldPosition extends Position {
-  readonly about: Outcome;
+export interface PositionWithMetadata extends Position {
+  readonly metadata: OutcomeMetadata;
 }

@@ -1,4 +1,4 @@
-import { isCombo } from '../../schemas/primitives/positions.sql.js';
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Amounts as base units, all wide numbers as text; times Unix seconds. Meanings stand with the table. */
@@ -50,7 +50,7 @@ export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
 export const walletCombosSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
-      WHERE p.wallet = {wallet:String} AND ${isCombo('p.token_id')}
+      WHERE p.wallet = {wallet:String} AND ${isComboSql('p.token_id')}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
@@ -86,30 +86,31 @@ export type HolderSort =
   | 'last_at';
 
 /** Tokens that are told apart as numbers, by a branch each; more of them by their texts. */
-const FEW_TOKENS = 4;
-const priceAt = (index: number | string): string => `arrayElement({prices:Array(Int256)}, ${index})`;
+const MAX_BRANCHED_TOKENS = 4;
+const priceParameterAt = (index: number | string): string => `arrayElement({prices:Array(Int256)}, ${index})`;
 /** USD x 10^24: an integer, so that nothing is rounded before it is compared. The last of few tokens is what is none of the others. */
-function priceOf(tokens: number): string {
-  if (tokens === 0 || tokens > FEW_TOKENS) return priceAt('indexOf({tokens:Array(UInt256)}, p.token_id)');
+function priceExpression(tokens: number): string {
+  if (tokens === 0 || tokens > MAX_BRANCHED_TOKENS)
+    return priceParameterAt('indexOf({tokens:Array(UInt256)}, p.token_id)');
   const branches = Array.from(
     { length: tokens - 1 },
-    (_, n) => `p.token_id = arrayElement({tokens:Array(UInt256)}, ${n + 1}), ${priceAt(n + 1)}`,
+    (_, n) => `p.token_id = arrayElement({tokens:Array(UInt256)}, ${n + 1}), ${priceParameterAt(n + 1)}`,
   );
-  return tokens === 1 ? priceAt(1) : `multiIf(${branches.join(', ')}, ${priceAt(tokens)})`;
+  return tokens === 1 ? priceParameterAt(1) : `multiIf(${branches.join(', ')}, ${priceParameterAt(tokens)})`;
 }
 const PRICE_SCALE = 10n ** 12n;
 /** The parameter of the key of a ranking. */
 export const pricesParam = (by: Pick<HolderOrder, 'prices'>): bigint[] => by.prices.map((price) => price * PRICE_SCALE);
 /** A Decimal(38, 18) is a 128-bit number of 10^-18. */
-const average = `toInt256(reinterpret(p.avg_price, 'Int128'))`;
+const averagePrice = `toInt256(reinterpret(p.avg_price, 'Int128'))`;
 const tracked = 'toInt256(p.size - p.received)';
-const unrealized = (price: string) => `(${tracked} * (${price} - ${average}))`;
-const sorts: Readonly<Record<HolderSort, (price: string) => string>> = {
+const unrealized = (price: string) => `(${tracked} * (${price} - ${averagePrice}))`;
+const sortExpressions: Readonly<Record<HolderSort, (price: string) => string>> = {
   total_pnl: (price) => `toInt256(p.realized_pnl) * 1000000000000000000 + ${unrealized(price)}`,
   realized_pnl: () => 'p.realized_pnl',
   unrealized_pnl: unrealized,
   current_value: (price) => `toInt256(p.size) * ${price}`,
-  initial_value: () => `${tracked} * ${average}`,
+  initial_value: () => `${tracked} * ${averagePrice}`,
   size: () => 'p.size',
   total_bought: () => 'p.total_bought',
   volume: () => 'toUInt128(p.bought_usdc) + toUInt128(p.sold_usdc)',
@@ -117,7 +118,7 @@ const sorts: Readonly<Record<HolderSort, (price: string) => string>> = {
 };
 
 export type PositionStatus = 'open' | 'closed' | 'redeemed' | 'all';
-const statuses: Readonly<Record<PositionStatus, string>> = {
+const statusConditions: Readonly<Record<PositionStatus, string>> = {
   open: 'p.size > 0',
   closed: 'p.size = 0',
   redeemed: 'p.size = 0 AND p.last_redeemed_at IS NOT NULL',
@@ -144,15 +145,15 @@ export interface HolderOrder {
 }
 
 /** The first part of an ORDER BY. `tokens`: how many the filter has. */
-export const orderKey = (by: Pick<HolderOrder, 'sort' | 'order'>, tokens: number): string =>
-  `${sorts[by.sort](priceOf(tokens))} ${by.order === 'asc' ? 'ASC' : 'DESC'}`;
+export const orderByExpression = (by: Pick<HolderOrder, 'sort' | 'order'>, tokens: number): string =>
+  `${sortExpressions[by.sort](priceExpression(tokens))} ${by.order === 'asc' ? 'ASC' : 'DESC'}`;
 
 /** The filter as conditions on the alias `p`. Every value is a bound parameter. */
-export function holderWhere(filter: HolderFilter): {
+export function holderConditions(filter: HolderFilter): {
   readonly text: string;
   readonly params: Record<string, SqlValue>;
 } {
-  const parts = ['p.token_id IN {tokens:Array(UInt256)}', statuses[filter.status]];
+  const parts = ['p.token_id IN {tokens:Array(UInt256)}', statusConditions[filter.status]];
   const params: Record<string, SqlValue> = { tokens: filter.tokenIds.map(BigInt) };
   if (filter.minSize !== null) {
     parts.push('p.size >= {min_size:UInt64}');
@@ -167,12 +168,12 @@ export function holderWhere(filter: HolderFilter): {
 
 /** The holders of all tokens together, in the order asked for, ties by wallet, then token. */
 export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
-  const where = holderWhere(filter);
+  const where = holderConditions(filter);
   return {
     text: `SELECT p.wallet AS wallet, toString(p.token_id) AS token
       FROM positions_by_token AS p FINAL
       WHERE ${where.text}
-      ORDER BY ${orderKey(by, filter.tokenIds.length)}, p.wallet, p.token_id
+      ORDER BY ${orderByExpression(by, filter.tokenIds.length)}, p.wallet, p.token_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
     params: { ...where.params, prices: pricesParam(by), rows: by.rows },
@@ -190,7 +191,7 @@ export const positionsSql = (wallets: readonly string[], tokenIds: readonly stri
 });
 
 /** Place of a position among all of them, by its id. */
-export interface PositionPlace {
+export interface PositionKey {
   readonly wallet: string;
   readonly tokenId: string;
 }
@@ -202,7 +203,7 @@ export interface PositionPage {
   readonly minSize: bigint | null;
   readonly order: 'asc' | 'desc';
   /** Only what comes after this one, in the order of the page. */
-  readonly beyond: PositionPlace | null;
+  readonly beyond: PositionKey | null;
   readonly rows: number;
 }
 
@@ -213,7 +214,7 @@ export interface PositionPage {
 export function positionPageSql(page: PositionPage): Sql {
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
   const keys: string[] = [];
-  const parts = [statuses[page.status]];
+  const parts = [statusConditions[page.status]];
   const params: Record<string, SqlValue> = { rows: page.rows };
   if (page.beyond !== null) {
     const than = page.order === 'asc' ? '>' : '<';

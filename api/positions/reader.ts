@@ -1,10 +1,17 @@
 import type { Cached, TtlCache } from '../cache/ttl-cache.js';
-import type { Lookup } from '../catalogue/held-lookup.js';
-import { MAX_RANKED } from '../catalogue/markets.sql.js';
+import type { Lookup } from '../catalog/cached-lookup.js';
+import { MAX_RANKED } from '../catalog/markets.sql.js';
 import type { Tables } from '../tables/port.js';
-import { type PnlFilter, type PnlRow, pnlEventsSql, type SpanRow, tradeSpansSql } from './events.sql.js';
-import { type Outcome, unknownOutcome } from './outcomes.js';
-import { type HeldPosition, type Position, type Price, positionFrom, positionId, unpriced } from './position.js';
+import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
+import { type PnlEventFilter, type PnlEventRow, pnlEventsSql, type SpanRow, tradeSpansSql } from './pnl-events.sql.js';
+import {
+  type Position,
+  type PositionWithMetadata,
+  type Price,
+  positionFrom,
+  positionId,
+  unpriced,
+} from './position.js';
 import {
   type HolderFilter,
   type HolderSort,
@@ -25,20 +32,20 @@ export interface PositionReader {
    * Positions of a wallet with their prices and what they are about, at most MAX_POSITIONS: what it holds, then what it held, the ones touched last
    * first. A copy at most `ttlMs` old that the endpoints of this age share. Filters and orders are for the caller to make, of what is there.
    */
-  ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly HeldPosition[]>>;
+  ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly PositionWithMetadata[]>>;
   /** Positions of a wallet in combos, open and closed. */
-  combosOf(wallet: string): Promise<readonly Position[]>;
+  comboPositionsOf(wallet: string): Promise<readonly Position[]>;
   /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
-  holderOrder(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
+  rankedHolderIds(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
   /** Positions in the order of their ids; the same question after the last of them goes on without a gap. */
   page(page: PositionPage): Promise<readonly Position[]>;
   /** Positions by id, in the order of the ids; ids without a position are left out. */
   byId(ids: readonly string[]): Promise<readonly Position[]>;
   /** One page of a wallet's events and one row more, in chain order. */
   pnlEvents(
-    filter: PnlFilter,
+    filter: PnlEventFilter,
     page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
-  ): Promise<readonly PnlRow[]>;
+  ): Promise<readonly PnlEventRow[]>;
   /** First and last fill of positions, by position id; positions without a fill are left out. */
   tradeSpans(
     positions: readonly Pick<Position, 'wallet' | 'tokenId' | 'fills' | 'firstAtS'>[],
@@ -46,7 +53,7 @@ export interface PositionReader {
   readonly prices: Lookup<Price>;
 }
 
-const idParts = (id: string): readonly [string, string] => {
+const parsePositionId = (id: string): readonly [string, string] => {
   const at = id.indexOf('-');
   return [id.slice(0, at), id.slice(at + 1)];
 };
@@ -54,29 +61,29 @@ const idParts = (id: string): readonly [string, string] => {
 /** Positions and what happened to them, as the accounting left them. */
 export function createPositionReader(deps: {
   tables: Tables;
-  books: TtlCache;
+  walletPositionsCache: TtlCache;
   prices: Lookup<Price>;
-  outcomesOf: Lookup<Outcome>;
+  outcomesOf: Lookup<OutcomeMetadata>;
 }): PositionReader {
   const { tables, prices } = deps;
   return {
     prices,
     ofWallet: (wallet, ttlMs) =>
-      deps.books.get(`${wallet} ${ttlMs}`, ttlMs, async () => {
+      deps.walletPositionsCache.get(`${wallet} ${ttlMs}`, ttlMs, async () => {
         const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS));
         const tokenIds = rows.map((row) => row.token);
-        const [priceOf, aboutOf] = await Promise.all([prices(tokenIds), deps.outcomesOf(tokenIds)]);
+        const [priceOf, metadataOf] = await Promise.all([prices(tokenIds), deps.outcomesOf(tokenIds)]);
         return rows.map((row) => ({
           ...positionFrom(row, priceOf.get(row.token) ?? unpriced),
-          about: aboutOf.get(row.token) ?? unknownOutcome,
+          metadata: metadataOf.get(row.token) ?? unknownOutcomeMetadata,
         }));
       }),
-    async combosOf(wallet) {
+    async comboPositionsOf(wallet) {
       const rows = await tables.rows<PositionRow>(walletCombosSql(wallet, MAX_POSITIONS));
       const priceOf = await prices(rows.map((row) => row.token));
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
-    async holderOrder(filter, sort, order) {
+    async rankedHolderIds(filter, sort, order) {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
       const priceOf = await prices(filter.tokenIds);
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
@@ -92,7 +99,7 @@ export function createPositionReader(deps: {
     },
     async byId(ids) {
       if (ids.length === 0) return [];
-      const pairs = ids.map(idParts);
+      const pairs = ids.map(parsePositionId);
       const tokenIds = pairs.map(([, token]) => token);
       const [rows, priceOf] = await Promise.all([
         tables.rows<PositionRow>(
@@ -130,6 +137,6 @@ export function createPositionReader(deps: {
         ]),
       );
     },
-    pnlEvents: (filter, page) => tables.rows<PnlRow>(pnlEventsSql(filter, page)),
+    pnlEvents: (filter, page) => tables.rows<PnlEventRow>(pnlEventsSql(filter, page)),
   };
 }

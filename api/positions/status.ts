@@ -1,17 +1,17 @@
-import type { HeldPosition } from './position.js';
+import type { PositionWithMetadata } from './position.js';
 
 export const marketStatuses = ['live', 'resolved-win', 'resolved-loss', 'resolved-unknown', 'closed'] as const;
 export type MarketStatus = (typeof marketStatuses)[number];
 
-const WON = 1_000_000n;
+const FULL_PAYOUT = 1_000_000n;
 
 /** How the market of a position stands for it; a market whose outcomes share the payout is neither won nor lost. */
-export function marketStatusOf({ price, about }: Pick<HeldPosition, 'price' | 'about'>): MarketStatus {
+export function marketStatusOf({ price, metadata }: Pick<PositionWithMetadata, 'price' | 'metadata'>): MarketStatus {
   if (price.source === 'settlement') {
-    if (price.usd === WON) return 'resolved-win';
+    if (price.usd === FULL_PAYOUT) return 'resolved-win';
     return price.usd === 0n ? 'resolved-loss' : 'resolved-unknown';
   }
-  if (about.status !== 'resolved') return about.status;
-  if (about.winner === null || about.outcomeIndex === null) return 'resolved-unknown';
-  return about.winner === about.outcomeIndex ? 'resolved-win' : 'resolved-loss';
+  if (metadata.status !== 'resolved') return metadata.status;
+  if (metadata.winner === null || metadata.outcomeIndex === null) return 'resolved-unknown';
+  return metadata.winner === metadata.outcomeIndex ? 'resolved-win' : 'resolved-loss';
 }

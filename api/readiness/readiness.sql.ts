@@ -14,18 +14,18 @@ export const sinkProgressSql: Sql = {
       toString(toUnixTimestamp64Milli(argMax(record_time, next_offset))) AS time_ms
     FROM sink_progress GROUP BY sink, partition`,
   params: {},
-  few: true,
+  singleChunk: true,
 };
 
-export interface PictureRow {
+export interface SnapshotRow {
   readonly taken_ms: string;
   readonly ranked: string;
 }
 
 /** When the newest picture of all wallets was taken (0: never), and whether one of them has a wallet. */
-export const pictureSql: Sql = {
+export const newestSnapshotSql: Sql = {
   text: `SELECT toString(toUnixTimestamp64Milli(max(taken_at))) AS taken_ms,
       toString((SELECT count() FROM (SELECT 1 FROM leaderboards LIMIT 1))) AS ranked FROM venue_totals`,
   params: {},
-  few: true,
+  singleChunk: true,
 };

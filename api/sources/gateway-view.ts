@@ -1,5 +1,5 @@
 import type { Log, LogRecord } from '../../infra/log/port.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
@@ -17,8 +17,8 @@ export interface GatewayView extends FollowedTopic {
 }
 
 /** A gateway reports every 2 s; one that has not for this long is not counted. Clocks of different machines may differ by some seconds. */
-const SILENT_MS = 20_000;
-const PROCESS_KEYS = 'process:';
+const HEARTBEAT_TIMEOUT_MS = 20_000;
+const PROCESS_KEY_PREFIX = 'process:';
 
 /** Sums what the gateway processes report of themselves in topic `gateway.sessions`. */
 export function createGatewayView(deps: {
@@ -31,7 +31,7 @@ export function createGatewayView(deps: {
   const topic = topics.gatewaySessions.name;
   const processes = new Map<string, GatewayLoad & { readonly atMs: number }>();
   const apply = (record: LogRecord) => {
-    if (!record.key.startsWith(PROCESS_KEYS)) return;
+    if (!record.key.startsWith(PROCESS_KEY_PREFIX)) return;
     if (record.value === null) {
       processes.delete(record.key);
       return;
@@ -48,7 +48,7 @@ export function createGatewayView(deps: {
     load(nowMs) {
       const sum = { connections: 0, firehoses: 0 };
       for (const { connections, firehoses, atMs } of processes.values()) {
-        if (nowMs - atMs > SILENT_MS) continue;
+        if (nowMs - atMs > HEARTBEAT_TIMEOUT_MS) continue;
         sum.connections += connections;
         sum.firehoses += firehoses;
       }

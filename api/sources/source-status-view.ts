@@ -1,5 +1,5 @@
 import type { Log, LogRecord } from '../../infra/log/port.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
@@ -41,12 +41,12 @@ export function createSourceStatusView(deps: {
 }
 
 /** A source that has said nothing for this long (ingest repeats itself every few seconds) is taken for dead. */
-export const SOURCE_SILENT_MS = 20_000;
+export const SOURCE_HEARTBEAT_TIMEOUT_MS = 20_000;
 
 export type SourceHealth = 'connected' | 'disconnected' | 'silent';
 
 /** Health of a source as of now: what it said, unless it fell silent. */
 export function healthOf(status: SourceStatus, nowMs: number): SourceHealth {
-  if (nowMs - status.updated_at_ms > SOURCE_SILENT_MS) return 'silent';
+  if (nowMs - status.updated_at_ms > SOURCE_HEARTBEAT_TIMEOUT_MS) return 'silent';
   return status.connected ? 'connected' : 'disconnected';
 }

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
-import { FEW_ROWS, type Tables } from './port.js';
+import { SINGLE_CHUNK_MAX_ROWS, type Tables } from './port.js';
 
 /** Unknown table, unknown database: the processors have not made them yet. */
-const NOT_THERE_YET: ReadonlySet<string> = new Set(['60', '81']);
+const MISSING_TABLE_CODES: ReadonlySet<string> = new Set(['60', '81']);
 /** Memory of all statements together. A small engine is full for moments while it takes in a history: the next moment there is room. */
-const MEMORY_FULL = '241';
+const MEMORY_LIMIT_CODE = '241';
 /** Waits before a statement that found no room is asked again; after the last of them it counts as trouble. */
-const AGAIN_AFTER_MS = [100, 300];
+const RETRY_DELAYS_MS = [100, 300];
 const PING_TIMEOUT_MS = 2_000;
 /** Above the longest statement's own limit: only a database that hangs gets here. */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -18,13 +18,13 @@ const QUERY_TIMEOUT_MS = 15_000;
  * what works in the background (pictures of all wallets have priority 10).
  */
 const SETTINGS = { max_threads: 1, priority: '1' } as const;
-const FEW = { ...SETTINGS, max_result_rows: String(FEW_ROWS) } as const;
+const SINGLE_CHUNK_SETTINGS = { ...SETTINGS, max_result_rows: String(SINGLE_CHUNK_MAX_ROWS) } as const;
 
 /** A statement beyond its own limit will be beyond it again. */
-const foundNoRoom = (error: unknown): boolean =>
+const isMemoryLimitExceeded = (error: unknown): boolean =>
   error instanceof RetryableError &&
   error.cause instanceof ClickHouseError &&
-  error.cause.code === MEMORY_FULL &&
+  error.cause.code === MEMORY_LIMIT_CODE &&
   error.cause.message.includes('(total)');
 
 /** The tables behind the shared client. Tables that are not made yet, and a database that hangs, count as trouble that passes. */
@@ -36,24 +36,27 @@ export function createClickHouseTables(
   return {
     async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
       // Ends with the statement; the timer of AbortSignal.timeout would live for all of its time.
-      const late = new AbortController();
-      const { signal } = late;
-      const timer = setTimeout(() => late.abort(), queryTimeoutMs);
-      const ask = async (waits: readonly number[]): Promise<T[]> => {
-        const [waitMs, ...rest] = waits;
+      const timeout = new AbortController();
+      const { signal } = timeout;
+      const timer = setTimeout(() => timeout.abort(), queryTimeoutMs);
+      const queryWithRetry = async (delaysMs: readonly number[]): Promise<T[]> => {
+        const [waitMs, ...rest] = delaysMs;
         try {
-          return await client.query<T>(sql.text, sql.params, { signal, settings: sql.few === true ? FEW : SETTINGS });
+          return await client.query<T>(sql.text, sql.params, {
+            signal,
+            settings: sql.singleChunk === true ? SINGLE_CHUNK_SETTINGS : SETTINGS,
+          });
         } catch (error) {
-          if (waitMs === undefined || !foundNoRoom(error)) throw error;
+          if (waitMs === undefined || !isMemoryLimitExceeded(error)) throw error;
         }
         await sleep(waitMs, undefined, { signal });
-        return ask(rest);
+        return queryWithRetry(rest);
       };
       try {
-        return await ask(AGAIN_AFTER_MS);
+        return await queryWithRetry(RETRY_DELAYS_MS);
       } catch (error) {
         if (signal.aborted) throw new RetryableError(`No answer within ${queryTimeoutMs} ms`, { cause: error });
-        if (error instanceof ClickHouseError && NOT_THERE_YET.has(error.code)) {
+        if (error instanceof ClickHouseError && MISSING_TABLE_CODES.has(error.code)) {
           throw new RetryableError(`The tables are not there yet: ${error.message}`, { cause: error });
         }
         throw error;

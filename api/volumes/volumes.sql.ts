@@ -1,5 +1,5 @@
 import type { Page } from '../fills/filter.js';
-import type { ChainPosition } from '../fills/position.js';
+import type { LogPosition } from '../fills/log-position.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Lifetime sums of a token; each match once. Amounts are base units, as text. */
@@ -76,7 +76,7 @@ export interface ResolutionRow {
 /** One page of resolutions and one row more, newest first. */
 export function resolutionsPageSql(
   page: Page,
-  bounds: { beyond: ChainPosition | null; atMost: ChainPosition | null },
+  bounds: { beyond: LogPosition | null; atMost: LogPosition | null },
 ): Sql {
   const parts: string[] = [];
   const params: Record<string, SqlValue> = { rows: page.limit + 1, offset: page.offset };

@@ -1,5 +1,5 @@
 import type { Page } from '../fills/filter.js';
-import type { ChainPosition } from '../fills/position.js';
+import type { LogPosition } from '../fills/log-position.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export type WalletEventKind = 'split' | 'merge' | 'conversion' | 'redemption';
@@ -9,8 +9,8 @@ export interface WalletEventFilter {
   readonly kinds: readonly WalletEventKind[];
   readonly afterS: number | null;
   readonly beforeS: number | null;
-  readonly beyond: ChainPosition | null;
-  readonly atMost: ChainPosition | null;
+  readonly beyond: LogPosition | null;
+  readonly atMost: LogPosition | null;
 }
 
 export interface WalletEventRow {
@@ -32,8 +32,8 @@ const limits = 'SETTINGS max_execution_time = 10';
 interface Bounds {
   readonly afterS: number | null;
   readonly beforeS: number | null;
-  readonly beyond: ChainPosition | null;
-  readonly atMost: ChainPosition | null;
+  readonly beyond: LogPosition | null;
+  readonly atMost: LogPosition | null;
 }
 
 /** Time and place as conditions on the alias `e`; every value is a bound parameter. */

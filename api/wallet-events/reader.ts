@@ -1,8 +1,8 @@
-import { createHeldLookup, type Lookup } from '../catalogue/held-lookup.js';
-import { questionCountsSql } from '../catalogue/neg-risk.sql.js';
+import { createCachedLookup, type Lookup } from '../catalog/cached-lookup.js';
+import { questionCountsSql } from '../catalog/neg-risk.sql.js';
 import type { Page } from '../fills/filter.js';
-import { cut, type RowPage, readPage } from '../fills/paged.js';
-import type { Walks } from '../fills/walks.js';
+import type { PaginationSessions } from '../fills/pagination-sessions.js';
+import { type RowPage, readPage, toPage } from '../fills/read-page.js';
 import type { Tables } from '../tables/port.js';
 import {
   type FlowFilter,
@@ -19,10 +19,10 @@ import {
 export type OpenFilter<F> = Omit<F, 'atMost'>;
 
 export interface WalletEventReader {
-  events(filter: OpenFilter<WalletEventFilter>, page: Page, walk: string): Promise<RowPage<WalletEventRow>>;
+  events(filter: OpenFilter<WalletEventFilter>, page: Page, sessionKey: string): Promise<RowPage<WalletEventRow>>;
   /** One page within the filter's own bounds. */
   eventsWithin(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
-  flows(filter: OpenFilter<FlowFilter>, page: Page, walk: string): Promise<RowPage<FlowRow>>;
+  flows(filter: OpenFilter<FlowFilter>, page: Page, sessionKey: string): Promise<RowPage<FlowRow>>;
   flowTotals(filter: OpenFilter<FlowFilter>): Promise<FlowTotalsRow>;
   /** Questions of neg-risk markets, by market id; 0 where the catalogue knows none. */
   questionCounts: Lookup<number>;
@@ -31,25 +31,25 @@ export interface WalletEventReader {
 /** Pages of what wallets did besides trading. */
 export function createWalletEventReader(deps: {
   tables: Tables;
-  walks: Walks;
+  paginationSessions: PaginationSessions;
   nowMs: () => number;
 }): WalletEventReader {
-  const { tables, walks } = deps;
+  const { tables, paginationSessions } = deps;
   return {
-    events: (filter, page, walk) =>
+    events: (filter, page, sessionKey) =>
       readPage({
-        walks,
-        walk,
+        paginationSessions,
+        sessionKey,
         page,
         beyond: filter.beyond,
         load: (atMost) => tables.rows<WalletEventRow>(walletEventsSql({ ...filter, atMost }, page)),
       }),
     eventsWithin: async (filter, page) =>
-      cut(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
-    flows: (filter, page, walk) =>
+      toPage(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
+    flows: (filter, page, sessionKey) =>
       readPage({
-        walks,
-        walk,
+        paginationSessions,
+        sessionKey,
         page,
         beyond: filter.beyond,
         load: (atMost) => tables.rows<FlowRow>(flowsSql({ ...filter, atMost }, page)),
@@ -58,9 +58,9 @@ export function createWalletEventReader(deps: {
       const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql({ ...filter, beyond: null, atMost: null }));
       return row ?? { rows: 0, deposited: '0', withdrawn: '0' };
     },
-    questionCounts: createHeldLookup({
+    questionCounts: createCachedLookup({
       unknown: 0,
-      packed: { pack: String, unpack: Number },
+      codec: { pack: String, unpack: Number },
       nowMs: deps.nowMs,
       read: async (ids) => {
         const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));

@@ -6,7 +6,7 @@ import type { ChainState } from './ports.js';
 const GET_OWNERS = '0xa0e67e2b';
 const TIMEOUT_MS = 5_000;
 
-interface Answer {
+interface JsonRpcResponse {
   readonly id?: unknown;
   readonly result?: unknown;
   readonly error?: unknown;
@@ -27,7 +27,9 @@ export function ownersFrom(result: unknown): readonly string[] | null {
 
 /** Over a node's HTTP JSON-RPC. */
 export function createChainState(options: { url: string; timeoutMs?: number }): ChainState {
-  const batch = async (calls: readonly { method: string; params: readonly unknown[] }[]): Promise<Answer[]> => {
+  const batch = async (
+    calls: readonly { method: string; params: readonly unknown[] }[],
+  ): Promise<JsonRpcResponse[]> => {
     let answers: unknown;
     try {
       const response = await fetch(options.url, {
@@ -43,7 +45,7 @@ export function createChainState(options: { url: string; timeoutMs?: number }): 
       throw new RetryableError('The node cannot be reached', { cause: error });
     }
     if (!Array.isArray(answers)) throw new RetryableError('The node did not answer the batch');
-    return calls.map((_call, id) => (answers as Answer[]).find((answer) => answer?.id === id) ?? {});
+    return calls.map((_call, id) => (answers as JsonRpcResponse[]).find((answer) => answer?.id === id) ?? {});
   };
   return {
     async deployed(addresses) {

@@ -4,7 +4,7 @@ import type { Sql, Tables } from '../tables/port.js';
 import { createResolver } from './resolve.js';
 
 /** Tables that have seen these wallets. */
-const seeing = (...wallets: string[]): Tables => ({
+const tablesWith = (...wallets: string[]): Tables => ({
   reachable: async () => true,
   rows: async <T>(sql: Sql) =>
     (sql.params.addresses as string[]).filter((one) => wallets.includes(one)).map((wallet) => ({ wallet }) as T),
@@ -13,7 +13,7 @@ const owner = `0x${'1'.repeat(40)}`;
 
 it('without a node, wallets that were seen count as deployed', async () => {
   const own = walletsOf(owner);
-  const resolve = createResolver({ tables: seeing(own.proxy, own.safe), chain: null, profiles: null });
+  const resolve = createResolver({ tables: tablesWith(own.proxy, own.safe), chain: null, profiles: null });
   expect(await resolve(owner)).toMatchObject({
     safe: own.safe,
     eoa: owner,

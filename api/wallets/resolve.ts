@@ -28,7 +28,7 @@ export interface Resolved {
   }[];
 }
 
-const typeOf: Readonly<Record<WalletKind, WalletType>> = {
+const walletTypeOf: Readonly<Record<WalletKind, WalletType>> = {
   deposit_beacon: 'deposit_wallet',
   deposit_uups: 'deposit_wallet',
   safe: 'safe',
@@ -46,25 +46,29 @@ export interface ResolveDeps {
 }
 
 /** All wallets of a key; null where none is deployed and none is named. `named`: the wallet a name belongs to. */
-function ofOwner(eoa: string, deployed: ReadonlySet<string>, named: string | null): Omit<Resolved, 'username'> | null {
+function walletsOfOwner(
+  eoa: string,
+  deployed: ReadonlySet<string>,
+  named: string | null,
+): Omit<Resolved, 'username'> | null {
   const addresses = walletsOf(eoa);
   const existing = preference.filter((kind) => deployed.has(addresses[kind]));
   const byName = preference.find((kind) => addresses[kind] === named);
   const current = existing[0] ?? byName;
   if (current === undefined) return null;
   const first = (type: WalletType) => {
-    const kind = existing.find((one) => typeOf[one] === type);
+    const kind = existing.find((one) => walletTypeOf[one] === type);
     return kind === undefined ? null : addresses[kind];
   };
   const listed = existing.includes(current) ? existing : [current, ...existing];
   return {
     safe: addresses[current],
     eoa,
-    type: typeOf[current],
+    type: walletTypeOf[current],
     wallets: { deposit_wallet: first('deposit_wallet'), safe: first('safe'), proxy_wallet: first('proxy') },
     wallet_details: listed.map((kind) => ({
       address: addresses[kind],
-      wallet_type: typeOf[kind],
+      wallet_type: walletTypeOf[kind],
       deployed: existing.includes(kind),
       current: kind === current,
     })),
@@ -88,12 +92,12 @@ export function createResolver(deps: ResolveDeps): (query: string) => Promise<Re
   const ofAddress = async (address: string, named: string | null): Promise<Omit<Resolved, 'username'> | null> => {
     const candidates = Object.values(walletsOf(address));
     const existing = await deployed([address, ...candidates]);
-    const asOwner = ofOwner(address, existing, named);
+    const asOwner = walletsOfOwner(address, existing, named);
     if (asOwner !== null) return asOwner;
     const owners = chain === null || !existing.has(address) ? null : await chain.ownersOf(address);
     const [owner] = owners ?? [];
     if (owner !== undefined) {
-      const all = ofOwner(owner, await deployed(Object.values(walletsOf(owner))), named);
+      const all = walletsOfOwner(owner, await deployed(Object.values(walletsOf(owner))), named);
       if (all !== null) return all;
     }
     const known =

@@ -1,10 +1,10 @@
+import { hashKey } from '../../schemas/api-keys.js';
 import type { Codec } from '../../schemas/codec.js';
-import { hashKey } from '../../schemas/keys.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { Account, Key, Outcome, Plan } from '../../schemas/types.gen.js';
 import type { Log, LogRecord } from '../log/port.js';
-import type { OnUnreadable } from '../telemetry/unreadable.js';
+import type { OnUnreadable } from '../telemetry/unreadable-records.js';
 
 export type KeyLookup =
   | { readonly status: 'unknown' }

@@ -3,7 +3,7 @@ import { ClickHouseError, ClickHouseLogLevel, type ClickHouseSettings, createCli
 import { FatalError, RetryableError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ddlFor } from './cluster-ddl.js';
-import { rowsOf } from './rows.js';
+import { parseRows } from './rows.js';
 
 export type QueryParams = Readonly<Record<string, unknown>>;
 
@@ -42,7 +42,7 @@ export interface ClickHouse {
   /** As insertRows, with rows already encoded, e.g. RowBinary or JSONEachRow. */
   insertBytes(table: string, format: string, data: Uint8Array, options?: InsertOptions): Promise<void>;
   /** In a cluster: waits until this node holds what other nodes have acked for the replicated table. */
-  settle(table: string): Promise<void>;
+  syncReplica(table: string): Promise<void>;
   /** Throws RetryableError when the server does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -55,11 +55,11 @@ export interface ClickHouseConfig {
   readonly database: string;
   readonly cluster?: string;
   /** How long a statement may be silent before it counts as lost; five minutes unless told. */
-  readonly patienceMs?: number;
+  readonly requestTimeoutMs?: number;
 }
 
 /** One insert = one block, so that one token covers all of its rows and their rows in the views. */
-const ONE_BLOCK: ClickHouseSettings = {
+const SINGLE_BLOCK_SETTINGS: ClickHouseSettings = {
   max_insert_block_size: '100000000',
   min_insert_block_size_rows: '100000000',
   min_insert_block_size_bytes: '10000000000',
@@ -105,7 +105,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
   const client = createClient({
     ...common,
     database: config.database,
-    request_timeout: config.patienceMs ?? 300_000,
+    request_timeout: config.requestTimeoutMs ?? 300_000,
     max_open_connections: 16,
     // Below the server's keep-alive, so that it never closes a socket a request is being written to.
     keep_alive: { enabled: true, idle_socket_ttl: 2500 },
@@ -120,7 +120,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
     try {
       return await work();
     } catch (error) {
-      throw toServiceError(error, what);
+      throw translateError(error, what);
     }
   };
   const options = (extra: QueryOptions) => ({
@@ -147,7 +147,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
         for (const row of rows) yield row.json<T>();
       }
     } catch (error) {
-      throw toServiceError(error, 'query');
+      throw translateError(error, 'query');
     } finally {
       result.close();
     }
@@ -168,7 +168,9 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
         ? {}
         : { insert_deduplication_token: extra.dedupToken, deduplicate_blocks_in_dependent_materialized_views: 1 };
     const query = `INSERT INTO ${target(table)}${columns === undefined ? '' : ` (${columns.join(', ')})`} FORMAT ${format}`;
-    await call(`insert into ${table}`, () => post(query, data, { ...ONE_BLOCK, ...dedup, ...extra.settings }));
+    await call(`insert into ${table}`, () =>
+      post(query, data, { ...SINGLE_BLOCK_SETTINGS, ...dedup, ...extra.settings }),
+    );
   }
   /** Rows as bytes: the client library would pass them through a string or a stream of rows. */
   async function post(query: string, data: Uint8Array, settings: ClickHouseSettings): Promise<void> {
@@ -206,7 +208,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
           ...options(extra),
         });
         // Not its json(): that passes each row through a pipeline of streams, which costs more than parsing it.
-        return rowsOf<T>(await result.text(), exceptionTagOf(result.response_headers));
+        return parseRows<T>(await result.text(), exceptionTagOf(result.response_headers));
       }),
     command: (sql, params = {}, extra = {}) =>
       call('command', async () => {
@@ -217,7 +219,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
       const text = rows.map((row) => JSON.stringify(row, bigintAsText)).join('\n');
       await insertBytes(table, 'JSONEachRow', Buffer.from(`${text}\n`), extra);
     },
-    settle: (table) =>
+    syncReplica: (table) =>
       call(`settle ${table}`, async () => {
         if (config.cluster === undefined) return;
         await client.command({ query: `SYSTEM SYNC REPLICA ${target(table)} LIGHTWEIGHT` });
@@ -241,7 +243,7 @@ function bigintAsText(_key: string, value: unknown): unknown {
 }
 
 /** RetryableError for a server that is not there, not ready or overloaded; the ClickHouseError itself for a query it refuses. */
-function toServiceError(error: unknown, what: string): unknown {
+function translateError(error: unknown, what: string): unknown {
   if (error instanceof RetryableError || error instanceof FatalError) return error;
   if (error instanceof ClickHouseError) {
     if (!RETRYABLE_CODES.has(error.code)) return error;

@@ -65,7 +65,7 @@ export interface Ddl {
 }
 
 /** The same for a database without rows: there is nothing to fill views or indices with. */
-export const withoutRows = (ddl: Ddl): Ddl => ({
+export const emptyDatabaseDdl = (ddl: Ddl): Ddl => ({
   ...ddl,
   backfill: () => [],
   index: (spec) => ddl.index(spec).filter((statement) => !statement.includes(MATERIALIZE)),
@@ -106,7 +106,7 @@ export function addIndex(spec: IndexSpec, own: { table: string; onCluster: strin
 }
 
 /** A whole table is folded in the memory the embedded engine gives one query. */
-const SPARING =
+const LOW_MEMORY_SETTINGS =
   'max_threads = 1, max_block_size = 16384, max_bytes_before_external_group_by = 50000000, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432';
 
 export const singleServerDdl: Ddl = {
@@ -124,7 +124,7 @@ export const singleServerDdl: Ddl = {
   ],
   backfill: ({ from, to, select }) => [
     `TRUNCATE TABLE ${to.name}`,
-    `INSERT INTO ${to.name} ${select(from.name)} SETTINGS ${SPARING}`,
+    `INSERT INTO ${to.name} ${select(from.name)} SETTINGS ${LOW_MEMORY_SETTINGS}`,
   ],
   view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name} AS\n    ${select}`],
   drop: ({ name, to }) => [`DROP VIEW IF EXISTS ${name} SYNC`, `DROP TABLE IF EXISTS ${to.name} SYNC`],

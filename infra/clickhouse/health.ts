@@ -2,7 +2,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { Check } from '../telemetry/readiness.js';
 import type { ClickHouse } from './client.js';
 
-const ANSWER_WITHIN_MS = 1_500;
+const PING_TIMEOUT_MS = 1_500;
 
 /** Asks the server for an answer each time. Metrics: `clickhouse_up`, `clickhouse_unavailable_seconds`. */
 export function createClickHouseCheck(deps: {
@@ -35,7 +35,7 @@ export function createClickHouseCheck(deps: {
   return async () => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`ClickHouse does not answer within ${ANSWER_WITHIN_MS} ms`), ANSWER_WITHIN_MS);
+      timer = setTimeout(() => resolve(`ClickHouse does not answer within ${PING_TIMEOUT_MS} ms`), PING_TIMEOUT_MS);
     });
     const trouble = await Promise.race([ask(), late]).finally(() => clearTimeout(timer));
     if (trouble === null) sinceMs = null;

@@ -6,7 +6,7 @@ import { createMetrics } from '../telemetry/metrics.js';
 import { runProcess } from '../telemetry/run-process.js';
 import { clickHouseConnection } from './connection.js';
 import { endIfStuck } from './embedded/leave.js';
-import { yieldToOthers } from './embedded/niceness.js';
+import { lowerProcessPriority } from './embedded/niceness.js';
 import { startEmbeddedServer } from './embedded/server.js';
 
 /**
@@ -31,7 +31,7 @@ runProcess({
         'CLICKHOUSE_URL names a ClickHouse of your own, so the embedded one does not start. Unset it; CLICKHOUSE_EMBEDDED_PORT moves the embedded one.',
       );
     if (threads < 8) logger.warn({ threads }, 'few threads for queries: start with UV_THREADPOOL_SIZE=16');
-    yieldToOthers();
+    lowerProcessPriority();
     const { user, password } = await clickHouseConnection(config);
     // Leaving runs the engine's destructors, which wait for ever when queries run in an engine that was not closed, or
     // that was still being opened; and now and then in one that was closed.
@@ -49,7 +49,7 @@ runProcess({
       analyst: {
         password: analyst.password,
         database: config.clickhouse.analystDatabase,
-        slots: analyst.queries,
+        concurrency: analyst.queries,
         limits: analyst,
       },
       allowedHosts: config.allowedHosts,

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import { RetryableError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
-import { isAlive } from './alive.js';
 import type { ClickHouse } from './client.js';
+import { isProcessAlive } from './process-alive.js';
 
 export interface LockOwner {
   readonly host: string;
@@ -12,13 +12,13 @@ export interface LockOwner {
 }
 
 const LEASE_MS = 15_000;
-const RENEW_MS = 4_000;
-const POLL_MS = 100;
-const WAIT_MS = 120_000;
+const RENEW_INTERVAL_MS = 4_000;
+const POLL_INTERVAL_MS = 100;
+const WAIT_TIMEOUT_MS = 120_000;
 const PREFIX = 'schema_migrations_lock_';
 const TABLE_ALREADY_EXISTS = '57';
 
-interface HeldLock {
+interface CurrentLock {
   readonly generation: number;
   readonly owner: LockOwner;
   readonly expired: boolean;
@@ -38,14 +38,14 @@ export async function withMigrationLock<T>(
   const comment = () => JSON.stringify({ ...owner, expiresMs: Date.now() + LEASE_MS });
   const table = (generation: number) => `${PREFIX}${generation}`;
 
-  async function held(): Promise<HeldLock | undefined> {
+  async function held(): Promise<CurrentLock | undefined> {
     const rows = await client.query<{ name: string; comment: string }>(
       'SELECT name, comment FROM system.tables WHERE database = {database:String} AND startsWith(name, {prefix:String})',
       { database: client.database, prefix: PREFIX },
     );
     const locks = rows.map((row) => {
       const { expiresMs, ...by } = JSON.parse(row.comment) as LockOwner & { expiresMs: number };
-      const gone = by.host === owner.host && !isAlive(by.pid);
+      const gone = by.host === owner.host && !isProcessAlive(by.pid);
       return { generation: Number(row.name.slice(PREFIX.length)), owner: by, expired: gone || Date.now() > expiresMs };
     });
     return locks.sort((a, b) => b.generation - a.generation)[0];
@@ -63,7 +63,7 @@ export async function withMigrationLock<T>(
     }
   }
 
-  const deadline = Date.now() + WAIT_MS;
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
   let generation = 0;
   while (generation === 0) {
     const current = await held();
@@ -74,7 +74,7 @@ export async function withMigrationLock<T>(
       if (await take(next)) generation = next;
     } else if (Date.now() > deadline) {
       throw new RetryableError(`The migration lock is held by process ${current.owner.pid} on ${current.owner.host}.`);
-    } else await wait(POLL_MS);
+    } else await wait(POLL_INTERVAL_MS);
   }
 
   const renew = setInterval(() => {
@@ -83,7 +83,7 @@ export async function withMigrationLock<T>(
         name: table(generation),
       })
       .catch((error) => logger.warn({ err: error }, 'cannot renew the migration lock'));
-  }, RENEW_MS);
+  }, RENEW_INTERVAL_MS);
   try {
     return await work();
   } finally {

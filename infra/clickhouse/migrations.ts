@@ -4,7 +4,7 @@ import { FatalError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ClickHouse } from './client.js';
 import { ddlFor } from './cluster-ddl.js';
-import { type Ddl, type Migration, singleServerDdl, type TableSpec, withoutRows } from './ddl.js';
+import { type Ddl, emptyDatabaseDdl, type Migration, singleServerDdl, type TableSpec } from './ddl.js';
 import { withMigrationLock } from './migration-lock.js';
 
 export interface MigrateOptions {
@@ -53,7 +53,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     async () => {
       // Asked again: another process may have been here while this one waited.
       const due = await pending(client, migrations);
-      const how = (await isEmpty(client)) ? withoutRows(ddl) : ddl;
+      const how = (await isEmpty(client)) ? emptyDatabaseDdl(ddl) : ddl;
       for (const migration of due) {
         for (const statement of migration.statements(how)) await client.command(statement);
         const row = { id: migration.id, checksum: checksumOf(migration), applied_at: new Date().toISOString() };

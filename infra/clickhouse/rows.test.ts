@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { rowsOf } from './rows.js';
+import { parseRows } from './rows.js';
 
 const jsonRow = fc.record({
   a: fc.string(),
@@ -13,7 +13,7 @@ it('gives back the rows that were written, however long they are', async () => {
     fc.asyncProperty(fc.array(jsonRow), fc.nat(3), fc.boolean(), async (rows, long, ends) => {
       const all = [...rows, ...Array.from({ length: long }, (_, n) => ({ a: `${n}\n`.repeat(300_000) }))];
       const text = all.map((row) => JSON.stringify(row)).join('\n');
-      expect(await rowsOf(ends && text !== '' ? `${text}\n` : text, 'tag')).toEqual(all);
+      expect(await parseRows(ends && text !== '' ? `${text}\n` : text, 'tag')).toEqual(all);
     }),
     { numRuns: 50 },
   );
@@ -21,8 +21,8 @@ it('gives back the rows that were written, however long they are', async () => {
 
 it('throws what broke the answer off, and is not misled by a row that quotes it', async () => {
   const quoted = JSON.stringify({ a: '\r\n__exception__\r\ntag' });
-  expect(await rowsOf(`${quoted}\n`, 'tag')).toEqual([{ a: '\r\n__exception__\r\ntag' }]);
+  expect(await parseRows(`${quoted}\n`, 'tag')).toEqual([{ a: '\r\n__exception__\r\ntag' }]);
   const said = 'Code: 395. DB::Exception: stop. (FUNCTION_THROW_IF_VALUE_IS_NON_ZERO)\n';
   const text = `{"a":1}\n\r\n__exception__\r\ntag\r\n${said}${said.length} tag\r\n__exception__\r\n`;
-  await expect(rowsOf(text, 'tag')).rejects.toThrow(expect.objectContaining({ code: '395' }));
+  await expect(parseRows(text, 'tag')).rejects.toThrow(expect.objectContaining({ code: '395' }));
 });

@@ -1,27 +1,27 @@
-import { setImmediate as others } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { extractErrorAtTheEndOfChunk } from '@clickhouse/client';
 
 /** An answer that its client limits to so many rows or fewer (`max_result_rows`) is handed over by the embedded engine in one piece. */
-export const ONE_PIECE_ROWS = 10_000;
+export const SINGLE_CHUNK_MAX_ROWS = 10_000;
 
 /** Rows are parsed in pieces of about this many characters, a millisecond each: one call per row costs more than the row, one for all stops everything else. */
-const PIECE = 1 << 17;
+const PARSE_CHUNK_CHARS = 1 << 17;
 /** Between rows there are line feeds alone, and within them neither: what broke an answer off begins like this. */
-const BROKEN_OFF = '\r\n__exception__\r\n';
+const EXCEPTION_MARKER = '\r\n__exception__\r\n';
 
 /**
  * The rows of a whole JSONEachRow answer; others have their turn between two pieces of it. `exceptionTag`: the header of the answer with which the server marks what
  * broke it off after its first row. Rejects with what the server says of that, as ClickHouseError.
  */
-export async function rowsOf<T>(text: string, exceptionTag: string | undefined): Promise<T[]> {
-  if (exceptionTag !== undefined && text.includes(BROKEN_OFF)) {
+export async function parseRows<T>(text: string, exceptionTag: string | undefined): Promise<T[]> {
+  if (exceptionTag !== undefined && text.includes(EXCEPTION_MARKER)) {
     throw extractErrorAtTheEndOfChunk(Buffer.from(text), exceptionTag);
   }
   const pieces: T[][] = [];
   const end = text.endsWith('\n') ? text.length - 1 : text.length;
   for (let from = 0; from < end; ) {
-    if (from > 0) await others();
-    const at = text.indexOf('\n', from + PIECE);
+    if (from > 0) await yieldToEventLoop();
+    const at = text.indexOf('\n', from + PARSE_CHUNK_CHARS);
     const to = at === -1 ? end : at;
     pieces.push(JSON.parse(`[${text.slice(from, to).replaceAll('\n', ',')}]`));
     from = to + 1;

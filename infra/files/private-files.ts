@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 
 /** Files this process makes from now on are its user's alone (mode 600), directories too (700). */
-export function keepFilesPrivate(): void {
+export function setPrivateUmask(): void {
   process.umask(0o077);
 }
 

@@ -10,9 +10,9 @@ afterEach(async () => {
 });
 
 async function serve(over: Partial<ServerBounds> = {}) {
-  const patience = { headersMs: 5_000, requestMs: 5_000, stalledMs: 5_000 };
+  const timeouts = { headersMs: 5_000, requestMs: 5_000, stalledMs: 5_000 };
   const server = createBoundedServer((_request, response) => response.end('done'), {
-    patience,
+    timeouts,
     maxConnections: 10,
     onConnectionRejected: () => undefined,
     maxUnreadBytes: 64 * 1024,
@@ -92,7 +92,7 @@ describe('a bounded server', () => {
   });
 
   it('answers 408 to a client that connects and says nothing', async () => {
-    const { socket, received } = (await serve({ patience: { headersMs: 100, requestMs: 200, stalledMs: 60_000 } }))();
+    const { socket, received } = (await serve({ timeouts: { headersMs: 100, requestMs: 200, stalledMs: 60_000 } }))();
     await closeOf(socket);
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   });

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 
 /** How long a client may take, in milliseconds. */
-export interface ClientPatience {
+export interface ClientTimeouts {
   /** From the first byte to the end of the headers. Also from the connection to its first byte. */
   readonly headersMs: number;
   /** From the first byte to the end of the body. */
@@ -12,7 +12,7 @@ export interface ClientPatience {
 }
 
 export interface ServerBounds {
-  readonly patience: ClientPatience;
+  readonly timeouts: ClientTimeouts;
   /** Connections beyond these are closed as they come. */
   readonly maxConnections: number;
   /** Called for each of them. */
@@ -52,13 +52,13 @@ function reject(error: NodeJS.ErrnoException, socket: Socket): void {
 
 /** An HTTP server that no client can hold up: every request is bounded in time, and so are connections and bodies nobody reads in number and size. */
 export function createBoundedServer(listener: RequestListener, bounds: ServerBounds): Server {
-  const { patience, maxUnreadBytes } = bounds;
+  const { timeouts, maxUnreadBytes } = bounds;
   const server = createServer(
     {
-      keepAliveTimeout: Math.min(KEEP_ALIVE_MS, patience.stalledMs),
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
+      keepAliveTimeout: Math.min(KEEP_ALIVE_MS, timeouts.stalledMs),
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     },
     (request, response) => {
       // Before Node's own listener, which discards the rest of a body that nobody has begun to read, however long.
@@ -77,7 +77,7 @@ export function createBoundedServer(listener: RequestListener, bounds: ServerBou
   );
   server.maxConnections = bounds.maxConnections;
   server.on('drop', bounds.onConnectionRejected);
-  server.setTimeout(patience.stalledMs);
+  server.setTimeout(timeouts.stalledMs);
   server.on('clientError', reject);
   return server;
 }

@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { captured } from '../command.js';
 import { FatalError, RetryableError } from '../errors.js';
 import { openConnection } from '../log/kafka/kafkajs-client.js';
+import { runCommand } from '../run-command.js';
 import { silentLogger } from '../telemetry/logger.js';
 
 export interface BrokerOptions {
@@ -35,18 +35,19 @@ export interface Broker {
 }
 
 const HOST = '127.0.0.1';
-const READY_WITHIN_MS = 60_000;
-const STOP_WITHIN_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 const LAST_LINES = 20;
-const NEEDED_JAVA = 17;
+const MIN_JAVA_VERSION = 17;
 
 /** Throws FatalError when there is no Java that runs the broker. */
 export async function requireJava(): Promise<void> {
-  const { code, output } = await captured('java', ['-version']);
+  const { code, output } = await runCommand('java', ['-version']);
   const major = Number(/version "(\d+)/.exec(output)?.[1] ?? 0);
   if (code !== 0)
-    throw new FatalError(`Java ${NEEDED_JAVA} or later is needed to run Apache Kafka, and none was found`);
-  if (major < NEEDED_JAVA) throw new FatalError(`Apache Kafka needs Java ${NEEDED_JAVA} or later; this is ${major}`);
+    throw new FatalError(`Java ${MIN_JAVA_VERSION} or later is needed to run Apache Kafka, and none was found`);
+  if (major < MIN_JAVA_VERSION)
+    throw new FatalError(`Apache Kafka needs Java ${MIN_JAVA_VERSION} or later; this is ${major}`);
 }
 
 /** A single-node broker in KRaft mode on the loopback interface. Resolves when it answers clients. */
@@ -68,7 +69,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     id[0]! &= 0x7f;
     const clusterId = id.toString('base64url');
     const format = [...java, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties];
-    const formatted = await captured('java', format);
+    const formatted = await runCommand('java', format);
     if (formatted.code !== 0) throw new FatalError(`Kafka's storage could not be set up:\n${formatted.output}`);
   }
   // Its own group: Ctrl-C in the terminal reaches only our process, which then stops the broker in order.
@@ -76,7 +77,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  guard(child);
+  killOnParentExit(child);
   const lastLines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
@@ -97,7 +98,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const ended = exited.then((code) => ({ code, lastLines }));
   const broker: Broker = { pid: child.pid ?? -1, ended, stop: () => stop(child), kill: () => kill(child) };
   try {
-    await untilReady(port, child, ended);
+    await waitUntilReady(port, child, ended);
   } catch (error) {
     await broker.kill();
     throw error;
@@ -106,7 +107,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 }
 
 /** Ends the broker when this process is gone, however it went: the guard's standard input then closes. */
-function guard(child: ChildProcess): void {
+function killOnParentExit(child: ChildProcess): void {
   if (child.pid === undefined) return;
   const wait = 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$1" || exit; done';
   const script = `cat >/dev/null; kill -TERM "$1"; ${wait}; kill -KILL "$1"`;
@@ -126,22 +127,22 @@ function guard(child: ChildProcess): void {
   });
 }
 
-async function untilReady(port: number, child: ChildProcess, ended: Broker['ended']): Promise<void> {
-  const deadlineMs = Date.now() + READY_WITHIN_MS;
+async function waitUntilReady(port: number, child: ChildProcess, ended: Broker['ended']): Promise<void> {
+  const deadlineMs = Date.now() + READY_TIMEOUT_MS;
   let over = false;
   void ended.then(() => {
     over = true;
   });
   while (!over && Date.now() < deadlineMs) {
-    if (await answers(port)) return;
+    if (await isBrokerReady(port)) return;
     await Promise.race([sleep(100), ended]);
   }
-  if (!over) throw new RetryableError(`Kafka did not answer on ${HOST}:${port} within ${READY_WITHIN_MS / 1000} s`);
+  if (!over) throw new RetryableError(`Kafka did not answer on ${HOST}:${port} within ${READY_TIMEOUT_MS / 1000} s`);
   const { lastLines } = await ended;
   throw new RetryableError(`Kafka ended with ${child.exitCode ?? child.signalCode} at start:\n${lastLines.join('\n')}`);
 }
 
-async function answers(port: number): Promise<boolean> {
+async function isBrokerReady(port: number): Promise<boolean> {
   try {
     const connection = await openConnection(HOST, port, silentLogger());
     try {
@@ -158,7 +159,7 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await exited;
   clearTimeout(killer);
 }

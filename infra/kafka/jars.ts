@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { captured } from '../command.js';
 import { FatalError, RetryableError } from '../errors.js';
+import { runCommand } from '../run-command.js';
 
 const JARS = 'kafka-jars';
 
@@ -22,7 +22,7 @@ async function expectedJars(): Promise<ReadonlyMap<string, string>> {
 }
 
 /** What is wrong with the jars in `dir`; null when they are exactly the committed ones. */
-async function faultOf(dir: string, expected: ReadonlyMap<string, string>): Promise<string | null> {
+async function findJarMismatch(dir: string, expected: ReadonlyMap<string, string>): Promise<string | null> {
   const present = await readdir(dir);
   for (const name of present) if (!expected.has(name)) return `${name} is not one of the jars expected`;
   for (const [name, sha512] of expected) {
@@ -47,21 +47,21 @@ export async function kafkaVersion(): Promise<string> {
 export async function ensureJars(dataDir: string, onFetch: () => void = () => undefined): Promise<string> {
   const expected = await expectedJars();
   const dir = join(dataDir, JARS);
-  if (existsSync(dir) && (await faultOf(dir, expected)) === null) return dir;
+  if (existsSync(dir) && (await findJarMismatch(dir, expected)) === null) return dir;
   await requireMaven();
   onFetch();
   const fresh = join(dataDir, `${JARS}-${process.pid}`);
   await mkdir(fresh, { recursive: true });
   try {
     const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${fresh}`];
-    const fetched = await captured('mvn', ['-q', '-B', '-f', sourceFile('pom.xml'), ...goal]);
+    const fetched = await runCommand('mvn', ['-q', '-B', '-f', sourceFile('pom.xml'), ...goal]);
     if (fetched.code !== 0) throw new RetryableError(`Maven could not fetch Apache Kafka:\n${fetched.output}`);
-    const fault = await faultOf(fresh, expected);
+    const fault = await findJarMismatch(fresh, expected);
     if (fault !== null) throw new FatalError(`The fetched jars of Apache Kafka are not the expected ones: ${fault}`);
     await rm(dir, { recursive: true, force: true });
     await rename(fresh, dir).catch(async (error: unknown) => {
       // Another process was faster.
-      if (!existsSync(dir) || (await faultOf(dir, expected)) !== null) throw error;
+      if (!existsSync(dir) || (await findJarMismatch(dir, expected)) !== null) throw error;
     });
     return dir;
   } finally {
@@ -70,7 +70,7 @@ export async function ensureJars(dataDir: string, onFetch: () => void = () => un
 }
 
 async function requireMaven(): Promise<void> {
-  const maven = await captured('mvn', ['-v']);
+  const maven = await runCommand('mvn', ['-v']);
   if (maven.code !== 0) {
     throw new FatalError('Apache Maven (mvn) is needed to fetch Apache Kafka, and it was not found or does not run');
   }

@@ -21,30 +21,30 @@ describe('createLogHealth', () => {
     const { health, metric, pass } = setUp();
     expect(health.check()).toEqual({ ok: true });
     expect(await metric('log_up')).toBe(1);
-    health.failed(append, new Error('connection refused'));
+    health.recordFailure(append, new Error('connection refused'));
     expect(health.check().ok).toBe(true);
     pass(7_000);
-    health.failed(append, new Error('connection refused'));
+    health.recordFailure(append, new Error('connection refused'));
     expect(health.check()).toEqual({ ok: false, detail: `${append} has been failing for 7 s: connection refused` });
     expect(await metric('log_up')).toBe(0);
     expect(await metric('log_unavailable_seconds')).toBe(7);
     expect(await metric('log_errors_total', 'operation="append"')).toBe(2);
-    health.worked(append);
+    health.recordSuccess(append);
     expect(health.check()).toEqual({ ok: true });
     expect([await metric('log_up'), await metric('log_unavailable_seconds')]).toEqual([1, 0]);
   });
 
   it('is not talked out of an outage by what still works', () => {
     const { health, pass } = setUp();
-    health.failed(append, new Error('no space left'));
+    health.recordFailure(append, new Error('no space left'));
     pass(1_500);
-    health.worked('Read of topic "t", partition 0');
+    health.recordSuccess('Read of topic "t", partition 0');
     expect(health.check().ok).toBe(false);
   });
 
   it('forgets a failure of a call nobody makes any more', () => {
     const { health, pass } = setUp();
-    health.failed(append, new Error('away'));
+    health.recordFailure(append, new Error('away'));
     pass(21_000);
     expect(health.check()).toEqual({ ok: true });
   });

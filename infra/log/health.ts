@@ -4,22 +4,22 @@ import type { Check } from '../telemetry/readiness.js';
 /** What an engine tells of its attempts, and what operators see of it. */
 export interface LogHealth {
   /** An attempt failed in a way that can pass. `what` begins with the operation's name: `Append to topic "x", partition 0`. */
-  failed(what: string, error: unknown): void;
-  worked(what: string): void;
+  recordFailure(what: string, error: unknown): void;
+  recordSuccess(what: string): void;
   /** Also sets the metrics that only a look at the clock can. */
   check(): Check;
 }
 
-interface Failing {
+interface OngoingFailure {
   readonly sinceMs: number;
   lastMs: number;
   reason: string;
 }
 
 /** Leaders move and transactions meet: what passes within this time is no outage. */
-const SOON_OVER_MS = 1_000;
+const GRACE_PERIOD_MS = 1_000;
 /** Engines try again at least this often, so an older failure is of a call nobody makes any more. */
-const FORGET_AFTER_MS = 20_000;
+const FAILURE_EXPIRY_MS = 20_000;
 
 /** Health of the log as one process meets it. Metrics: `log_up`, `log_unavailable_seconds`, `log_errors_total{operation}`. */
 export function createLogHealth(options: { metrics?: Metrics; nowMs?: () => number } = {}): LogHealth {
@@ -32,11 +32,11 @@ export function createLogHealth(options: { metrics?: Metrics; nowMs?: () => numb
   const errors = metrics?.counter('log_errors_total', 'Attempts at the log that failed and are made again', [
     'operation',
   ]);
-  const failing = new Map<string, Failing>();
+  const failing = new Map<string, OngoingFailure>();
   up?.set(1);
 
   return {
-    failed(what, error) {
+    recordFailure(what, error) {
       const now = nowMs();
       const reason = error instanceof Error ? error.message : String(error);
       errors?.inc({ operation: /^\w+/.exec(what)?.[0].toLowerCase() ?? 'other' });
@@ -47,18 +47,18 @@ export function createLogHealth(options: { metrics?: Metrics; nowMs?: () => numb
         known.reason = reason;
       }
     },
-    worked(what) {
+    recordSuccess(what) {
       if (failing.size > 0) failing.delete(what);
     },
     check() {
       const now = nowMs();
-      let worst: (Failing & { readonly what: string }) | null = null;
+      let worst: (OngoingFailure & { readonly what: string }) | null = null;
       for (const [what, entry] of failing) {
-        if (now - entry.lastMs > FORGET_AFTER_MS) failing.delete(what);
+        if (now - entry.lastMs > FAILURE_EXPIRY_MS) failing.delete(what);
         else if (worst === null || entry.sinceMs < worst.sinceMs) worst = { what, ...entry };
       }
       const forMs = worst === null ? 0 : now - worst.sinceMs;
-      const ok = worst === null || forMs < SOON_OVER_MS;
+      const ok = worst === null || forMs < GRACE_PERIOD_MS;
       up?.set(ok ? 1 : 0);
       seconds?.set(ok ? 0 : forMs / 1000);
       if (worst === null || ok) return { ok: true };

@@ -51,7 +51,7 @@ export interface TopicSpec {
 }
 
 /** Where a consumer group goes on: `nextOffset` is the first offset not yet processed. */
-export interface Position {
+export interface TopicPartitionOffset {
   readonly topic: string;
   readonly partition: number;
   readonly nextOffset: number;
@@ -81,7 +81,7 @@ export interface ReadOptions {
 export interface AtomicStep {
   readonly outputs: readonly { readonly topic: string; readonly records: readonly NewRecord[] }[];
   readonly group: string;
-  readonly positions: readonly Position[];
+  readonly offsets: readonly TopicPartitionOffset[];
 }
 
 /**
@@ -89,7 +89,7 @@ export interface AtomicStep {
  * arguments; after that every step throws FencedError and has no effect. (On Kafka a step whose answer was lost may have landed whole; the
  * next claimant sees it.)
  */
-export interface GroupClaim {
+export interface GroupOwnership {
   /** As `Log.appendAndCommit`, for the claimed group. Steps land in the order of the calls. */
   appendAndCommit(step: Omit<AtomicStep, 'group'>): Promise<void>;
 }
@@ -107,7 +107,7 @@ export interface Log {
    * Become the one whose steps of this group land. When it resolves, what earlier claimants wrote is visible in whole or never will be, so
    * read positions and state after it.
    */
-  claim(group: string): Promise<GroupClaim>;
+  acquireOwnership(group: string): Promise<GroupOwnership>;
   /**
    * Batches in offset order. Never yields a record that is not durable, never an empty batch. A start offset that retention has
    * deleted means `earliest`. Ends without an error when `signal` aborts or the log is closed.
@@ -118,9 +118,9 @@ export interface Log {
   offsetForTimestamp(topic: string, partition: number, timestampMs: number): Promise<number>;
   /** The newest record still held, or null. */
   lastRecord(topic: string, partition: number): Promise<LogRecord | null>;
-  commit(group: string, positions: readonly Position[]): Promise<void>;
+  commit(group: string, positions: readonly TopicPartitionOffset[]): Promise<void>;
   /** Committed positions of the group for that topic; partitions never committed are absent. */
-  committed(group: string, topic: string): Promise<readonly Position[]>;
+  committed(group: string, topic: string): Promise<readonly TopicPartitionOffset[]>;
   /** Apply retention and compaction now. The engine that owns files does it periodically by itself too; on Kafka a no-op. */
   maintain(nowMs: number): Promise<void>;
   close(): Promise<void>;

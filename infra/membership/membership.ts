@@ -5,13 +5,13 @@ import type { Member, MemberState } from '../../schemas/types.gen.js';
 import { LogUnavailableError } from '../log/errors.js';
 import type { Log, LogRecord } from '../log/port.js';
 import type { Logger } from '../telemetry/logger.js';
-import { createRoll, DEAD_AFTER_MS, HEARTBEAT_MS } from './roll.js';
+import { createFailureDetector, DEAD_AFTER_MS, HEARTBEAT_MS } from './failure-detector.js';
 
 export interface Membership {
   /** Until the signal: say that this process lives and hear of the others. Announces its leaving at the end. */
   run(signal: AbortSignal, changed: (members: readonly string[]) => void): Promise<void>;
   /** Announced at once and from now on; `alive` from the start. */
-  be(state: 'alive' | 'standby'): void;
+  setState(state: 'alive' | 'standby'): void;
 }
 
 export interface MembershipOptions {
@@ -29,7 +29,10 @@ export interface MembershipOptions {
 const TOPIC = topics.members.name;
 
 /** The heartbeat in a record, or null when it is another role's or cannot be read. */
-export function heartbeatOf(record: LogRecord, options: { codec: Codec; logger: Logger; role: string }): Member | null {
+export function parseHeartbeat(
+  record: LogRecord,
+  options: { codec: Codec; logger: Logger; role: string },
+): Member | null {
   if (record.value === null) return null;
   try {
     const event = options.codec.decode(record.value);
@@ -49,7 +52,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const { log, codec, logger, role, member } = options;
   const heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
   const deadAfterMs = options.deadAfterMs ?? DEAD_AFTER_MS;
-  const roll = createRoll({ member, heartbeatMs, deadAfterMs });
+  const roll = createFailureDetector({ member, heartbeatMs, deadAfterMs });
 
   let state: MemberState = 'alive';
   let beatNow: () => void = () => undefined;
@@ -69,20 +72,20 @@ export function createMembership(options: MembershipOptions): Membership {
   };
 
   const hear = (record: LogRecord): string | undefined => {
-    const heartbeat = heartbeatOf(record, options);
-    if (heartbeat !== null) roll.hear(heartbeat.member, heartbeat.state, performance.now());
+    const heartbeat = parseHeartbeat(record, options);
+    if (heartbeat !== null) roll.recordHeartbeat(heartbeat.member, heartbeat.state, performance.now());
     return heartbeat?.member;
   };
 
   return {
-    be(next) {
+    setState(next) {
       state = next;
       beatNow();
     },
     async run(signal, changed) {
       let shown = '';
       const show = () => {
-        const members = roll.members();
+        const members = roll.liveMembers();
         if (members.join('\n') === shown) return;
         shown = members.join('\n');
         logger.info({ member, members }, 'members');
@@ -145,7 +148,7 @@ export function createMembership(options: MembershipOptions): Membership {
  * Members of a role whose last word of the past `deadAfterMs` is that they live. Asked for with wall clocks, for commands that need the others
  * to be stopped.
  */
-export async function livingMembers(
+export async function readLiveMembers(
   options: Pick<MembershipOptions, 'codec' | 'logger' | 'role' | 'deadAfterMs'> & {
     log: Pick<Log, 'read' | 'offsetForTimestamp'>;
   },
@@ -155,7 +158,7 @@ export async function livingMembers(
   const from = { timestampMs: Date.now() - deadAfterMs };
   for await (const { records } of log.read({ topic: TOPIC, partition: 0, from, follow: false })) {
     for (const record of records) {
-      const heartbeat = heartbeatOf(record, options);
+      const heartbeat = parseHeartbeat(record, options);
       if (heartbeat?.state === 'alive') living.add(heartbeat.member);
       else if (heartbeat !== null) living.delete(heartbeat.member);
     }

@@ -5,14 +5,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FatalError, RetryableError } from '../errors.js';
 import { createRegistryClient } from './registry-client.js';
 
-type Answer = readonly [status: number, body: unknown];
+type ScriptedResponse = readonly [status: number, body: unknown];
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
 /** Something at a URL that answers as scripted; objects as JSON, strings as they are. */
-async function serve(answer: (request: IncomingMessage) => Answer) {
+async function serve(answer: (request: IncomingMessage) => ScriptedResponse) {
   const server = createServer((request, response) => {
     const [status, body] = answer(request);
     response.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
@@ -26,7 +26,7 @@ async function serve(answer: (request: IncomingMessage) => Answer) {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-const clientOf = async (answer: (request: IncomingMessage) => Answer) =>
+const clientOf = async (answer: (request: IncomingMessage) => ScriptedResponse) =>
   createRegistryClient({ url: await serve(answer), user: 'me', password: 's3cret' });
 
 describe('registry client', () => {

@@ -32,7 +32,7 @@ export interface RegistryClient {
 
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
-const RETRY_WAIT_MS = 200;
+const RETRY_DELAY_MS = 200;
 /** Registries count in Java's int. */
 const MAX_ID = 2 ** 31 - 1;
 
@@ -62,15 +62,15 @@ function failureOf(error: unknown): RestFailure {
 const isMissing = ({ status, errorCode }: RestFailure): boolean =>
   status === 404 && errorCode !== undefined && errorCode >= 40_400 && errorCode < 40_500;
 
-const saidOf = ({ status, message }: RestFailure): string =>
+const describeFailure = ({ status, message }: RestFailure): string =>
   status === undefined ? message : `HTTP ${status}, ${message}`;
 
 const unavailable = (url: string, what: string, failure: RestFailure): Error =>
-  new RetryableError(`The schema registry at ${url} cannot be used now (${what}): ${saidOf(failure)}`);
+  new RetryableError(`The schema registry at ${url} cannot be used now (${what}): ${describeFailure(failure)}`);
 
 function errorOf(url: string, what: string, failure: RestFailure): Error {
   const { status } = failure;
-  const said = saidOf(failure);
+  const said = describeFailure(failure);
   if (status === undefined || status === 408 || status === 429 || status >= 500) return unavailable(url, what, failure);
   if (status === 401 || status === 403) {
     return new FatalError(
@@ -91,7 +91,7 @@ async function confluentClient(config: SchemaRegistryConfig, signal: AbortSignal
   return new SchemaRegistryClient({
     baseURLs: [config.url],
     maxRetries: RETRIES,
-    retriesWaitMs: RETRY_WAIT_MS,
+    retriesWaitMs: RETRY_DELAY_MS,
     createAxiosDefaults: { timeout: TIMEOUT_MS, signal },
     ...(config.user !== undefined && {
       basicAuthCredentials: { credentialsSource: 'USER_INFO', userInfo: `${config.user}:${config.password ?? ''}` },

@@ -5,17 +5,17 @@ import type { RegistryClient } from './registry-client.js';
 /** What operators see of the schema registry. */
 export interface RegistryHealth {
   /** From now on the registry itself is asked, rarely, whether it is there. */
-  watch(client: Pick<RegistryClient, 'compatibility'>): void;
+  startProbing(client: Pick<RegistryClient, 'compatibility'>): void;
   /** An attempt at the start failed. */
-  away(error: unknown): void;
+  recordFailure(error: unknown): void;
   /** The start is over: from now on only ids met for the first time need the registry. */
-  opened(): void;
+  markStarted(): void;
   /** So many readers wait for it, and why; null while the first answer is not there. */
-  readonly waiting: (readers: number, why: string | null) => void;
+  readonly setWaitingReaders: (readers: number, why: string | null) => void;
   check(): Promise<Check>;
 }
 
-const PROBE_EVERY_MS = 10_000;
+const PROBE_INTERVAL_MS = 10_000;
 const PROBED_SUBJECT = 'oddstream.SourceStatus';
 
 /**
@@ -38,7 +38,7 @@ export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () =>
     up?.set(why === null ? 1 : 0);
   };
   const probe = () => {
-    if (client === null || probing || nowMs() - probedMs < PROBE_EVERY_MS) return;
+    if (client === null || probing || nowMs() - probedMs < PROBE_INTERVAL_MS) return;
     probing = true;
     probedMs = nowMs();
     client
@@ -53,15 +53,15 @@ export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () =>
   };
 
   return {
-    watch(own) {
+    startProbing(own) {
       client = own;
     },
-    away: (error) => is(messageOf(error)),
-    opened() {
+    recordFailure: (error) => is(messageOf(error)),
+    markStarted() {
       started = true;
       is(null);
     },
-    waiting(readers, why) {
+    setWaitingReaders(readers, why) {
       waiters = readers;
       waitingFor = why;
     },

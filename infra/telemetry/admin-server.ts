@@ -7,12 +7,12 @@ import type { Readiness } from './readiness.js';
 export type { Readiness } from './readiness.js';
 
 /** A scrape does not wait longer than this for the checks; they then count as failing. */
-const CHECKS_WITHIN_MS = 3_000;
+const CHECKS_TIMEOUT_MS = 3_000;
 const TIMED_OUT = 'timed out';
 
 /** A port for probes and scrapes needs few connections, none for long. */
 const BOUNDS = {
-  patience: { headersMs: 5_000, requestMs: 10_000, stalledMs: 30_000 },
+  timeouts: { headersMs: 5_000, requestMs: 10_000, stalledMs: 30_000 },
   maxConnections: 256,
   maxUnreadBytes: 16 * 1024,
 };
@@ -48,7 +48,7 @@ export async function startAdminServer(options: {
   const setVerdicts = async (): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<typeof TIMED_OUT>((resolve) => {
-      timer = setTimeout(() => resolve(TIMED_OUT), CHECKS_WITHIN_MS);
+      timer = setTimeout(() => resolve(TIMED_OUT), CHECKS_TIMEOUT_MS);
     });
     const state = await Promise.race([readiness().catch(() => TIMED_OUT), timeout]).finally(() => clearTimeout(timer));
     const checks = typeof state === 'string' ? {} : state.checks;

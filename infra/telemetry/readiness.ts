@@ -12,18 +12,18 @@ export interface Readiness {
   readonly checks: Checks;
 }
 
-export interface ReadinessBoard {
+export interface HealthRegistry {
   /** Ask `source` whenever readiness is asked for. One that throws or is late counts as a failing check called `name`. */
-  add(name: string, source: () => Promise<Checks> | Checks): void;
+  register(name: string, source: () => Promise<Checks> | Checks): void;
   /** The same for the process's own checks: it has started. */
-  started(name: string, source: () => Promise<Checks> | Checks): void;
-  readonly current: () => Promise<Readiness>;
+  markStarted(name: string, source: () => Promise<Checks> | Checks): void;
+  readonly readiness: () => Promise<Readiness>;
 }
 
-const ANSWER_WITHIN_MS = 2_000;
-const START = 'start';
+const CHECK_TIMEOUT_MS = 2_000;
+const START_CHECK = 'start';
 
-export const readinessOf = (checks: Checks): Readiness => ({
+export const readinessFromChecks = (checks: Checks): Readiness => ({
   ready: Object.values(checks).every(({ ok }) => ok),
   checks,
 });
@@ -32,10 +32,10 @@ export const readinessOf = (checks: Checks): Readiness => ({
  * Collects the checks of a process from its first moment on: until `started` it says that the process is starting. An answer comes
  * within 2 s whatever hangs, and a source that hangs is not asked a second time meanwhile.
  */
-export function createReadinessBoard(options: { answerWithinMs?: number } = {}): ReadinessBoard {
-  const { answerWithinMs = ANSWER_WITHIN_MS } = options;
+export function createHealthRegistry(options: { checkTimeoutMs?: number } = {}): HealthRegistry {
+  const { checkTimeoutMs = CHECK_TIMEOUT_MS } = options;
   const sources = new Map<string, () => Promise<Checks> | Checks>([
-    [START, () => ({ start: { ok: false, loading: true, detail: 'starting' } })],
+    [START_CHECK, () => ({ start: { ok: false, loading: true, detail: 'starting' } })],
   ]);
   const pending = new Map<string, Promise<Checks>>();
 
@@ -52,23 +52,23 @@ export function createReadinessBoard(options: { answerWithinMs?: number } = {}):
   const inTime = async (name: string, source: () => Promise<Checks> | Checks): Promise<Checks> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Checks>((resolve) => {
-      const detail = `no answer within ${answerWithinMs / 1000} s`;
-      timer = setTimeout(() => resolve({ [name]: { ok: false, detail } }), answerWithinMs);
+      const detail = `no answer within ${checkTimeoutMs / 1000} s`;
+      timer = setTimeout(() => resolve({ [name]: { ok: false, detail } }), checkTimeoutMs);
     });
     return Promise.race([ask(name, source), late]).finally(() => clearTimeout(timer));
   };
 
   return {
-    add(name, source) {
+    register(name, source) {
       sources.set(name, source);
     },
-    started(name, source) {
-      sources.delete(START);
+    markStarted(name, source) {
+      sources.delete(START_CHECK);
       sources.set(name, source);
     },
-    async current() {
+    async readiness() {
       const answers = await Promise.all([...sources].map(([name, source]) => inTime(name, source)));
-      return readinessOf(Object.assign({}, ...answers) as Checks);
+      return readinessFromChecks(Object.assign({}, ...answers) as Checks);
     },
   };
 }

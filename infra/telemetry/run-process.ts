@@ -1,5 +1,5 @@
 import { exitCodeFor } from '../errors.js';
-import { keepFilesPrivate } from '../files/private-files.js';
+import { setPrivateUmask } from '../files/private-files.js';
 import type { Logger } from './logger.js';
 
 /** What a wait that the signal ended throws. */
@@ -17,7 +17,7 @@ export function runProcess(options: {
   drainMs?: number;
   main: (signal: AbortSignal) => Promise<void>;
 }): void {
-  keepFilesPrivate();
+  setPrivateUmask();
   const { logger } = options;
   const controller = new AbortController();
   const stop = (name: string) => {

@@ -29,8 +29,8 @@ describe('startBanner', () => {
 
   it('does not say that it is up while something is tried again, and tells what still loads', () => {
     const base = { addresses, key: 'k', database: 'market', sources: [] };
-    const trouble = ['processors: clickhouse: connect ECONNREFUSED'];
-    const waiting = startBanner({ ...base, trouble });
+    const failing = ['processors: clickhouse: connect ECONNREFUSED'];
+    const waiting = startBanner({ ...base, failing });
     expect(waiting).not.toContain('Oddstream is up.');
     expect(waiting).toContain('  - processors: clickhouse: connect ECONNREFUSED');
     const up = startBanner({ ...base, loading: ['ingest: chain: history, 12 %'] });
@@ -43,7 +43,7 @@ describe('startBanner', () => {
     const text = startBanner({
       ...base,
       down: ['ingest: POLYGON_RPC_URL is not set'],
-      trouble: ['api: does not answer'],
+      failing: ['api: does not answer'],
     });
     expect(text).not.toContain('Oddstream is up.');
     expect(text).toMatch(

@@ -24,7 +24,7 @@ export function addressesOf(config: Config): Addresses {
 }
 
 /** `, shifted by 243 whole days (chain) and 120 whole days (catalog, oracle)`; sources of different recorded days have shifts of their own. */
-function shiftText(sources: readonly SourceSummary[]): string {
+function formatShift(sources: readonly SourceSummary[]): string {
   const byShift = new Map<number, string[]>();
   for (const { source, shiftDays } of sources) {
     if (shiftDays !== null) byShift.set(shiftDays, [...(byShift.get(shiftDays) ?? []), source]);
@@ -34,7 +34,7 @@ function shiftText(sources: readonly SourceSummary[]): string {
 }
 
 /** Said once, when every process is ready or only loads. */
-export const UP = 'Oddstream is up.';
+export const STARTED_MESSAGE = 'Oddstream is up.';
 
 /** The start-up text: where everything is, and commands that work when pasted. */
 export function startBanner(options: {
@@ -50,13 +50,13 @@ export function startBanner(options: {
   /** What the shell puts in as his password; `$CLICKHOUSE_PASSWORD` unless given. */
   password?: string;
   /** What keeps a process from being ready, tried again all the time. */
-  trouble?: readonly string[];
+  failing?: readonly string[];
   /** What is still on its way to ready. */
   loading?: readonly string[];
   /** What stays down until a person mends it, with the reason. */
   down?: readonly string[];
 }): string {
-  const { addresses, key, keyFile = null, sources, trouble = [], loading = [], down = [] } = options;
+  const { addresses, key, keyFile = null, sources, failing = [], loading = [], down = [] } = options;
   const rows: [string, string][] = [
     ['REST', addresses.api],
     ['API reference', `${addresses.api}/docs`],
@@ -68,15 +68,15 @@ export function startBanner(options: {
     ['SQL (ClickHouse HTTP)', addresses.clickhouse],
   ];
   const list = (texts: readonly string[]) => texts.map((text) => `  - ${text}`);
-  const lines = trouble.length + down.length === 0 ? ['', UP, ''] : [''];
+  const lines = failing.length + down.length === 0 ? ['', STARTED_MESSAGE, ''] : [''];
   if (down.length > 0) {
     lines.push('Oddstream is not up. These stay down until you mend them, stop Oddstream (Ctrl-C) and start it again:');
     lines.push(...list(down), '');
   }
-  if (trouble.length > 0) {
+  if (failing.length > 0) {
     lines.push(
       down.length > 0 ? 'Still trying:' : 'Oddstream runs, but is not ready. Still trying:',
-      ...list(trouble),
+      ...list(failing),
       '',
     );
   }
@@ -87,7 +87,7 @@ export function startBanner(options: {
     lines.push(
       '',
       '  Recorded data: the history is real and stands at its true times; the live tail is a recorded day',
-      `  played on now${shiftText(recorded)}. For the live venue: POLYGON_RPC_URL=https://... npm start`,
+      `  played on now${formatShift(recorded)}. For the live venue: POLYGON_RPC_URL=https://... npm start`,
     );
   }
   const login = options.login ? `-u "${options.login}:${options.password ?? '$CLICKHOUSE_PASSWORD'}" ` : '';

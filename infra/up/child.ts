@@ -23,16 +23,16 @@ export interface Child {
   stop(graceMs: number): Promise<void>;
 }
 
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 30_000;
+const INITIAL_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
 /** A run this long counts as healthy and resets the backoff. */
 const HEALTHY_MS = 60_000;
 /** Last words of a process may still be in its pipe when it has ended. */
-const LAST_WORDS_MS = 1_000;
+const OUTPUT_DRAIN_MS = 1_000;
 
 /** Milliseconds to wait before the n-th restart in a row (n from 1): 0.5 s doubling to 30 s. */
 export function backoffMs(restarts: number): number {
-  return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, restarts - 1));
+  return Math.min(MAX_BACKOFF_MS, INITIAL_BACKOFF_MS * 2 ** Math.max(0, restarts - 1));
 }
 
 /**
@@ -109,7 +109,7 @@ export function createChild(options: {
         if (!stopping) become('failed', `exit code ${code}`);
       };
       child.once('close', fail);
-      const lastWords = setTimeout(fail, LAST_WORDS_MS);
+      const lastWords = setTimeout(fail, OUTPUT_DRAIN_MS);
     });
   };
 

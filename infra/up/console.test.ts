@@ -36,12 +36,12 @@ describe('createConsole', () => {
     const out = new PassThrough();
     const view = createConsole(out, ['ingest', 'api']);
     for (let done = 0; done <= 100; done++) {
-      view.fromProcess(
+      view.printProcessLine(
         'ingest',
         JSON.stringify({ level: 'info', progress: { source: 'chain', done, total: 100, unit: 'blocks' } }),
       );
     }
-    view.fromProcess('api', 'hello');
+    view.printProcessLine('api', 'hello');
     const lines = String(out.read()).trim().split('\n');
     expect(lines).toHaveLength(12);
     expect(lines.at(-1)).toBe('api    | hello');

@@ -50,9 +50,9 @@ export function formatLogLine(line: string): { readonly text: string; readonly p
 
 export interface Console {
   /** A line of a process, behind its name. */
-  fromProcess(name: string, line: string): void;
+  printProcessLine(name: string, line: string): void;
   /** A line of the supervisor itself. */
-  say(text: string): void;
+  print(text: string): void;
 }
 
 /**
@@ -100,11 +100,11 @@ export function createConsole(
   };
 
   return {
-    fromProcess(name, line) {
+    printProcessLine(name, line) {
       const formatted = formatLogLine(line);
       if (formatted?.progress) onProgress(name, formatted.progress);
       else for (const part of (formatted?.text ?? line).split('\n')) print(`${name.padEnd(width)} | ${part}`);
     },
-    say: print,
+    print: print,
   };
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { displayedKeyPrefix, hashKey, isValidKeyFormat, newRawKey } from '../../schemas/api-keys.js';
 import type { Codec } from '../../schemas/codec.js';
-import { hashKey, isKeyShaped, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { AccountCommand } from '../../schemas/types.gen.js';
@@ -16,7 +16,7 @@ export const devKeyFile = (dataDir: string) => join(dataDir, 'dev-key');
 function readKey(file: string): string | null {
   if (!existsSync(file)) return null;
   const key = readFileSync(file, 'utf8').trim();
-  return isKeyShaped(key) ? key : null;
+  return isValidKeyFormat(key) ? key : null;
 }
 
 function writeKey(file: string, key: string): void {
@@ -89,7 +89,7 @@ export async function ensureDevKey(deps: {
       'oddstream.CreateKey': {
         account_id: ACCOUNT_ID,
         key_hash: hashKey(key),
-        key_prefix: shownKeyPrefix(key),
+        key_prefix: displayedKeyPrefix(key),
         name: 'dev-key',
       },
     },

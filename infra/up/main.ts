@@ -4,29 +4,29 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig, redactConfig } from '../config/config.js';
 import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
-import { keepFilesPrivate, makePrivateDirectory } from '../files/private-files.js';
-import { acquireLease } from '../lease/lease.js';
-import { openTopics } from '../registry/open-topics.js';
+import { makePrivateDirectory, setPrivateUmask } from '../files/private-files.js';
+import { acquireProcessLock } from '../process-lock/process-lock.js';
+import { openEventLog } from '../registry/open-event-log.js';
 import { silentLogger } from '../telemetry/logger.js';
-import { addressesOf, type SourceSummary, startBanner, UP } from './banner.js';
+import { addressesOf, type SourceSummary, STARTED_MESSAGE, startBanner } from './banner.js';
 import { watchCode } from './code-watch.js';
 import { type Console, createConsole } from './console.js';
 import { devKeyFile, ensureDevKey } from './dev-key.js';
 import { isLoopback } from './loopback.js';
 import { probe, waitFor } from './probe.js';
-import type { Standing } from './progress.js';
-import { createSupervisor, type Supervisor, servicesOf, takenPorts } from './supervisor.js';
-import { tellLoading } from './tell-loading.js';
+import type { ReadinessSummary } from './readiness-summary.js';
+import { reportLoadProgress } from './report-load-progress.js';
+import { createSupervisor, findPortsInUse, type Supervisor, servicesOf } from './supervisor.js';
 
 const STOP_GRACE_MS = 4500;
 /** Trouble shorter than this at the start is not worth a word. */
-const PATIENCE_MS = 10_000;
+const REPORT_FAILURE_AFTER_MS = 10_000;
 /** Threads that help a process collect garbage. With V8's own four, a collection in one process took both cores of a small machine from all. */
-const COLLECTORS = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
-const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning', `--v8-pool-size=${COLLECTORS}`];
+const GC_THREADS = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
+const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning', `--v8-pool-size=${GC_THREADS}`];
 
-async function readyKey(config: Config): Promise<string | null> {
-  const { log, codec } = await openTopics(config, { logger: silentLogger(), maintenance: false });
+async function loadDevKey(config: Config): Promise<string | null> {
+  const { log, codec } = await openEventLog(config, { logger: silentLogger(), maintenance: false });
   try {
     const { embedded } = config.clickhouse;
     const loopback = isLoopback(config.host) && (embedded === null || isLoopback(embedded.host));
@@ -53,13 +53,13 @@ async function sourceSummaries(api: string, key: string | null): Promise<readonl
 }
 
 /** The ready key, as soon as log and registry are there. */
-async function insistOnKey(config: Config, view: Console, signal: AbortSignal): Promise<string | null> {
+async function waitForDevKey(config: Config, view: Console, signal: AbortSignal): Promise<string | null> {
   for (let delayMs = 1_000; ; delayMs = Math.min(delayMs * 2, 10_000)) {
     try {
-      return await readyKey(config);
+      return await loadDevKey(config);
     } catch (error) {
       if (exitCodeFor(error) !== EXIT_RETRYABLE || signal.aborted) throw error;
-      view.say(`Cannot start fully yet, trying again: ${error instanceof Error ? error.message : String(error)}`);
+      view.print(`Cannot start fully yet, trying again: ${error instanceof Error ? error.message : String(error)}`);
       await waitFor(async () => false, { timeoutMs: delayMs, signal });
     }
   }
@@ -69,7 +69,7 @@ async function insistOnKey(config: Config, view: Console, signal: AbortSignal): 
  * Says what is true: that everything is up once every process is ready or only loads and the API answers; before that, and after a while, what
  * is still tried again.
  */
-async function announce(deps: {
+async function reportStartup(deps: {
   config: Config;
   key: string | null;
   /** Where the key is, when an earlier start has printed it. */
@@ -86,30 +86,30 @@ async function announce(deps: {
     if (key === null) return (await probe(`${addresses.api}/healthz`))?.status === 200;
     return (await sourceSummaries(addresses.api, key)).length > 0;
   };
-  const banner = async (standing: Standing) => {
+  const banner = async (standing: ReadinessSummary) => {
     const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
     const { analystDatabase: database, user, password: set, embedded, analyst } = config.clickhouse;
     // The embedded engine serves analysts of this machine without a password.
     const own = set === '' ? null : user;
     const login = embedded === null ? own : analyst.password === undefined ? null : 'analyst';
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
-    view.say(startBanner({ addresses, key, keyFile, database, sources, login, password, ...standing }));
+    view.print(startBanner({ addresses, key, keyFile, database, sources, login, password, ...standing }));
   };
   let told = 0;
   const look = async (): Promise<boolean> => {
-    const [standing, answering] = [await supervisor.standing(), await answers()];
+    const [standing, answering] = [await supervisor.readReadiness(), await answers()];
     if (signal.aborted) return true;
-    const { trouble, down } = standing;
-    if (trouble.length === 0 && (answering || down.length > 0)) {
+    const { failing, down } = standing;
+    if (failing.length === 0 && (answering || down.length > 0)) {
       if (down.length > told || (down.length === 0 && !saidTrouble)) await banner(standing);
-      else if (down.length === 0) view.say(UP);
+      else if (down.length === 0) view.print(STARTED_MESSAGE);
       return true;
     }
-    if ((!saidTrouble && Date.now() - startedMs > PATIENCE_MS) || down.length > told) {
+    if ((!saidTrouble && Date.now() - startedMs > REPORT_FAILURE_AFTER_MS) || down.length > told) {
       saidTrouble = true;
       told = down.length;
-      const silent = trouble.length + down.length === 0;
-      await banner(silent ? { ...standing, trouble: ['api: does not answer as it should yet'] } : standing);
+      const silent = failing.length + down.length === 0;
+      await banner(silent ? { ...standing, failing: ['api: does not answer as it should yet'] } : standing);
     }
     return false;
   };
@@ -117,7 +117,7 @@ async function announce(deps: {
   const tryToLook = () =>
     look().catch((error: unknown) => {
       // The text is not worth the product: what it asks may be in the middle of a restart.
-      if (!failed) view.say(`Cannot tell yet what is up: ${error instanceof Error ? error.message : String(error)}`);
+      if (!failed) view.print(`Cannot tell yet what is up: ${error instanceof Error ? error.message : String(error)}`);
       failed = true;
       return false;
     });
@@ -126,7 +126,7 @@ async function announce(deps: {
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  keepFilesPrivate();
+  setPrivateUmask();
   makePrivateDirectory(config.dataDir);
   const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
   const services = servicesOf(config, dist);
@@ -134,23 +134,23 @@ async function main(): Promise<void> {
     process.stdout,
     services.map((service) => service.name),
   );
-  const taken = await takenPorts(config, services);
+  const taken = await findPortsInUse(config, services);
   if (taken.length > 0) {
-    for (const line of taken) view.say(line);
+    for (const line of taken) view.print(line);
     process.exit(EXIT_FATAL);
   }
   // Ended with the process. Another supervisor on other ports would start a second writer of everything.
-  await acquireLease(join(config.dataDir, 'supervisor.lock'), 'Oddstream on this data directory');
-  view.say(`Starting with ${JSON.stringify(redactConfig(config))}`);
+  await acquireProcessLock(join(config.dataDir, 'supervisor.lock'), 'Oddstream on this data directory');
+  view.print(`Starting with ${JSON.stringify(redactConfig(config))}`);
   const supervisor = createSupervisor({ config, services, nodeFlags: NODE_FLAGS, env: process.env, view });
   const stop = new AbortController();
   let stopping: Promise<void> | undefined;
   const onSignal = () => {
     if (stopping !== undefined) process.exit(1);
     stop.abort();
-    view.say('Stopping ...');
+    view.print('Stopping ...');
     stopping = supervisor.stopAll(STOP_GRACE_MS).then(() => {
-      view.say('Stopped.');
+      view.print('Stopped.');
       process.exit(0);
     });
   };
@@ -163,7 +163,7 @@ async function main(): Promise<void> {
       services,
       assets: { api: join(dist, '..', 'api') },
       onChanged: (names) => {
-        view.say(`Restarting ${names.join(', ')}: their code changed`);
+        view.print(`Restarting ${names.join(', ')}: their code changed`);
         void supervisor.restart(names, STOP_GRACE_MS);
       },
     });
@@ -172,16 +172,16 @@ async function main(): Promise<void> {
   try {
     const keyPath = devKeyFile(config.dataDir);
     const keyFile = existsSync(keyPath) ? keyPath : null;
-    const readyOrNot = insistOnKey(config, view, stop.signal);
+    const readyOrNot = waitForDevKey(config, view, stop.signal);
     // Looked at below; a start that fails first must not leave it unheard.
     readyOrNot.catch(() => undefined);
     await supervisor.startAll(stop.signal);
     const key = await readyOrNot;
-    await announce({ config, key, keyFile, supervisor, view, signal: stop.signal });
-    await tellLoading({ standing: supervisor.standing, say: view.say, signal: stop.signal });
+    await reportStartup({ config, key, keyFile, supervisor, view, signal: stop.signal });
+    await reportLoadProgress({ readReadiness: supervisor.readReadiness, print: view.print, signal: stop.signal });
   } catch (error) {
     if (stop.signal.aborted) return;
-    view.say(error instanceof Error ? error.message : String(error));
+    view.print(error instanceof Error ? error.message : String(error));
     await supervisor.stopAll(STOP_GRACE_MS);
     process.exit(exitCodeFor(error));
   }

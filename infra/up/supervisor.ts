@@ -2,7 +2,7 @@ import { type Config, reachableHost } from '../config/config.js';
 import { type Child, createChild } from './child.js';
 import type { Console } from './console.js';
 import { portInUse, probe, waitFor } from './probe.js';
-import { fatalMessage, parseReadiness, type Standing, standingOf } from './progress.js';
+import { fatalMessage, parseReadiness, type ReadinessSummary, summarizeReadiness } from './readiness-summary.js';
 
 export interface Service {
   readonly name: 'clickhouse' | 'ingest' | 'processors' | 'api' | 'stream-gateway' | `stream-gateway-${number}`;
@@ -54,10 +54,10 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
 }
 
 /** Names every port that is taken, with the variable that changes it. */
-export async function takenPorts(config: Config, services: readonly Service[]): Promise<readonly string[]> {
+export async function findPortsInUse(config: Config, services: readonly Service[]): Promise<readonly string[]> {
   const wanted = services.flatMap((service) => [
     ...service.ports.map((entry) => ({ ...entry, service: service.name })),
-    { host: config.host, port: service.adminPort, variable: adminVariable(service.name), service: service.name },
+    { host: config.host, port: service.adminPort, variable: adminPortVariable(service.name), service: service.name },
   ]);
   const taken = await Promise.all(
     wanted.map(async (entry) => ((await portInUse(entry.host, entry.port)) ? entry : null)),
@@ -67,12 +67,12 @@ export async function takenPorts(config: Config, services: readonly Service[]): 
   );
 }
 
-function adminVariable(name: Service['name']): string {
+function adminPortVariable(name: Service['name']): string {
   return `ADMIN_PORT_${name.startsWith('stream-gateway') ? 'GATEWAY' : name.toUpperCase()}`;
 }
 
 /** What a person does about a process that stays down. */
-const MEND = 'Mend this, then stop Oddstream (Ctrl-C) and start it again.';
+const FIX_INSTRUCTION = 'Mend this, then stop Oddstream (Ctrl-C) and start it again.';
 
 export interface Supervisor {
   /**
@@ -81,7 +81,7 @@ export interface Supervisor {
    */
   startAll(signal: AbortSignal): Promise<void>;
   /** What every process says of itself now. */
-  standing(): Promise<Standing>;
+  readReadiness(): Promise<ReadinessSummary>;
   /** Ends the named processes and starts them with the code as it is now. */
   restart(names: readonly string[], graceMs: number): Promise<void>;
   stopAll(graceMs: number): Promise<void>;
@@ -110,14 +110,14 @@ export function createSupervisor(deps: {
         onLine: (line) => {
           const reason = fatalMessage(line);
           if (reason !== null) reasons.set(service.name, reason);
-          view.fromProcess(service.name, line);
+          view.printProcessLine(service.name, line);
         },
         onState: (state, detail) => {
           if (state === 'starting') reasons.delete(service.name);
           if (state === 'failed') {
-            view.fromProcess(service.name, `DOWN (${detail}): ${reasonOf(service.name)}`);
-            view.fromProcess(service.name, `It is not started again. ${MEND}`);
-          } else if (detail !== '') view.fromProcess(service.name, `${state}: ${detail}`);
+            view.printProcessLine(service.name, `DOWN (${detail}): ${reasonOf(service.name)}`);
+            view.printProcessLine(service.name, `It is not started again. ${FIX_INSTRUCTION}`);
+          } else if (detail !== '') view.printProcessLine(service.name, `${state}: ${detail}`);
         },
       }),
     ]),
@@ -132,7 +132,7 @@ export function createSupervisor(deps: {
       { timeoutMs: 60_000, signal },
     );
     if (!healthy && !signal.aborted)
-      view.fromProcess(service.name, 'has not answered within 60 s, going on without it');
+      view.printProcessLine(service.name, 'has not answered within 60 s, going on without it');
   };
 
   return {
@@ -147,7 +147,7 @@ export function createSupervisor(deps: {
       for (const service of rest) children.get(service.name)?.start();
       await Promise.all(rest.map((service) => awaitHealth(service, signal)));
     },
-    async standing() {
+    async readReadiness() {
       const down = services.filter(({ name }) => children.get(name)?.state() === 'failed');
       const answers = await Promise.all(
         services
@@ -157,7 +157,7 @@ export function createSupervisor(deps: {
             return [service.name, answer === null ? null : parseReadiness(answer.body)] as const;
           }),
       );
-      return standingOf(new Map(answers), new Map(down.map(({ name }) => [name, reasonOf(name)])));
+      return summarizeReadiness(new Map(answers), new Map(down.map(({ name }) => [name, reasonOf(name)])));
     },
     async restart(names, graceMs) {
       if (stopped) return;

@@ -11,12 +11,12 @@ const codec = createCodec();
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 7, 31, 22, 15);
 
-type Answer = 'lands' | 'refused' | 'lands, answer lost';
+type AppendOutcome = 'lands' | 'refused' | 'lands, answer lost';
 
 /** A log that keeps what lands and answers as told. */
 function fakeLog() {
   const landed: NewRecord[] = [];
-  const state = { answer: 'lands' as Answer };
+  const state = { answer: 'lands' as AppendOutcome };
   return {
     landed,
     state,
@@ -35,7 +35,7 @@ function usageOf(record: NewRecord): Usage {
 }
 
 /** What the table makes of the records: the greatest quantity per id, summed. */
-function folded(records: readonly NewRecord[], by: (usage: Usage) => string): Record<string, number> {
+function summedQuantities(records: readonly NewRecord[], by: (usage: Usage) => string): Record<string, number> {
   const greatest = new Map<string, Usage>();
   for (const usage of records.map(usageOf)) {
     if ((greatest.get(usage.id)?.quantity ?? 0) <= usage.quantity) greatest.set(usage.id, usage);
@@ -98,7 +98,7 @@ describe('usage recorder', () => {
     expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 1');
     log.state.answer = 'lands';
     expect(await usage.flush()).toBe(true);
-    expect(folded(log.landed, (one) => new Date(one.interval_start_ms).toISOString())).toEqual({
+    expect(summedQuantities(log.landed, (one) => new Date(one.interval_start_ms).toISOString())).toEqual({
       '2026-08-31T23:00:00.000Z': 10,
       '2026-09-01T00:00:00.000Z': 7,
     });
@@ -113,7 +113,7 @@ describe('usage recorder', () => {
     await usage.flush();
     log.state.answer = 'lands';
     await usage.close();
-    expect(folded(log.landed, (one) => one.meter)).toEqual({ api_requests: 2 });
+    expect(summedQuantities(log.landed, (one) => one.meter)).toEqual({ api_requests: 2 });
   });
 
   it('counts exactly whatever the log answers, over processes that die and hours that turn', async () => {
@@ -132,7 +132,7 @@ describe('usage recorder', () => {
         weight: 2,
         arbitrary: fc.record({
           do: fc.constant('flush' as const),
-          answer: fc.constantFrom<Answer>('lands', 'refused', 'lands, answer lost'),
+          answer: fc.constantFrom<AppendOutcome>('lands', 'refused', 'lands, answer lost'),
         }),
       },
       {
@@ -170,7 +170,7 @@ describe('usage recorder', () => {
         }
         log.state.answer = 'lands';
         expect(await usage.flush()).toBe(true);
-        const table = folded(log.landed, (one) => `${one.account_id} ${one.meter}`);
+        const table = summedQuantities(log.landed, (one) => `${one.account_id} ${one.meter}`);
         for (const key of Object.keys({ ...counted, ...table })) {
           expect(table[key] ?? 0).toBeLessThanOrEqual(counted[key] ?? 0);
           expect(table[key] ?? 0).toBeGreaterThanOrEqual((counted[key] ?? 0) - (unsure[key] ?? 0));

@@ -9,7 +9,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 const HOUR_MS = 3_600_000;
 /** A killed process loses what it counted since the last tick. Callers may gather for half a second: together under a second. */
 const TICK_MS = 250;
-const CLOSE_PATIENCE_MS = 3_000;
+const CLOSE_TIMEOUT_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
 
 export interface UsageRecorder {
@@ -21,7 +21,7 @@ export interface UsageRecorder {
   close(): Promise<void>;
 }
 
-interface Total {
+interface UsageTotal {
   readonly accountId: string;
   readonly meter: Meter;
   readonly hourMs: number;
@@ -57,14 +57,14 @@ export function createUsageRecorder(deps: {
     'Appends of usage totals that failed; they are repeated',
   );
   const lost = deps.metrics.counter(
-    'usage_records_given_up_total',
+    'usage_records_dropped_total',
     'Usage totals given up at the end, with the log away',
   );
 
   const hourOf = (timeMs: number) => timeMs - (timeMs % HOUR_MS);
   let hourMs = hourOf(nowMs());
-  let current = new Map<Meter, Map<string, Total>>();
-  const unrecorded = new Set<Total>();
+  let current = new Map<Meter, Map<string, UsageTotal>>();
+  const unrecorded = new Set<UsageTotal>();
   let running: Promise<boolean> = Promise.resolve(true);
   let troubled = false;
 
@@ -75,7 +75,7 @@ export function createUsageRecorder(deps: {
     current = new Map();
   };
 
-  const toRecord = (total: Total, countedMs: number): NewRecord => {
+  const toRecord = (total: UsageTotal, countedMs: number): NewRecord => {
     const id = `${processId}-${total.hourMs / HOUR_MS}-${total.accountId}-${total.meter}`;
     const value = codec.encode('usage', {
       id,
@@ -174,7 +174,7 @@ export function createUsageRecorder(deps: {
         impatience = setTimeout(() => {
           patient = false;
           resolve(false);
-        }, CLOSE_PATIENCE_MS);
+        }, CLOSE_TIMEOUT_MS);
       });
       while (!(await Promise.race([flush(), givenUp])) && patient) {
         await new Promise((resolve) => setTimeout(resolve, CLOSE_RETRY_MS));

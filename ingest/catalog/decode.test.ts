@@ -11,8 +11,8 @@ const marketsOf = (rows: readonly CatalogRow[]): CatalogMarket[] =>
 
 describe('decodeEvent', () => {
   it('reads a neg-risk event with its markets and tags', () => {
-    const { rows, bad, withoutCondition } = decodeEvent(negRiskEvent);
-    expect(bad).toEqual([]);
+    const { rows, invalid, withoutCondition } = decodeEvent(negRiskEvent);
+    expect(invalid).toEqual([]);
     expect(withoutCondition).toBe(0);
     expect(rows.map(rowKey)).toEqual([
       'tag:2',
@@ -63,8 +63,8 @@ describe('decodeEvent', () => {
   });
 
   it('reads the TWAP configuration of a window', () => {
-    const { rows, bad } = decodeEvent(windowEvent(twapMarket));
-    expect(bad).toEqual([]);
+    const { rows, invalid } = decodeEvent(windowEvent(twapMarket));
+    expect(invalid).toEqual([]);
     expect(rows.map(rowKey).slice(0, 3)).toEqual(['tag:21', 'series:10684', 'event:93763487']);
     expect(rows[2]?.value).toMatchObject({ series_id: '10684', series_slug: 'btc-up-or-down-5m' });
     expect(marketsOf(rows)[0]).toMatchObject({
@@ -98,7 +98,7 @@ describe('decodeEvent', () => {
   });
 
   it('loses a bad market, tag or series alone', () => {
-    const { rows, bad, withoutCondition } = decodeEvent(
+    const { rows, invalid, withoutCondition } = decodeEvent(
       windowEvent(closedMarket, {
         tags: [null, { id: 21, slug: 'crypto', label: 'Crypto' }, { slug: 'x' }],
         series: [{ slug: 'no id' }],
@@ -118,7 +118,7 @@ describe('decodeEvent', () => {
     );
     expect(rows.map(rowKey)).toEqual(['tag:21', 'event:93047973', `market:${closedMarket.conditionId}`]);
     expect(withoutCondition).toBe(1);
-    expect(bad.map(({ reason }) => reason)).toEqual([
+    expect(invalid.map(({ reason }) => reason)).toEqual([
       'tag: not an object',
       'tag: id is missing',
       'series: id is missing',
@@ -134,9 +134,9 @@ describe('decodeEvent', () => {
   });
 
   it.each([null, [], 5, 'x', {}, { id: 1 }, { slug: 'x' }])('reports %j as a whole', (input) => {
-    const { rows, bad } = decodeEvent(input);
+    const { rows, invalid } = decodeEvent(input);
     expect(rows).toEqual([]);
-    expect(bad).toHaveLength(1);
+    expect(invalid).toHaveLength(1);
   });
 
   it('never throws, and what it gives fits the schema', () => {

@@ -1,22 +1,22 @@
 import type { CatalogEvent, CatalogMarket, CatalogSeries, CatalogTag } from '../../schemas/types.gen.js';
 import {
+  booleanOf,
   FieldError,
-  flag,
   isObject,
   type JsonObject,
   optionalHash,
   optionalNumber,
   optionalText,
   optionalTime,
+  remainingFields,
   requiredText,
-  rest,
   textList,
 } from './fields.js';
-import { parseShortFormSlug } from './short-form.js';
 import type { CatalogRow } from './source.js';
+import { parseUpDownSlug } from './up-down.js';
 
 /** A row, or part of one, that could not be read. */
-export interface BadRow {
+export interface InvalidRow {
   readonly reason: string;
   readonly raw: unknown;
 }
@@ -24,7 +24,7 @@ export interface BadRow {
 /** What one event object holds: its tags, series, itself and its markets, in this order. */
 export interface DecodedEvent {
   readonly rows: readonly CatalogRow[];
-  readonly bad: readonly BadRow[];
+  readonly invalid: readonly InvalidRow[];
   /** Markets without a condition: not deployed yet, nothing to trade. */
   readonly withoutCondition: number;
 }
@@ -50,26 +50,26 @@ type EventContext = Pick<CatalogEvent, 'id' | 'slug' | 'title' | 'tag_slugs'>;
  * tag or series is reported and the rest goes on; a bad event loses itself and its markets. Never throws.
  */
 export function decodeEvent(input: unknown): DecodedEvent {
-  const bad: BadRow[] = [];
+  const invalid: InvalidRow[] = [];
   const attempt = <T>(raw: unknown, what: string, read: (row: JsonObject) => T): T | null => {
     try {
       if (!isObject(raw)) throw new FieldError('not an object');
       return read(raw);
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
-      bad.push({ reason: `${what}: ${error.message}`, raw });
+      invalid.push({ reason: `${what}: ${error.message}`, raw });
       return null;
     }
   };
   const listOf = (value: unknown, what: string): readonly unknown[] => {
     if (value === undefined || value === null) return [];
     if (Array.isArray(value)) return value;
-    bad.push({ reason: `${what} is not a list`, raw: value });
+    invalid.push({ reason: `${what} is not a list`, raw: value });
     return [];
   };
 
   const whole = attempt(input, 'event', (row) => row);
-  if (whole === null) return { rows: [], bad, withoutCondition: 0 };
+  if (whole === null) return { rows: [], invalid, withoutCondition: 0 };
   const tags = listOf(whole.tags, 'event tags').flatMap((raw) => attempt(raw, 'tag', decodeTag) ?? []);
   const series = listOf(whole.series, 'event series').flatMap((raw) => attempt(raw, 'series', decodeSeries) ?? []);
   const context = attempt(whole, 'event', (row) => ({
@@ -78,7 +78,7 @@ export function decodeEvent(input: unknown): DecodedEvent {
     title: optionalText(row.title) ?? '',
     tag_slugs: tags.map((tag) => tag.slug),
   }));
-  if (context === null) return { rows: [], bad, withoutCondition: 0 };
+  if (context === null) return { rows: [], invalid, withoutCondition: 0 };
 
   let withoutCondition = 0;
   const markets: CatalogMarket[] = [];
@@ -99,7 +99,7 @@ export function decodeEvent(input: unknown): DecodedEvent {
     ...(event === null ? [] : [{ kind: 'catalog_event', value: event } as const]),
     ...markets.map((value) => ({ kind: 'catalog_market', value }) as const),
   ];
-  return { rows, bad, withoutCondition };
+  return { rows, invalid, withoutCondition };
 }
 
 function decodeEventRow(
@@ -113,10 +113,10 @@ function decodeEventRow(
     description: optionalText(row.description) ?? '',
     image: optionalText(row.image),
     icon: optionalText(row.icon),
-    active: flag(row.active),
-    closed: flag(row.closed),
-    archived: flag(row.archived),
-    neg_risk: flag(row.negRisk),
+    active: booleanOf(row.active),
+    closed: booleanOf(row.closed),
+    archived: booleanOf(row.archived),
+    neg_risk: booleanOf(row.negRisk),
     neg_risk_market_id: optionalHash(row, 'negRiskMarketID'),
     volume: optionalNumber(row.volume) ?? 0,
     volume_24h: optionalNumber(row.volume24hr) ?? 0,
@@ -128,7 +128,7 @@ function decodeEventRow(
     series_id: series?.id ?? null,
     series_slug: optionalText(row.seriesSlug) ?? series?.slug ?? null,
     market_condition_ids: markets.map((market) => market.condition_id),
-    raw: rest(row, eventFields),
+    raw: remainingFields(row, eventFields),
   };
 }
 
@@ -150,7 +150,7 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
   if (outcomePrices.length > 0 && outcomePrices.length !== outcomes.length) {
     throw new FieldError('outcomePrices and outcomes differ in length');
   }
-  const shortForm = parseShortFormSlug(slug);
+  const shortForm = parseUpDownSlug(slug);
   const config = isObject(row.cryptoMarketConfig) ? row.cryptoMarketConfig : {};
   const schedule = isObject(row.feeSchedule) ? row.feeSchedule : {};
   const windowStartMs = shortForm?.windowStartS === null ? null : (shortForm?.windowStartS ?? 0) * 1000 || null;
@@ -173,10 +173,10 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
     outcomes,
     token_ids: tokenIds,
     outcome_prices: outcomePrices,
-    active: flag(row.active),
-    closed: flag(row.closed),
-    archived: flag(row.archived),
-    neg_risk: flag(row.negRisk),
+    active: booleanOf(row.active),
+    closed: booleanOf(row.closed),
+    archived: booleanOf(row.archived),
+    neg_risk: booleanOf(row.negRisk),
     neg_risk_market_id: optionalHash(row, 'negRiskMarketID'),
     neg_risk_request_id: optionalHash(row, 'negRiskRequestID'),
     group_item_title: optionalText(row.groupItemTitle),
@@ -198,11 +198,11 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
     resolution_source: optionalText(row.resolutionSource),
     crypto_asset: optionalText(config.asset)?.toLowerCase() ?? shortForm?.coin ?? null,
     crypto_duration: optionalText(config.duration) ?? shortForm?.duration ?? null,
-    twap_enabled: flag(config.twapEnabled),
+    twap_enabled: booleanOf(config.twapEnabled),
     twap_lookback_s:
       lookback !== null && Number.isInteger(lookback) && lookback >= 0 && lookback < 2 ** 16 ? lookback : null,
     tag_slugs: event !== null && event.tag_slugs.length > 0 ? event.tag_slugs : ownTags,
-    raw: rest(row, marketFields),
+    raw: remainingFields(row, marketFields),
   };
 }
 
@@ -214,8 +214,8 @@ export function decodeSeries(row: JsonObject): CatalogSeries {
     slug: requiredText(row, 'slug'),
     title: optionalText(row.title) ?? '',
     recurrence: optionalText(row.recurrence) ?? '',
-    active: flag(row.active),
-    closed: flag(row.closed),
+    active: booleanOf(row.active),
+    closed: booleanOf(row.closed),
     event_count: count !== null && Number.isInteger(count) && count >= 0 && count < 2 ** 31 ? count : null,
   };
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FieldError, optionalHash, optionalNumber, optionalText, optionalTime, rest, textList } from './fields.js';
+import {
+  FieldError,
+  optionalHash,
+  optionalNumber,
+  optionalText,
+  optionalTime,
+  remainingFields,
+  textList,
+} from './fields.js';
 
 describe('optionalTime', () => {
   it.each([
@@ -86,8 +94,8 @@ describe('optionalHash', () => {
 describe('rest', () => {
   it('is the same text whatever the order of members', () => {
     const known = new Set(['id']);
-    const one = rest({ id: 1, b: { y: 1, x: [{ q: 1, p: 2 }] }, a: null }, known);
+    const one = remainingFields({ id: 1, b: { y: 1, x: [{ q: 1, p: 2 }] }, a: null }, known);
     expect(one).toBe('{"a":null,"b":{"x":[{"p":2,"q":1}],"y":1}}');
-    expect(rest({ a: null, b: { x: [{ p: 2, q: 1 }], y: 1 }, id: 2 }, known)).toBe(one);
+    expect(remainingFields({ a: null, b: { x: [{ p: 2, q: 1 }], y: 1 }, id: 2 }, known)).toBe(one);
   });
 });

@@ -33,7 +33,7 @@ export function optionalNumber(value: unknown): number | null {
   return typeof number === 'number' && Math.abs(number) <= MOST ? number : null;
 }
 
-export function flag(value: unknown): boolean {
+export function booleanOf(value: unknown): boolean {
   return value === true || value === 'true';
 }
 
@@ -87,18 +87,20 @@ export function optionalHash(row: JsonObject, name: string): string | null {
 }
 
 /** The members not named in `known`, as JSON with its keys sorted at every level, so that equal facts give equal text. */
-export function rest(row: JsonObject, known: ReadonlySet<string>): string {
+export function remainingFields(row: JsonObject, known: ReadonlySet<string>): string {
   return JSON.stringify(
-    sorted(Object.fromEntries(Object.entries(row).filter(([name, value]) => !known.has(name) && value !== undefined))),
+    sortKeys(
+      Object.fromEntries(Object.entries(row).filter(([name, value]) => !known.has(name) && value !== undefined)),
+    ),
   );
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
-function sorted(value: unknown, depth = 0): unknown {
-  if (depth > DEEPEST) throw new FieldError(`more than ${DEEPEST} levels deep`);
-  if (Array.isArray(value)) return value.map((item) => sorted(item, depth + 1));
+function sortKeys(value: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new FieldError(`more than ${MAX_DEPTH} levels deep`);
+  if (Array.isArray(value)) return value.map((item) => sortKeys(item, depth + 1));
   if (!isObject(value)) return value;
   const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, sorted(value[name], depth + 1)]));
+  return Object.fromEntries(names.map((name) => [name, sortKeys(value[name], depth + 1)]));
 }

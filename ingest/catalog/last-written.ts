@@ -7,11 +7,11 @@ import { hash } from 'node:crypto';
  */
 export interface LastWritten {
   /** Is this the value last set for the key? */
-  holds(key: string, value: Buffer): boolean;
+  matches(key: string, value: Buffer): boolean;
   set(key: string, value: Buffer): void;
   /** Is there a value for the key, whichever? */
   has(key: string): boolean;
-  forget(key: string): void;
+  remove(key: string): void;
   /** Keys ever set. */
   readonly size: number;
   /** Bytes of the table. */
@@ -48,7 +48,7 @@ export function createLastWritten(initialSlots = 1 << 14): LastWritten {
     slots *= 2;
   };
   const put = (key: string, v0: number, v1: number) => {
-    const [k0, k1] = halves(key);
+    const [k0, k1] = hashWords(key);
     let at = find(table, k0, k1);
     if (table[at] === 0 && table[at + 1] === 0) {
       if (size + 1 > slots * MAX_LOAD) {
@@ -64,21 +64,21 @@ export function createLastWritten(initialSlots = 1 << 14): LastWritten {
   };
 
   return {
-    holds(key, value) {
-      const [k0, k1] = halves(key);
+    matches(key, value) {
+      const [k0, k1] = hashWords(key);
       const at = find(table, k0, k1);
       if (table[at] !== k0 || table[at + 1] !== k1) return false;
-      const [v0, v1] = halves(value);
+      const [v0, v1] = hashWords(value);
       return table[at + 2] === v0 && table[at + 3] === v1;
     },
     has(key) {
-      const [k0, k1] = halves(key);
+      const [k0, k1] = hashWords(key);
       const at = find(table, k0, k1);
       return table[at] === k0 && table[at + 1] === k1 && (table[at + 2] !== 0 || table[at + 3] !== 0);
     },
-    set: (key, value) => put(key, ...halves(value)),
+    set: (key, value) => put(key, ...hashWords(value)),
     // halves() never gives 0, 0: a forgotten key equals no value.
-    forget: (key) => put(key, 0, 0),
+    remove: (key) => put(key, 0, 0),
     get size() {
       return size;
     },
@@ -88,7 +88,7 @@ export function createLastWritten(initialSlots = 1 << 14): LastWritten {
   };
 }
 
-function halves(data: string | Buffer): [number, number] {
+function hashWords(data: string | Buffer): [number, number] {
   const digest = hash('sha1', data, 'buffer');
   const low = digest.readUInt32LE(0);
   const high = digest.readUInt32LE(4);

@@ -23,7 +23,7 @@ export async function openCatalogSource(deps: {
 }): Promise<CatalogSource> {
   const { sources, log, deadLetters, metrics } = deps;
   const logger = deps.logger.child({ source: 'catalog' });
-  const refusedBy = (origin: string) => (reason: string, payload: string) => {
+  const rejectedFrom = (origin: string) => (reason: string, payload: string) => {
     deadLetters.put({ origin, stage: 'catalog.decode', reason, payload }).catch((error: unknown) => {
       logger.error({ err: error }, 'could not write a dead letter');
     });
@@ -35,7 +35,7 @@ export async function openCatalogSource(deps: {
       liveMarkets: deps.liveMarkets,
       lastWrittenMs: newest?.timestampMs ?? null,
       historyOnly: sources.recordedHistoryOnly,
-      refused: refusedBy('catalog-recorded'),
+      onRejected: rejectedFrom('catalog-recorded'),
     });
   }
   return createGammaSource({
@@ -43,6 +43,6 @@ export async function openCatalogSource(deps: {
     host: new URL(sources.gammaUrl).host,
     logger,
     metrics,
-    refused: refusedBy('gamma'),
+    onRejected: rejectedFrom('gamma'),
   });
 }

@@ -4,8 +4,8 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
 import { createMemoryLog } from '../oracle/testing/memory-log.js';
-import type { RefusedInput } from '../shared/dead-letters.js';
-import type { SourceFacts } from '../shared/source-status.js';
+import type { RejectedInput } from '../shared/dead-letters.js';
+import type { SourceState } from '../shared/source-status.js';
 import { runCatalog } from './run-catalog.js';
 import type { CatalogRow, CatalogSource, CatalogUpdate } from './source.js';
 
@@ -14,9 +14,9 @@ const tag = (id: string, label: unknown): CatalogRow =>
 
 function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['mode'] = 'recorded') {
   const log = createMemoryLog();
-  const facts: Partial<SourceFacts> = {};
+  const facts: Partial<SourceState> = {};
   const phases: unknown[] = [];
-  const letters: RefusedInput[] = [];
+  const letters: RejectedInput[] = [];
   const source: CatalogSource = {
     mode,
     description: 'a test',

@@ -6,8 +6,8 @@ import type { DeadLetters } from '../shared/dead-letters.js';
 import type { SourceLog } from '../shared/owned-log.js';
 import { createProgress } from '../shared/progress.js';
 import type { SourceStatusWriter } from '../shared/source-status.js';
+import { createOnDemandMarkets } from './on-demand/on-demand-markets.js';
 import type { CatalogSource, CatalogUpdate } from './source.js';
-import { createWantedMarkets } from './wanted/run-wanted.js';
 import { createCatalogWriter } from './writer.js';
 
 /**
@@ -32,25 +32,25 @@ export async function runCatalog(deps: {
     codec,
     metrics,
     nowMs,
-    onMarket: source.find === undefined ? undefined : (market) => wanted?.addTokens(market.token_ids),
-    refused: (reason, payload) => {
+    onMarket: source.find === undefined ? undefined : (market) => onDemandMarkets?.addTokens(market.token_ids),
+    onRejected: (reason, payload) => {
       deadLetters.put({ origin: 'catalog', stage: 'catalog.write', reason, payload }).catch((error: unknown) => {
         logger.error({ err: error }, 'could not write a dead letter');
       });
     },
   });
   let connection = '';
-  let wantedState = '';
-  const tellDetail = () =>
+  let onDemandState = '';
+  const updateDetail = () =>
     status.update({
-      detail: [`${source.description}${connection === '' ? '' : `: ${connection}`}`, wantedState]
+      detail: [`${source.description}${connection === '' ? '' : `: ${connection}`}`, onDemandState]
         .filter((part) => part !== '')
         .join('; '),
     });
-  const wanted =
+  const onDemandMarkets =
     source.find === undefined
       ? null
-      : createWantedMarkets({
+      : createOnDemandMarkets({
           find: source.find,
           writer,
           log,
@@ -59,8 +59,8 @@ export async function runCatalog(deps: {
           logger,
           nowMs,
           onState: (state) => {
-            wantedState = state;
-            tellDetail();
+            onDemandState = state;
+            updateDetail();
           },
         });
   const lastDelivery = metrics.gauge(
@@ -68,12 +68,12 @@ export async function runCatalog(deps: {
     'When the catalogue source last delivered rows, Unix ms',
   );
   /** Returns how many markets the update held. */
-  const take = async (update: CatalogUpdate): Promise<number> => {
+  const applyUpdate = async (update: CatalogUpdate): Promise<number> => {
     if (update.type === 'connected') {
       logger[update.connected ? 'info' : 'warn']({ connected: update.connected }, update.detail);
       connection = update.detail;
       status.update({ connected: update.connected, shift_days: source.shiftDays });
-      tellDetail();
+      updateDetail();
       return 0;
     }
     lastDelivery.set(nowMs());
@@ -94,11 +94,11 @@ export async function runCatalog(deps: {
     source: 'catalog',
     unit: 'markets',
     total: source.totalMarkets,
-    onShare: (share) => status.update({ progress: share }),
+    onRatio: (share) => status.update({ progress: share }),
   });
   let done = 0;
   for await (const update of source.load(signal)) {
-    done += await take(update);
+    done += await applyUpdate(update);
     progress.report(done);
   }
   if (signal.aborted) return;
@@ -108,10 +108,10 @@ export async function runCatalog(deps: {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const increments = async () => {
-    for await (const update of source.live(either)) await take(update);
+    for await (const update of source.live(either)) await applyUpdate(update);
     if (!either.aborted && source.mode === 'live') throw new RetryableError('The catalogue source ended by itself');
   };
-  const loops = [increments(), wanted?.run(either)];
+  const loops = [increments(), onDemandMarkets?.run(either)];
   try {
     await Promise.all(loops);
   } finally {

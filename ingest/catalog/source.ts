@@ -29,11 +29,11 @@ export interface CatalogSource {
    * The rows of the markets with these ids, closed or not, as far as the service has them; at most `findAtOnce` ids. Absent where the
    * service cannot be asked. Rejects with RetryableError, GammaShapeError, or GammaRefusedError where asking again cannot help.
    */
-  find?(wanted: Wanted, signal: AbortSignal): Promise<readonly CatalogRow[]>;
+  find?(request: MarketRequest, signal: AbortSignal): Promise<readonly CatalogRow[]>;
 }
 
 /** Markets to ask for: by their conditions, or by one of their outcome tokens. */
-export interface Wanted {
+export interface MarketRequest {
   readonly by: 'condition' | 'token';
   readonly ids: readonly string[];
   /** When short-form windows among them were resolved, Unix ms: another way to find them. */
@@ -41,7 +41,7 @@ export interface Wanted {
 }
 
 /** Ids in one question: the longest takes some 5 KB of address, below what servers refuse. */
-export const findAtOnce = 50;
+export const maxFindIds = 50;
 
 /** Record key: `event:<id>`, `market:<condition id>`, `series:<id>`, `tag:<id>`. */
 export function rowKey(row: CatalogRow): string {

@@ -20,7 +20,7 @@ function setUp(log = createMemoryLog()) {
     log,
     codec,
     metrics: createMetrics({ process: 'test', defaults: false }),
-    refused: (reason) => refused.push(reason),
+    onRejected: (reason) => refused.push(reason),
     nowMs: () => 1_000_000,
   });
   return { log, writer, refused };
@@ -105,12 +105,12 @@ describe('createLastWritten', () => {
     for (let n = 0; n < 300_000; n++) last.set(`market:${n}`, value);
     expect(last.size).toBe(300_000);
     expect(last.bytes).toBeLessThanOrEqual(16 * 1024 * 1024);
-    for (let n = 0; n < 300_000; n += 1000) expect(last.holds(`market:${n}`, value)).toBe(true);
-    for (let n = 300_000; n < 310_000; n++) expect(last.holds(`market:${n}`, value)).toBe(false);
+    for (let n = 0; n < 300_000; n += 1000) expect(last.matches(`market:${n}`, value)).toBe(true);
+    for (let n = 300_000; n < 310_000; n++) expect(last.matches(`market:${n}`, value)).toBe(false);
     last.set('market:7', Buffer.from('other'));
-    last.forget('market:8');
-    expect(last.holds('market:7', value)).toBe(false);
-    expect(last.holds('market:8', value)).toBe(false);
+    last.remove('market:8');
+    expect(last.matches('market:7', value)).toBe(false);
+    expect(last.matches('market:8', value)).toBe(false);
     expect(last.size).toBe(300_000);
   });
 });

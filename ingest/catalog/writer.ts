@@ -27,12 +27,12 @@ export function createCatalogWriter(deps: {
   log: SourceLog;
   codec: Codec;
   metrics: Metrics;
-  refused: (reason: string, payload: string) => void;
+  onRejected: (reason: string, payload: string) => void;
   /** Gets every market that is in the log: those of restore(), then each one that was written. */
   onMarket?: (market: CatalogMarket) => void;
   nowMs?: () => number;
 }): CatalogWriter {
-  const { log, codec, refused, onMarket, nowMs = Date.now } = deps;
+  const { log, codec, onRejected, onMarket, nowMs = Date.now } = deps;
   const last = createLastWritten();
   const written = deps.metrics.counter('catalog_rows_written_total', 'Catalogue rows appended to the log', ['kind']);
   const unchanged = deps.metrics.counter('catalog_rows_unchanged_total', 'Catalogue rows that were written before', [
@@ -45,15 +45,15 @@ export function createCatalogWriter(deps: {
       return codec.encode(row.kind, row.value);
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
-      refused(error.message, JSON.stringify(row.value));
+      onRejected(error.message, JSON.stringify(row.value));
       return null;
     }
   };
 
-  const tellMarket = (bytes: Buffer, tell: (market: CatalogMarket) => void) => {
+  const reportMarket = (bytes: Buffer, report: (market: CatalogMarket) => void) => {
     // One that cannot be read is written anew when the source brings it.
-    const event = tryDecode(codec, bytes, (reason) => refused(reason, bytes.toString('base64')));
-    if (event?.kind === 'catalog_market') tell(event.value);
+    const event = tryDecode(codec, bytes, (reason) => onRejected(reason, bytes.toString('base64')));
+    if (event?.kind === 'catalog_market') report(event.value);
   };
 
   return {
@@ -62,10 +62,10 @@ export function createCatalogWriter(deps: {
       for (let partition = 0; partition < partitions; partition++) {
         for await (const batch of log.read({ topic: TOPIC, partition, from: 'earliest', follow: false })) {
           for (const { key, value } of batch.records) {
-            if (value === null) last.forget(key);
+            if (value === null) last.remove(key);
             else {
               last.set(key, value);
-              if (onMarket !== undefined && key.startsWith('market:')) tellMarket(value, onMarket);
+              if (onMarket !== undefined && key.startsWith('market:')) reportMarket(value, onMarket);
             }
           }
         }
@@ -82,8 +82,8 @@ export function createCatalogWriter(deps: {
         const key = rowKey(row);
         const value = encode(row);
         if (value === null) continue;
-        const waiting = pending.get(key);
-        if (waiting === undefined ? last.holds(key, value) : waiting.equals(value)) {
+        const pendingValue = pending.get(key);
+        if (pendingValue === undefined ? last.matches(key, value) : pendingValue.equals(value)) {
           unchanged.inc({ kind: row.kind });
           continue;
         }

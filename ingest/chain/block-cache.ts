@@ -20,13 +20,13 @@ export function createBlockCache(options: { maxRecords: number }): BlockCache {
     const block = blocks.get(number);
     if (block === undefined) return;
     blocks.delete(number);
-    records -= block.facts.length + 1;
+    records -= block.eventRecords.length + 1;
   };
   return {
     put(block) {
       remove(block.number);
       blocks.set(block.number, block);
-      records += block.facts.length + 1;
+      records += block.eventRecords.length + 1;
       for (const number of blocks.keys()) {
         if (records <= options.maxRecords || number === block.number) break;
         remove(number);
@@ -38,9 +38,9 @@ export function createBlockCache(options: { maxRecords: number }): BlockCache {
     get: (number) => blocks.get(number),
     hashAt: (number) => blocks.get(number)?.hash,
     dropThrough(number) {
-      for (const held of blocks.keys()) {
-        if (held > number) break;
-        remove(held);
+      for (const cachedNumber of blocks.keys()) {
+        if (cachedNumber > number) break;
+        remove(cachedNumber);
       }
     },
     get records() {

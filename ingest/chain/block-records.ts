@@ -1,12 +1,12 @@
 import type { NewRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import type { Block, BlockContract, Trade } from '../../schemas/types.gen.js';
-import type { ChainFact } from './decode/index.js';
+import type { ChainEvent } from './decode/index.js';
 import type { ChainDecoder } from './decoder.js';
 import type { Hex, SourceBlock } from './source.js';
 
 /** A log nothing could be made of. */
-export interface Refusal {
+export interface RejectedLog {
   readonly reason: string;
   readonly payload: string;
 }
@@ -19,20 +19,20 @@ export interface BlockRecords {
   readonly timestampMs: number;
   /** false: no log of ours, so chain.final leaves the block out. */
   readonly hasLogs: boolean;
-  readonly facts: readonly NewRecord[];
+  readonly eventRecords: readonly NewRecord[];
   /** Event ids of `facts`, same order. */
-  readonly factIds: readonly string[];
+  readonly eventIds: readonly string[];
   readonly block: NewRecord;
   readonly trades: readonly Trade[];
-  readonly refusals: readonly Refusal[];
+  readonly rejectedLogs: readonly RejectedLog[];
   /** Logs and records by contract, as the block record has them. */
   readonly contracts: readonly BlockContract[];
 }
 
 /** Adds the records that were kept to the logs they come from. `unfit`: indexes of logs whose record the schema could not hold. */
-function withRecords(
+function addRecordCounts(
   contracts: ReturnType<ChainDecoder['decodeBlock']>['contracts'],
-  of: { readonly block: SourceBlock; readonly kept: readonly ChainFact[]; readonly unfit: ReadonlySet<number> },
+  of: { readonly block: SourceBlock; readonly kept: readonly ChainEvent[]; readonly unfit: ReadonlySet<number> },
 ): BlockContract[] {
   const addressAt = new Map(of.block.logs.map((log) => [Number(log.logIndex), log.address as string]));
   const count = (indexes: Iterable<number>): ReadonlyMap<string, number> => {
@@ -62,11 +62,11 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
     const { events, problems, contracts } = decoder.decodeBlock(block);
     const key = String(block.number);
     const timestampMs = block.timestampS * 1000;
-    const refusals: Refusal[] = problems.map(({ log, reason }) => ({ reason, payload: JSON.stringify(log) }));
-    const facts: NewRecord[] = [];
-    const factIds: string[] = [];
+    const rejectedLogs: RejectedLog[] = problems.map(({ log, reason }) => ({ reason, payload: JSON.stringify(log) }));
+    const eventRecords: NewRecord[] = [];
+    const eventIds: string[] = [];
     const trades: Trade[] = [];
-    let kept = events;
+    let encoded = events;
     const unfit = new Set<number>();
     for (const event of events) {
       let value: Buffer;
@@ -76,18 +76,18 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
         if (!(error instanceof CodecError)) throw error;
         const index = event.value.log_index;
         const log = block.logs.find((candidate) => Number(candidate.logIndex) === index);
-        refusals.push({ reason: error.message, payload: JSON.stringify(log ?? event.value.id) });
+        rejectedLogs.push({ reason: error.message, payload: JSON.stringify(log ?? event.value.id) });
         unfit.add(index);
-        kept = kept.filter((other) => other !== event);
+        encoded = encoded.filter((other) => other !== event);
         continue;
       }
-      facts.push({ key, value, timestampMs });
-      factIds.push(event.value.id);
+      eventRecords.push({ key, value, timestampMs });
+      eventIds.push(event.value.id);
       if (event.kind === 'trade') trades.push(event.value);
     }
     const blockEvent: Block = {
-      ...decoder.blockEvent(block, kept),
-      contracts: withRecords(contracts, { block, kept, unfit }),
+      ...decoder.blockEvent(block, encoded),
+      contracts: addRecordCounts(contracts, { block, kept: encoded, unfit }),
     };
     return {
       number: block.number,
@@ -95,12 +95,12 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
       parentHash: block.parentHash,
       timestampMs,
       hasLogs: block.logs.length > 0,
-      facts,
-      factIds,
+      eventRecords,
+      eventIds,
       block: { key, value: codec.encode('block', blockEvent), timestampMs },
       contracts: blockEvent.contracts ?? [],
       trades,
-      refusals,
+      rejectedLogs,
     };
   };
 }

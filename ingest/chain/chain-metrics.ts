@@ -8,7 +8,7 @@ export interface ChainMetrics {
   readonly lastEventMs: Gauge;
   readonly pending: Gauge;
   readonly pendingExpired: Counter;
-  readonly problems: Counter;
+  readonly decodeErrors: Counter;
   readonly reorgs: Counter;
   readonly reorgDepth: Histogram;
   readonly abandonedHeads: Counter;
@@ -28,7 +28,9 @@ export function createChainMetrics(metrics: Metrics): ChainMetrics {
     lastEventMs: metrics.gauge('chain_last_event_ms', 'When the chain source last delivered anything, Unix ms'),
     pending: metrics.gauge('chain_pending_settlements', 'Settlements waiting for their block'),
     pendingExpired: metrics.counter('chain_pending_expired_total', 'Settlements that waited too long for a block'),
-    problems: metrics.counter('chain_problems_total', 'Logs and calldata that could not be decoded', ['stage']),
+    decodeErrors: metrics.counter('chain_decode_errors_total', 'Logs and calldata that could not be decoded', [
+      'stage',
+    ]),
     reorgs: metrics.counter('chain_reorgs_total', 'Reorganisations seen'),
     reorgDepth: metrics.histogram('chain_reorg_depth', 'Blocks retracted per reorganisation', [1, 2, 3, 5, 10, 20, 50]),
     abandonedHeads: metrics.counter('chain_abandoned_heads_total', 'Heads whose parents the node could not give'),

@@ -6,7 +6,7 @@ import {
   addresses,
   contractAt,
   contracts,
-  exchangeBehind,
+  settlementExchange,
   settlementTargets,
   watchedAddresses,
   watchedTopics,
@@ -44,11 +44,11 @@ describe('address book', () => {
   });
 
   it('leads a FeeModule to its exchange and nothing else to one', () => {
-    expect(exchangeBehind(addresses.feeModule)?.address).toBe(addresses.exchangeV1);
-    expect(exchangeBehind(addresses.feeModuleOldNegRisk)?.address).toBe(addresses.exchangeV1NegRisk);
-    expect(exchangeBehind(addresses.exchangeV3)?.generation).toBe(3);
-    expect(exchangeBehind(addresses.conditionalTokens)).toBeNull();
-    expect(exchangeBehind('0x0000000000000000000000000000000000000001')).toBeNull();
+    expect(settlementExchange(addresses.feeModule)?.address).toBe(addresses.exchangeV1);
+    expect(settlementExchange(addresses.feeModuleOldNegRisk)?.address).toBe(addresses.exchangeV1NegRisk);
+    expect(settlementExchange(addresses.exchangeV3)?.generation).toBe(3);
+    expect(settlementExchange(addresses.conditionalTokens)).toBeNull();
+    expect(settlementExchange('0x0000000000000000000000000000000000000001')).toBeNull();
   });
 
   it('watches what is decoded, not the collateral transfers of the whole chain', () => {

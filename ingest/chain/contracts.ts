@@ -183,14 +183,14 @@ export function contractAt(address: string): Contract | undefined {
 }
 
 /** The exchange a settlement transaction ends in: `to` is an exchange or a FeeModule in front of one; null for any other address. */
-export function exchangeBehind(to: string): ExchangeContract | null {
+export function settlementExchange(to: string): ExchangeContract | null {
   const direct = byAddress.get(to);
   const target = direct?.role === 'fee_module' ? byAddress.get(direct.exchange) : direct;
   return target?.role === 'exchange' ? target : null;
 }
 
 /** Lifecycle events; which of the protocol's contracts emits which is not told, and their topics are nobody else's. */
-const comboEvents = [
+const comboEventNames = [
   'comboPrepared',
   'comboSplit',
   'comboMerge',
@@ -235,8 +235,8 @@ export const eventsOfRole = {
   collateral_adapter: [],
   auto_redeemer: ['binaryRedemption', 'negRiskRedemption', 'comboRedemption'],
   pusd: ['wrapped', 'unwrapped', 'erc20Approval'],
-  position_manager: [...comboEvents, 'transferSingle', 'transferBatch', 'approvalForAll'],
-  combo_protocol: comboEvents,
+  position_manager: [...comboEventNames, 'transferSingle', 'transferBatch', 'approvalForAll'],
+  combo_protocol: comboEventNames,
   uma_adapter: [
     'questionInitialized',
     'questionResolved',
@@ -251,13 +251,13 @@ export const eventsOfRole = {
   optimistic_oracle: ['proposePrice', 'disputePrice', 'settle'],
 } as const satisfies Record<ContractRole, readonly EventName[]>;
 
-const readRoles = new Set<ContractRole>(
+const decodedRoles = new Set<ContractRole>(
   Object.entries(eventsOfRole).flatMap(([role, events]) => (events.length > 0 ? [role as ContractRole] : [])),
 );
 
 /** `address` of eth_getLogs and log subscriptions. */
 export const watchedAddresses: readonly Hex[] = contracts
-  .filter((contract) => readRoles.has(contract.role))
+  .filter((contract) => decodedRoles.has(contract.role))
   .map((contract) => contract.address);
 
 /** First `topics` entry (any of) of eth_getLogs and log subscriptions. */

@@ -1,6 +1,6 @@
 import { FatalError } from '../../infra/errors.js';
 import type { Log } from '../../infra/log/port.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
@@ -24,7 +24,7 @@ export async function readFinalCheckpoint(deps: {
   let end = next;
   for (let width = 1; end > earliest; width *= 4) {
     const from = Math.max(earliest, end - width);
-    const found = await lastFactIn({ ...deps, from, end });
+    const found = await lastEventIn({ ...deps, from, end });
     if (found !== null) return found;
     end = from;
   }
@@ -32,7 +32,7 @@ export async function readFinalCheckpoint(deps: {
   return { kind: 'empty' };
 }
 
-async function lastFactIn(deps: {
+async function lastEventIn(deps: {
   log: Omit<Log, 'append'>;
   codec: Codec;
   onUnreadable: OnUnreadable;

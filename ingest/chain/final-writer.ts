@@ -2,7 +2,7 @@ import { setTimeout as sleep, setImmediate as yieldToIo } from 'node:timers/prom
 import { FatalError, RetryableError } from '../../infra/errors.js';
 import type { NewRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { DeadLetters } from '../shared/dead-letters.js';
@@ -78,9 +78,9 @@ export function createFinalWriter(deps: {
   };
 
   const remainderOf = (block: BlockRecords): readonly NewRecord[] => {
-    if (inside === null) return block.facts;
+    if (inside === null) return block.eventRecords;
     const { number, hash, lastId } = inside;
-    const at = block.factIds.indexOf(lastId);
+    const at = block.eventIds.indexOf(lastId);
     if (block.number !== number) {
       throw new RetryableError(`chain.final ends inside block ${number}, which the source left out`);
     }
@@ -90,7 +90,7 @@ export function createFinalWriter(deps: {
       );
     }
     inside = null;
-    return block.facts.slice(at + 1);
+    return block.eventRecords.slice(at + 1);
   };
   const write = (block: BlockRecords) => {
     if (last !== null && block.number <= last.number) return;
@@ -103,8 +103,8 @@ export function createFinalWriter(deps: {
       metrics.watchedLogs.inc({ contract }, logs);
       metrics.undecodedLogs.inc({ contract }, logs - decoded);
     }
-    for (const { reason, payload } of block.refusals) {
-      metrics.problems.inc({ stage: 'chain.decode' });
+    for (const { reason, payload } of block.rejectedLogs) {
+      metrics.decodeErrors.inc({ stage: 'chain.decode' });
       deps.deadLetters.put({ origin: deps.origin, stage: 'chain.decode', reason, payload }).catch((error: unknown) => {
         logger.error({ err: error }, 'could not keep a dead letter');
       });
@@ -156,7 +156,7 @@ export function createFinalWriter(deps: {
       const known = range.blocksWithLogs;
       const total = known ?? toBlock - fromBlock + 1;
       let given = 0;
-      const progress = createProgress({ logger, source: 'chain', unit: 'blocks', total, onShare: deps.onProgress });
+      const progress = createProgress({ logger, source: 'chain', unit: 'blocks', total, onRatio: deps.onProgress });
       await writeRange(range, signal, (number) => {
         given += 1;
         progress.report(known === undefined ? number - fromBlock + 1 : given);
@@ -175,9 +175,9 @@ export function createFinalWriter(deps: {
     const trusted = to.hash === undefined || cache.hashAt(to.number) === to.hash;
     let number = next;
     while (number <= to.number && !signal.aborted) {
-      const held = trusted ? cache.get(number) : undefined;
-      if (held !== undefined && links(held) && inside === null) {
-        write(held);
+      const cached = trusted ? cache.get(number) : undefined;
+      if (cached !== undefined && links(cached) && inside === null) {
+        write(cached);
         number += 1;
       } else {
         let end = number;

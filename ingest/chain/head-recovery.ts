@@ -1,9 +1,9 @@
 import type { Log } from '../../infra/log/port.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import type { HeadState, OpenBlock, PendingSettlement } from './head-state.js';
+import type { HeadState, IncompleteBlock, PendingSettlement } from './head-state.js';
 import type { Hex } from './source.js';
 
 /**
@@ -17,7 +17,7 @@ export async function recoverHead(deps: {
   windowMs: number;
   nowMs: number;
   onUnreadable: OnUnreadable;
-}): Promise<OpenBlock | null> {
+}): Promise<IncompleteBlock | null> {
   const { log, codec, state, nowMs } = deps;
   const topic = topics.chainHead.name;
   const last = await log.lastRecord(topic, 0);

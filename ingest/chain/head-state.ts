@@ -19,7 +19,7 @@ export interface TailBlock {
 }
 
 /** Facts of a block whose block record is missing: the process died between them. */
-export interface OpenBlock {
+export interface IncompleteBlock {
   readonly number: number;
   readonly hash: Hex;
   readonly ids: ReadonlySet<string>;
@@ -46,7 +46,7 @@ export interface HeadState {
   /** Highest number the tail holds as final, or -1. */
   finalNumber(): number;
   /** Forget the tail (after a gap too wide to fill), keep what is pending. */
-  restart(): void;
+  reset(): void;
   /** Drop settlements waiting longer than the limit; returns how many. */
   expire(nowMs: number): number;
   readonly pendingCount: number;
@@ -65,7 +65,7 @@ export function createHeadState(options: {
   const hashes = new Map<string, TailBlock>();
   const settled = new Map<string, number>();
   const waiting = new Map<string, { readonly pending: PendingSettlement; readonly deadlineMs: number }>();
-  let claimed: { number: number; hash: Hex | undefined } | null = null;
+  let reportedFinal: { number: number; hash: Hex | undefined } | null = null;
   let final = -1;
 
   const byNumber = (number: number): TailBlock | undefined => {
@@ -80,22 +80,22 @@ export function createHeadState(options: {
     }
     return undefined;
   };
-  const forget = (block: TailBlock) => {
+  const unindex = (block: TailBlock) => {
     hashes.delete(block.hash);
     for (const tx of block.settledTxs) if (settled.get(tx) === block.number) settled.delete(tx);
   };
   const settleFinality = () => {
-    if (claimed === null) return;
-    const { number, hash } = claimed;
-    const held = hash === undefined ? (tail.at(-1)?.number ?? -1) >= number : byNumber(number)?.hash === hash;
-    if (!held) return;
+    if (reportedFinal === null) return;
+    const { number, hash } = reportedFinal;
+    const inTail = hash === undefined ? (tail.at(-1)?.number ?? -1) >= number : byNumber(number)?.hash === hash;
+    if (!inTail) return;
     final = Math.max(final, number);
-    claimed = null;
+    reportedFinal = null;
     let drop = 0;
     while (drop < tail.length - 1 && tail[drop]!.number < final - options.keepFinal) drop += 1;
-    if (drop >= options.keepFinal) for (const block of tail.splice(0, drop)) forget(block);
+    if (drop >= options.keepFinal) for (const block of tail.splice(0, drop)) unindex(block);
   };
-  const wait = (pending: PendingSettlement, nowMs: number) => {
+  const addWaiting = (pending: PendingSettlement, nowMs: number) => {
     waiting.set(pending.txHash, { pending, deadlineMs: nowMs + options.pendingTtlMs });
   };
 
@@ -106,7 +106,7 @@ export function createHeadState(options: {
     byNumber,
     addPending(pending, nowMs) {
       if (waiting.has(pending.txHash) || settled.has(pending.txHash)) return false;
-      wait(pending, nowMs);
+      addWaiting(pending, nowMs);
       return true;
     },
     pending: (txHash) => waiting.get(txHash)?.pending,
@@ -116,27 +116,28 @@ export function createHeadState(options: {
       for (const tx of block.settledTxs) settled.set(tx, block.number);
       for (const { txHash } of block.confirmed) waiting.delete(txHash);
       settleFinality();
-      if (tail.length > options.maxTail) for (const old of tail.splice(0, Math.ceil(options.maxTail / 10))) forget(old);
+      if (tail.length > options.maxTail)
+        for (const old of tail.splice(0, Math.ceil(options.maxTail / 10))) unindex(old);
     },
     rollback(fromNumber, nowMs) {
       let keep = tail.length;
       while (keep > 0 && tail[keep - 1]!.number >= fromNumber) keep -= 1;
       const removed = tail.splice(keep);
       for (const block of removed) {
-        forget(block);
-        for (const pending of block.confirmed) wait(pending, nowMs);
+        unindex(block);
+        for (const pending of block.confirmed) addWaiting(pending, nowMs);
       }
       return removed;
     },
     finalize(number, hash) {
-      if (claimed !== null && claimed.number > number) return;
+      if (reportedFinal !== null && reportedFinal.number > number) return;
       if (number <= final) return;
-      claimed = { number, hash };
+      reportedFinal = { number, hash };
       settleFinality();
     },
     finalNumber: () => final,
-    restart() {
-      for (const block of tail) forget(block);
+    reset() {
+      for (const block of tail) unindex(block);
       tail = [];
       final = -1;
     },

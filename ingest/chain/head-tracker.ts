@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { Trade } from '../../schemas/types.gen.js';
@@ -14,7 +14,7 @@ import type { ChainMetrics } from './chain-metrics.js';
 import type { ChainDecoder } from './decoder.js';
 import { type HeadRecord, retractRecord, settlementRecord, statusRecord, statusUpdate } from './head-records.js';
 import { recoverHead } from './head-recovery.js';
-import { createHeadState, type OpenBlock } from './head-state.js';
+import { createHeadState, type IncompleteBlock } from './head-state.js';
 import type { ChainSource, Hex, RpcTransaction, SourceBlock } from './source.js';
 
 export interface HeadTrackerOptions {
@@ -24,7 +24,7 @@ export interface HeadTrackerOptions {
   /** Restart reads this much of chain.head back. */
   readonly recoveryWindowMs: number;
   /** Gaps up to this many blocks are closed parent by parent, wider ones forward by number. */
-  readonly walkBlocks: number;
+  readonly maxParentFetchBlocks: number;
   /** A gap wider than this is left open in chain.head (chain.final has no gap). */
   readonly maxGapBlocks: number;
   /** Reorganisations deeper than this are logged as errors. */
@@ -37,7 +37,7 @@ export const headTrackerDefaults: HeadTrackerOptions = {
   pendingTtlMs: 10 * 60_000,
   maxPending: 50_000,
   recoveryWindowMs: 30 * 60_000,
-  walkBlocks: 32,
+  maxParentFetchBlocks: 32,
   maxGapBlocks: 20_000,
   alertDepth: 10,
   retryDelayMs: 200,
@@ -45,7 +45,7 @@ export const headTrackerDefaults: HeadTrackerOptions = {
 
 const FETCH_ATTEMPTS = 5;
 const MAX_QUEUED_HEADS = 16;
-const MAX_ABANDONED_IN_A_ROW = 20;
+const MAX_CONSECUTIVE_ABANDONED = 20;
 const GAP_CHUNK = 16;
 
 /**
@@ -93,7 +93,7 @@ export function createHeadTracker(deps: {
     maxTail: Math.max(options.maxGapBlocks, 20_000),
   });
   const appender = createAppender({ log: deps.log, topic: topics.chainHead.name });
-  let open: OpenBlock | null = null;
+  let open: IncompleteBlock | null = null;
   let abandoned = 0;
   let heads: { readonly block: SourceBlock; readonly seenAtMs: number }[] = [];
   let working: Promise<void> | null = null;
@@ -104,8 +104,8 @@ export function createHeadTracker(deps: {
   // Whoever runs the tracker races `failed`; without a racer the rejection must not end the process by itself.
   failed.catch(() => undefined);
 
-  const refuse = (stage: string, reason: string, payload: string) => {
-    metrics.problems.inc({ stage });
+  const reject = (stage: string, reason: string, payload: string) => {
+    metrics.decodeErrors.inc({ stage });
     deps.deadLetters.put({ origin, stage, reason, payload }).catch(fail);
   };
   const add = (records: readonly HeadRecord[]) => {
@@ -155,9 +155,9 @@ export function createHeadTracker(deps: {
 
   const emit = (source: SourceBlock, seenAtMs: number): Promise<void> => {
     const block = deps.encodeBlock(source);
-    for (const { reason, payload } of block.refusals) refuse('chain.decode', reason, payload);
+    for (const { reason, payload } of block.rejectedLogs) reject('chain.decode', reason, payload);
     const { settledTxs, confirmed, records: statuses } = statusRecords(block, seenAtMs);
-    const records: HeadRecord[] = block.facts.map((record, index) => ({ id: block.factIds[index]!, record }));
+    const records: HeadRecord[] = block.eventRecords.map((record, index) => ({ id: block.eventIds[index]!, record }));
     records.push(...statuses);
     const already = open?.hash === block.hash ? open.ids : null;
     open = null;
@@ -215,12 +215,12 @@ export function createHeadTracker(deps: {
 
   const closeGap = async (head: SourceBlock): Promise<void> => {
     const tip = state.tip();
-    if (tip === undefined || head.number - tip.number <= options.walkBlocks) return;
+    if (tip === undefined || head.number - tip.number <= options.maxParentFetchBlocks) return;
     if (state.byHash(head.parentHash) !== undefined) return;
     if (head.number - tip.number > options.maxGapBlocks) {
       logger.error({ after: tip.number, head: head.number }, 'gap too wide: chain.head goes on at the head');
       metrics.skippedBlocks.inc(head.number - tip.number - 1);
-      state.restart();
+      state.reset();
       return;
     }
     logger.info({ after: tip.number, head: head.number }, 'closing a gap in chain.head');
@@ -239,7 +239,7 @@ export function createHeadTracker(deps: {
       abandoned += 1;
       metrics.abandonedHeads.inc();
       logger.warn({ block: block.number }, 'a parent of this head is not to be had; the next head closes the gap');
-      if (abandoned > MAX_ABANDONED_IN_A_ROW) {
+      if (abandoned > MAX_CONSECUTIVE_ABANDONED) {
         throw new RetryableError(
           `The node does not give the blocks between ${state.tip()?.number} and ${block.number}`,
         );
@@ -269,8 +269,13 @@ export function createHeadTracker(deps: {
       reportPending();
       const tip = state.tip();
       if (tip !== undefined || open !== null) {
-        const facts = { tip: tip?.number, tail: state.tailLength, pending: state.pendingCount, half: open?.number };
-        logger.info(facts, 'chain.head recovered');
+        const eventRecords = {
+          tip: tip?.number,
+          tail: state.tailLength,
+          pending: state.pendingCount,
+          half: open?.number,
+        };
+        logger.info(eventRecords, 'chain.head recovered');
       }
     },
     onHead(block, seenAtMs) {
@@ -286,7 +291,7 @@ export function createHeadTracker(deps: {
       const decoded = deps.decoder.decodePending(transaction, seenAtMs);
       if (decoded === null) return;
       if ('problem' in decoded) {
-        refuse('chain.decode-pending', decoded.problem, JSON.stringify(transaction));
+        reject('chain.decode-pending', decoded.problem, JSON.stringify(transaction));
         return;
       }
       const { settlement } = decoded;
@@ -300,7 +305,7 @@ export function createHeadTracker(deps: {
       try {
         record = settlementRecord(codec, settlement);
       } catch (error) {
-        refuse('chain.decode-pending', String(error), JSON.stringify(transaction));
+        reject('chain.decode-pending', String(error), JSON.stringify(transaction));
         return;
       }
       if (!state.addPending(pending, now())) return;

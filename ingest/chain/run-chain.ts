@@ -1,7 +1,7 @@
 import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import type { DeadLetters } from '../shared/dead-letters.js';
 import type { SourceLog } from '../shared/owned-log.js';
@@ -45,7 +45,7 @@ export async function runChain(deps: {
   const origin = source.mode === 'live' ? 'polygon-rpc' : 'polygon-recorded';
   const onUnreadable = createOnUnreadable({ metrics: deps.metrics, logger });
   const shared = { log, codec, encodeBlock, cache, deadLetters, metrics, logger, origin, onUnreadable };
-  const onPendingCount = (pending: number) => status.note({ pending });
+  const onPendingCount = (pending: number) => status.updateDeferred({ pending });
   const tracker = createHeadTracker({
     ...shared,
     source,

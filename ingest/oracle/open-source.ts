@@ -23,7 +23,7 @@ export function openOracleSource(deps: {
     url: sources.rtdsUrl,
     logger,
     metrics,
-    refused: (reason, payload) => {
+    onRejected: (reason, payload) => {
       deadLetters.put({ origin: 'rtds', stage: 'oracle.decode', reason, payload }).catch((error: unknown) => {
         logger.error({ err: error }, 'could not write a dead letter');
       });

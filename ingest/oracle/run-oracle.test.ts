@@ -3,7 +3,7 @@ import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
-import type { SourceFacts } from '../shared/source-status.js';
+import type { SourceState } from '../shared/source-status.js';
 import { createRtdsSource } from './rtds/rtds-source.js';
 import { runOracle } from './run-oracle.js';
 import type { OracleLiveEvent, OraclePrice, OracleSource } from './source.js';
@@ -41,7 +41,7 @@ function sourceOf(history: OraclePrice[][], live: OracleLiveEvent[], mode: Oracl
 
 function run(source: OracleSource, signal = new AbortController().signal) {
   const log = createMemoryLog();
-  const facts: Partial<SourceFacts> = {};
+  const facts: Partial<SourceState> = {};
   const phases: unknown[] = [];
   const done = runOracle({
     source,
@@ -95,7 +95,7 @@ describe('runOracle', () => {
       url: server.url,
       logger: silentLogger(),
       metrics,
-      refused: (reason) => expect.fail(reason),
+      onRejected: (reason) => expect.fail(reason),
       subscriptions: [{ topic: 'crypto_prices_chainlink', symbol: 'btc/usd' }],
       times: { staleMs: 60_000, recycleMs: 600_000, backoffMs: 5, maxBackoffMs: 10 },
     });
@@ -108,7 +108,7 @@ describe('runOracle', () => {
     const rows: { timestamp: number; value: number }[] = [];
     for (let second = 0; second < 60; second++) {
       if (second % 20 === 0) await bothOpen();
-      if (second === 10) server.clients[0]?.silence();
+      if (second === 10) server.clients[0]?.stall();
       if (second === 30) server.clients[1]?.close();
       const row = { timestamp: t0 + second * 1000, value: 65000 + second };
       rows.push(row);

@@ -6,7 +6,7 @@ import type { SourceLog } from '../shared/owned-log.js';
 import { createProgress } from '../shared/progress.js';
 import type { SourceStatusWriter } from '../shared/source-status.js';
 import type { OraclePrice, OracleSource } from './source.js';
-import { createTicker } from './ticker.js';
+import { createTickWriter } from './tick-writer.js';
 
 /**
  * Oracle ingest: what the log lacks of the source's history, then its live end, into oracle.ticks. Ends when the signal comes and what was
@@ -24,7 +24,7 @@ export async function runOracle(deps: {
   const { source, log, codec, status, metrics, signal } = deps;
   const logger = deps.logger.child({ source: 'oracle' });
   const newestTick = metrics.gauge('oracle_newest_tick_ms', 'Oracle time of the newest tick written');
-  const ticker = createTicker({ log, codec, metrics });
+  const ticker = createTickWriter({ log, codec, metrics });
   let newestMs = 0;
   const write = async (prices: readonly OraclePrice[]) => {
     const count = await ticker.write(prices);
@@ -43,8 +43,8 @@ export async function runOracle(deps: {
   const resume = await ticker.restore();
   const total = source.historyTotal(resume);
   if (total > 0) {
-    const onShare = (progress: number) => status.update({ progress });
-    const progress = createProgress({ logger, source: 'oracle', unit: 'ticks', total, onShare });
+    const onRatio = (progress: number) => status.update({ progress });
+    const progress = createProgress({ logger, source: 'oracle', unit: 'ticks', total, onRatio });
     let done = 0;
     for await (const prices of source.history(resume, signal)) {
       await write(prices);

@@ -11,7 +11,7 @@ export const MAX_PAYLOAD_BYTES = 64 * 1024;
 /** Dead letters kept per origin and minute: a source that sends only rubbish must not fill the log. */
 export const MAX_PER_MINUTE = 300;
 
-export interface RefusedInput {
+export interface RejectedInput {
   /** Where it came from: `polygon-rpc`, `rtds`, `gamma`, ... */
   readonly origin: string;
   /** The room that refused it: `chain.decode`, `oracle.parse`, ... */
@@ -23,7 +23,7 @@ export interface RefusedInput {
 
 export interface DeadLetters {
   /** Resolves when the letter is durable, or when it was only counted because the origin had too many in this minute. The same input refused again gets the same id. */
-  put(input: RefusedInput): Promise<void>;
+  put(input: RejectedInput): Promise<void>;
 }
 
 function asText(payload: string | Uint8Array): string {
@@ -36,7 +36,7 @@ function asText(payload: string | Uint8Array): string {
 }
 
 /** At most MAX_PAYLOAD_BYTES of UTF-8, never half a character. */
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length * 3 <= MAX_PAYLOAD_BYTES) return text;
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= MAX_PAYLOAD_BYTES) return text;
@@ -93,8 +93,8 @@ export function createDeadLetters(deps: {
         id,
         origin,
         stage,
-        reason: cut(reason),
-        payload: cut(text),
+        reason: truncate(reason),
+        payload: truncate(text),
         received_at_ms: receivedAtMs,
       });
       return appender.add([{ key: origin, value, timestampMs: receivedAtMs }]);

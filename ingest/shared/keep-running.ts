@@ -12,9 +12,9 @@ export interface KeepRunningOptions {
   /** Told why the source is away, until it runs again. */
   readonly onFailed: (reason: string) => void;
   readonly firstDelayMs?: number;
-  readonly longestDelayMs?: number;
+  readonly maxDelayMs?: number;
   /** A run at least this long was a good one: the next failure waits for `firstDelayMs` again. */
-  readonly goodRunMs?: number;
+  readonly stableRunMs?: number;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface KeepRunningOptions {
  * sources. Rejects only with FatalError (a person must mend it) and FencedError (another process writes for the sources now).
  */
 export async function keepRunning(run: () => Promise<void>, options: KeepRunningOptions): Promise<void> {
-  const { source, logger, metrics, signal, firstDelayMs = 500, longestDelayMs = 30_000, goodRunMs = 60_000 } = options;
+  const { source, logger, metrics, signal, firstDelayMs = 500, maxDelayMs = 30_000, stableRunMs = 60_000 } = options;
   const failures = metrics.counter('source_failures_total', 'Runs of a source that ended with an error', ['source']);
   let delayMs = firstDelayMs;
   while (!signal.aborted) {
@@ -31,12 +31,12 @@ export async function keepRunning(run: () => Promise<void>, options: KeepRunning
       return await run();
     } catch (error) {
       if (signal.aborted || error instanceof FatalError || error instanceof FencedError) throw error;
-      if (performance.now() - startedMs >= goodRunMs) delayMs = firstDelayMs;
+      if (performance.now() - startedMs >= stableRunMs) delayMs = firstDelayMs;
       failures.inc({ source });
       logger.error({ err: error, source, delayMs }, 'a source failed, starting it again');
       options.onFailed(error instanceof Error ? error.message : String(error));
       await pause(delayMs, signal);
-      delayMs = Math.min(delayMs * 2, longestDelayMs);
+      delayMs = Math.min(delayMs * 2, maxDelayMs);
     }
   }
 }

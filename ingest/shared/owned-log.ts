@@ -1,4 +1,4 @@
-import type { GroupClaim, Log, NewRecord } from '../../infra/log/port.js';
+import type { GroupOwnership, Log, NewRecord } from '../../infra/log/port.js';
 
 /** The log as the sources' loops see it: what an append resolves with is nobody's business there. */
 export type SourceLog = Omit<Log, 'append'> & {
@@ -7,7 +7,7 @@ export type SourceLog = Omit<Log, 'append'> & {
 
 export interface OwnedLog extends SourceLog {
   /** Rejects with FencedError when another process has claimed the topics; for a process that may have nothing to append for long. */
-  confirm(): Promise<void>;
+  confirmOwnership(): Promise<void>;
 }
 
 /**
@@ -15,19 +15,19 @@ export interface OwnedLog extends SourceLog {
  * to go on. Appends to them reject with FencedError once another process has claimed them.
  */
 export async function createOwnedLog(log: Log, topics: readonly string[]): Promise<OwnedLog> {
-  const claims = new Map<string, GroupClaim>();
-  for (const topic of topics) claims.set(topic, await log.claim(`ingest-${topic}`));
+  const ownerships = new Map<string, GroupOwnership>();
+  for (const topic of topics) ownerships.set(topic, await log.acquireOwnership(`ingest-${topic}`));
   return {
     ...log,
     append(topic, records) {
-      const claim = claims.get(topic);
-      if (claim === undefined) return log.append(topic, records);
-      return claim.appendAndCommit({ outputs: [{ topic, records }], positions: [] });
+      const ownership = ownerships.get(topic);
+      if (ownership === undefined) return log.append(topic, records);
+      return ownership.appendAndCommit({ outputs: [{ topic, records }], offsets: [] });
     },
-    async confirm() {
+    async confirmOwnership() {
       // The group has no use for positions; moving one asks whether the claim still holds.
-      for (const [topic, claim] of claims) {
-        await claim.appendAndCommit({ outputs: [], positions: [{ topic, partition: 0, nextOffset: 0 }] });
+      for (const [topic, ownership] of ownerships) {
+        await ownership.appendAndCommit({ outputs: [], offsets: [{ topic, partition: 0, nextOffset: 0 }] });
       }
     },
   };

@@ -19,9 +19,9 @@ export function createProgress(options: {
   intervalMs?: number;
   now?: () => number;
   /** Told with every line when the total is known: share done 0..1. */
-  onShare?: (share: number) => void;
+  onRatio?: (share: number) => void;
 }): Progress {
-  const { logger, source, unit, intervalMs = 250, now = Date.now, onShare } = options;
+  const { logger, source, unit, intervalMs = 250, now = Date.now, onRatio } = options;
   const startedMs = now();
   let lastMs = Number.NEGATIVE_INFINITY;
   let latest = 0;
@@ -32,7 +32,7 @@ export function createProgress(options: {
       { progress: { source, done: latest, total, unit, perSecond: Math.round(latest / seconds) } },
       'history',
     );
-    if (total !== null) onShare?.(total === 0 ? 1 : latest / total);
+    if (total !== null) onRatio?.(total === 0 ? 1 : latest / total);
   };
   return {
     report(done) {

@@ -4,14 +4,14 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { SourceMode, SourceStatus } from '../../schemas/types.gen.js';
 
-export type SourceFacts = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms'>;
+export type SourceState = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms'>;
 
 export interface SourceStatusWriter {
   /** Merge what is known now. Written soon, at most twice a second. */
-  update(facts: Partial<SourceFacts>): void;
+  update(state: Partial<SourceState>): void;
   /** Merge what changes all the time: written with the next write, no sooner. */
-  note(facts: Partial<SourceFacts>): void;
-  readonly current: SourceFacts;
+  updateDeferred(state: Partial<SourceState>): void;
+  readonly current: SourceState;
   /** Writes `stopped` and ends the timer. */
   close(): Promise<void>;
 }
@@ -27,11 +27,11 @@ export function createSourceStatus(deps: {
   /** chain, oracle, catalog */
   source: string;
   mode: SourceMode;
-  initial?: Partial<SourceFacts>;
+  initial?: Partial<SourceState>;
   now?: () => number;
 }): SourceStatusWriter {
   const now = deps.now ?? Date.now;
-  let facts: SourceFacts = {
+  let state: SourceState = {
     connected: false,
     detail: '',
     head: null,
@@ -57,7 +57,7 @@ export function createSourceStatus(deps: {
       const value = deps.codec.encode('source_status', {
         source: deps.source,
         mode: deps.mode,
-        ...facts,
+        ...state,
         updated_at_ms: updatedAtMs,
       });
       try {
@@ -84,24 +84,24 @@ export function createSourceStatus(deps: {
     update(change) {
       if (closed) return;
       let changed = false;
-      for (const key of Object.keys(change) as (keyof SourceFacts)[]) {
-        if (change[key] !== undefined && change[key] !== facts[key]) changed = true;
+      for (const key of Object.keys(change) as (keyof SourceState)[]) {
+        if (change[key] !== undefined && change[key] !== state[key]) changed = true;
       }
       if (!changed) return;
-      facts = { ...facts, ...change };
+      state = { ...state, ...change };
       plan(Math.max(0, lastWriteMs + MIN_INTERVAL_MS - now()));
     },
-    note(change) {
-      if (!closed) facts = { ...facts, ...change };
+    updateDeferred(change) {
+      if (!closed) state = { ...state, ...change };
     },
     get current() {
-      return facts;
+      return state;
     },
     async close() {
       if (closed) return writing;
       closed = true;
       if (timer !== null) clearTimeout(timer);
-      facts = { ...facts, connected: false, phase: 'stopped' };
+      state = { ...state, connected: false, phase: 'stopped' };
       write();
       await writing;
     },

@@ -1,14 +1,14 @@
-import type { GroupClaim, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
+import type { GroupOwnership, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { AccountCommand } from '../../schemas/types.gen.js';
+import { createTaskLag } from '../assignment/task-lag.js';
 import { deadLetterRecord } from '../dead-letter.js';
-import { createUnitLag } from '../sharing/unit-lag.js';
-import { foldCommand } from './fold.js';
+import { applyCommand } from './apply-command.js';
 import { applyChange, createAccountsState } from './state.js';
 
 export interface AccountsProcessor {
@@ -34,7 +34,7 @@ export function createAccountsProcessor(options: {
 }): AccountsProcessor {
   const { log, codec, logger } = options;
   const decided = options.metrics.counter('accounts_commands_total', 'Commands decided', ['code']);
-  const unitLag = createUnitLag(options.metrics.gauge('accounts_lag_records', 'Commands not decided yet'));
+  const taskLag = createTaskLag(options.metrics.gauge('accounts_lag_records', 'Commands not decided yet'));
   const onUnreadable = createOnUnreadable(options);
   const state = createAccountsState();
   let loaded = false;
@@ -63,13 +63,13 @@ export function createAccountsProcessor(options: {
     return deadLetterRecord({ codec, by: 'accounts', topic: COMMANDS, partition: 0, record, reason });
   };
 
-  const step = async (claim: GroupClaim, records: readonly LogRecord[], nextOffset: number): Promise<void> => {
+  const step = async (ownership: GroupOwnership, records: readonly LogRecord[], nextOffset: number): Promise<void> => {
     const changes: NewRecord[] = [];
     const dead: NewRecord[] = [];
     for (const record of records) {
       try {
         const command = commandOf(record);
-        const results = foldCommand(state, command);
+        const results = applyCommand(state, command);
         for (const { entity, value } of results) {
           const bytes = value === null ? null : codec.encode('account_state', value);
           changes.push({ key: entity, value: bytes, timestampMs: command.issued_at_ms });
@@ -83,18 +83,18 @@ export function createAccountsProcessor(options: {
         dead.push(deadLetter(record, error.message));
       }
     }
-    await claim.appendAndCommit({
+    await ownership.appendAndCommit({
       outputs: [
         ...(changes.length > 0 ? [{ topic: STATE, records: changes }] : []),
         ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
       ],
-      positions: [{ topic: COMMANDS, partition: 0, nextOffset }],
+      offsets: [{ topic: COMMANDS, partition: 0, nextOffset }],
     });
     next = nextOffset;
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    const claim = await log.claim(GROUP);
+    const ownership = await log.acquireOwnership(GROUP);
     await load(signal);
     const [position] = await log.committed(GROUP, COMMANDS);
     next = position?.nextOffset ?? (await log.bounds(COMMANDS, 0)).earliest;
@@ -108,15 +108,15 @@ export function createAccountsProcessor(options: {
       follow: true,
       signal,
     }))
-      await step(claim, batch.records, batch.nextOffset);
+      await step(ownership, batch.records, batch.nextOffset);
   };
 
   return {
-    run: (signal) => unitLag.during(() => run(signal)),
+    run: (signal) => taskLag.during(() => run(signal)),
     async state() {
       const bounds = await log.bounds(COMMANDS, 0);
       const lag = Math.max(0, bounds.next - next);
-      unitLag.set({}, lag);
+      taskLag.set({}, lag);
       return { loaded, lag };
     },
   };

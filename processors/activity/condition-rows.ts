@@ -10,9 +10,9 @@ import type {
   PositionsConverted,
   Redemption,
 } from '../../schemas/types.gen.js';
-import { shareOut } from '../positions/conversion.js';
+import { splitEvenly } from '../positions/conversion.js';
 import { bool, dateTime, enum8, int64, string, uint8, uint32, uint64, uint64Array, uint256 } from '../sink/columns.js';
-import { defineTable, type Emit } from '../sink/family.js';
+import { defineTable, type Emit } from '../sink/sink-definition.js';
 import { createTokens, isVenueCollateral } from './tokens.js';
 
 export const conditionEventsTable = defineTable('condition_events', {
@@ -69,7 +69,7 @@ type Row = Parameters<typeof conditionEventsTable.line>[0];
 const COMBO_CONDITION_LENGTH = 64;
 
 /** Rows of venue contracts stay: they move collateral too, whoever they stand for. */
-const placeOf = (
+const logPositionOf = (
   fact: Pick<PositionSplit, 'block_number' | 'log_index' | 'timestamp_ms' | 'tx_hash'>,
   offset: number,
 ) => ({
@@ -85,7 +85,7 @@ const tokens = createTokens();
 function fullSetRow(fact: PositionSplit, offset: number, kind: 'split' | 'merge'): Row | null {
   if (!isVenueCollateral(fact.collateral_token)) return null;
   return {
-    ...placeOf(fact, offset),
+    ...logPositionOf(fact, offset),
     condition_id: fact.condition_id,
     kind,
     wallet: fact.stakeholder,
@@ -100,7 +100,7 @@ function redemptionRow(fact: Redemption, offset: number): Row | null {
   const combo = fact.condition_id.length === COMBO_CONDITION_LENGTH;
   if (!combo && !isVenueCollateral(fact.collateral_token)) return null;
   return {
-    ...placeOf(fact, offset),
+    ...logPositionOf(fact, offset),
     condition_id: fact.condition_id,
     kind: 'redemption',
     wallet: fact.redeemer,
@@ -131,9 +131,9 @@ function conversionRows(fact: PositionsConverted, conditions: readonly string[],
     condition_id,
     token_id: tokens.pairOf(addresses.wrappedCollateral, condition_id)[1],
   }));
-  const released = shareOut(-fact.amount * BigInt(Math.max(given.length - 1, 0)), given.length);
+  const released = splitEvenly(-fact.amount * BigInt(Math.max(given.length - 1, 0)), given.length);
   return given.map((one, i) => ({
-    ...placeOf(fact, offset),
+    ...logPositionOf(fact, offset),
     ...one,
     kind: 'conversion',
     wallet: fact.stakeholder,

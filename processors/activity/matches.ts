@@ -1,6 +1,6 @@
 import { isVenueContract } from '../../schemas/primitives/venue.js';
 import type { Trade } from '../../schemas/types.gen.js';
-import { smaller } from '../positions/account.js';
+import { minBigInt } from '../positions/holding.js';
 
 /** What the other fills of a transaction say about one fill. */
 export interface MatchedFill {
@@ -31,7 +31,7 @@ function takerAmounts(taker: Trade, makers: readonly Trade[]): { usdc: bigint; s
     if (side === 'SELL') given += maker.shares;
     else given += maker.token_id === taker.token_id ? maker.usdc : maker.shares - maker.usdc;
   }
-  return side === 'SELL' ? { usdc, shares: smaller(shares, given) } : { usdc: smaller(usdc, given), shares };
+  return side === 'SELL' ? { usdc, shares: minBigInt(shares, given) } : { usdc: minBigInt(usdc, given), shares };
 }
 
 /**

@@ -6,9 +6,13 @@ import { CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { ActivityState, EventKind } from '../../schemas/types.gen.js';
 import { deadLetterRecord } from '../dead-letter.js';
-import { createFold, type Fold, type FoldSpec } from '../fold/fold.js';
-import type { FoldStore } from '../fold/fold-store.js';
-import { activityOfBlock } from './block-activity.js';
+import type { StateStore } from '../stateful/state-store.js';
+import {
+  createStatefulProcessor,
+  type StatefulProcessor,
+  type StatefulProcessorSpec,
+} from '../stateful/stateful-processor.js';
+import { computeBlockActivity } from './block-activity.js';
 import { createTokens } from './tokens.js';
 
 const RECORDS_PER_STEP = 5_000;
@@ -40,10 +44,10 @@ function kindOf(codec: Codec, record: LogRecord | undefined): EventKind | null {
  * chain.final to wallet.activity, block by block: what a fill, split or conversion means for a wallet is told by what stands around it. Remembers
  * resolutions and the questions of neg-risk markets, nothing else.
  */
-export function activitySpec(codec: Codec): FoldSpec<ActivityState> {
+export function activityProcessorSpec(codec: Codec): StatefulProcessorSpec<ActivityState> {
   const tokens = createTokens();
   const input = { topic: topics.chainFinal.name, partition: 0 };
-  let facts: AnyEvent[] = [];
+  let events: AnyEvent[] = [];
   let records: LogRecord[] = [];
   return {
     name: 'activity',
@@ -73,11 +77,11 @@ export function activitySpec(codec: Codec): FoldSpec<ActivityState> {
       if (value === null) return;
       const kind = codec.kindOf(value);
       if (kinds.has(kind)) {
-        facts.push(codec.decode(value));
+        events.push(codec.decode(value));
         records.push(record);
       }
       if (kind !== 'block') return;
-      const { activity, problems } = activityOfBlock(facts, tokens, state);
+      const { activity, problems } = computeBlockActivity(events, tokens, state);
       for (const { index, reason } of problems) {
         const letter = { codec, by: 'activity', topic: input.topic, partition: input.partition, reason };
         emit({
@@ -85,7 +89,7 @@ export function activitySpec(codec: Codec): FoldSpec<ActivityState> {
           record: deadLetterRecord({ ...letter, record: records[index] as LogRecord }),
         });
       }
-      facts = [];
+      events = [];
       records = [];
       for (const one of activity) {
         const bytes = codec.encode('wallet_activity', one);
@@ -103,9 +107,9 @@ export function activitySpec(codec: Codec): FoldSpec<ActivityState> {
 export function createActivityProcessor(options: {
   log: Log;
   codec: Codec;
-  store: FoldStore;
+  store: StateStore;
   logger: Logger;
   metrics: Metrics;
-}): Fold {
-  return createFold({ ...options, spec: activitySpec(options.codec) });
+}): StatefulProcessor {
+  return createStatefulProcessor({ ...options, spec: activityProcessorSpec(options.codec) });
 }

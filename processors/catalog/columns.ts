@@ -12,7 +12,7 @@ import {
   uint256,
   uint256Array,
 } from '../sink/columns.js';
-import { defineTable } from '../sink/family.js';
+import { defineTable } from '../sink/sink-definition.js';
 
 const time = nullable(dateTime64);
 const number = nullable(float64);

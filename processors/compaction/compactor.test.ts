@@ -6,22 +6,28 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCompactor, isDue } from './compactor.js';
 
-const kept = (rows: number, largest: number, parts = 8) => ({ table: 't', partition: 'all', parts, rows, largest });
+const partitionStats = (rows: number, largest: number, parts = 8) => ({
+  table: 't',
+  partition: 'all',
+  parts,
+  rows,
+  largest,
+});
 
 it('puts together what has more than a hundredth outside its largest part, is large and no longer grows fast', () => {
-  expect(isDue(kept(1_000_000, 980_000), 996_000)).toBe(true);
-  expect(isDue(kept(1_000_000, 991_000), 1_000_000)).toBe(false);
-  expect(isDue(kept(1_000_000, 700_000), 990_000)).toBe(false);
-  expect(isDue(kept(1_000_000, 700_000), undefined)).toBe(false);
-  expect(isDue(kept(1_000_000, 700_000, 2), 1_000_000)).toBe(false);
-  expect(isDue(kept(99_999, 10_000), 99_999)).toBe(false);
+  expect(isDue(partitionStats(1_000_000, 980_000), 996_000)).toBe(true);
+  expect(isDue(partitionStats(1_000_000, 991_000), 1_000_000)).toBe(false);
+  expect(isDue(partitionStats(1_000_000, 700_000), 990_000)).toBe(false);
+  expect(isDue(partitionStats(1_000_000, 700_000), undefined)).toBe(false);
+  expect(isDue(partitionStats(1_000_000, 700_000, 2), 1_000_000)).toBe(false);
+  expect(isDue(partitionStats(99_999, 10_000), 99_999)).toBe(false);
 });
 
 function setUp(fails: (sql: string) => Error | null) {
   const tables = new Map([
-    ['small', kept(1_000, 100)],
-    ['large', kept(300_000, 100_000)],
-    ['larger', kept(900_000, 500_000)],
+    ['small', partitionStats(1_000, 100)],
+    ['large', partitionStats(300_000, 100_000)],
+    ['larger', partitionStats(900_000, 500_000)],
   ]);
   const statements: string[] = [];
   const clickhouse = {

@@ -6,7 +6,7 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 
 /** A partition of a table, as the engine keeps it. */
-export interface Kept {
+export interface PartitionStats {
   readonly table: string;
   readonly partition: string;
   readonly parts: number;
@@ -17,33 +17,33 @@ export interface Kept {
 
 export interface Compactor {
   /** Looks once, and puts together what is due. */
-  look(signal?: AbortSignal): Promise<void>;
+  compactOnce(signal?: AbortSignal): Promise<void>;
   /** Looks again and again until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Smaller tables are read fast in any number of parts. */
-const FEWEST_ROWS = 100_000;
-const FEWEST_PARTS = 3;
+const MIN_ROWS = 100_000;
+const MIN_PARTS = 3;
 /**
  * Rows outside the largest part, of those in it. A page reads a little of each column of each part, so that seven parts cost half as much again as one. A table
  * is written anew each time it has grown by this: of 100 million rows that take in a million a day once a day, in some minutes of one core.
  */
-const LOOSE_SHARE = 0.01;
+const MIN_UNMERGED_RATIO = 0.01;
 /** A partition that grew by more than this since the last look is still being loaded. */
-const GROWTH = 1.005;
+const MAX_GROWTH = 1.005;
 
 /** Whether putting a partition into one part is worth it. `rowsBefore`: at the last look; undefined: not seen then. */
-export const isDue = (kept: Kept, rowsBefore: number | undefined): boolean =>
-  kept.rows >= FEWEST_ROWS &&
-  kept.parts >= FEWEST_PARTS &&
-  kept.rows - kept.largest > kept.largest * LOOSE_SHARE &&
+export const isDue = (stats: PartitionStats, rowsBefore: number | undefined): boolean =>
+  stats.rows >= MIN_ROWS &&
+  stats.parts >= MIN_PARTS &&
+  stats.rows - stats.largest > stats.largest * MIN_UNMERGED_RATIO &&
   rowsBefore !== undefined &&
-  kept.rows <= rowsBefore * GROWTH;
+  stats.rows <= rowsBefore * MAX_GROWTH;
 
 const IDENTIFIER = /^[A-Za-z0-9_]+$/;
 /** Without the tables whose rows go after a time: those renew themselves, and their newest rows are read. */
-const partsSql = `SELECT table, partition_id AS partition, count() AS parts, sum(rows) AS rows, max(p.rows) AS largest
+const partitionStatsSql = `SELECT table, partition_id AS partition, count() AS parts, sum(rows) AS rows, max(p.rows) AS largest
   FROM system.parts AS p WHERE active AND database = currentDatabase()
     AND table NOT IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND position(engine_full, ' TTL ') > 0)
   GROUP BY table, partition_id ORDER BY rows`;
@@ -62,17 +62,17 @@ export function createCompactor(options: {
 }): Compactor {
   const { clickhouse, logger } = options;
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
-  const looks = options.metrics.counter('compaction_looks_total', 'How often the parts of all tables were looked at');
+  const checks = options.metrics.counter('compaction_checks_total', 'How often the parts of all tables were looked at');
   const done = options.metrics.counter('compactions_total', 'Partitions of tables that were put into one part', [
     'table',
   ]);
   const waiting = options.metrics.gauge('compaction_due', 'Partitions of tables that wait to be put into one part');
   let before = new Map<string, number>();
 
-  const look: Compactor['look'] = async (signal) => {
-    const found = await clickhouse.query<Record<keyof Kept, string>>(partsSql, {}, { signal });
-    const kept = found.map(
-      (row): Kept => ({
+  const compactOnce: Compactor['compactOnce'] = async (signal) => {
+    const found = await clickhouse.query<Record<keyof PartitionStats, string>>(partitionStatsSql, {}, { signal });
+    const stats = found.map(
+      (row): PartitionStats => ({
         table: row.table,
         partition: row.partition,
         parts: Number(row.parts),
@@ -80,9 +80,9 @@ export function createCompactor(options: {
         largest: Number(row.largest),
       }),
     );
-    const named = ({ table, partition }: Kept) => `${table} ${partition}`;
-    const due = kept.filter((one) => isDue(one, before.get(named(one))));
-    before = new Map(kept.map((one) => [named(one), one.rows]));
+    const partitionKey = ({ table, partition }: PartitionStats) => `${table} ${partition}`;
+    const due = stats.filter((one) => isDue(one, before.get(partitionKey(one))));
+    before = new Map(stats.map((one) => [partitionKey(one), one.rows]));
     for (const [n, { table, partition, parts, rows }] of due.entries()) {
       waiting.set(due.length - n);
       if (signal?.aborted || !IDENTIFIER.test(table) || !IDENTIFIER.test(partition)) continue;
@@ -102,14 +102,14 @@ export function createCompactor(options: {
       );
     }
     waiting.set(0);
-    looks.inc();
+    checks.inc();
   };
   return {
-    look,
+    compactOnce,
     async run(signal) {
       while (!signal.aborted) {
         try {
-          await look(signal);
+          await compactOnce(signal);
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof RetryableError)) throw error;

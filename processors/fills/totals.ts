@@ -5,20 +5,20 @@ import { fills } from './tables.js';
 /** One fill per match: the taker's own row repeats the sum of the makers'. */
 const matches = 'NOT is_taker_order';
 
-const sums = `
+const sumColumns = `
       trades SimpleAggregateFunction(sum, UInt64),
       buys SimpleAggregateFunction(sum, UInt64),
       usdc SimpleAggregateFunction(sum, UInt128),
       buy_usdc SimpleAggregateFunction(sum, UInt128),
       shares SimpleAggregateFunction(sum, UInt128)`;
-const summed = `count() AS trades, countIf(side = 'BUY') AS buys, sum(toUInt128(fills.usdc)) AS usdc,
+const sumExpressions = `count() AS trades, countIf(side = 'BUY') AS buys, sum(toUInt128(fills.usdc)) AS usdc,
       sumIf(toUInt128(fills.usdc), side = 'BUY') AS buy_usdc, sum(toUInt128(fills.shares)) AS shares`;
 
 const tokenVolumes: TableSpec = {
   name: 'token_volumes',
   columns: `
       token_id UInt256,
-      exchange_version UInt8,${sums}`,
+      exchange_version UInt8,${sumColumns}`,
   engine: 'AggregatingMergeTree',
   orderBy: '(token_id, exchange_version)',
   settings: ['index_granularity = 1024'],
@@ -31,7 +31,7 @@ const candleColumns = `
       open AggregateFunction(argMin, UInt64, UInt64),
       high SimpleAggregateFunction(max, UInt64),
       low SimpleAggregateFunction(min, UInt64),
-      close AggregateFunction(argMax, UInt64, UInt64),${sums},
+      close AggregateFunction(argMax, UInt64, UInt64),${sumColumns},
       first_place SimpleAggregateFunction(min, UInt64),
       last_place SimpleAggregateFunction(max, UInt64),
       first_at SimpleAggregateFunction(min, DateTime('UTC')),
@@ -98,12 +98,12 @@ const resolutionsByTime: TableSpec = {
 const price =
   'toUInt64(least(intDiv(toUInt256(fills.usdc) * 2000000 + fills.shares, 2 * toUInt256(fills.shares)), toUInt256(18446744073709551615)))';
 /** Chain order in one number. */
-const place = 'block_number * 1048576 + log_index';
+const chainOrder = 'block_number * 1048576 + log_index';
 
 const candleSelect = (start: string) => (from: string) =>
   `SELECT token_id, ${start}(timestamp) AS bucket,
-      argMinState(${price}, ${place}) AS open, max(${price}) AS high, min(${price}) AS low, argMaxState(${price}, ${place}) AS close,
-      ${summed}, min(${place}) AS first_place, max(${place}) AS last_place, min(timestamp) AS first_at, max(timestamp) AS last_at
+      argMinState(${price}, ${chainOrder}) AS open, max(${price}) AS high, min(${price}) AS low, argMaxState(${price}, ${chainOrder}) AS close,
+      ${sumExpressions}, min(${chainOrder}) AS first_place, max(${chainOrder}) AS last_place, min(timestamp) AS first_at, max(timestamp) AS last_at
     FROM ${from} AS fills WHERE ${matches} AND fills.shares > 0 GROUP BY token_id, bucket`;
 
 export const candleViews: readonly MaterializedViewSpec[] = [
@@ -117,7 +117,7 @@ const views: readonly MaterializedViewSpec[] = [
     from: fills,
     to: tokenVolumes,
     select: (from: string) =>
-      `SELECT token_id, exchange_version, ${summed} FROM ${from} AS fills WHERE ${matches} GROUP BY token_id, exchange_version`,
+      `SELECT token_id, exchange_version, ${sumExpressions} FROM ${from} AS fills WHERE ${matches} GROUP BY token_id, exchange_version`,
   },
   ...candleViews,
   {

@@ -1,5 +1,5 @@
 import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
-import { isCombo } from '../../schemas/primitives/positions.sql.js';
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import { pnlColumns, pnlEvents } from './tables.js';
 
 const comboEvents: TableSpec = {
@@ -33,7 +33,7 @@ const views: readonly MaterializedViewSpec[] = [
     name: 'combo_events_mv',
     from: pnlEvents,
     to: comboEvents,
-    select: (from) => `SELECT * FROM ${from} WHERE ${isCombo('token_id')}`,
+    select: (from) => `SELECT * FROM ${from} WHERE ${isComboSql('token_id')}`,
   },
   {
     name: 'combo_markets_mv',
@@ -41,7 +41,7 @@ const views: readonly MaterializedViewSpec[] = [
     to: comboMarkets,
     select: (from) => `SELECT concat('0x', lower(hex(bitShiftRight(token_id, 8)))) AS condition_id, count() AS events,
       countIf(action = 'REDEEM') AS redemptions, min(timestamp) AS first_at, max(timestamp) AS last_at
-    FROM ${from} WHERE ${isCombo('token_id')} GROUP BY condition_id`,
+    FROM ${from} WHERE ${isComboSql('token_id')} GROUP BY condition_id`,
   },
 ];
 

@@ -1,4 +1,4 @@
-import { SCALE } from './account.js';
+import { SCALE } from './holding.js';
 
 export interface ConversionCosts {
   /** Collateral released, per NO position. */
@@ -10,7 +10,7 @@ export interface ConversionCosts {
 }
 
 /** `total` in `parts` that differ by one unit at most; the first ones take what is left over. */
-export function shareOut(total: bigint, parts: number): bigint[] {
+export function splitEvenly(total: bigint, parts: number): bigint[] {
   if (parts === 0) return [];
   const each = total / BigInt(parts);
   let rest = total - each * BigInt(parts);
@@ -31,8 +31,9 @@ export function shareOut(total: bigint, parts: number): bigint[] {
  */
 export function conversionCosts(given: readonly bigint[], createdCount: number, shares: bigint): ConversionCosts {
   const released = shares * SCALE * BigInt(Math.max(given.length - 1, 0));
-  const cash = shareOut(released, given.length);
+  const cash = splitEvenly(released, given.length);
   const paid = given.reduce((sum, cost) => sum + cost, 0n);
-  if (createdCount > 0) return { cash, profit: given.map(() => 0n), created: shareOut(paid - released, createdCount) };
+  if (createdCount > 0)
+    return { cash, profit: given.map(() => 0n), created: splitEvenly(paid - released, createdCount) };
   return { cash, profit: given.map((cost, i) => (cash[i] ?? 0n) - cost), created: [] };
 }

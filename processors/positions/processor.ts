@@ -3,10 +3,14 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
-import { createFold, type Fold, type FoldSpec } from '../fold/fold.js';
-import type { FoldStore } from '../fold/fold-store.js';
-import { type Holding, newHolding } from './account.js';
-import { applyActivity } from './apply.js';
+import type { StateStore } from '../stateful/state-store.js';
+import {
+  createStatefulProcessor,
+  type StatefulProcessor,
+  type StatefulProcessorSpec,
+} from '../stateful/stateful-processor.js';
+import { applyActivity } from './apply-activity.js';
+import { createHolding, type Holding } from './holding.js';
 
 const RECORDS_PER_STEP = 4_000;
 const LINGER_MS = 1_000;
@@ -15,7 +19,7 @@ const LINGER_MS = 1_000;
  * One partition of wallet.activity to positions and pnl.events. A wallet's records are all in one partition, in chain order, so its positions
  * depend on nothing else.
  */
-export function positionsSpec(codec: Codec, partition: number): FoldSpec<Holding> {
+export function positionsSpec(codec: Codec, partition: number): StatefulProcessorSpec<Holding> {
   const pnlPartition = partition % topics.pnlEvents.partitions;
   return {
     name: `positions-${partition}`,
@@ -39,13 +43,13 @@ export function positionsSpec(codec: Codec, partition: number): FoldSpec<Holding
       /** Whatever is asked for is about to change. */
       const holdingOf = (tokenId: string, make: boolean): Holding | undefined => {
         const key = `${wallet}:${tokenId}`;
-        const holding = state.get(key) ?? (make ? newHolding(wallet, tokenId, activity.timestamp_ms) : undefined);
+        const holding = state.get(key) ?? (make ? createHolding(wallet, tokenId, activity.timestamp_ms) : undefined);
         if (holding !== undefined) state.set(key, holding);
         return holding;
       };
       const changes = applyActivity(activity, {
-        known: (tokenId) => holdingOf(tokenId, false),
-        of: (tokenId) => holdingOf(tokenId, true) as Holding,
+        get: (tokenId) => holdingOf(tokenId, false),
+        getOrCreate: (tokenId) => holdingOf(tokenId, true) as Holding,
       });
       for (const change of changes) {
         const bytes = codec.encode('pnl_event', change);
@@ -64,9 +68,9 @@ export function createPositionsProcessor(options: {
   partition: number;
   log: Log;
   codec: Codec;
-  store: FoldStore;
+  store: StateStore;
   logger: Logger;
   metrics: Metrics;
-}): Fold {
-  return createFold({ ...options, spec: positionsSpec(options.codec, options.partition) });
+}): StatefulProcessor {
+  return createStatefulProcessor({ ...options, spec: positionsSpec(options.codec, options.partition) });
 }

@@ -47,7 +47,7 @@ describe('payout by outcome', () => {
     { numerator: 0n, denominator: 1n },
   ];
   const halves = wins.map(() => ({ numerator: 1n, denominator: 2n }));
-  const leg = (paid: bigint, known = paid, unseen = 0n) => ({ paid, known, unseen });
+  const leg = (paid: bigint, known = paid, untrackedShares = 0n) => ({ paid, known, untrackedShares });
 
   it('is what the shares pay, in whole base units per outcome, where that is what the chain paid', () => {
     expect(redemptionLegs(100n, [100n, 40n], wins)).toEqual([leg(100n), leg(0n)]);
@@ -76,7 +76,8 @@ describe('payout by outcome', () => {
         const rates = [part, 7n - part].map((numerator) => ({ numerator, denominator: 7n }));
         const legs = redemptionLegs(paid, shares, rates);
         expect(legs.reduce((sum, one) => sum + one.paid, 0n)).toBe(paid);
-        for (const one of legs) expect(one.known <= one.paid && one.known >= 0n && one.unseen >= 0n).toBe(true);
+        for (const one of legs)
+          expect(one.known <= one.paid && one.known >= 0n && one.untrackedShares >= 0n).toBe(true);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import type { WalletActivity } from '../../schemas/types.gen.js';
 
-export interface Rate {
+export interface PayoutRate {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }
@@ -13,7 +13,7 @@ export interface Rate {
 export function redemptionRates(
   activity: Pick<WalletActivity, 'numerators' | 'denominator' | 'amounts' | 'usdc'>,
   shares: readonly bigint[],
-): readonly Rate[] | undefined {
+): readonly PayoutRate[] | undefined {
   const { numerators, usdc } = activity;
   if (numerators !== null) {
     const denominator = BigInt(activity.denominator);
@@ -21,9 +21,9 @@ export function redemptionRates(
   }
   if (usdc === 0n) return shares.map(() => ({ numerator: 0n, denominator: 1n }));
   // A combo names one position and redeems all of it.
-  const alone = shares.length === 1;
+  const single = shares.length === 1;
   // What is held may be less than what was given, so else only amounts that a log tells can be set against the payout.
-  if (activity.amounts === null && !alone) return undefined;
+  if (activity.amounts === null && !single) return undefined;
   const given = shares.filter((amount) => amount > 0n);
   const [only] = given;
   if (given.length === 1 && only !== undefined && usdc <= only)
@@ -47,7 +47,7 @@ export interface RedemptionLeg {
   /** Of it, what known shares pay; the rest was paid for shares that were never seen coming. */
   readonly known: bigint;
   /** Shares that were never seen coming, beside those that `shares` has. */
-  readonly unseen: bigint;
+  readonly untrackedShares: bigint;
 }
 
 /**
@@ -57,24 +57,24 @@ export interface RedemptionLeg {
 export function redemptionLegs(
   usdc: bigint,
   shares: readonly bigint[],
-  rates: readonly Rate[],
+  rates: readonly PayoutRate[],
 ): readonly RedemptionLeg[] {
   const expected = shares.map((amount, i) => {
-    const { numerator, denominator } = rates[i] as Rate;
+    const { numerator, denominator } = rates[i] as PayoutRate;
     return (amount * numerator) / denominator;
   });
   const sum = expected.reduce((total, amount) => total + amount, 0n);
   if (usdc >= sum) {
     const extra = usdc - sum;
     const best = rates.reduce((found, rate, i) => {
-      const { numerator, denominator } = rates[found] as Rate;
+      const { numerator, denominator } = rates[found] as PayoutRate;
       return rate.numerator * denominator > numerator * rate.denominator ? i : found;
     }, 0);
     return expected.map((known, i) => {
-      if (i !== best || extra === 0n) return { paid: known, known, unseen: 0n };
-      const { numerator, denominator } = rates[i] as Rate;
-      const unseen = numerator === 0n ? 0n : (extra * denominator + numerator - 1n) / numerator;
-      return { paid: known + extra, known, unseen };
+      if (i !== best || extra === 0n) return { paid: known, known, untrackedShares: 0n };
+      const { numerator, denominator } = rates[i] as PayoutRate;
+      const untrackedShares = numerator === 0n ? 0n : (extra * denominator + numerator - 1n) / numerator;
+      return { paid: known + extra, known, untrackedShares };
     });
   }
   let [left, rest] = [usdc, sum];
@@ -82,6 +82,6 @@ export function redemptionLegs(
     const paid = rest === 0n ? 0n : (left * amount) / rest;
     left -= paid;
     rest -= amount;
-    return { paid, known: paid, unseen: 0n };
+    return { paid, known: paid, untrackedShares: 0n };
   });
 }

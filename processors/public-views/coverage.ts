@@ -1,6 +1,6 @@
-import { coverageSql, everyDay } from '../../schemas/coverage/coverage.sql.js';
+import { coverageSql, fullDateRange } from '../../schemas/coverage/coverage.sql.js';
 import { MAX_BLOCK_GAP_S, MAX_TICK_GAP_S } from '../../schemas/coverage/sources.js';
-import { column, MAYBE_TIME, type PublicView } from './spec.js';
+import { column, NULLABLE_TIME, type PublicView } from './spec.js';
 
 const COUNT = 'Nullable(UInt64)';
 const time = (ms: string): string => `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
@@ -51,11 +51,11 @@ const coverage: PublicView = {
     ),
     column('first_block', COUNT, 'c.first_block', 'First block with a record; NULL without one and off the chain.'),
     column('last_block', COUNT, 'c.last_block', 'Last block with a record; NULL without one and off the chain.'),
-    column('first_at', MAYBE_TIME, time('c.first_ms'), 'Time of the first record, UTC; NULL without one.'),
-    column('last_at', MAYBE_TIME, time('c.last_ms'), 'Time of the last record, UTC; NULL without one.'),
+    column('first_at', NULLABLE_TIME, time('c.first_ms'), 'Time of the first record, UTC; NULL without one.'),
+    column('last_at', NULLABLE_TIME, time('c.last_ms'), 'Time of the last record, UTC; NULL without one.'),
     column(
       'last_change_at',
-      MAYBE_TIME,
+      NULLABLE_TIME,
       time('c.change_ms'),
       'When the newest record of the day came: of a feed when it was received, of blocks their time; UTC.',
     ),
@@ -67,7 +67,7 @@ const coverage: PublicView = {
     ),
     column('longest_gap_s', COUNT, 'c.longest_gap_s', 'Longest time without a record, seconds; NULL like gaps.'),
   ],
-  from: `(${coverageSql(everyDay)}) AS c`,
+  from: `(${coverageSql(fullDateRange)}) AS c`,
 };
 
 export const coverageViews: readonly PublicView[] = [coverage];

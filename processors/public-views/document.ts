@@ -1,8 +1,8 @@
-import type { Question } from './questions.js';
+import type { ExampleQuery } from './example-queries.js';
 import type { PublicView } from './spec.js';
 
 /** A question with its result: names of the columns, and rows as text (null for NULL). */
-export interface AnsweredQuestion extends Question {
+export interface ExampleQueryResult extends ExampleQuery {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
@@ -28,7 +28,7 @@ function viewSection(view: PublicView): string {
   ].join('\n\n');
 }
 
-function questionSection(question: AnsweredQuestion, number: number): string {
+function exampleQuerySection(question: ExampleQueryResult, number: number): string {
   const rows = question.rows.map((row) => row.map((value) => (value === null ? 'NULL' : cell(value))));
   return [
     `### ${number}. ${question.title}`,
@@ -39,7 +39,7 @@ function questionSection(question: AnsweredQuestion, number: number): string {
 }
 
 /** docs/SQL.md. */
-export function sqlDocument(views: readonly PublicView[], questions: readonly AnsweredQuestion[]): string {
+export function sqlDocument(views: readonly PublicView[], queries: readonly ExampleQueryResult[]): string {
   return `<!-- Generated from processors/public-views by \`npm run docs:sql\`. Do not edit. -->
 
 # SQL for analysts
@@ -106,6 +106,6 @@ ${views.map(viewSection).join('\n\n')}
 
 Each with its result on the recorded history (\`RECORDED_HISTORY_ONLY=1 npm start\`). The test suite runs them, with curl, Python and JavaScript, and compares.
 
-${questions.map((question, i) => questionSection(question, i + 1)).join('\n\n')}
+${queries.map((question, i) => exampleQuerySection(question, i + 1)).join('\n\n')}
 `;
 }

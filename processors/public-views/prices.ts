@@ -2,13 +2,13 @@ import {
   AMOUNT,
   amount,
   column,
-  MAYBE_AMOUNT,
-  MAYBE_TIME,
-  namesOfToken,
+  NULLABLE_AMOUNT,
+  NULLABLE_TIME,
   type PublicView,
-  published,
+  publishedDecimal,
   TIME,
   tokenColumns,
+  tokenNamesJoin,
 } from './spec.js';
 
 const PRICE_18 = 'Decimal(38, 18)';
@@ -41,7 +41,7 @@ function candles(width: string, table: string, start: string, called: string): P
         sum(s.trades) AS matches, sum(s.usdc) AS match_usdc, sum(s.buy_usdc) AS maker_buy_usdc, sum(s.shares) AS match_shares,
         min(s.first_at) AS first_trade_at, max(s.last_at) AS last_trade_at
       FROM ${table} AS s GROUP BY token_id, start_at
-    ) AS c ${namesOfToken('c.token_id')}`,
+    ) AS c ${tokenNamesJoin('c.token_id')}`,
   };
 }
 
@@ -86,8 +86,8 @@ const windows: PublicView = {
     column('asset', 'String', 'w.asset', 'Coin, e.g. BTC.'),
     column('feed', 'String', 'w.feed', 'Pair whose ticks are taken, e.g. BTC/USD.'),
     column('duration', 'String', 'w.duration', 'Length as the catalogue names it: 5m, 15m, 1h, 4h, 1d.'),
-    column('start_at', MAYBE_TIME, 'w.start_at', 'Start, UTC; NULL when the catalogue has none.'),
-    column('end_at', MAYBE_TIME, 'w.end_at', 'End, UTC; NULL when the catalogue has none.'),
+    column('start_at', NULLABLE_TIME, 'w.start_at', 'Start, UTC; NULL when the catalogue has none.'),
+    column('end_at', NULLABLE_TIME, 'w.end_at', 'End, UTC; NULL when the catalogue has none.'),
     column(
       'open_price',
       `Nullable(${PRICE_18})`,
@@ -118,7 +118,7 @@ const windows: PublicView = {
       'if(r.winner = 0, NULL, w.outcomes[r.winner])',
       'Outcome that the chain paid; NULL until it is resolved, or when several were paid.',
     ),
-    column('resolved_at', MAYBE_TIME, 'r.resolved_at', 'When the chain settled it, UTC; NULL until then.'),
+    column('resolved_at', NULLABLE_TIME, 'r.resolved_at', 'When the chain settled it, UTC; NULL until then.'),
     column(
       'up_token_id',
       'Nullable(UInt256)',
@@ -165,8 +165,8 @@ const pricesNow: PublicView = {
     ...tokenColumns('q.token_id'),
     column(
       'price',
-      MAYBE_AMOUNT,
-      `if(q.source = 'none', NULL, ${published('q.price')})`,
+      NULLABLE_AMOUNT,
+      `if(q.source = 'none', NULL, ${publishedDecimal('q.price')})`,
       'USD per share, rounded to 6 decimals; NULL when nothing prices the token.',
     ),
     column(
@@ -177,14 +177,14 @@ const pricesNow: PublicView = {
     ),
     column(
       'priced_at',
-      MAYBE_TIME,
+      NULLABLE_TIME,
       "nullIf(q.updated_at, toDateTime(0, 'UTC'))",
       'Time of the settlement, quote or trade, UTC; NULL when nothing prices the token.',
     ),
     column('is_resolved', 'Bool', 'q.resolved', 'Whether the chain has settled the market.'),
-    column('last_trade_at', MAYBE_TIME, 'q.last_trade_at', 'Newest trade, UTC; NULL when there is none.'),
+    column('last_trade_at', NULLABLE_TIME, 'q.last_trade_at', 'Newest trade, UTC; NULL when there is none.'),
   ],
-  from: `token_prices AS q ${namesOfToken('q.token_id')}`,
+  from: `token_prices AS q ${tokenNamesJoin('q.token_id')}`,
 };
 
 export const priceViews: readonly PublicView[] = [

@@ -33,10 +33,10 @@ export const column = (name: string, type: string, expression: string, comment: 
 });
 
 export const TIME = "DateTime64(3, 'UTC')";
-export const MAYBE_TIME = `Nullable(${TIME})`;
+export const NULLABLE_TIME = `Nullable(${TIME})`;
 /** Amounts of money and of shares: 6 decimals, as the chain counts them. */
 export const AMOUNT = 'Decimal(38, 6)';
-export const MAYBE_AMOUNT = `Nullable(${AMOUNT})`;
+export const NULLABLE_AMOUNT = `Nullable(${AMOUNT})`;
 
 /** Base units (1e-6) as a Decimal with 6 places; exact. */
 export const amount = (baseUnits: string): string => `toDecimal128(${baseUnits}, 6) / 1000000`;
@@ -46,10 +46,10 @@ export const pricePerShare = (usdc: string, shares: string): string =>
   `if(${shares} = 0, NULL, ${amount(`intDiv(toUInt256(${usdc}) * 2000000 + ${shares}, 2 * toUInt256(greatest(${shares}, 1)))`)})`;
 
 /** A Float64 as published, as a Decimal: by its shortest decimal text, because a cast of the float cuts 0.29 to 0.289999. */
-export const published = (float: string): string => `toDecimal128OrNull(toString(round(${float}, 6)), 6)`;
+export const publishedDecimal = (float: string): string => `toDecimal128OrNull(toString(round(${float}, 6)), 6)`;
 
 /** Names of an outcome token. `k` is the alias; the key of the tables on both sides is the token. */
-export const namesOfToken = (token: string): string =>
+export const tokenNamesJoin = (token: string): string =>
   `LEFT JOIN (SELECT token_id, condition_id, market_slug, outcome, event_slug FROM tokens FINAL) AS k ON k.token_id = ${token}`;
 
 export const tokenColumns = (token: string): readonly ViewColumn[] => [

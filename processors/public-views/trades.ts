@@ -3,12 +3,12 @@ import {
   amount,
   column,
   FINAL_BLOCKS,
-  MAYBE_AMOUNT,
-  namesOfToken,
+  NULLABLE_AMOUNT,
   type PublicView,
   pricePerShare,
   TIME,
   tokenColumns,
+  tokenNamesJoin,
 } from './spec.js';
 
 const trades: PublicView = {
@@ -27,7 +27,7 @@ const trades: PublicView = {
     column('maker_side', 'String', 'm.side', "BUY or SELL: side of the maker's order."),
     column(
       'price',
-      MAYBE_AMOUNT,
+      NULLABLE_AMOUNT,
       pricePerShare('m.usdc', 'm.shares'),
       'USD per share, rounded to 6 decimals; NULL when no shares moved.',
     ),
@@ -63,7 +63,7 @@ const trades: PublicView = {
     column('block_number', 'UInt64', 'm.block_number', 'Block. Sort by (block_number, log_index), not by time.'),
     column('log_index', 'UInt32', 'm.log_index', 'Index of the OrderFilled log in its block.'),
   ],
-  from: `matches_by_day AS m FINAL ${namesOfToken('m.token_id')}`,
+  from: `matches_by_day AS m FINAL ${tokenNamesJoin('m.token_id')}`,
 };
 
 const tradeParties: PublicView = {
@@ -83,7 +83,7 @@ const tradeParties: PublicView = {
     ...tokenColumns('p.token_id'),
     column(
       'price',
-      MAYBE_AMOUNT,
+      NULLABLE_AMOUNT,
       pricePerShare('p.usdc', 'p.shares'),
       'USD per share, rounded to 6 decimals, before fees; NULL when no shares moved.',
     ),
@@ -119,7 +119,7 @@ const tradeParties: PublicView = {
     column('block_number', 'UInt64', 'p.block_number', 'Block.'),
     column('log_index', 'UInt32', 'p.log_index', 'Index of the OrderFilled log in its block.'),
   ],
-  from: `fills_by_wallet AS p FINAL ${namesOfToken('p.token_id')} WHERE p.role = 'maker'`,
+  from: `fills_by_wallet AS p FINAL ${tokenNamesJoin('p.token_id')} WHERE p.role = 'maker'`,
 };
 
 const volumeDays: PublicView = {

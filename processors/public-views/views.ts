@@ -1,4 +1,4 @@
-import { catalogueViews } from './catalogue.js';
+import { catalogViews } from './catalog.js';
 import { coverageViews } from './coverage.js';
 import { priceViews } from './prices.js';
 import type { PublicView } from './spec.js';
@@ -10,7 +10,7 @@ export const publicViews: readonly PublicView[] = [
   ...tradeViews,
   ...walletViews,
   ...priceViews,
-  ...catalogueViews,
+  ...catalogViews,
   ...coverageViews,
 ];
 

@@ -3,11 +3,11 @@ import {
   amount,
   column,
   FINAL_BLOCKS,
-  MAYBE_TIME,
-  namesOfToken,
+  NULLABLE_TIME,
   type PublicView,
   TIME,
   tokenColumns,
+  tokenNamesJoin,
   type ViewColumn,
 } from './spec.js';
 
@@ -53,8 +53,8 @@ const positionColumns: readonly ViewColumn[] = [
   column('unpriced_events', 'UInt32', 'p.unpriced', 'Changes whose price no record gives; booked at cost.'),
   column('first_at', TIME, 'p.first_at', 'First change, UTC.'),
   column('last_at', TIME, 'p.last_at', 'Newest change, UTC.'),
-  column('last_trade_at', MAYBE_TIME, 'p.last_trade_at', 'Newest buy or sale, UTC; NULL when there is none.'),
-  column('last_redeemed_at', MAYBE_TIME, 'p.last_redeemed_at', 'Newest redemption, UTC; NULL when there is none.'),
+  column('last_trade_at', NULLABLE_TIME, 'p.last_trade_at', 'Newest buy or sale, UTC; NULL when there is none.'),
+  column('last_redeemed_at', NULLABLE_TIME, 'p.last_redeemed_at', 'Newest redemption, UTC; NULL when there is none.'),
 ];
 
 const WORTH =
@@ -68,7 +68,7 @@ const positions: PublicView = {
   freshness: 'Seconds behind final blocks; a row is replaced when its position changes.',
   caveat: `${WORTH} For the holders of one token read holders.`,
   columns: positionColumns,
-  from: `positions AS p FINAL ${namesOfToken('p.token_id')}`,
+  from: `positions AS p FINAL ${tokenNamesJoin('p.token_id')}`,
 };
 
 const holders: PublicView = {
@@ -80,7 +80,7 @@ const holders: PublicView = {
   freshness: 'Seconds behind final blocks; a row is replaced when its position changes.',
   caveat: WORTH,
   columns: positionColumns,
-  from: `positions_by_token AS p FINAL ${namesOfToken('p.token_id')} WHERE p.size > 0`,
+  from: `positions_by_token AS p FINAL ${tokenNamesJoin('p.token_id')} WHERE p.size > 0`,
 };
 
 const pnlEvents: PublicView = {
@@ -140,7 +140,7 @@ const pnlEvents: PublicView = {
     column('event_id', 'String', 'e.id', 'Event on the chain.'),
     column('leg', 'UInt16', 'e.leg', 'Number of the change among those of one event.'),
   ],
-  from: `pnl_events AS e FINAL ${namesOfToken('e.token_id')}`,
+  from: `pnl_events AS e FINAL ${tokenNamesJoin('e.token_id')}`,
 };
 
 const walletDays: PublicView = {
@@ -175,7 +175,7 @@ const walletDays: PublicView = {
   from: 'wallet_days AS d GROUP BY d.wallet, d.day',
 };
 
-const nameOfMarket =
+const marketNamesJoin =
   'LEFT JOIN (SELECT condition_id, slug, event_slug FROM markets FINAL) AS m ON m.condition_id = w.subject_id';
 const actionColumns: readonly ViewColumn[] = [
   wallet('w.wallet'),
@@ -216,7 +216,7 @@ const redemptions: PublicView = {
     ),
     ...actionColumns,
   ],
-  from: `wallet_events AS w FINAL ${nameOfMarket} WHERE w.kind = 'redemption'`,
+  from: `wallet_events AS w FINAL ${marketNamesJoin} WHERE w.kind = 'redemption'`,
 };
 
 const splitsMerges: PublicView = {
@@ -245,7 +245,7 @@ const splitsMerges: PublicView = {
     ),
     ...actionColumns,
   ],
-  from: `wallet_events AS w FINAL ${nameOfMarket} WHERE w.kind IN ('split', 'merge', 'conversion')`,
+  from: `wallet_events AS w FINAL ${marketNamesJoin} WHERE w.kind IN ('split', 'merge', 'conversion')`,
 };
 
 export const walletViews: readonly PublicView[] = [

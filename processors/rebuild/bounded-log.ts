@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log, ReadOptions, RecordBatch } from '../../infra/log/port.js';
 
-export type SinkLog = Pick<Log, 'read' | 'bounds' | 'claim' | 'lastRecord'>;
+export type SinkLog = Pick<Log, 'read' | 'bounds' | 'acquireOwnership' | 'lastRecord'>;
 
 const HOUR_MS = 3_600_000;
 
 /** Decisions nobody goes on from: for tables that are made from nothing in one go. */
-export const noDecisions: Pick<Log, 'claim' | 'lastRecord'> = {
-  claim: async () => ({ appendAndCommit: async () => undefined }),
+export const discardPlans: Pick<Log, 'acquireOwnership' | 'lastRecord'> = {
+  acquireOwnership: async () => ({ appendAndCommit: async () => undefined }),
   lastRecord: async () => null,
 };
 
@@ -18,27 +18,27 @@ export const noDecisions: Pick<Log, 'claim' | 'lastRecord'> = {
 export function boundedLog(options: {
   log: SinkLog;
   ends: (topic: string, partition: number) => number;
-  decisions: Pick<Log, 'claim' | 'lastRecord'>;
+  plans: Pick<Log, 'acquireOwnership' | 'lastRecord'>;
 }): SinkLog {
-  const { log, ends, decisions } = options;
-  async function* read(asked: ReadOptions): AsyncGenerator<RecordBatch> {
-    const end = ends(asked.topic, asked.partition);
-    const from = typeof asked.from === 'object' && 'offset' in asked.from ? asked.from.offset : 0;
+  const { log, ends, plans } = options;
+  async function* read(options: ReadOptions): AsyncGenerator<RecordBatch> {
+    const end = ends(options.topic, options.partition);
+    const from = typeof options.from === 'object' && 'offset' in options.from ? options.from.offset : 0;
     if (from < end) {
-      for await (const batch of log.read({ ...asked, follow: false })) {
+      for await (const batch of log.read({ ...options, follow: false })) {
         const records = batch.records.filter((record) => record.offset < end);
         if (records.length > 0) yield { ...batch, records, nextOffset: Math.min(batch.nextOffset, end) };
         if (batch.nextOffset >= end) break;
       }
     }
-    if (asked.follow !== true) return;
-    while (asked.signal?.aborted !== true)
-      await sleep(HOUR_MS, undefined, { signal: asked.signal }).catch(() => undefined);
+    if (options.follow !== true) return;
+    while (options.signal?.aborted !== true)
+      await sleep(HOUR_MS, undefined, { signal: options.signal }).catch(() => undefined);
   }
   return {
     read,
-    claim: decisions.claim,
-    lastRecord: decisions.lastRecord,
+    acquireOwnership: plans.acquireOwnership,
+    lastRecord: plans.lastRecord,
     bounds: async (topic, partition) => {
       const { earliest } = await log.bounds(topic, partition);
       const next = ends(topic, partition);

@@ -3,14 +3,14 @@ import { createClickHouse } from '../../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../../infra/config/config.js';
 import { FatalError, RetryableError } from '../../infra/errors.js';
-import { livingMembers } from '../../infra/membership/membership.js';
-import { DEAD_AFTER_MS } from '../../infra/membership/roll.js';
-import { openTopics } from '../../infra/registry/open-topics.js';
+import { DEAD_AFTER_MS } from '../../infra/membership/failure-detector.js';
+import { readLiveMembers } from '../../infra/membership/membership.js';
+import { openEventLog } from '../../infra/registry/open-event-log.js';
 import { createLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { runProcess } from '../../infra/telemetry/run-process.js';
 import { rebuild } from './rebuild.js';
-import { unitsFor } from './tables.js';
+import { rebuildTasksFor } from './rebuild-tasks.js';
 
 /** `npm run rebuild -- <table|all> [--check]`, while processors are stopped. Exit code 78 when `--check` finds a difference. */
 const config = loadConfig();
@@ -21,28 +21,31 @@ runProcess({
   main: async (signal) => {
     const words = process.argv.slice(2);
     const checkOnly = words.includes('--check');
-    const units = unitsFor(words.find((word) => !word.startsWith('--')));
-    logger.info({ config: redactConfig(config), sinks: units.map((unit) => unit.family.name), checkOnly }, 'starting');
+    const tasks = rebuildTasksFor(words.find((word) => !word.startsWith('--')));
+    logger.info(
+      { config: redactConfig(config), sinks: tasks.map((task) => task.definition.name), checkOnly },
+      'starting',
+    );
     const metrics = createMetrics({ process: 'rebuild', defaults: false });
-    const { log, codec } = await openTopics(config, { logger, metrics, signal, maintenance: false });
+    const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false });
     const connection = await clickHouseConnection(config);
     const live = createClickHouse(connection, { logger });
     const shadow = createClickHouse({ ...connection, database: `${connection.database}_rebuild` }, { logger });
     /** A process that was killed still counts for a while. */
     const untilStopped = async (): Promise<void> => {
       const deadline = performance.now() + 2 * DEAD_AFTER_MS;
-      for (let told = false; ; told = true) {
-        const members = await livingMembers({ log, codec, logger, role: 'processors' });
+      for (let reportedMs = false; ; reportedMs = true) {
+        const members = await readLiveMembers({ log, codec, logger, role: 'processors' });
         if (members.length === 0) return;
         if (performance.now() > deadline)
           throw new RetryableError(`Stop processors first; these run on this log: ${members.join(', ')}`);
-        if (!told) logger.info({ members }, 'waiting for processors to be gone');
+        if (!reportedMs) logger.info({ members }, 'waiting for processors to be gone');
         await sleep(500, undefined, { signal });
       }
     };
     try {
       await untilStopped();
-      const reports = await rebuild({ units, log, codec, live, shadow, logger, signal, checkOnly });
+      const reports = await rebuild({ tasks, log, codec, live, shadow, logger, signal, checkOnly });
       const different = reports.filter((report) => !report.identical).map((report) => report.table);
       logger.info({ tables: reports.length, different }, checkOnly ? 'checked' : 'rebuilt');
       if (checkOnly && different.length > 0) throw new FatalError(`Not what the log says: ${different.join(', ')}`);

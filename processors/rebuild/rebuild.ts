@@ -7,14 +7,14 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import type { Codec } from '../../schemas/codec.js';
 import { migrations } from '../migrations.js';
-import { runTogether } from '../run-together.js';
+import { runConcurrently } from '../run-concurrently.js';
 import { createChunkJournal } from '../sink/chunk-journal.js';
 import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
 import { readResumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
-import { boundedLog, noDecisions, type SinkLog } from './bounded-log.js';
+import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
 import { type Fingerprint, fingerprint } from './fingerprint.js';
-import type { Unit } from './tables.js';
+import type { RebuildTask } from './rebuild-tasks.js';
 
 export interface TableReport {
   readonly table: string;
@@ -24,7 +24,7 @@ export interface TableReport {
 }
 
 export interface RebuildOptions {
-  readonly units: readonly Unit[];
+  readonly tasks: readonly RebuildTask[];
   readonly log: SinkLog;
   readonly codec: Codec;
   /** Of the live tables. */
@@ -35,11 +35,11 @@ export interface RebuildOptions {
   readonly signal: AbortSignal;
   /** Compare only: the live tables stay. */
   readonly checkOnly?: boolean;
-  readonly progressEveryMs?: number;
+  readonly progressIntervalMs?: number;
 }
 
-const PROGRESS_EVERY_MS = 2_000;
-const UNTOUCHED = 'the live tables are as they were';
+const PROGRESS_INTERVAL_MS = 2_000;
+const LIVE_TABLES_UNCHANGED = 'the live tables are as they were';
 
 /**
  * Folds the log from offset 0 into a shadow database, up to where the live tables are, compares every table, and puts the rebuilt ones in
@@ -50,42 +50,42 @@ const UNTOUCHED = 'the live tables are as they were';
  * behind it, before the first table is exchanged; so a sink that starts later repeats no insert whatever tables it meets.
  */
 export async function rebuild(options: RebuildOptions): Promise<readonly TableReport[]> {
-  const { units, log, codec, live, shadow, logger, signal } = options;
+  const { tasks, log, codec, live, shadow, logger, signal } = options;
   const ddl = ddlFor(live);
   const dropShadow = () =>
     live.command(`DROP DATABASE IF EXISTS {name:Identifier}${ddl.onCluster} SYNC`, { name: shadow.database });
 
   await migrate({ client: live, migrations, logger });
-  for (const sql of units.flatMap((unit) => unit.create(ddl))) await live.command(sql);
-  const ends = await decidedEnds(options);
+  for (const sql of tasks.flatMap((task) => task.create(ddl))) await live.command(sql);
+  const ends = await plannedEndOffsets(options);
   const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`) ?? 0;
-  const sinksOn = (store: ClickHouse, decisions: Parameters<typeof boundedLog>[0]['decisions']) =>
-    units.flatMap(({ family }) =>
-      Array.from({ length: family.topic.partitions }, (_, partition) => {
+  const sinksOn = (store: ClickHouse, plans: Parameters<typeof boundedLog>[0]['plans']) =>
+    tasks.flatMap(({ definition }) =>
+      Array.from({ length: definition.topic.partitions }, (_, partition) => {
         // The shared topic's units may have landed to different offsets, so each has an end of its own.
         const bounded = boundedLog({
           log,
-          ends: (topic) => endOf(`${family.name}/${topic}`, partition),
-          decisions,
+          ends: (topic) => endOf(`${definition.name}/${topic}`, partition),
+          plans,
         });
         // Progress is told here; nobody scrapes a command.
         const metrics = createMetrics({ process: 'rebuild', defaults: false });
-        return createSink({ family, partition, log: bounded, store, codec, logger, metrics });
+        return createSink({ definition, partition, log: bounded, store, codec, logger, metrics });
       }),
     );
 
   logger.info('finishing the newest chunks of the live tables');
   await runToEnd(sinksOn(live, log), { ...options, label: 'live' });
 
-  const held = await holdSinks(options, endOf);
+  const ownedSinks = await acquireSinks(options, endOf);
 
   await dropShadow();
   await migrate({ client: shadow, migrations, logger });
   // The live fold has told dead.letters of the records no row can be made of.
-  await runToEnd(sinksOn(shadow, noDecisions), { ...options, label: 'rebuilt' });
+  await runToEnd(sinksOn(shadow, discardPlans), { ...options, label: 'rebuilt' });
 
   const reports: TableReport[] = [];
-  for (const { name: table } of units.flatMap((unit) => unit.tables)) {
+  for (const { name: table } of tasks.flatMap((task) => task.tables)) {
     signal.throwIfAborted();
     const [before, rebuilt] = [await fingerprint(live, table), await fingerprint(shadow, table)];
     const identical = before.rows === rebuilt.rows && before.hash === rebuilt.hash;
@@ -95,42 +95,42 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   }
 
   if (options.checkOnly !== true) {
-    for (const sink of held) await sink.close();
-    for (const spec of units.flatMap((unit) => unit.tables)) {
+    for (const sink of ownedSinks) await sink.close();
+    for (const spec of tasks.flatMap((task) => task.tables)) {
       const table = live.cluster === undefined ? spec.name : localName(spec);
       await live.command(
         `EXCHANGE TABLES {live:Identifier}.{table:Identifier} AND {shadow:Identifier}.{table:Identifier}${ddl.onCluster}`,
         { live: live.database, shadow: shadow.database, table },
       );
     }
-    for (const sink of held) await sink.confirm();
+    for (const sink of ownedSinks) await sink.confirmOwnership();
     logger.info('the rebuilt tables are in place');
   }
   await dropShadow();
   return reports;
 }
 
-interface HeldSink {
+interface OwnedSink {
   /** Nothing of the live tables is unfinished any more: decide an empty chunk behind it. */
   close(): Promise<void>;
   /** Nobody has taken the sink over since. */
-  confirm(): Promise<void>;
+  confirmOwnership(): Promise<void>;
 }
 
 /** Claims the sinks of the units, which stand at their ends. Every call rejects with RetryableError when processors were started meanwhile. */
-async function holdSinks(
-  options: Pick<RebuildOptions, 'units' | 'log' | 'codec' | 'live'>,
+async function acquireSinks(
+  options: Pick<RebuildOptions, 'tasks' | 'log' | 'codec' | 'live'>,
   endOf: (topic: string, partition: number) => number,
-): Promise<readonly HeldSink[]> {
-  const { units, log, codec, live } = options;
-  const held: HeldSink[] = [];
-  for (const { family } of units)
-    for (let partition = 0; partition < family.topic.partitions; partition++) {
-      const topic = family.topic.name;
-      const next = endOf(`${family.name}/${topic}`, partition);
-      const journal = createChunkJournal({ store: live, sink: family.name, topic, partition });
-      const plans: ChunkPlans = createChunkPlans({ family, partition, log, codec, onUnreadable: () => undefined });
-      const alone = async (step: () => Promise<void>, state: string): Promise<void> => {
+): Promise<readonly OwnedSink[]> {
+  const { tasks, log, codec, live } = options;
+  const ownedSinks: OwnedSink[] = [];
+  for (const { definition } of tasks)
+    for (let partition = 0; partition < definition.topic.partitions; partition++) {
+      const topic = definition.topic.name;
+      const next = endOf(`${definition.name}/${topic}`, partition);
+      const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
+      const plans: ChunkPlans = createChunkPlans({ definition, partition, log, codec, onUnreadable: () => undefined });
+      const requireOwnership = async (step: () => Promise<void>, state: string): Promise<void> => {
         try {
           await step();
         } catch (error) {
@@ -138,34 +138,37 @@ async function holdSinks(
           throw new RetryableError(`Processors were started during the rebuild: ${state}`, { cause: error });
         }
       };
-      const newest = await plans.take();
+      const newest = await plans.acquireOwnership();
       if (newest !== null && newest.lastOffset + 1 !== next)
-        throw new RetryableError(`Processors were started during the rebuild: ${UNTOUCHED}`);
+        throw new RetryableError(`Processors were started during the rebuild: ${LIVE_TABLES_UNCHANGED}`);
       const empty = { firstOffset: next, lastOffset: next - 1, previousLastOffset: next - 1 };
-      held.push({
+      ownedSinks.push({
         async close() {
-          await alone(() => (next === 0 ? plans.confirm(empty, 0) : plans.decide(empty, [])), UNTOUCHED);
+          await requireOwnership(
+            () => (next === 0 ? plans.confirmOwnership(empty, 0) : plans.commit(empty, [])),
+            LIVE_TABLES_UNCHANGED,
+          );
           if (next > 0) await journal.record(empty);
         },
-        confirm: () => alone(() => plans.confirm(empty, 0), 'stop them and rebuild again'),
+        confirmOwnership: () => requireOwnership(() => plans.confirmOwnership(empty, 0), 'stop them and rebuild again'),
       });
     }
-  return held;
+  return ownedSinks;
 }
 
 /** Per `sink/topic` and partition, the offset after the newest chunk a sink decided: the live tables are brought up to it first. */
-async function decidedEnds(
-  options: Pick<RebuildOptions, 'units' | 'log' | 'codec' | 'live'>,
+async function plannedEndOffsets(
+  options: Pick<RebuildOptions, 'tasks' | 'log' | 'codec' | 'live'>,
 ): Promise<ReadonlyMap<string, number>> {
-  const { units, log, codec, live } = options;
+  const { tasks, log, codec, live } = options;
   const ends = new Map<string, number>();
-  for (const { family } of units)
-    for (let partition = 0; partition < family.topic.partitions; partition++) {
-      const topic = family.topic.name;
-      const journal = createChunkJournal({ store: live, sink: family.name, topic, partition });
-      const plans = createChunkPlans({ family, partition, log, codec, onUnreadable: () => undefined });
+  for (const { definition } of tasks)
+    for (let partition = 0; partition < definition.topic.partitions; partition++) {
+      const topic = definition.topic.name;
+      const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
+      const plans = createChunkPlans({ definition, partition, log, codec, onUnreadable: () => undefined });
       const { chunk } = await readResumePoint(plans, journal);
-      if (chunk !== null) ends.set(`${family.name}/${topic}/${partition}`, chunk.lastOffset + 1);
+      if (chunk !== null) ends.set(`${definition.name}/${topic}/${partition}`, chunk.lastOffset + 1);
     }
   return ends;
 }
@@ -178,20 +181,20 @@ async function runToEnd(
   const { logger, label } = options;
   const done = new AbortController();
   const finished = async () => (await Promise.all(sinks.map((sink) => sink.state()))).every((state) => state.lag === 0);
-  let told = Date.now();
+  let reportedMs = Date.now();
   const watch = async (own: AbortSignal): Promise<void> => {
     for (;;) {
       own.throwIfAborted();
       if (await finished()) return done.abort();
-      if (Date.now() - told >= (options.progressEveryMs ?? PROGRESS_EVERY_MS)) {
-        told = Date.now();
+      if (Date.now() - reportedMs >= (options.progressEveryMs ?? PROGRESS_INTERVAL_MS)) {
+        reportedMs = Date.now();
         for (const state of await Promise.all(sinks.map((sink) => sink.state())))
-          if (state.lag > 0) logger.info({ sink: state.name, recordsLeft: state.lag, trouble: state.trouble }, label);
+          if (state.lag > 0) logger.info({ sink: state.name, recordsLeft: state.lag, trouble: state.lastError }, label);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
   const stop = AbortSignal.any([options.signal, done.signal]);
-  await runTogether(stop, (own) => [...sinks.map((sink) => sink.run(own)), watch(own)]);
+  await runConcurrently(stop, (own) => [...sinks.map((sink) => sink.run(own)), watch(own)]);
   options.signal.throwIfAborted();
 }

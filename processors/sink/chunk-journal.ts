@@ -1,5 +1,5 @@
 import { dateTime64, lowCardinality, uint16, uint64 } from './columns.js';
-import { defineTable } from './family.js';
+import { defineTable } from './sink-definition.js';
 import { SINK_FORMAT, type TableStore } from './table-store.js';
 
 export const chunksTable = defineTable('chunks', {
@@ -43,7 +43,7 @@ export function createChunkJournal(options: { store: TableStore; sink: string; t
     record,
     async newest(): Promise<OffsetRange | null> {
       // A range another node has acked must be seen here: an older one would be cut anew, under other tokens.
-      await store.settle?.(chunksTable.name);
+      await store.syncReplica?.(chunksTable.name);
       const rows = await store.query<{ first_offset: string; last_offset: string }>(
         `SELECT toString(first_offset) AS first_offset, toString(last_offset) AS last_offset FROM chunks
          WHERE sink = {sink:String} AND topic = {topic:String} AND partition = {partition:UInt16}

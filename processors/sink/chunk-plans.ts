@@ -1,66 +1,70 @@
 import { FatalError } from '../../infra/errors.js';
-import type { GroupClaim, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { GroupOwnership, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { ChunkPlan } from '../../schemas/types.gen.js';
 import type { OffsetRange } from './chunk-journal.js';
-import type { Family } from './family.js';
+import type { SinkDefinition } from './sink-definition.js';
 
 /** A decided range, and where the one before it ended (null: it is the first). */
-export interface Plan extends OffsetRange {
+export interface PlannedChunk extends OffsetRange {
   readonly previousLastOffset: number | null;
 }
 
 export interface ChunkPlans {
   /** The newest decision that the log holds; a running sink may add one at any time. */
-  newest(): Promise<Plan | null>;
+  newest(): Promise<PlannedChunk | null>;
   /** The same, and nobody else can add one after this. Call it once, first. */
-  take(): Promise<Plan | null>;
+  acquireOwnership(): Promise<PlannedChunk | null>;
   /**
    * Decide: the plan, its dead letters and the sink's position land in one step. Rejects with FencedError when another process took the sink
    * over; nothing may be inserted then.
    */
-  decide(plan: Plan, deadLetters: readonly NewRecord[]): Promise<void>;
+  commit(plan: PlannedChunk, deadLetters: readonly NewRecord[]): Promise<void>;
   /** Resolves when no other process has taken the sink over, as the log said `maxAgeMs` ago at most; 0 asks it now. */
-  confirm(plan: Plan, maxAgeMs?: number): Promise<void>;
+  confirmOwnership(plan: PlannedChunk, maxAgeMs?: number): Promise<void>;
 }
 
 /**
  * A table forgets a token after 1000 newer inserts, for a busy sink several minutes. A process that was suspended for longer must not insert
  * what it decided before, so it asks whether the sink is still its own.
  */
-const CONFIRM_AFTER_MS = 5_000;
+const OWNERSHIP_MAX_AGE_MS = 5_000;
 /** Records that are looked through at once for a readable plan. */
-const LOOK_BACK = 1_000;
+const LOOKBACK_RECORDS = 1_000;
 
 /** The plans of one sink: records of `family.plans`, written under a claim of the sink's group. */
 export function createChunkPlans(options: {
-  family: Family;
+  definition: SinkDefinition;
   partition: number;
-  log: Pick<Log, 'claim' | 'lastRecord' | 'bounds' | 'read'>;
+  log: Pick<Log, 'acquireOwnership' | 'lastRecord' | 'bounds' | 'read'>;
   codec: Codec;
   onUnreadable: OnUnreadable;
 }): ChunkPlans {
-  const { family, partition, log, codec, onUnreadable } = options;
-  const topic = family.topic.name;
-  const key = `${family.name}-${topic}-${partition}`;
+  const { definition, partition, log, codec, onUnreadable } = options;
+  const topic = definition.topic.name;
+  const key = `${definition.name}-${topic}-${partition}`;
   const group = `sink-${key}`;
-  let claim: GroupClaim | undefined;
-  let provenAtMs = 0;
+  let ownership: GroupOwnership | undefined;
+  let confirmedAtMs = 0;
 
-  const step = async (plan: Plan, outputs: { topic: string; records: readonly NewRecord[] }[]): Promise<void> => {
-    if (claim === undefined) throw new FatalError(`${group} plans before it has taken the sink`);
+  const step = async (
+    plan: PlannedChunk,
+    outputs: { topic: string; records: readonly NewRecord[] }[],
+  ): Promise<void> => {
+    if (ownership === undefined) throw new FatalError(`${group} plans before it has taken the sink`);
     const startedAtMs = performance.now();
-    await claim.appendAndCommit({ outputs, positions: [{ topic, partition, nextOffset: plan.lastOffset + 1 }] });
-    provenAtMs = startedAtMs;
+    await ownership.appendAndCommit({ outputs, offsets: [{ topic, partition, nextOffset: plan.lastOffset + 1 }] });
+    confirmedAtMs = startedAtMs;
   };
 
   const planOf = (record: LogRecord): ChunkPlan | undefined => {
-    const unreadable = (reason: string) => onUnreadable({ topic: family.plans.name, offset: record.offset }, reason);
+    const unreadable = (reason: string) =>
+      onUnreadable({ topic: definition.plans.name, offset: record.offset }, reason);
     const event = record.value === null ? undefined : tryDecode(codec, record.value, unreadable);
-    if (event?.kind === 'chunk_plan' && event.value.sink === family.name && event.value.topic === topic)
+    if (event?.kind === 'chunk_plan' && event.value.sink === definition.name && event.value.topic === topic)
       return event.value;
     if (event !== undefined) unreadable(`not a plan of ${key}`);
     return undefined;
@@ -68,16 +72,16 @@ export function createChunkPlans(options: {
 
   /** The last record, or the last readable one before it: what others wrote there is passed over. */
   const newestPlan = async (): Promise<ChunkPlan | undefined> => {
-    const last = await log.lastRecord(family.plans.name, partition);
+    const last = await log.lastRecord(definition.plans.name, partition);
     if (last === null) return undefined;
     const plan = planOf(last);
     if (plan !== undefined) return plan;
-    const { earliest } = await log.bounds(family.plans.name, partition);
-    for (let to = last.offset; to > earliest; to -= LOOK_BACK) {
-      const offset = Math.max(earliest, to - LOOK_BACK);
+    const { earliest } = await log.bounds(definition.plans.name, partition);
+    for (let to = last.offset; to > earliest; to -= LOOKBACK_RECORDS) {
+      const offset = Math.max(earliest, to - LOOKBACK_RECORDS);
       const found: ChunkPlan[] = [];
       for await (const { records } of log.read({
-        topic: family.plans.name,
+        topic: definition.plans.name,
         partition,
         from: { offset },
         follow: false,
@@ -91,7 +95,7 @@ export function createChunkPlans(options: {
     return undefined;
   };
 
-  const newest = async (): Promise<Plan | null> => {
+  const newest = async (): Promise<PlannedChunk | null> => {
     const plan = await newestPlan();
     if (plan === undefined) return null;
     return {
@@ -103,16 +107,16 @@ export function createChunkPlans(options: {
 
   return {
     newest,
-    async take() {
+    async acquireOwnership() {
       const startedAtMs = performance.now();
-      claim = await log.claim(group);
-      provenAtMs = startedAtMs;
+      ownership = await log.acquireOwnership(group);
+      confirmedAtMs = startedAtMs;
       return newest();
     },
-    async decide(plan, deadLetters) {
+    async commit(plan, deadLetters) {
       const now = Date.now();
       const value = codec.encode('chunk_plan', {
-        sink: family.name,
+        sink: definition.name,
         topic,
         partition,
         first_offset: plan.firstOffset,
@@ -121,12 +125,12 @@ export function createChunkPlans(options: {
         planned_at_ms: now,
       });
       await step(plan, [
-        { topic: family.plans.name, records: [{ key, value, timestampMs: now, partition }] },
+        { topic: definition.plans.name, records: [{ key, value, timestampMs: now, partition }] },
         ...(deadLetters.length > 0 ? [{ topic: topics.deadLetters.name, records: deadLetters }] : []),
       ]);
     },
-    async confirm(plan, maxAgeMs = CONFIRM_AFTER_MS) {
-      if (performance.now() - provenAtMs >= maxAgeMs) await step(plan, []);
+    async confirmOwnership(plan, maxAgeMs = OWNERSHIP_MAX_AGE_MS) {
+      if (performance.now() - confirmedAtMs >= maxAgeMs) await step(plan, []);
     },
   };
 }

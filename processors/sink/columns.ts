@@ -1,7 +1,7 @@
 import { tsvArrayItem, tsvString, utcSeconds } from './tsv.js';
 
 /** A value a column cannot hold. The record it came from is dead-lettered. */
-export class UnfitValueError extends Error {
+export class InvalidColumnValueError extends Error {
   override name = 'UnfitValueError';
 }
 
@@ -12,8 +12,8 @@ export interface Column<T> {
   readonly write: (value: T) => string;
 }
 
-const unfit = (type: string, value: unknown): never => {
-  throw new UnfitValueError(`${String(value).slice(0, 100)} does not fit ${type}`);
+const rejectValue = (type: string, value: unknown): never => {
+  throw new InvalidColumnValueError(`${String(value).slice(0, 100)} does not fit ${type}`);
 };
 
 function unsigned(bits: 8 | 16 | 32): Column<number> {
@@ -21,7 +21,8 @@ function unsigned(bits: 8 | 16 | 32): Column<number> {
   const max = 2 ** bits - 1;
   return {
     type,
-    write: (value) => (Number.isInteger(value) && value >= 0 && value <= max ? String(value) : unfit(type, value)),
+    write: (value) =>
+      Number.isInteger(value) && value >= 0 && value <= max ? String(value) : rejectValue(type, value),
   };
 }
 
@@ -40,7 +41,7 @@ export const uint32 = unsigned(32);
 export const bool: Column<boolean> = { type: 'Bool', write: (value) => (value ? 'true' : 'false') };
 export const float64: Column<number> = {
   type: 'Float64',
-  write: (value) => (Number.isFinite(value) ? String(value) : unfit('Float64', value)),
+  write: (value) => (Number.isFinite(value) ? String(value) : rejectValue('Float64', value)),
 };
 
 /** Offsets and block numbers are numbers, amounts bigint base units. */
@@ -49,7 +50,7 @@ export const uint64: Column<number | bigint> = {
   write: (value) => {
     const fits =
       typeof value === 'bigint' ? value >= 0n && value <= MAX_UINT64 : Number.isSafeInteger(value) && value >= 0;
-    return fits ? String(value) : unfit('UInt64', value);
+    return fits ? String(value) : rejectValue('UInt64', value);
   },
 };
 
@@ -58,15 +59,15 @@ const MAX_INT64 = 2n ** 63n - 1n;
 /** Signed amounts in base units. */
 export const int64: Column<bigint> = {
   type: 'Int64',
-  write: (value) => (value <= MAX_INT64 && value >= -MAX_INT64 - 1n ? String(value) : unfit('Int64', value)),
+  write: (value) => (value <= MAX_INT64 && value >= -MAX_INT64 - 1n ? String(value) : rejectValue('Int64', value)),
 };
 
 /** Token ids and payout numerators: decimal text without sign or leading zeros. */
 export const uint256: Column<string> = {
   type: 'UInt256',
   write: (value) => {
-    if (!/^(0|[1-9][0-9]{0,77})$/.test(value)) return unfit('UInt256', value);
-    return value.length <= MAX_SAFE_DIGITS_256 || BigInt(value) <= MAX_UINT256 ? value : unfit('UInt256', value);
+    if (!/^(0|[1-9][0-9]{0,77})$/.test(value)) return rejectValue('UInt256', value);
+    return value.length <= MAX_SAFE_DIGITS_256 || BigInt(value) <= MAX_UINT256 ? value : rejectValue('UInt256', value);
   },
 };
 
@@ -75,7 +76,7 @@ export const dateTime: Column<number> = {
   type: "DateTime('UTC')",
   write: (timestampMs) => {
     const seconds = Math.floor(timestampMs / 1000);
-    return seconds >= 0 && seconds < 2 ** 32 ? utcSeconds(seconds) : unfit('DateTime', timestampMs);
+    return seconds >= 0 && seconds < 2 ** 32 ? utcSeconds(seconds) : rejectValue('DateTime', timestampMs);
   },
 };
 
@@ -86,7 +87,8 @@ const DATETIME64_END_MS = Date.UTC(2300, 0, 1);
 export const dateTime64: Column<number> = {
   type: "DateTime64(3, 'UTC')",
   write: (timestampMs) => {
-    if (!(timestampMs >= DATETIME64_MIN_MS && timestampMs < DATETIME64_END_MS)) return unfit('DateTime64', timestampMs);
+    if (!(timestampMs >= DATETIME64_MIN_MS && timestampMs < DATETIME64_END_MS))
+      return rejectValue('DateTime64', timestampMs);
     const seconds = Math.floor(timestampMs / 1000);
     return `${utcSeconds(seconds)}.${String(timestampMs - seconds * 1000).padStart(3, '0')}`;
   },
@@ -98,7 +100,7 @@ export function decimal38(scale: number): Column<bigint> {
   return {
     type,
     write: (value) => {
-      if (value >= MAX_DECIMAL || value <= -MAX_DECIMAL) return unfit(type, value);
+      if (value >= MAX_DECIMAL || value <= -MAX_DECIMAL) return rejectValue(type, value);
       const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, '0');
       const point = digits.length - scale;
       return `${value < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
@@ -109,7 +111,7 @@ export function decimal38(scale: number): Column<bigint> {
 export function enum8<T extends string>(...names: readonly T[]): Column<T> {
   const type = `Enum8(${names.map((name, index) => `'${name}' = ${index}`).join(', ')})`;
   const known = new Set<string>(names);
-  return { type, write: (value) => (known.has(value) ? value : unfit(type, value)) };
+  return { type, write: (value) => (known.has(value) ? value : rejectValue(type, value)) };
 }
 
 export function nullable<T>(inner: Column<T>): Column<T | null> {

@@ -10,9 +10,9 @@ describe('LineBuffer', () => {
       buffer.add(line);
       if (i % 3 === 0) {
         buffer.add('second line of the record\n');
-        buffer.undo();
+        buffer.rollback();
       } else {
-        buffer.keep();
+        buffer.commit();
         kept.push(line);
       }
     }

@@ -9,8 +9,8 @@ const MAX_BYTES_PER_UNIT = 3;
 export class LineBuffer {
   private bytes: Buffer;
   private end = 0;
-  private kept = 0;
-  private added = 0;
+  private committed = 0;
+  private uncommittedRows = 0;
   /** Lines kept. */
   rows = 0;
 
@@ -26,22 +26,22 @@ export class LineBuffer {
       this.bytes = larger;
     }
     this.end += this.bytes.write(line, this.end, 'utf8');
-    this.added += 1;
+    this.uncommittedRows += 1;
   }
 
-  keep(): void {
-    this.kept = this.end;
-    this.rows += this.added;
-    this.added = 0;
+  commit(): void {
+    this.committed = this.end;
+    this.rows += this.uncommittedRows;
+    this.uncommittedRows = 0;
   }
 
-  undo(): void {
-    this.end = this.kept;
-    this.added = 0;
+  rollback(): void {
+    this.end = this.committed;
+    this.uncommittedRows = 0;
   }
 
   /** The lines kept. Write no more afterwards. */
   content(): Buffer {
-    return this.bytes.subarray(0, this.kept);
+    return this.bytes.subarray(0, this.committed);
   }
 }

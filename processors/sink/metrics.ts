@@ -1,34 +1,34 @@
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const INSERT_SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Metrics of one sink; every sink of a process shares the same names. */
-export function sinkMetrics(metrics: Metrics, labels: { sink: string; topic: string; partition: string }) {
+export function createSinkMetrics(metrics: Metrics, labels: { sink: string; topic: string; partition: string }) {
   const names = ['sink', 'topic', 'partition'];
-  const landed = metrics.gauge('sink_landed_offset', 'Next offset after the last one in the tables', names);
+  const committed = metrics.gauge('sink_committed_offset', 'Next offset after the last one in the tables', names);
   const logNext = metrics.gauge('sink_log_offset', 'Next offset of the log partition', names);
   const lag = metrics.gauge('sink_lag_records', 'Offsets of the log that are not in the tables yet', names);
   const rows = metrics.counter('sink_rows_total', 'Rows inserted', [...names, 'table']);
-  const seconds = metrics.histogram('sink_insert_seconds', 'Time to land one chunk', SECONDS, names);
+  const seconds = metrics.histogram('sink_insert_seconds', 'Time to land one chunk', INSERT_SECONDS_BUCKETS, names);
   const letters = metrics.counter('sink_dead_letters_total', 'Records no row could be made of', names);
   const failures = metrics.counter('sink_failures_total', 'Failed attempts at the table store', names);
-  let forgotten = false;
+  let removed = false;
   return {
     inserted: (table: string, count: number) => rows.inc({ ...labels, table }, count),
-    chunkLanded: (nextOffset: number, tookSeconds: number) => {
-      landed.set(labels, nextOffset);
+    chunkCommitted: (nextOffset: number, tookSeconds: number) => {
+      committed.set(labels, nextOffset);
       seconds.observe(labels, tookSeconds);
     },
-    lagIs: (nextOffset: number, landedNext: number) => {
+    setLag: (nextOffset: number, committedNext: number) => {
       // Whoever asked may get its answer after the sink has gone.
-      if (forgotten) return;
+      if (removed) return;
       logNext.set(labels, nextOffset);
-      lag.set(labels, Math.max(0, nextOffset - landedNext));
+      lag.set(labels, Math.max(0, nextOffset - committedNext));
     },
     /** The gauges end, for good: from now on another process knows. */
-    forget: () => {
-      forgotten = true;
-      for (const gauge of [landed, logNext, lag]) gauge.remove(labels);
+    remove: () => {
+      removed = true;
+      for (const gauge of [committed, logNext, lag]) gauge.remove(labels);
     },
     deadLetters: (count: number) => letters.inc(labels, count),
     failed: () => failures.inc(labels),

@@ -28,9 +28,9 @@ describe('createProgressWriter', () => {
         },
       },
     });
-    writer.note(at(0, 5));
-    writer.note(at(1, 7));
-    writer.note(at(0, 9));
+    writer.report(at(0, 5));
+    writer.report(at(1, 7));
+    writer.report(at(0, 9));
     await writer.run(stop.signal);
     expect(inserts).toEqual([
       'sink_progress\nfills\tchain.final\t0\t9\t81\t2026-01-02 00:00:00.000\t2026-01-03 00:00:00.000\nfills\tchain.final\t1\t7\t81\t2026-01-02 00:00:00.000\t2026-01-03 00:00:00.000\n',

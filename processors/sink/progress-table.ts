@@ -1,7 +1,7 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import { dateTime64, lowCardinality, string, uint16, uint64 } from './columns.js';
-import { defineTable } from './family.js';
+import { defineTable } from './sink-definition.js';
 import { SINK_FORMAT, type TableStore } from './table-store.js';
 
 const spec: TableSpec = {
@@ -51,12 +51,12 @@ export interface SinkProgress {
 
 export interface ProgressWriter {
   /** A sink's rows before `nextOffset` are in the tables. Written soon, together with those of other sinks. */
-  note(progress: SinkProgress): void;
+  report(progress: SinkProgress): void;
   /** Writes until the signal. Never rejects: what could not be written is tried again. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-const EVERY_MS = 500;
+const WRITE_INTERVAL_MS = 500;
 
 /** Writes the newest progress of all sinks of a process in one insert, at most twice a second. */
 export function createProgressWriter(options: {
@@ -65,7 +65,7 @@ export function createProgressWriter(options: {
   everyMs?: number;
   nowMs?: () => number;
 }): ProgressWriter {
-  const { store, logger, everyMs = EVERY_MS, nowMs = Date.now } = options;
+  const { store, logger, everyMs = WRITE_INTERVAL_MS, nowMs = Date.now } = options;
   const waiting = new Map<string, SinkProgress>();
   const write = async (): Promise<void> => {
     if (waiting.size === 0) return;
@@ -90,7 +90,7 @@ export function createProgressWriter(options: {
     }
   };
   return {
-    note(progress) {
+    report(progress) {
       waiting.set(`${progress.sink}/${progress.topic}/${progress.partition}`, progress);
     },
     async run(signal) {

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { OffsetRange } from './chunk-journal.js';
-import type { Family, Table } from './family.js';
+import type { SinkDefinition, Table } from './sink-definition.js';
 import type { TableStore } from './table-store.js';
 import type { TableRows } from './transform-chunk.js';
 
 export interface Reconciler {
   /** A chunk is in the tables, these rows of it. */
-  landed(range: OffsetRange, tables: readonly TableRows[]): void;
+  recordCommitted(range: OffsetRange, tables: readonly TableRows[]): void;
   /** Count what landed since the last check that was right. */
   check(): Promise<void>;
   /** Checks until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface Due extends OffsetRange {
+interface UnverifiedRange extends OffsetRange {
   readonly rows: number;
   /** A hash per row of a table with a key, in the order of the log. */
   readonly keys: readonly number[];
 }
 
-const CHECK_EVERY_MS = 30_000;
+const CHECK_INTERVAL_MS = 30_000;
 
 /**
  * Holds the tables of one sink against the log: rows found under the offsets that landed, less the rows their records make. Offsets are asked
@@ -29,30 +29,30 @@ const CHECK_EVERY_MS = 30_000;
  * its keys are counted, however often the log and the table, before a merge, hold them.
  */
 export function createReconciler(options: {
-  family: Family;
+  definition: SinkDefinition;
   partition: number;
   store: Pick<TableStore, 'query'>;
   logger: Logger;
   metrics: Metrics;
 }): Reconciler {
-  const { family, partition, store, logger, metrics } = options;
-  const labels = { sink: family.name, topic: family.topic.name, partition: String(partition) };
+  const { definition, partition, store, logger, metrics } = options;
+  const labels = { sink: definition.name, topic: definition.topic.name, partition: String(partition) };
   const names = ['sink', 'topic', 'partition', 'table'];
-  const off = metrics.gauge(
-    'sink_rows_off',
+  const mismatch = metrics.gauge(
+    'sink_row_mismatch',
     'Rows in the table less rows the log gives, newest unproven offsets',
     names,
   );
-  const proven = metrics.counter(
-    'sink_rows_proven_total',
+  const verified = metrics.counter(
+    'sink_rows_verified_total',
     'Rows found again in the table as the log gives them',
     names,
   );
-  const due = new Map<Table, Due>();
+  const unverified = new Map<Table, UnverifiedRange>();
   let next = 0;
 
   const found = async (table: Table, { firstOffset, lastOffset }: OffsetRange): Promise<number> => {
-    const ofPartition = family.topic.partitions > 1 ? 'AND _partition = {partition:UInt16}' : '';
+    const ofPartition = definition.topic.partitions > 1 ? 'AND _partition = {partition:UInt16}' : '';
     const rows = await store.query<{ rows: string }>(
       `SELECT toString(${table.key === undefined ? 'count()' : `uniqExact(${table.key})`}) AS rows FROM {table:Identifier}
        WHERE _offset BETWEEN {first:UInt64} AND {last:UInt64} ${ofPartition}`,
@@ -62,12 +62,12 @@ export function createReconciler(options: {
   };
 
   const check = async (): Promise<void> => {
-    for (const [table, range] of [...due]) {
+    for (const [table, range] of [...unverified]) {
       const { firstOffset, lastOffset } = range;
       const expected = table.key === undefined ? range.rows : new Set(range.keys).size;
       const difference = (await found(table, range)) - expected;
       const ofTable = { ...labels, table: table.name };
-      off.set(ofTable, difference);
+      mismatch.set(ofTable, difference);
       if (difference !== 0) {
         logger.warn(
           { ...ofTable, firstOffset, lastOffset, rows: expected, difference },
@@ -75,11 +75,11 @@ export function createReconciler(options: {
         );
         continue;
       }
-      proven.inc(ofTable, expected);
-      const now = due.get(table) ?? range;
-      if (now.lastOffset === lastOffset) due.delete(table);
+      verified.inc(ofTable, expected);
+      const now = unverified.get(table) ?? range;
+      if (now.lastOffset === lastOffset) unverified.delete(table);
       else
-        due.set(table, {
+        unverified.set(table, {
           firstOffset: lastOffset + 1,
           lastOffset: now.lastOffset,
           rows: now.rows - range.rows,
@@ -89,36 +89,36 @@ export function createReconciler(options: {
   };
 
   return {
-    landed(range, tables) {
+    recordCommitted(range, tables) {
       // The chunk a sink begins with may have been counted before.
-      if (!family.everyRow || range.lastOffset < next) return;
+      if (!definition.retainsAllRows || range.lastOffset < next) return;
       next = range.lastOffset + 1;
       for (const { table, rows, body } of tables) {
         if (table.replaced) continue;
-        const before = due.get(table);
+        const before = unverified.get(table);
         const keys = table.key === undefined ? [] : keysOf(body);
         const now = { firstOffset: range.firstOffset, lastOffset: range.lastOffset, rows, keys };
-        due.set(table, before === undefined ? now : joined(before, now));
+        unverified.set(table, before === undefined ? now : mergeRanges(before, now));
       }
     },
     check,
     async run(signal) {
       try {
         for (;;) {
-          await sleep(CHECK_EVERY_MS, undefined, { signal });
+          await sleep(CHECK_INTERVAL_MS, undefined, { signal });
           await check().catch((error: unknown) => logger.warn({ ...labels, err: error }, 'rows cannot be counted'));
         }
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
-        for (const { name } of family.tables) off.remove({ ...labels, table: name });
+        for (const { name } of definition.tables) mismatch.remove({ ...labels, table: name });
       }
     },
   };
 }
 
 /** Two ranges, the later one behind the first. */
-const joined = (first: Due, later: Due): Due => ({
+const mergeRanges = (first: UnverifiedRange, later: UnverifiedRange): UnverifiedRange => ({
   firstOffset: first.firstOffset,
   lastOffset: later.lastOffset,
   rows: first.rows + later.rows,

@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { LogRecord, NewRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import type { EventKind } from '../../schemas/types.gen.js';
 import { deadLetterRecord } from '../dead-letter.js';
-import { UnfitValueError } from './columns.js';
-import type { Emit, Family, Table } from './family.js';
+import { InvalidColumnValueError } from './columns.js';
 import { LineBuffer } from './line-buffer.js';
+import type { Emit, SinkDefinition, Table } from './sink-definition.js';
 
 export interface TableRows {
   readonly table: Table;
@@ -21,26 +21,26 @@ export interface TransformedChunk {
 }
 
 /** Records between two turns of the event loop, so that a large chunk does not hold up what else the process does. */
-const RECORDS_PER_TURN = 1_000;
+const RECORDS_PER_YIELD = 1_000;
 const SPARE_BYTES = 16 * 1024;
 
 /**
  * Records of one partition to the rows of a family's tables. Pure. A record that cannot be read, is of a kind the topic does not carry or
  * holds a value a column cannot take becomes a dead letter and leaves no row.
  */
-export function createChunkTransform(options: { family: Family; codec: Codec; partition: number }) {
-  const { family, codec, partition } = options;
-  const topicKinds = new Set<EventKind>(family.topic.kinds);
+export function createChunkTransform(options: { definition: SinkDefinition; codec: Codec; partition: number }) {
+  const { definition, codec, partition } = options;
+  const topicKinds = new Set<EventKind>(definition.topic.kinds);
 
   /** Size of the last chunk, so that buffers seldom grow. */
   const expectedBytes = new Map<Table, number>();
 
   const deadLetter = (record: LogRecord, reason: string): NewRecord =>
-    deadLetterRecord({ codec, by: family.name, topic: family.topic.name, partition, record, reason });
+    deadLetterRecord({ codec, by: definition.name, topic: definition.topic.name, partition, record, reason });
 
   return async (records: readonly LogRecord[]): Promise<TransformedChunk> => {
     const buffers = new Map<Table, LineBuffer>(
-      family.tables.map((table) => [table, new LineBuffer(expectedBytes.get(table))]),
+      definition.tables.map((table) => [table, new LineBuffer(expectedBytes.get(table))]),
     );
     const deadLetters: NewRecord[] = [];
     const emit: Emit = (table, row) => {
@@ -48,21 +48,21 @@ export function createChunkTransform(options: { family: Family; codec: Codec; pa
     };
     let done = 0;
     for (const record of records) {
-      if (++done % RECORDS_PER_TURN === 0) await nextTurn();
+      if (++done % RECORDS_PER_YIELD === 0) await yieldToEventLoop();
       if (record.value === null) continue;
       try {
         const kind = codec.kindOf(record.value);
-        if (!topicKinds.has(kind)) throw new CodecError(`${kind} does not belong into ${family.topic.name}`);
-        if (!family.kinds.has(kind)) continue;
-        family.rows(
+        if (!topicKinds.has(kind)) throw new CodecError(`${kind} does not belong into ${definition.topic.name}`);
+        if (!definition.kinds.has(kind)) continue;
+        definition.rows(
           codec.decode(record.value),
           { partition, offset: record.offset, timestampMs: record.timestampMs },
           emit,
         );
-        for (const buffer of buffers.values()) buffer.keep();
+        for (const buffer of buffers.values()) buffer.commit();
       } catch (error) {
-        if (!(error instanceof CodecError || error instanceof UnfitValueError)) throw error;
-        for (const buffer of buffers.values()) buffer.undo();
+        if (!(error instanceof CodecError || error instanceof InvalidColumnValueError)) throw error;
+        for (const buffer of buffers.values()) buffer.rollback();
         deadLetters.push(deadLetter(record, error.message));
       }
     }

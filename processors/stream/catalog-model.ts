@@ -2,7 +2,7 @@ import type { AnyEvent } from '../../schemas/codec.js';
 import type { CatalogMarket } from '../../schemas/types.gen.js';
 
 /** What enrichment needs of a market. */
-export interface MarketInfo {
+export interface MarketMetadata {
   readonly conditionId: string;
   readonly title: string;
   readonly slug: string;
@@ -23,10 +23,10 @@ export interface MarketInfo {
 export interface CatalogModel {
   /** Take in one record of the catalogue; kinds other than markets carry nothing that markets do not repeat. */
   apply(event: AnyEvent): void;
-  marketOfToken(tokenId: string): MarketInfo | undefined;
-  marketOfCondition(conditionId: string): MarketInfo | undefined;
-  marketOfQuestion(questionId: string): MarketInfo | undefined;
-  negRiskGroup(marketId: string): ReadonlyMap<number, MarketInfo> | undefined;
+  marketOfToken(tokenId: string): MarketMetadata | undefined;
+  marketOfCondition(conditionId: string): MarketMetadata | undefined;
+  marketOfQuestion(questionId: string): MarketMetadata | undefined;
+  negRiskGroup(marketId: string): ReadonlyMap<number, MarketMetadata> | undefined;
   readonly size: number;
 }
 
@@ -46,7 +46,7 @@ function createIntern(limit: number) {
 }
 
 /** A neg-risk question id is the group's id with the question's index in its last byte. */
-function groupOf(market: CatalogMarket): MarketInfo['group'] {
+function groupOf(market: CatalogMarket): MarketMetadata['group'] {
   if (market.neg_risk_market_id === null || market.question_id === null) return null;
   const index = Number.parseInt(market.question_id.slice(-2), 16);
   const sameGroup = market.question_id.slice(0, -2) === market.neg_risk_market_id.slice(0, -2);
@@ -60,13 +60,13 @@ function groupOf(market: CatalogMarket): MarketInfo['group'] {
 export function createCatalogModel(options: { maxMarkets?: number } = {}): CatalogModel {
   const maxMarkets = options.maxMarkets ?? DEFAULT_MAX_MARKETS;
   const intern = createIntern(maxMarkets);
-  const open = new Map<string, MarketInfo>();
-  const closed = new Map<string, MarketInfo>();
-  const byToken = new Map<string, MarketInfo>();
-  const byQuestion = new Map<string, MarketInfo>();
-  const groups = new Map<string, Map<number, MarketInfo>>();
+  const open = new Map<string, MarketMetadata>();
+  const closed = new Map<string, MarketMetadata>();
+  const byToken = new Map<string, MarketMetadata>();
+  const byQuestion = new Map<string, MarketMetadata>();
+  const groups = new Map<string, Map<number, MarketMetadata>>();
 
-  const forget = (market: MarketInfo) => {
+  const forget = (market: MarketMetadata) => {
     open.delete(market.conditionId);
     closed.delete(market.conditionId);
     for (const tokenId of market.tokenIds) if (byToken.get(tokenId) === market) byToken.delete(tokenId);
@@ -77,17 +77,17 @@ export function createCatalogModel(options: { maxMarkets?: number } = {}): Catal
     if (group?.size === 0) groups.delete(market.group.marketId);
   };
 
-  const remember = (market: MarketInfo) => {
+  const remember = (market: MarketMetadata) => {
     (market.closed ? closed : open).set(market.conditionId, market);
     for (const tokenId of market.tokenIds) byToken.set(tokenId, market);
     for (const id of market.questionIds) byQuestion.set(id, market);
     if (market.group === null) return;
-    const group = groups.get(market.group.marketId) ?? new Map<number, MarketInfo>();
+    const group = groups.get(market.group.marketId) ?? new Map<number, MarketMetadata>();
     group.set(market.group.index, market);
     groups.set(market.group.marketId, group);
   };
 
-  const infoOf = (market: CatalogMarket): MarketInfo => ({
+  const infoOf = (market: CatalogMarket): MarketMetadata => ({
     conditionId: market.condition_id,
     title: market.question,
     slug: market.slug,

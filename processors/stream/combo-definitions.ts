@@ -1,6 +1,6 @@
 import { COMBINATORIAL_MODULE, parseComboPosition } from '../../schemas/primitives/combo-ids.js';
 import type { ComboDefinition } from '../../schemas/types.gen.js';
-import type { MarketInfo } from './catalog-model.js';
+import type { MarketMetadata } from './catalog-model.js';
 import type { Enrichment } from './frames/frame.js';
 
 /** What ids of the combo protocol stand for. Definitions are functions of their ids, so a retracted block does not make them wrong. */
@@ -11,7 +11,7 @@ export interface ComboDefinitions {
    */
   legsOf(conditionId: string, positionId: string): readonly string[] | undefined;
   /** The catalogue's market behind a leg. */
-  marketOfLeg(positionId: string, known: Enrichment): MarketInfo | undefined;
+  marketOfLeg(positionId: string, known: Enrichment): MarketMetadata | undefined;
 }
 
 export function createComboDefinitions(): ComboDefinitions {

@@ -22,13 +22,13 @@ import {
   V3,
   YES,
 } from './combo.fixture.js';
-import { createDrafting } from './drafting.js';
+import { createDraftBuilder } from './draft-builder.js';
 import type { Draft } from './frames/frame.js';
-import { known, market, nothingKnown } from './frames/market.fixture.js';
+import { emptyEnrichment, enrichmentWith, market } from './frames/market.fixture.js';
 
 describe('executions of combos', () => {
   it('is one execution frame while pending, and nothing of the market kinds', () => {
-    const drafts = createDrafting(nothingKnown).drafts({ kind: 'settlement', value: execution });
+    const drafts = createDraftBuilder(emptyEnrichment).drafts({ kind: 'settlement', value: execution });
     expect(frames(drafts)).toEqual([
       {
         type: 'combo_execution',
@@ -100,8 +100,8 @@ describe('executions of combos', () => {
 
   it('names the markets legs were migrated from', () => {
     const info = { ...market, conditionId: MIGRATED };
-    const drafting = createDrafting({
-      ...known(undefined, { conditionId: MIGRATED }),
+    const drafting = createDraftBuilder({
+      ...enrichmentWith(undefined, { conditionId: MIGRATED }),
       negRiskGroup: () => new Map([[2, info]]),
     });
     drafting.drafts(definition(LEG1, { legacy_id: MIGRATED }));
@@ -125,7 +125,7 @@ describe('executions of combos', () => {
   });
 
   it('is confirmed by one frame: with its pending match, or at the end of its block without', () => {
-    const drafting = createDrafting(nothingKnown);
+    const drafting = createDraftBuilder(emptyEnrichment);
     const other = `0x${'7b'.repeat(32)}`;
     expect(drafting.drafts(definition(COMBO, { legs: [leg1, leg2] }))).toEqual([]);
     for (const value of [trade(1), ownFill(2), trade(2, { tx_hash: other }), trade(1)])
@@ -189,7 +189,7 @@ describe('executions of combos', () => {
   });
 
   it('forgets the fills of a block that is retracted half read', () => {
-    const drafting = createDrafting(nothingKnown);
+    const drafting = createDraftBuilder(emptyEnrichment);
     drafting.drafts({ kind: 'trade', value: trade(1) });
     drafting.drafts({
       kind: 'retract',
@@ -207,16 +207,16 @@ describe('executions of combos', () => {
       { kind: 'status_update', value: status },
       { kind: 'block', value: block },
     ];
-    const whole = createDrafting(nothingKnown);
+    const whole = createDraftBuilder(emptyEnrichment);
     const expected = events.flatMap((event) => whole.drafts(event));
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(events.length), { maxLength: 4 }), (cuts) => {
-        let drafting = createDrafting(nothingKnown);
+        let drafting = createDraftBuilder(emptyEnrichment);
         const made: Draft[] = [];
         events.forEach((event, index) => {
           if (cuts.includes(index)) {
-            drafting = createDrafting(nothingKnown);
-            for (const before of events.slice(0, index)) drafting.recall(before);
+            drafting = createDraftBuilder(emptyEnrichment);
+            for (const before of events.slice(0, index)) drafting.restore(before);
           }
           made.push(...drafting.drafts(event));
         });

@@ -6,20 +6,20 @@ import {
   leg1,
   leg2,
   lifecycle,
+  minedFields,
   NO,
-  place,
   plainLegs,
   TX,
   V3,
   YES,
 } from './combo.fixture.js';
-import { createDrafting } from './drafting.js';
+import { createDraftBuilder } from './draft-builder.js';
 import type { Draft } from './frames/frame.js';
-import { nothingKnown } from './frames/market.fixture.js';
+import { emptyEnrichment } from './frames/market.fixture.js';
 
 describe('combos besides trading', () => {
   it('tells the steps of a position, with its size', () => {
-    const drafting = createDrafting(nothingKnown);
+    const drafting = createDraftBuilder(emptyEnrichment);
     drafting.drafts(definition(COMBO, { legs: [leg1, leg2] }));
     const redeem = lifecycle({
       action: 'Redeem',
@@ -67,10 +67,10 @@ describe('combos besides trading', () => {
   });
 
   it('tells approvals', () => {
-    const [draft] = createDrafting(nothingKnown).drafts({
+    const [draft] = createDraftBuilder(emptyEnrichment).drafts({
       kind: 'combo_approval',
       value: {
-        ...place,
+        ...minedFields,
         id: `${TX}-6`,
         log_index: 6,
         approval_type: 'collateral_allowance',

@@ -18,7 +18,7 @@ export const leg1 = id(LEG1, '00');
 export const leg2 = id(`${EVENT2}0002`, '01');
 export const MIGRATED = `0x${'c0'.repeat(32)}`;
 
-export const place = { block_number: 9, block_hash: HASH, timestamp_ms: 1_780_000_004_000, tx_hash: TX };
+export const minedFields = { block_number: 9, block_hash: HASH, timestamp_ms: 1_780_000_004_000, tx_hash: TX };
 export const row = {
   order_hash: '0x09',
   maker: '0xe1',
@@ -62,7 +62,7 @@ export const execution: Settlement = {
   ],
 };
 export const trade = (log_index: number, over: Partial<Trade> = {}): Trade => ({
-  ...place,
+  ...minedFields,
   id: `${over.tx_hash ?? TX}-${log_index}`,
   log_index,
   exchange: V3,
@@ -122,7 +122,7 @@ export const block: Block = {
   contracts: null,
 };
 export const lifecycle = (over: Partial<ComboLifecycle>): ComboLifecycle => ({
-  ...place,
+  ...minedFields,
   id: `${TX}-5-combo`,
   log_index: 5,
   action: 'Prepare',
@@ -138,7 +138,14 @@ export const lifecycle = (over: Partial<ComboLifecycle>): ComboLifecycle => ({
 });
 export const definition = (subject_id: string, over: { legs?: string[]; legacy_id?: string }): AnyEvent => ({
   kind: 'combo_definition',
-  value: { ...place, id: 'x', log_index: 5, subject_id, legs: over.legs ?? null, legacy_id: over.legacy_id ?? null },
+  value: {
+    ...minedFields,
+    id: 'x',
+    log_index: 5,
+    subject_id,
+    legs: over.legs ?? null,
+    legacy_id: over.legacy_id ?? null,
+  },
 });
 
 /** The drafts' frames, each held to its schema. */

@@ -1,19 +1,26 @@
-import type { GroupClaim, Log, LogRecord, NewRecord, Position, RecordBatch } from '../../infra/log/port.js';
+import type {
+  GroupOwnership,
+  Log,
+  LogRecord,
+  NewRecord,
+  RecordBatch,
+  TopicPartitionOffset,
+} from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { EventKind } from '../../schemas/types.gen.js';
+import { createTaskLag } from '../assignment/task-lag.js';
 import { deadLetterRecord } from '../dead-letter.js';
-import { runTogether } from '../run-together.js';
-import { createUnitLag } from '../sharing/unit-lag.js';
+import { runConcurrently } from '../run-concurrently.js';
 import { type CatalogModel, createCatalogModel } from './catalog-model.js';
-import { createDrafting } from './drafting.js';
+import { createDraftBuilder } from './draft-builder.js';
 import { followTopic, loadTopic } from './follow-topic.js';
 import type { Enrichment } from './frames/frame.js';
-import { createInputQueue, type Input } from './inputs.js';
+import { createInputQueue, type Input } from './input-queue.js';
 import { createResolutionFollower } from './resolution-follower.js';
 import { createResolutions } from './resolutions.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
@@ -44,14 +51,14 @@ const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** Ticks older than this are of no use to anybody when the stream begins; it equals the longest `since` of any plan. */
-const FIRST_TICKS_MS = 5 * 60_000;
+const INITIAL_TICKS_MS = 5 * 60_000;
 /** Records of the stream that are read back at start, so that the newest ids are known. */
-const RECALLED_RECORDS = 150_000;
+const RESTORED_RECORDS = 150_000;
 /** Records of chain.head that are read back at start: more than a node takes to finalise. */
-const RECALLED_HEAD_RECORDS = 50_000;
+const RESTORED_HEAD_RECORDS = 50_000;
 /** Ticks of a partition that are read back at start: more than the widest TWAP window holds of all its feeds. */
-const RECALLED_TICKS = 1_000;
-const RECALLED_KINDS: ReadonlySet<EventKind> = new Set([
+const RESTORED_TICKS = 1_000;
+const RESTORED_KINDS: ReadonlySet<EventKind> = new Set([
   'condition_resolved',
   'retract',
   'combo_definition',
@@ -60,7 +67,7 @@ const RECALLED_KINDS: ReadonlySet<EventKind> = new Set([
 const OPEN_BLOCK_KINDS: ReadonlySet<EventKind> = new Set(['trade', 'status_update']);
 const DEFAULT_BATCH_RECORDS = 500;
 /** Input records without output after which their position is committed anyway. */
-const COMMIT_EVERY = 20_000;
+const MAX_UNCOMMITTED_RECORDS = 20_000;
 
 /**
  * chain.head and oracle.ticks, enriched from the catalogue, to stream.events. Outputs and input positions land in one atomic step, so every
@@ -75,7 +82,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const sent = options.metrics.counter('stream_events_total', 'Events appended to the stream', names);
   const dropped = options.metrics.counter('stream_dropped_total', 'Input records without an event', ['reason']);
   const letters = options.metrics.counter('stream_dead_letters_total', 'Input records no event could be made of');
-  const unitLag = createUnitLag(
+  const taskLag = createTaskLag(
     options.metrics.gauge('stream_lag_records', 'Input records not in the stream yet', ['topic', 'partition']),
   );
   const onUnreadable = createOnUnreadable(options);
@@ -88,8 +95,8 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     negRiskGroup: catalog.negRiskGroup,
     payouts: resolutions.payouts,
   };
-  const drafting = createDrafting(known);
-  const positions = new Map<string, Position>();
+  const drafting = createDraftBuilder(known);
+  const positions = new Map<string, TopicPartitionOffset>();
   let loaded = false;
   let uncommitted = 0;
   /** Before it, ticks are history that was never anybody's stream. */
@@ -119,7 +126,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     if (event.kind === 'condition_resolved') resolutions.applyHead(event.value);
     if (event.kind === 'retract') resolutions.retract(event.value);
     for (const draft of drafting.drafts(event)) {
-      const record = sequencer.place(draft, event.kind === 'retract' ? event.value.block_hashes : []);
+      const record = sequencer.assignSeq(draft, event.kind === 'retract' ? event.value.block_hashes : []);
       if (record === null) dropped.inc({ reason: 'duplicate' });
       else {
         sent.inc({ kind: draft.kind });
@@ -128,7 +135,11 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     }
   };
 
-  const step = async (claim: GroupClaim, batches: readonly RecordBatch[], sequencer: Sequencer): Promise<void> => {
+  const step = async (
+    ownership: GroupOwnership,
+    batches: readonly RecordBatch[],
+    sequencer: Sequencer,
+  ): Promise<void> => {
     const events: NewRecord[] = [];
     const dead: NewRecord[] = [];
     const oldestTick = Math.max(firstTickMs, now() - RETENTION_MS);
@@ -151,13 +162,13 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       positions.set(key, { topic: batch.topic, partition: batch.partition, nextOffset: batch.nextOffset });
     }
     uncommitted += passed;
-    if (events.length === 0 && dead.length === 0 && uncommitted < COMMIT_EVERY) return;
-    await claim.appendAndCommit({
+    if (events.length === 0 && dead.length === 0 && uncommitted < MAX_UNCOMMITTED_RECORDS) return;
+    await ownership.appendAndCommit({
       outputs: [
         ...(events.length > 0 ? [{ topic: STREAM, records: events }] : []),
         ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
       ],
-      positions: [...positions.values()],
+      offsets: [...positions.values()],
     });
     uncommitted = 0;
   };
@@ -166,12 +177,12 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const { earliest, next } = await log.bounds(STREAM, 0);
     // An emptied stream goes on above every seq it can have had: offsets grow at least as fast.
     const sequencer = createSequencer({ codec, firstSeq: next + 1 });
-    const from = { offset: Math.max(earliest, next - RECALLED_RECORDS) };
+    const from = { offset: Math.max(earliest, next - RESTORED_RECORDS) };
     for await (const batch of log.read({ topic: STREAM, partition: 0, from, follow: false, signal })) {
       for (const { offset, value } of batch.records) {
         if (value === null) continue;
         const event = tryDecode(codec, value, (reason) => onUnreadable({ topic: STREAM, offset }, reason));
-        if (event?.kind === 'stream_event') sequencer.recall(event.value);
+        if (event?.kind === 'stream_event') sequencer.restore(event.value);
       }
     }
     return sequencer;
@@ -183,7 +194,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
    */
   const recallInputs = async (signal: AbortSignal): Promise<void> => {
     for (const { topic, partition, nextOffset: end } of [...positions.values()]) {
-      const back = topic === HEAD ? RECALLED_HEAD_RECORDS : RECALLED_TICKS;
+      const back = topic === HEAD ? RESTORED_HEAD_RECORDS : RESTORED_TICKS;
       const offset = Math.max((await log.bounds(topic, partition)).earliest, end - back);
       if (offset >= end) continue;
       const openBlock: Buffer[] = [];
@@ -191,11 +202,11 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
         const kind = codec.kindOf(value);
         if (kind === 'block' || kind === 'retract') openBlock.length = 0;
         if (OPEN_BLOCK_KINDS.has(kind)) openBlock.push(value);
-        if (!RECALLED_KINDS.has(kind)) return;
+        if (!RESTORED_KINDS.has(kind)) return;
         const event = codec.decode(value);
         if (event.kind === 'condition_resolved') resolutions.applyHead(event.value);
         else if (event.kind === 'retract') resolutions.retract(event.value);
-        else drafting.recall(event);
+        else drafting.restore(event);
       };
       for await (const batch of log.read({ topic, partition, from: { offset }, follow: false, signal })) {
         for (const record of batch.records) {
@@ -212,7 +223,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       }
       for (const value of openBlock) {
         const event = tryDecode(codec, value, () => undefined);
-        if (event !== undefined) drafting.recall(event);
+        if (event !== undefined) drafting.restore(event);
       }
     }
   };
@@ -220,7 +231,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const inputs = async (): Promise<readonly Input[]> => {
     const committed = [...(await log.committed(GROUP, HEAD)), ...(await log.committed(GROUP, TICKS))];
     // A stream that begins does not begin with the history that ingest may still be loading.
-    if (committed.length === 0) firstTickMs = now() - FIRST_TICKS_MS;
+    if (committed.length === 0) firstTickMs = now() - INITIAL_TICKS_MS;
     for (const position of committed) positions.set(`${position.topic}/${position.partition}`, position);
     const all: { topic: string; partition: number }[] = [{ topic: HEAD, partition: 0 }];
     const tickPartitions = await log.partitions(TICKS);
@@ -232,7 +243,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
           positions.get(key)?.nextOffset ??
           (topic === HEAD
             ? (await log.bounds(topic, partition)).earliest
-            : await log.offsetForTimestamp(topic, partition, now() - FIRST_TICKS_MS));
+            : await log.offsetForTimestamp(topic, partition, now() - INITIAL_TICKS_MS));
         positions.set(key, { topic, partition, nextOffset: offset });
         return { topic, partition, from: { offset } };
       }),
@@ -240,25 +251,25 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    const claim = await log.claim(GROUP);
+    const ownership = await log.acquireOwnership(GROUP);
     const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
     const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
-    const resolutionsClaim = await follower.load(signal);
+    const resolutionsOwnership = await follower.load(signal);
     const sequencer = await recall(signal);
     const sources = await inputs();
     await recallInputs(signal);
     if (signal.aborted) return;
     logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream starts');
     loaded = true;
-    await runTogether(signal, (own) => {
+    await runConcurrently(signal, (own) => {
       const maxRecords = options.maxBatchRecords ?? DEFAULT_BATCH_RECORDS;
       const queue = createInputQueue({ log, maxRecords, signal: own });
       const writeAll = async () => {
-        while (!own.aborted) await step(claim, await queue.take(), sequencer);
+        while (!own.aborted) await step(ownership, await queue.take(), sequencer);
       };
       return [
         followTopic(log, topics.catalog.name, catalogNext, applyCatalog, own),
-        follower.follow(resolutionsClaim, own),
+        follower.follow(resolutionsOwnership, own),
         ...sources.map((source) => queue.feed(source)),
         writeAll(),
       ];
@@ -266,12 +277,12 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   };
 
   return {
-    run: (signal) => unitLag.during(() => run(signal)),
+    run: (signal) => taskLag.during(() => run(signal)),
     async state() {
       let lag = 0;
       for (const { topic, partition, nextOffset } of positions.values()) {
         const own = Math.max(0, (await log.bounds(topic, partition)).next - nextOffset);
-        unitLag.set({ topic, partition: String(partition) }, own);
+        taskLag.set({ topic, partition: String(partition) }, own);
         lag += own;
       }
       return { loaded, lag };

@@ -1,4 +1,4 @@
-import type { GroupClaim, Log, NewRecord } from '../../infra/log/port.js';
+import type { GroupOwnership, Log, NewRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { ComboDefinitions } from './combo-definitions.js';
@@ -7,7 +7,7 @@ import type { Resolutions } from './resolutions.js';
 
 const GROUP = 'stream-resolutions';
 /** Final records without a resolution after which the position is committed anyway. */
-const COMMIT_EVERY = 50_000;
+const MAX_UNCOMMITTED_RECORDS = 50_000;
 
 /**
  * Keeps the final resolutions and combo definitions known without reading all of chain.final at every start: what it finds there goes, with
@@ -45,8 +45,8 @@ export function createResolutionFollower(options: {
 
   return {
     /** Become the one that keeps the topic, then take in what it holds. */
-    async load(signal: AbortSignal): Promise<GroupClaim> {
-      const claim = await log.claim(GROUP);
+    async load(signal: AbortSignal): Promise<GroupOwnership> {
+      const ownership = await log.acquireOwnership(GROUP);
       await loadTopic(
         log,
         topics.streamResolutions.name,
@@ -55,10 +55,10 @@ export function createResolutionFollower(options: {
         },
         signal,
       );
-      return claim;
+      return ownership;
     },
     /** Follow chain.final until the signal. */
-    async follow(claim: GroupClaim, signal: AbortSignal): Promise<void> {
+    async follow(ownership: GroupOwnership, signal: AbortSignal): Promise<void> {
       const [position] = await log.committed(GROUP, source);
       let committed = position?.nextOffset ?? 0;
       const batches = log.read({
@@ -74,10 +74,10 @@ export function createResolutionFollower(options: {
           const key = keep(record.value);
           if (key !== undefined) records.push({ key, value: record.value, timestampMs: record.timestampMs });
         }
-        if (records.length === 0 && batch.nextOffset - committed < COMMIT_EVERY) continue;
-        await claim.appendAndCommit({
+        if (records.length === 0 && batch.nextOffset - committed < MAX_UNCOMMITTED_RECORDS) continue;
+        await ownership.appendAndCommit({
           outputs: [{ topic: topics.streamResolutions.name, records }],
-          positions: [{ topic: source, partition: 0, nextOffset: batch.nextOffset }],
+          offsets: [{ topic: source, partition: 0, nextOffset: batch.nextOffset }],
         });
         committed = batch.nextOffset;
       }

@@ -4,7 +4,7 @@ import type { Retract, StreamEvent } from '../../schemas/types.gen.js';
 import type { Draft } from './frames/frame.js';
 
 /** Ids remembered to drop an event that the input holds twice. At 150 events a second about a quarter of an hour. */
-const REMEMBERED_IDS = 150_000;
+const MAX_REMEMBERED_IDS = 150_000;
 
 /**
  * Gives events their place in the stream: contiguous `seq`, each event once, a new id for an event that is sent again because its block
@@ -20,7 +20,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
 
   const remember = (id: string) => {
     seen.add(id);
-    if (seen.size > REMEMBERED_IDS) seen.delete(seen.values().next().value as string);
+    if (seen.size > MAX_REMEMBERED_IDS) seen.delete(seen.values().next().value as string);
   };
   const noteRetract = (hashes: readonly string[]) => {
     for (const hash of hashes) {
@@ -39,7 +39,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
       return nextSeq;
     },
     /** A record of the stream that was written before this process started. */
-    recall(event: StreamEvent): void {
+    restore(event: StreamEvent): void {
       nextSeq = event.seq + 1;
       remember(event.id);
       if (event.kind !== 'retract') return;
@@ -47,7 +47,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
       noteRetract(frame.data.block_hashes);
     },
     /** The record of an event, or null when it was sent already. `orphans`: block hashes the event retracts. */
-    place(draft: Draft, orphans: readonly string[] = []): NewRecord | null {
+    assignSeq(draft: Draft, orphans: readonly string[] = []): NewRecord | null {
       const id = finalId(draft);
       if (seen.has(id)) return null;
       const seq = nextSeq;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PriceTick } from '../../schemas/types.gen.js';
-import { createTwap } from './twap.js';
+import { createTwapCalculator } from './twap.js';
 
 const T0 = 1_780_000_000;
 const tick = (second: number, price: bigint, over: Partial<PriceTick> = {}): PriceTick => ({
@@ -27,7 +27,7 @@ describe('computed TWAP', () => {
           maxLength: 80,
         }),
         (steps) => {
-          const twap = createTwap();
+          const twap = createTwapCalculator();
           const published: { second: number; price: bigint }[] = [];
           let second = T0;
           for (const { step, price } of steps) {
@@ -65,7 +65,7 @@ describe('computed TWAP', () => {
   });
 
   it('leaves alone sources that publish their own, late ticks, and keeps feeds apart', () => {
-    const twap = createTwap();
+    const twap = createTwapCalculator();
     for (let second = 0; second <= 60; second++) {
       expect(twap.apply(tick(T0 + second, 1n, { source: 'rtds' }))).toEqual([]);
       twap.apply(tick(T0 + second, 5n));

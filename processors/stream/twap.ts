@@ -9,18 +9,18 @@ const SPOT_ONLY_SOURCE = 'recorded';
 const MAX_GAP_MS = 10_000;
 const WIDEST_MS = Math.max(...TWAP_WINDOWS_S) * 1000;
 
-interface Spot {
+interface SpotPrice {
   readonly timestampMs: number;
   readonly price: bigint;
 }
 
 /** Time-weighted mean over (end - window, end]: each price holds until the next. null where the window is not covered without a gap. */
-function mean(spots: readonly Spot[], endMs: number, windowMs: number): bigint | null {
+function timeWeightedMean(spots: readonly SpotPrice[], endMs: number, windowMs: number): bigint | null {
   const startMs = endMs - windowMs;
   let weighted = 0n;
   for (let index = spots.length - 2; index >= 0; index--) {
-    const spot = spots[index] as Spot;
-    const until = (spots[index + 1] as Spot).timestampMs;
+    const spot = spots[index] as SpotPrice;
+    const until = (spots[index + 1] as SpotPrice).timestampMs;
     if (until - spot.timestampMs > MAX_GAP_MS) return null;
     const from = Math.max(spot.timestampMs, startMs);
     weighted += spot.price * BigInt(until - from);
@@ -35,8 +35,8 @@ function mean(spots: readonly Spot[], endMs: number, windowMs: number): bigint |
  * TWAP ticks for a source that has none: for every spot tick that goes on in time, one per window that is covered. Late ticks and
  * repeated seconds change nothing. Ids are those a tick of the oracle's own would have.
  */
-export function createTwap() {
-  const feeds = new Map<string, Spot[]>();
+export function createTwapCalculator() {
+  const feeds = new Map<string, SpotPrice[]>();
   return {
     apply(tick: PriceTick): PriceTick[] {
       if (tick.is_twap || tick.source !== SPOT_ONLY_SOURCE) return [];
@@ -48,7 +48,7 @@ export function createTwap() {
       // The last price at or before the widest window's start is still needed.
       while ((spots[1]?.timestampMs ?? Number.POSITIVE_INFINITY) <= tick.timestamp_ms - WIDEST_MS) spots.shift();
       return TWAP_WINDOWS_S.flatMap((window): PriceTick[] => {
-        const price = mean(spots, tick.timestamp_ms, window * 1000);
+        const price = timeWeightedMean(spots, tick.timestamp_ms, window * 1000);
         if (price === null) return [];
         return [
           {

@@ -1,13 +1,13 @@
 import { MAX_BLOCK_GAP_S, MAX_TICK_GAP_S, watchedContracts } from './sources.js';
 
 /** The first and the last day, as SQL expressions of type Date. */
-export interface CoverageDays {
+export interface CoverageDateRange {
   readonly from: string;
   readonly to: string;
 }
 
 /** From the first day of which any source has a record up to today. */
-export const everyDay: CoverageDays = {
+export const fullDateRange: CoverageDateRange = {
   from: `assumeNotNull((SELECT min(day) FROM (
       SELECT toDate(min(bucket)) AS day FROM coverage_chain WHERE source = 'blocks' HAVING count() > 0
       UNION ALL SELECT toDate(min(bucket)) FROM coverage_feeds HAVING count() > 0
@@ -49,7 +49,7 @@ function daysOf(options: { readonly minutes: string; readonly keys: string; read
 const gapText = (what: string): string =>
   `concat('${what} for ', toString(intDiv(longest, 1000)), ' seconds from ', ${time('gap_from')}, ' to ', if(gap_to = ${msOfDay('day')} + ${DAY_MS}, '24:00:00', ${time('gap_to')}), ' UTC', if(gaps > 1, concat(' and in ', toString(gaps - 1), ' shorter gaps'), ''), '.')`;
 
-const grid = ({ from, to }: CoverageDays): string =>
+const dayGridSql = ({ from, to }: CoverageDateRange): string =>
   `SELECT toDate(${from}) + number AS day FROM numbers(toUInt64(greatest(0, dateDiff('day', toDate(${from}), toDate(${to})) + 1)))`;
 
 /** Every column of the result, in order; a branch of the union names its own. */
@@ -77,7 +77,7 @@ const columns = (values: Readonly<Record<string, string>>): string =>
     .join(', ');
 
 /** Days of the chain as a whole: what every contract's day depends on. */
-function chainDays(days: CoverageDays): string {
+function chainDays(days: CoverageDateRange): string {
   const minutes = `SELECT toDate(bucket) AS day, bucket, sum(records) AS records, min(first_block) AS first_block, max(last_block) AS last_block,
         ${ms.seconds('min(first_at)')} AS first_ms, ${ms.seconds('max(last_at)')} AS last_ms, last_ms AS change_ms
       FROM coverage_chain WHERE source = 'blocks' AND bucket >= toDateTime(${days.from}, 'UTC') AND bucket < toDateTime(${days.to} + 1, 'UTC') GROUP BY bucket`;
@@ -93,15 +93,15 @@ function chainDays(days: CoverageDays): string {
         d.records = 0, 'No block of this day is indexed.',
         d.gaps > 0, ${gapText('No block with a log of a watched contract')},
         concat('Indexed without a gap from block ', toString(d.first_block), ' to ', toString(d.last_block), '.')) AS why
-    FROM (${grid(days)}) AS g
+    FROM (${dayGridSql(days)}) AS g
     LEFT JOIN (${daysOf({ minutes, keys: '', boundS: MAX_BLOCK_GAP_S })}) AS d ON d.day = g.day
     CROSS JOIN (SELECT count() AS blocks, min(first_block) AS from_block, max(last_block) AS to_block, min(first_at) AS from_at, max(last_at) AS to_at
       FROM coverage_chain WHERE source = 'blocks') AS b`;
 }
 
-const known = (condition: string, value: string): string => `if(${condition}, toNullable(${value}), NULL)`;
+const nullUnlessSql = (condition: string, value: string): string => `if(${condition}, toNullable(${value}), NULL)`;
 
-function blockRows(days: CoverageDays): string {
+function blockRows(days: CoverageDateRange): string {
   const has = 'records > 0';
   return `SELECT ${columns({
     day: 'day',
@@ -110,17 +110,17 @@ function blockRows(days: CoverageDays): string {
     state: 'state',
     why: 'why',
     records: 'records',
-    first_block: known(has, 'first_block'),
-    last_block: known(has, 'last_block'),
-    first_ms: known(has, 'first_ms'),
-    last_ms: known(has, 'last_ms'),
-    change_ms: known(has, 'change_ms'),
-    gaps: known("has(['available', 'degraded'], state)", 'gaps'),
-    longest_gap_s: known("has(['available', 'degraded'], state)", 'intDiv(longest, 1000)'),
+    first_block: nullUnlessSql(has, 'first_block'),
+    last_block: nullUnlessSql(has, 'last_block'),
+    first_ms: nullUnlessSql(has, 'first_ms'),
+    last_ms: nullUnlessSql(has, 'last_ms'),
+    change_ms: nullUnlessSql(has, 'change_ms'),
+    gaps: nullUnlessSql("has(['available', 'degraded'], state)", 'gaps'),
+    longest_gap_s: nullUnlessSql("has(['available', 'degraded'], state)", 'intDiv(longest, 1000)'),
   })} FROM (${chainDays(days)})`;
 }
 
-function contractRows(days: CoverageDays): string {
+function contractRows(days: CoverageDateRange): string {
   const list = watchedContracts
     .map(
       ({ name, address, exchangeVersion }) =>
@@ -146,23 +146,23 @@ function contractRows(days: CoverageDays): string {
     records: 'k.records',
     logs: 'toNullable(k.logs)',
     undecoded_logs: `toNullable(${undecoded})`,
-    first_block: known(has, 'k.first_block'),
-    last_block: known(has, 'k.last_block'),
-    first_ms: known(has, ms.seconds('k.first_at')),
-    last_ms: known(has, ms.seconds('k.last_at')),
-    change_ms: known(has, ms.seconds('k.last_at')),
+    first_block: nullUnlessSql(has, 'k.first_block'),
+    last_block: nullUnlessSql(has, 'k.last_block'),
+    first_ms: nullUnlessSql(has, ms.seconds('k.first_at')),
+    last_ms: nullUnlessSql(has, ms.seconds('k.last_at')),
+    change_ms: nullUnlessSql(has, ms.seconds('k.last_at')),
   })}
     FROM (SELECT *, arrayJoin([${list}]) AS contract FROM (${chainDays(days)})) AS c
     LEFT JOIN (${contractDays("source != 'blocks'", days)}) AS k ON k.day = c.day AND k.source = tupleElement(c.contract, 2)
     LEFT JOIN (${contractDays("source = 'counted'", days)}) AS n ON n.day = c.day`;
 }
 
-const contractDays = (where: string, days: CoverageDays): string =>
+const contractDays = (where: string, days: CoverageDateRange): string =>
   `SELECT toString(source) AS source, toDate(bucket) AS day, sum(records) AS records, sum(logs) AS logs, sum(decoded) AS decoded, min(first_block) AS first_block,
         max(last_block) AS last_block, min(first_at) AS first_at, max(last_at) AS last_at
       FROM coverage_chain WHERE ${where} AND bucket >= toDateTime(${days.from}, 'UTC') AND bucket < toDateTime(${days.to} + 1, 'UTC') GROUP BY source, day`;
 
-function feedRows(days: CoverageDays): string {
+function feedRows(days: CoverageDateRange): string {
   const minutes = `SELECT feed, twap_window_s, source, toDate(bucket) AS day, bucket, sum(records) AS records, toUInt64(0) AS first_block, toUInt64(0) AS last_block,
         ${ms.milliseconds('min(first_at)')} AS first_ms, ${ms.milliseconds('max(last_at)')} AS last_ms, ${ms.milliseconds('max(last_change)')} AS change_ms
       FROM coverage_feeds WHERE bucket >= toDateTime(${days.from}, 'UTC') AND bucket < toDateTime(${days.to} + 1, 'UTC') GROUP BY feed, twap_window_s, source, bucket`;
@@ -183,16 +183,16 @@ function feedRows(days: CoverageDays): string {
         gaps > 0, ${gapText('No tick')},
         'Ticks without a gap.')`,
     records: 'records',
-    first_ms: known(has, 'first_ms'),
-    last_ms: known(has, 'last_ms'),
-    change_ms: known(has, 'change_ms'),
-    gaps: known(seen, 'gaps'),
-    longest_gap_s: known(seen, 'intDiv(longest, 1000)'),
+    first_ms: nullUnlessSql(has, 'first_ms'),
+    last_ms: nullUnlessSql(has, 'last_ms'),
+    change_ms: nullUnlessSql(has, 'change_ms'),
+    gaps: nullUnlessSql(seen, 'gaps'),
+    longest_gap_s: nullUnlessSql(seen, 'intDiv(longest, 1000)'),
   })} FROM (
       SELECT g.day AS day, f.feed AS feed, f.twap_window_s AS twap_window_s, f.source AS source, f.from_ms AS from_ms, f.to_ms AS to_ms, toDate(f.from_at) AS first_day, toDate(f.to_at) AS last_day,
         d.records AS records, d.first_ms AS first_ms, d.last_ms AS last_ms, d.change_ms AS change_ms, d.gaps AS gaps, d.longest AS longest, d.gap_from AS gap_from, d.gap_to AS gap_to,
         multiIf(day < first_day, 'missing', day >= toDate(now('UTC'), 'UTC'), 'pending', d.records = 0, 'missing', d.gaps > 0, 'degraded', 'available') AS state
-      FROM (${grid(days)}) AS g
+      FROM (${dayGridSql(days)}) AS g
       CROSS JOIN (SELECT feed, twap_window_s, source, min(first_at) AS from_at, max(last_at) AS to_at, toUnixTimestamp64Milli(from_at) AS from_ms, toUnixTimestamp64Milli(to_at) AS to_ms
         FROM coverage_feeds GROUP BY feed, twap_window_s, source) AS f
       LEFT JOIN (${feedDays}) AS d ON d.day = g.day AND d.feed = f.feed AND d.twap_window_s = f.twap_window_s AND d.source = f.source
@@ -200,7 +200,7 @@ function feedRows(days: CoverageDays): string {
 }
 
 /** The catalogue is compacted: of each market the log keeps the newest version, which is counted on the day it was written. */
-function catalogueRows(days: CoverageDays): string {
+function catalogueRows(days: CoverageDateRange): string {
   const newest = 'FROM token_quotes FINAL WHERE outcome_index = 0';
   const has = 'records > 0';
   return `SELECT ${columns({
@@ -216,21 +216,21 @@ function catalogueRows(days: CoverageDays): string {
         records = 0, 'No market has its newest version from this day; older versions are not kept.',
         concat(toString(records), ' markets have their newest version from this day; older versions are not kept.'))`,
     records: 'records',
-    first_ms: known(has, 'first_ms'),
-    last_ms: known(has, 'last_ms'),
-    change_ms: known(has, 'last_ms'),
+    first_ms: nullUnlessSql(has, 'first_ms'),
+    last_ms: nullUnlessSql(has, 'last_ms'),
+    change_ms: nullUnlessSql(has, 'last_ms'),
   })} FROM (
       SELECT g.day AS day, d.records AS records, d.first_ms AS first_ms, d.last_ms AS last_ms, b.total AS total, b.from_ms AS from_ms, b.to_ms AS to_ms,
         toDate(b.from_at) AS first_day, toDate(b.to_at) AS last_day,
         multiIf(total = 0, 'pending', day < first_day, 'missing', day >= toDate(now('UTC'), 'UTC'), 'pending', day > last_day, 'missing', 'available') AS state
-      FROM (${grid(days)}) AS g
+      FROM (${dayGridSql(days)}) AS g
       LEFT JOIN (SELECT toDate(updated_at) AS day, count() AS records, toUnixTimestamp64Milli(min(updated_at)) AS first_ms, toUnixTimestamp64Milli(max(updated_at)) AS last_ms
         ${newest} GROUP BY day) AS d ON d.day = g.day
       CROSS JOIN (SELECT count() AS total, min(updated_at) AS from_at, max(updated_at) AS to_at, toUnixTimestamp64Milli(from_at) AS from_ms, toUnixTimestamp64Milli(to_at) AS to_ms ${newest}) AS b
     )`;
 }
 
-const orderBookRows = (days: CoverageDays): string =>
+const orderBookRows = (days: CoverageDateRange): string =>
   `SELECT ${columns({
     day: 'day',
     kind: "'order_book'",
@@ -238,7 +238,7 @@ const orderBookRows = (days: CoverageDays): string =>
     state: "'missing'",
     why: "'The order book is not ingested by this version.'",
     records: 'toUInt64(0)',
-  })} FROM (${grid(days)})`;
+  })} FROM (${dayGridSql(days)})`;
 
 /**
  * One row per source and UTC day, with its state. Read from what the sinks derived from the log (`coverage_chain`, `coverage_feeds`, `token_quotes`), never from
@@ -248,7 +248,7 @@ const orderBookRows = (days: CoverageDays): string =>
  * - `degraded`: blocks or ticks with a gap over the bound, logs that were not decoded, or blocks whose logs were not counted by contract.
  * - `available`: anything else. A contract without logs has its day too, when the day's blocks are indexed without a gap.
  */
-export function coverageSql(days: CoverageDays): string {
+export function coverageSql(days: CoverageDateRange): string {
   const types = {
     day: 'Date',
     kind: 'String',

@@ -1,19 +1,19 @@
 // Expressions over the tables of positions and prices that processors and api must agree on.
 
 /** isComboPosition, of a column of token ids. */
-export const isCombo = (token: string): string =>
+export const isComboSql = (token: string): string =>
   `(bitShiftRight(${token}, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(${token}, 40), toUInt256(18446744073709551615)) = 0)`;
 
 const ONE_18 = 'toInt256(1000000000000000000)';
-const halfUp = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
+const divideHalfUpSql = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
 
 /**
  * What was bought of what is held, at the price, less its cost at the average, each rounded as a single position shows it; 0 for what has no
  * price. Base units. `p`: a row of positions, `q`: of token_prices.
  */
-export function unrealizedOf(p: string, q: string): string {
+export function unrealizedPnlSql(p: string, q: string): string {
   const tracked = `toInt256(${p}.size - ${p}.received)`;
-  const value = halfUp(`${tracked} * toInt256(round(${q}.price * 1000000))`, 'toInt256(1000000)');
-  const cost = halfUp(`${tracked} * toInt256(toDecimal256(${p}.avg_price, 18) * 1000000000000000000)`, ONE_18);
+  const value = divideHalfUpSql(`${tracked} * toInt256(round(${q}.price * 1000000))`, 'toInt256(1000000)');
+  const cost = divideHalfUpSql(`${tracked} * toInt256(toDecimal256(${p}.avg_price, 18) * 1000000000000000000)`, ONE_18);
   return `if(${q}.source IN ('', 'none'), toInt256(0), ${value} - ${cost})`;
 }

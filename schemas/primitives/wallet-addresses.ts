@@ -27,12 +27,12 @@ function create2(factory: string, salt: string, initCodeHash: string): Address {
 /** Ten bytes of code that return a runtime of `prefix`'s length plus the arguments. */
 const header = (prefix: bigint): string => (prefix + (ARGS_BYTES << 56n)).toString(16).padStart(20, '0');
 
-const UUPS_PARTS = [
+const UUPS_CODE_SEGMENTS = [
   '6009',
   '5155f3363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076',
   'cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3',
 ].join('');
-const BEACON_PARTS = [
+const BEACON_CODE_SEGMENTS = [
   '60195155f3363d3d373d3d363d602036600436635c60da',
   '1b60e01b36527fa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6c',
   'b3582b35133d50545afa5036515af43d6000803e604d573d6000fd5b3d6000f3',
@@ -47,8 +47,8 @@ export function walletsOf(owner: string): Readonly<Record<WalletKind, Address>> 
   const key = parseAddress(owner).slice(2);
   const args = `${word(DEPOSIT_FACTORY)}${word(key)}`;
   const depositSalt = hashOf(args);
-  const uups = `${header(0x61003d3d8160233d3973n)}${DEPOSIT_IMPLEMENTATION}${UUPS_PARTS}${args}`;
-  const beacon = `${header(0x6100523d8160233d3973n)}${DEPOSIT_BEACON}${BEACON_PARTS}${args}`;
+  const uups = `${header(0x61003d3d8160233d3973n)}${DEPOSIT_IMPLEMENTATION}${UUPS_CODE_SEGMENTS}${args}`;
+  const beacon = `${header(0x6100523d8160233d3973n)}${DEPOSIT_BEACON}${BEACON_CODE_SEGMENTS}${args}`;
   return {
     deposit_beacon: create2(DEPOSIT_FACTORY, depositSalt, hashOf(beacon)),
     deposit_uups: create2(DEPOSIT_FACTORY, depositSalt, hashOf(uups)),

@@ -3,16 +3,16 @@ import {
   enrichment,
   eventFrame,
   hex,
+  logLocation,
+  marketEnrichment,
   millis,
-  mined,
   shares,
   text,
   tokenId,
   unsigned,
   usdc,
   wallet,
-  wholeMarket,
-} from './parts.js';
+} from './fields.js';
 
 export const block = eventFrame('block', 'A block, after all of its events.', {
   block_number: z.number().int(),
@@ -39,7 +39,7 @@ export const retract = eventFrame(
 );
 
 export const deposit = eventFrame('deposit', 'Collateral entered or left a wallet of the venue.', {
-  ...mined,
+  ...logLocation,
   from: wallet('Sender.'),
   to: wallet('Receiver.'),
   amount: usdc('Amount.'),
@@ -50,7 +50,7 @@ export const positionChange = eventFrame(
   'position_change',
   'A transfer of outcome tokens that nothing else explains.',
   {
-    ...mined,
+    ...logLocation,
     from: wallet('Sender.'),
     to: wallet('Receiver.'),
     token_id: tokenId,
@@ -61,12 +61,12 @@ export const positionChange = eventFrame(
 );
 
 const fullSet = {
-  ...mined,
+  ...logLocation,
   stakeholder: wallet('The user, also behind adapters.'),
   collateral_token: hex('Collateral.'),
   condition_id: hex('Condition.'),
   amount: usdc('Full sets.'),
-  ...wholeMarket,
+  ...marketEnrichment,
 };
 export const positionSplit = eventFrame('position_split', 'Collateral became a full set of outcome tokens.', fullSet);
 export const positionMerge = eventFrame('position_merge', 'A full set of outcome tokens became collateral.', fullSet);
@@ -75,7 +75,7 @@ export const positionsConverted = eventFrame(
   'positions_converted',
   'NO tokens of a neg-risk group became collateral and YES tokens.',
   {
-    ...mined,
+    ...logLocation,
     stakeholder: wallet('The user, also behind adapters.'),
     market_id: hex('Group.'),
     index_set: hex('Bit i: the NO of question i was given in.'),
@@ -92,7 +92,7 @@ export const positionsConverted = eventFrame(
 );
 
 export const redemption = eventFrame('redemption', 'Outcome tokens of a resolved condition were paid out.', {
-  ...mined,
+  ...logLocation,
   redeemer: wallet('The user, also behind adapters and the AutoRedeemer.'),
   collateral_token: hex('Collateral.'),
   condition_id: hex('Condition.'),
@@ -103,7 +103,7 @@ export const redemption = eventFrame('redemption', 'Outcome tokens of a resolved
     .enum(['AutoRedeemer.BinaryRedemption', 'AutoRedeemer.NegRiskRedemption', 'AutoRedeemer.Redemption'])
     .meta({ description: 'Absent when the user redeemed.' })
     .optional(),
-  ...wholeMarket,
+  ...marketEnrichment,
   token_ids: z
     .array(tokenId)
     .meta({ description: 'Present only when the resolution is known, as are the next three.' })
@@ -122,7 +122,7 @@ export const redemption = eventFrame('redemption', 'Outcome tokens of a resolved
 
 const { outcome: _, tick_size: __, taker_base_fee: ___, ...oracleEnrichment } = enrichment;
 export const oracle = eventFrame('oracle', "A step of a question's resolution. Only the fields the step has.", {
-  ...mined,
+  ...logLocation,
   oracle_type: z.enum([
     'initialization',
     'proposal',

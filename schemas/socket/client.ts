@@ -3,10 +3,10 @@ import { comboActions, eventTypeNames, presetNames } from './vocabulary.js';
 
 const TWAP_WINDOWS_S = [30, 60] as const;
 
-const lowerCased = z.array(z.string().transform((text) => text.toLowerCase()));
+const lowerCaseStrings = z.array(z.string().transform((text) => text.toLowerCase()));
 const strings = z.array(z.string());
 /** One of some words, in any case. */
-const word = <const W extends readonly [string, ...string[]]>(words: W) =>
+const caseInsensitiveEnum = <const W extends readonly [string, ...string[]]>(words: W) =>
   z
     .string()
     .transform((text) => words.find((one) => one.toLowerCase() === text.toLowerCase()) ?? text)
@@ -26,19 +26,21 @@ const STATUSES = ['pending', 'confirmed', 'all'] as const;
  * does not match.
  */
 export const filtersSchema = z.object({
-  wallets: lowerCased.default([]).meta({ description: 'Maker or taker, from or to, stakeholder, redeemer. Any case.' }),
+  wallets: lowerCaseStrings
+    .default([])
+    .meta({ description: 'Maker or taker, from or to, stakeholder, redeemer. Any case.' }),
   tokens: strings.default([]).meta({ description: 'Outcome token ids; for combos also combo and leg positions.' }),
   markets: strings.default([]).meta({ description: 'Older name of tokens.' }),
   slugs: strings
     .default([])
     .meta({ description: 'Slugs of markets or events, looked up when subscribing; unknown ones are warned of.' }),
-  condition_ids: lowerCased.default([]).meta({
+  condition_ids: lowerCaseStrings.default([]).meta({
     description: 'Looked up when subscribing; for combos compared as they are with combo and leg conditions.',
   }),
-  side: word(SIDES)
+  side: caseInsensitiveEnum(SIDES)
     .optional()
     .meta({ description: `Of settlements, trades and fills BUY, SELL; of combos YES, NO. ${oneOf(SIDES)}` }),
-  status: word(STATUSES)
+  status: caseInsensitiveEnum(STATUSES)
     .default('all')
     .meta({ description: `${oneOf(STATUSES)} pending drops status_update unless event_types names it.` }),
   min_size: z.number().nonnegative().finite().optional().meta({ description: 'USD; the bound itself passes.' }),
@@ -70,17 +72,17 @@ export const filtersSchema = z.object({
     .transform((windows) => TWAP_WINDOWS_S.filter((window) => windows.includes(window)))
     .optional()
     .meta({ description: 'chainlink: averages over these windows, in seconds, instead of spot.' }),
-  combo_condition_ids: lowerCased.default([]).meta({ description: 'Combos: condition ids of combos.' }),
+  combo_condition_ids: lowerCaseStrings.default([]).meta({ description: 'Combos: condition ids of combos.' }),
   leg_position_ids: strings.default([]).meta({ description: 'Combos: positions of legs.' }),
-  event_ids: lowerCased.default([]).meta({ description: 'Combos: event ids of combos or legs.' }),
+  event_ids: lowerCaseStrings.default([]).meta({ description: 'Combos: event ids of combos or legs.' }),
   module_ids: z
     .array(z.number().int())
     .default([])
     .meta({ description: 'Combos: 1 binary, 2 neg-risk, 3 combinatorial; of combos or legs.' }),
-  action: word(comboActions)
+  action: caseInsensitiveEnum(comboActions)
     .optional()
     .meta({ description: `combo_lifecycle. ${oneOf(comboActions)}` }),
-  direction: word(DIRECTIONS)
+  direction: caseInsensitiveEnum(DIRECTIONS)
     .optional()
     .meta({ description: `Combos: side of the taker's order. ${oneOf(DIRECTIONS)}` }),
 });

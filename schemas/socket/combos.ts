@@ -2,8 +2,8 @@ import { z } from 'zod';
 import {
   eventFrame,
   hex,
+  logLocation,
   millis,
-  mined,
   outcomeSide,
   positionId,
   price,
@@ -14,7 +14,7 @@ import {
   unsigned,
   usdc,
   wallet,
-} from './parts.js';
+} from './fields.js';
 import { comboActions } from './vocabulary.js';
 
 const leg = z.strictObject({
@@ -96,7 +96,7 @@ export const comboStatusUpdate = eventFrame('combo_status_update', 'A match on t
 });
 
 export const comboLifecycle = eventFrame('combo_lifecycle', 'A combo position was made, changed, moved or redeemed.', {
-  ...mined,
+  ...logLocation,
   status: z.literal('confirmed'),
   detected_at: millis('Time of the block.'),
   action: z.enum(comboActions),
@@ -124,7 +124,7 @@ export const comboApproval = eventFrame(
   'combo_approval',
   'A wallet let the combo exchange or the AutoRedeemer act for it, or took that back.',
   {
-    ...mined,
+    ...logLocation,
     status: z.literal('confirmed'),
     detected_at: millis('Time of the block.'),
     approval_type: z.enum(['position_manager_approval_for_all', 'collateral_allowance']),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { millis, text } from './fields.js';
 import { eventFrame } from './frames.js';
-import { millis, text } from './parts.js';
 import { errorCodes, presetNames } from './vocabulary.js';
 
 const subscriberId = z.uuid().meta({ description: 'Of the connection.' });

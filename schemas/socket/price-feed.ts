@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { millis, seconds, seq, text } from './parts.js';
+import { millis, seconds, seq, text } from './fields.js';
 
 const feed = z.string().regex(/^[A-Z0-9]+\/USD$/);
 const twap = {

@@ -3,8 +3,8 @@ import {
   enrichment,
   eventFrame,
   hex,
+  logLocation,
   millis,
-  mined,
   price,
   seconds,
   seq,
@@ -15,7 +15,7 @@ import {
   unsigned,
   usdc,
   wallet,
-} from './parts.js';
+} from './fields.js';
 
 const exchangeVersion = z
   .enum(['v2', 'v3'])
@@ -88,7 +88,7 @@ export const statusUpdate = eventFrame('status_update', 'The block of a settleme
 });
 
 export const trade = eventFrame('trade', 'One OrderFilled log of a block.', {
-  ...mined,
+  ...logLocation,
   exchange: z.enum(['ctf_exchange', 'neg_risk_ctf_exchange']),
   maker: wallet('Who placed the order.'),
   taker: wallet("The taker; on the taker's own row the exchange."),

@@ -72,7 +72,7 @@ export type PresetName = keyof typeof presets;
 export const presetOf = (name: PresetName): Preset => presets[name];
 
 /** Whether a subscription of this preset may name a kind in `event_types`. */
-export function mayName(preset: PresetName, kind: string): boolean {
+export function acceptsEventType(preset: PresetName, kind: string): boolean {
   if (kind === 'fill') return presetOf(preset).kinds.includes('fill');
   return (eventTypeNames as readonly string[]).includes(kind);
 }

@@ -5,14 +5,14 @@ export function createLocalAdmission(): Admission {
   const open = new Map<string, number>();
   return {
     async admit({ accountId, terms }) {
-      const mine = open.get(accountId) ?? 0;
-      if (terms.eventSockets !== null && mine >= terms.eventSockets) return { status: 'too_many' };
-      open.set(accountId, mine + 1);
+      const openCount = open.get(accountId) ?? 0;
+      if (terms.eventSockets !== null && openCount >= terms.eventSockets) return { status: 'too_many' };
+      open.set(accountId, openCount + 1);
       let released = false;
       return {
         status: 'ok',
-        slot: {
-          exhausted: () => undefined,
+        permit: {
+          onSessionTimeExhausted: () => undefined,
           release() {
             if (released) return;
             released = true;

@@ -2,31 +2,31 @@ import { randomUUID } from 'node:crypto';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import type { OnUnreadable } from '../../infra/telemetry/unreadable.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import type { PlanTerms } from '../../schemas/plans.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { SessionStage } from '../../schemas/types.gen.js';
-import type { Admission, Admitted } from './admission.js';
-import { createOwnSessions, type Own } from './own-sessions.js';
-import { createPeers } from './peers.js';
-import { createSessionTable, type Verdict } from './session-table.js';
+import type { Admission, AdmissionResult } from './admission.js';
+import { createHeartbeatTracker } from './heartbeat-tracker.js';
+import { createLocalSessions, type LocalSession } from './local-sessions.js';
+import { type AdmissionDecision, createSessionTable } from './session-table.js';
 import { createSessionWriter } from './session-writer.js';
 
 /** A process says that it lives. */
-const BEAT_MS = 2_000;
+const HEARTBEAT_INTERVAL_MS = 2_000;
 /** Own beats seen in the log without a word of another process, after which it is taken for dead: 8 to 10 s. */
-const SILENT_BEATS = 5;
+const MAX_MISSED_HEARTBEATS = 5;
 /** A killed process loses or adds at most this and a beat of its connections' session time. */
-const RECORD_TIME_MS = 3_000;
-const CHECK_TIME_MS = 1_000;
+const SESSION_TIME_WRITE_INTERVAL_MS = 3_000;
+const SESSION_TIME_CHECK_INTERVAL_MS = 1_000;
 /** So long a new connection waits for the log's verdict; then this process decides alone. */
-const PATIENCE_MS = 2_000;
+const DECISION_TIMEOUT_MS = 2_000;
 /** Sessions are told anew this often, far within the topic's retention. */
-const RENEW_MS = 3_600_000;
-const REREAD_MS = 1_000;
-const CLOSE_PATIENCE_MS = 2_000;
+const RENEW_INTERVAL_MS = 3_600_000;
+const READ_RETRY_DELAY_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 export interface LogAdmission extends Admission {
   /** Resolves when all that gateway.sessions held is known. Rejects when it cannot be read. */
@@ -34,8 +34,8 @@ export interface LogAdmission extends Admission {
   /** Ends all sessions of this process in the log, so that they are free at once. */
   close(): Promise<void>;
   /** What the clock does otherwise: say that we live; look whose time is used up. */
-  beat(): void;
-  checkTime(): void;
+  heartbeat(): void;
+  checkSessionTime(): void;
 }
 
 const sessionKey = (id: string) => `session:${id}`;
@@ -62,9 +62,9 @@ export function createLogAdmission(deps: {
   processId?: string;
   nowMs?: () => number;
   /** 0: no clock. */
-  beatMs?: number;
-  checkTimeMs?: number;
-  patienceMs?: number;
+  heartbeatIntervalMs?: number;
+  sessionTimeCheckIntervalMs?: number;
+  decisionTimeoutMs?: number;
 }): LogAdmission {
   const { log, codec, logger, metrics } = deps;
   const nowMs = deps.nowMs ?? Date.now;
@@ -72,28 +72,28 @@ export function createLogAdmission(deps: {
   const topic = topics.gatewaySessions.name;
   const stop = new AbortController();
   const table = createSessionTable();
-  const peers = createPeers({ processId, silentBeats: SILENT_BEATS });
+  const heartbeats = createHeartbeatTracker({ processId, maxMissedHeartbeats: MAX_MISSED_HEARTBEATS });
   const writer = createSessionWriter({ log, codec, logger, processId, nowMs });
-  const own = createOwnSessions({ table, processId, nowMs });
+  const localSessions = createLocalSessions({ table, processId, nowMs });
   let opened = 0;
 
   const outcomes = metrics.counter('gateway_admissions_total', 'Connections asked for, by outcome', ['outcome']);
-  const alone = metrics.counter(
-    'gateway_admissions_alone_total',
+  const fallbacks = metrics.counter(
+    'gateway_admissions_fallback_total',
     'Decided without the log, which was away or too slow',
   );
   const expired = metrics.counter(
     'gateway_sessions_expired_total',
     'Sessions of silent processes that were ended here',
   );
-  const known = metrics.gauge('gateway_sessions', 'Open sessions of plans with limits, over all processes');
-  const waited = metrics.histogram(
+  const openSessions = metrics.gauge('gateway_sessions', 'Open sessions of plans with limits, over all processes');
+  const admissionSeconds = metrics.histogram(
     'gateway_admission_seconds',
     'Wait for the verdict on a connection',
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2],
   );
 
-  const tell = (session: Own, stage: SessionStage, seenMs: number) => {
+  const writeSession = (session: LocalSession, stage: SessionStage, seenMs: number) => {
     session.writtenMs = seenMs;
     writer.write(sessionKey(session.id), {
       'oddstream.ConnectionSession': {
@@ -108,12 +108,12 @@ export function createLogAdmission(deps: {
     });
   };
 
-  const end = (session: Own) => {
-    if (!own.delete(session)) return;
+  const end = (session: LocalSession) => {
+    if (!localSessions.delete(session)) return;
     if (session.admitted && session.terms.sessionSecondsPerDay !== null) {
       const now = nowMs();
-      table.addPast(session.accountId, { fromMs: session.openedMs, untilMs: now });
-      tell(session, 'ended', now);
+      table.addPastInterval(session.accountId, { fromMs: session.openedMs, untilMs: now });
+      writeSession(session, 'ended', now);
     } else writer.write(sessionKey(session.id), null);
   };
 
@@ -139,18 +139,18 @@ export function createLogAdmission(deps: {
   };
 
   /** Somebody took us for dead, or a verdict came after we had decided alone. */
-  const holdAgain = (sessionId: string) => {
-    const mine = own.get(sessionId);
-    if (mine?.admitted === true && table.get(sessionId) === undefined) tell(mine, 'hold', nowMs());
+  const reassertSession = (sessionId: string) => {
+    const session = localSessions.get(sessionId);
+    if (session?.admitted === true && table.get(sessionId) === undefined) writeSession(session, 'hold', nowMs());
   };
 
-  const fold = (record: LogRecord) => {
+  const applyRecord = (record: LogRecord) => {
     const [kind = '', id = ''] = splitKey(record.key);
     if (record.value === null) {
-      if (kind === 'process') peers.gone(id);
+      if (kind === 'process') heartbeats.remove(id);
       else {
         table.remove(id);
-        holdAgain(id);
+        reassertSession(id);
       }
       return;
     }
@@ -159,15 +159,15 @@ export function createLogAdmission(deps: {
     );
     if (event?.kind !== 'gateway_session') return;
     const { process_id: from, fact } = event.value;
-    const verdict = table.apply(event.value);
+    const decision = table.apply(event.value);
     if ('oddstream.ConnectionSession' in fact) {
       const { session_id: sessionId, stage } = fact['oddstream.ConnectionSession'];
-      if (stage !== 'ended') peers.heard(from);
-      if (verdict !== undefined) own.get(sessionId)?.decide?.(verdict);
-      holdAgain(sessionId);
+      if (stage !== 'ended') heartbeats.recordActivity(from);
+      if (decision !== undefined) localSessions.get(sessionId)?.onDecision?.(decision);
+      reassertSession(sessionId);
     } else {
-      peers.alive(from, fact['oddstream.GatewayAlive'].instance);
-      if (from === processId) for (const peer of peers.silent()) expire(peer);
+      heartbeats.recordHeartbeat(from, fact['oddstream.GatewayAlive'].instance);
+      if (from === processId) for (const peer of heartbeats.countMissed()) expire(peer);
     }
   };
 
@@ -180,11 +180,11 @@ export function createLogAdmission(deps: {
       follow: false,
       signal: stop.signal,
     })) {
-      for (const record of batch.records) fold(record);
+      for (const record of batch.records) applyRecord(record);
       next = batch.nextOffset;
     }
-    table.loaded();
-    for (const peer of peers.at(deps.instance)) expire(peer);
+    table.markLoaded();
+    for (const peer of heartbeats.processesAt(deps.instance)) expire(peer);
     return next;
   };
   const follow = async (offset: number): Promise<void> => {
@@ -198,18 +198,18 @@ export function createLogAdmission(deps: {
           follow: true,
           signal: stop.signal,
         })) {
-          for (const record of batch.records) fold(record);
+          for (const record of batch.records) applyRecord(record);
           next = batch.nextOffset;
-          known.set(table.size);
+          openSessions.set(table.size);
         }
       } catch (error) {
         logger.warn({ err: error }, 'sessions cannot be read; trying again');
       }
-      if (!stop.signal.aborted) await new Promise((resolve) => setTimeout(resolve, REREAD_MS));
+      if (!stop.signal.aborted) await new Promise((resolve) => setTimeout(resolve, READ_RETRY_DELAY_MS));
     }
   };
 
-  const beat = () => {
+  const heartbeat = () => {
     const now = nowMs();
     writer.write(processKey(processId), {
       'oddstream.GatewayAlive': {
@@ -219,19 +219,20 @@ export function createLogAdmission(deps: {
         ...deps.load?.(),
       },
     });
-    for (const session of own.all()) {
+    for (const session of localSessions.all()) {
       if (!session.admitted) continue;
-      const every = session.terms.sessionSecondsPerDay === null ? RENEW_MS : RECORD_TIME_MS;
-      if (now - session.writtenMs >= every) tell(session, 'hold', now);
+      const every = session.terms.sessionSecondsPerDay === null ? RENEW_INTERVAL_MS : SESSION_TIME_WRITE_INTERVAL_MS;
+      if (now - session.writtenMs >= every) writeSession(session, 'hold', now);
     }
     table.prune(now);
   };
 
-  const checkTime = () => {
-    const resetsAtMs = own.resetsAtMs();
-    for (const session of [...own.all()]) {
+  const checkSessionTime = () => {
+    const resetsAtMs = localSessions.resetsAtMs();
+    for (const session of [...localSessions.all()]) {
       if (!session.admitted || session.exhausted || session.terms.sessionSecondsPerDay === null) continue;
-      if (!own.usedUp(session.accountId, deps.termsOf?.(session.accountId) ?? session.terms)) continue;
+      if (!localSessions.isTimeExhausted(session.accountId, deps.termsOf?.(session.accountId) ?? session.terms))
+        continue;
       session.exhausted = true;
       for (const listener of session.listeners) listener(resetsAtMs);
     }
@@ -243,49 +244,50 @@ export function createLogAdmission(deps: {
     const every = (ms: number, run: () => void) => {
       if (ms > 0) timers.push(setInterval(run, ms));
     };
-    beat();
-    every(deps.beatMs ?? BEAT_MS, beat);
-    every(deps.checkTimeMs ?? CHECK_TIME_MS, checkTime);
+    heartbeat();
+    every(deps.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS, heartbeat);
+    every(deps.sessionTimeCheckIntervalMs ?? SESSION_TIME_CHECK_INTERVAL_MS, checkSessionTime);
     return follow(next);
   });
   // `ready` tells of a failure.
   following.catch(() => undefined);
 
-  const slotOf = (session: Own): Admitted => ({
+  const admitted = (session: LocalSession): AdmissionResult => ({
     status: 'ok',
-    slot: {
-      exhausted: (listener) => {
-        if (session.exhausted) listener(own.resetsAtMs());
+    permit: {
+      onSessionTimeExhausted: (listener) => {
+        if (session.exhausted) listener(localSessions.resetsAtMs());
         else session.listeners.add(listener);
       },
       release: () => end(session),
     },
   });
-  const refuse = (accountId: string, terms: PlanTerms): Admitted | undefined => {
-    if (own.usedUp(accountId, terms)) return { status: 'session_used_up', resetsAtMs: own.resetsAtMs() };
-    return own.full(accountId, terms) ? { status: 'too_many' } : undefined;
+  const rejectionFor = (accountId: string, terms: PlanTerms): AdmissionResult | undefined => {
+    if (localSessions.isTimeExhausted(accountId, terms))
+      return { status: 'session_used_up', resetsAtMs: localSessions.resetsAtMs() };
+    return localSessions.atCap(accountId, terms) ? { status: 'too_many' } : undefined;
   };
 
   /** The log's verdict; undefined when it does not come in time. */
-  const ask = (session: Own): Promise<Verdict | undefined> =>
+  const requestDecision = (session: LocalSession): Promise<AdmissionDecision | undefined> =>
     new Promise((resolve) => {
-      const settle = (verdict: Verdict | undefined) => {
+      const settle = (decision: AdmissionDecision | undefined) => {
         clearTimeout(timer);
-        session.decide = undefined;
-        resolve(verdict);
+        session.onDecision = undefined;
+        resolve(decision);
       };
-      const timer = setTimeout(() => settle(undefined), deps.patienceMs ?? PATIENCE_MS);
-      session.decide = (verdict) => {
-        session.admitted = verdict === 'granted';
-        settle(verdict);
+      const timer = setTimeout(() => settle(undefined), deps.decisionTimeoutMs ?? DECISION_TIMEOUT_MS);
+      session.onDecision = (decision) => {
+        session.admitted = decision === 'granted';
+        settle(decision);
       };
-      tell(session, 'claim', session.openedMs);
+      writeSession(session, 'claim', session.openedMs);
     });
 
-  const decide = async (accountId: string, terms: PlanTerms): Promise<Admitted> => {
-    const refusal = refuse(accountId, terms);
-    if (refusal !== undefined) return refusal;
-    const session: Own = {
+  const decide = async (accountId: string, terms: PlanTerms): Promise<AdmissionResult> => {
+    const rejection = rejectionFor(accountId, terms);
+    if (rejection !== undefined) return rejection;
+    const session: LocalSession = {
       id: `${processId}/${++opened}`,
       accountId,
       terms,
@@ -294,24 +296,24 @@ export function createLogAdmission(deps: {
       admitted: false,
       exhausted: false,
       listeners: new Set(),
-      decide: undefined,
+      onDecision: undefined,
     };
-    own.add(session);
-    const verdict = writer.failing ? undefined : await ask(session);
-    if (verdict === undefined) {
-      alone.inc();
-      const late = refuse(accountId, terms);
-      if (late !== undefined) {
+    localSessions.add(session);
+    const decision = writer.failing ? undefined : await requestDecision(session);
+    if (decision === undefined) {
+      fallbacks.inc();
+      const lateRejection = rejectionFor(accountId, terms);
+      if (lateRejection !== undefined) {
         end(session);
-        return late;
+        return lateRejection;
       }
       session.admitted = true;
-      tell(session, 'hold', nowMs());
-    } else if (verdict !== 'granted') {
+      writeSession(session, 'hold', nowMs());
+    } else if (decision !== 'granted') {
       end(session);
       return { status: 'too_many' };
     }
-    return slotOf(session);
+    return admitted(session);
   };
 
   return {
@@ -319,22 +321,22 @@ export function createLogAdmission(deps: {
       await loaded;
     },
     async admit({ accountId, terms }) {
-      const done = waited.startTimer();
+      const done = admissionSeconds.startTimer();
       const unlimited = terms.eventSockets === null && terms.sessionSecondsPerDay === null;
-      const admitted: Admitted = unlimited
-        ? { status: 'ok', slot: { exhausted: () => undefined, release: () => undefined } }
+      const admitted: AdmissionResult = unlimited
+        ? { status: 'ok', permit: { onSessionTimeExhausted: () => undefined, release: () => undefined } }
         : await decide(accountId, terms);
       done();
       outcomes.inc({ outcome: admitted.status });
       return admitted;
     },
-    beat,
-    checkTime,
+    heartbeat,
+    checkSessionTime,
     async close() {
       for (const timer of timers) clearInterval(timer);
-      for (const session of [...own.all()]) end(session);
+      for (const session of [...localSessions.all()]) end(session);
       writer.write(processKey(processId), null);
-      if (!(await writer.drain(CLOSE_PATIENCE_MS))) logger.warn('sessions of this process end with its silence');
+      if (!(await writer.drain(CLOSE_TIMEOUT_MS))) logger.warn('sessions of this process end with its silence');
       writer.stop();
       stop.abort();
       await following.catch(() => undefined);

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, dayOf, timeWithin } from './session-time.js';
+import { DAY_MS, durationInDayMs, startOfUtcDay } from './session-time.js';
 
 const day = Date.UTC(2026, 10, 3);
 
 describe('session time', () => {
   it('counts what lies in the day, once', () => {
-    expect(dayOf(Date.UTC(2026, 10, 3, 23, 59, 59, 999))).toBe(day);
-    expect(timeWithin(day, [])).toBe(0);
-    expect(timeWithin(day, [{ fromMs: day - 5_000, untilMs: day + 3_000 }])).toBe(3_000);
-    expect(timeWithin(day, [{ fromMs: day + DAY_MS - 10, untilMs: day + DAY_MS + 50 }])).toBe(10);
+    expect(startOfUtcDay(Date.UTC(2026, 10, 3, 23, 59, 59, 999))).toBe(day);
+    expect(durationInDayMs(day, [])).toBe(0);
+    expect(durationInDayMs(day, [{ fromMs: day - 5_000, untilMs: day + 3_000 }])).toBe(3_000);
+    expect(durationInDayMs(day, [{ fromMs: day + DAY_MS - 10, untilMs: day + DAY_MS + 50 }])).toBe(10);
     expect(
-      timeWithin(day, [
+      durationInDayMs(day, [
         { fromMs: day + 10, untilMs: day + 20 },
         { fromMs: day, untilMs: day + 15 },
         { fromMs: day + 30, untilMs: day + 30 },
@@ -30,7 +30,7 @@ describe('session time', () => {
           for (let ms = start + from; ms < start + from + length; ms++)
             if (ms >= day && ms < day + DAY_MS) inside.add(ms);
         const given = stretches.map(({ from, length }) => ({ fromMs: start + from, untilMs: start + from + length }));
-        expect(timeWithin(day, given)).toBe(inside.size);
+        expect(durationInDayMs(day, given)).toBe(inside.size);
       }),
     );
   });

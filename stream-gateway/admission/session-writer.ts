@@ -4,8 +4,8 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { GatewaySession } from '../../schemas/types.gen.js';
 
-const RETRY_MS = 500;
-const MOST_AT_ONCE = 2_000;
+const RETRY_DELAY_MS = 500;
+const MAX_BATCH_RECORDS = 2_000;
 
 /** Appends to gateway.sessions in the order told, one batch at a time, until it is there. Only the newest word about a key waits. */
 export interface SessionWriter {
@@ -13,7 +13,7 @@ export interface SessionWriter {
   /** True while the newest try failed. */
   readonly failing: boolean;
   /** Resolves when nothing waits any more or the time is over; true when nothing waits. */
-  drain(patienceMs: number): Promise<boolean>;
+  drain(timeoutMs: number): Promise<boolean>;
   stop(): void;
 }
 
@@ -24,7 +24,7 @@ export function createSessionWriter(deps: {
   processId: string;
   nowMs: () => number;
 }): SessionWriter {
-  let waiting = new Map<string, GatewaySession['fact'] | null>();
+  let pending = new Map<string, GatewaySession['fact'] | null>();
   let busy: Promise<void> | null = null;
   let failing = false;
   let stopped = false;
@@ -46,13 +46,13 @@ export function createSessionWriter(deps: {
   };
 
   const put = (key: string, fact: GatewaySession['fact'] | null) => {
-    waiting.delete(key);
-    waiting.set(key, fact);
+    pending.delete(key);
+    pending.set(key, fact);
   };
   const run = async () => {
-    while (waiting.size > 0 && !stopped) {
-      const batch = new Map([...waiting].slice(0, MOST_AT_ONCE));
-      for (const key of batch.keys()) waiting.delete(key);
+    while (pending.size > 0 && !stopped) {
+      const batch = new Map([...pending].slice(0, MAX_BATCH_RECORDS));
+      for (const key of batch.keys()) pending.delete(key);
       try {
         await append(batch);
         if (failing) deps.logger.info('sessions are recorded again');
@@ -61,12 +61,12 @@ export function createSessionWriter(deps: {
         if (!failing)
           deps.logger.warn({ err: error }, 'sessions cannot be recorded; this process decides alone meanwhile');
         failing = true;
-        const newer = waiting;
-        waiting = batch;
+        const newer = pending;
+        pending = batch;
         for (const [key, fact] of newer) put(key, fact);
         await new Promise<void>((resolve) => {
           wake = resolve;
-          setTimeout(resolve, RETRY_MS).unref();
+          setTimeout(resolve, RETRY_DELAY_MS).unref();
         });
       }
     }
@@ -81,14 +81,14 @@ export function createSessionWriter(deps: {
     get failing() {
       return failing;
     },
-    async drain(patienceMs) {
+    async drain(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;
-      const impatience = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, patienceMs);
+      const timeout = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
       });
-      await Promise.race([busy ?? Promise.resolve(), impatience]);
+      await Promise.race([busy ?? Promise.resolve(), timeout]);
       clearTimeout(timer);
-      return waiting.size === 0 && busy === null;
+      return pending.size === 0 && busy === null;
     },
     stop() {
       stopped = true;

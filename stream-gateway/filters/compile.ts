@@ -4,15 +4,15 @@ import { type PresetName, presetOf } from '../protocol/presets.js';
 import { channelOf } from './channel.js';
 
 /** What one slug or condition id stands for, looked up when subscribing. */
-export interface MarketSets {
+export interface MarketIds {
   readonly tokens: ReadonlySet<string>;
   readonly conditionIds: ReadonlySet<string>;
 }
 
 /** What filters look at. */
-export type EventFacts = Omit<StreamEvent, 'frame' | 'id' | 'tx_hash' | 'block_number' | 'slugs'>;
+export type FilterableEvent = Omit<StreamEvent, 'frame' | 'id' | 'tx_hash' | 'block_number' | 'slugs'>;
 
-export type Predicate = (event: EventFacts) => boolean;
+export type Predicate = (event: FilterableEvent) => boolean;
 
 /** Items of which a matching event must carry at least one, by where it carries them. */
 export interface IndexedItems {
@@ -36,16 +36,16 @@ export interface CompiledFilter {
 }
 
 /** A test, with the items it is about where it can be looked up by them. */
-interface Test {
+interface FilterTest {
   readonly test: Predicate;
   readonly items: IndexedItems | null;
 }
 
-const countOf = (items: IndexedItems): number =>
+const countItems = (items: IndexedItems): number =>
   (items.wallets?.size ?? 0) + (items.tokens?.size ?? 0) + (items.conditionIds?.size ?? 0) + (items.feeds?.size ?? 0);
 
 /** AND of all tests over the events of some channels. */
-function assemble(channels: readonly string[], tests: readonly Test[]): CompiledFilter {
+function assemble(channels: readonly string[], tests: readonly FilterTest[]): CompiledFilter {
   const kinds = new Set(channels);
   const allOf =
     (predicates: readonly Predicate[]): Predicate =>
@@ -54,10 +54,10 @@ function assemble(channels: readonly string[], tests: readonly Test[]): Compiled
       for (const predicate of predicates) if (!predicate(event)) return false;
       return true;
     };
-  let best: Test | null = null;
+  let best: FilterTest | null = null;
   for (const test of tests) {
     if (test.items === null) continue;
-    if (best === null || best.items === null || countOf(test.items) < countOf(best.items)) best = test;
+    if (best === null || best.items === null || countItems(test.items) < countItems(best.items)) best = test;
   }
   const matches = allOf(tests.map(({ test }) => test));
   return {
@@ -70,7 +70,7 @@ function assemble(channels: readonly string[], tests: readonly Test[]): Compiled
 }
 
 /** Base units of a USD bound given as a JSON number; 6 decimals are kept. */
-function usdBound(value: number): bigint {
+function usdToBaseUnits(value: number): bigint {
   return BigInt(Math.round(value * 1e6));
 }
 
@@ -82,9 +82,9 @@ function anyIn(items: readonly string[], set: ReadonlySet<string>): boolean {
 /** Filters only combos have: an event without them is dropped. */
 function comboTests(filters: Filters): Predicate[] {
   const tests: Predicate[] = [];
-  const anyOf = <T>(asked: readonly T[], of: (combo: StreamCombo) => readonly T[]) => {
-    if (asked.length === 0) return;
-    const set = new Set(asked);
+  const anyOf = <T>(requested: readonly T[], of: (combo: StreamCombo) => readonly T[]) => {
+    if (requested.length === 0) return;
+    const set = new Set(requested);
     tests.push(({ combo }) => combo !== null && of(combo).some((item) => set.has(item)));
   };
   anyOf(filters.combo_condition_ids, (combo) => combo.condition_ids);
@@ -104,9 +104,9 @@ function comboTests(filters: Filters): Predicate[] {
 export function compileFilters(
   preset: PresetName,
   filters: Filters,
-  resolved: { readonly slugs: MarketSets | null; readonly conditions: MarketSets | null },
+  resolved: { readonly slugs: MarketIds | null; readonly conditions: MarketIds | null },
 ): CompiledFilter {
-  const tests: Test[] = [];
+  const tests: FilterTest[] = [];
   const must = (test: Predicate, items: IndexedItems | null = null) => tests.push({ test, items });
   if (preset === 'chainlink') {
     const feeds = new Set(filters.feeds);
@@ -137,11 +137,11 @@ export function compileFilters(
   if (side !== undefined) must((event) => event.side === side);
   const minSize = filters.min_size ?? presetOf(preset).defaultMinSizeUsd;
   if (minSize !== undefined && minSize > 0) {
-    const bound = usdBound(minSize);
+    const bound = usdToBaseUnits(minSize);
     must((event) => event.usd !== null && event.usd >= bound);
   }
   if (filters.max_size !== undefined) {
-    const bound = usdBound(filters.max_size);
+    const bound = usdToBaseUnits(filters.max_size);
     must((event) => event.usd !== null && event.usd <= bound);
   }
   const kinds = new Set<string>(filters.event_types ?? presetOf(preset).kinds);

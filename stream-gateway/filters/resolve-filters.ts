@@ -1,25 +1,25 @@
 import type { Filters, ProtocolError } from '../protocol/messages.js';
 import { type PresetName, presetOf } from '../protocol/presets.js';
-import type { MarketSets } from './compile.js';
-import { type MarketLookup, type Resolution, toResolution } from './resolve.js';
+import type { MarketIds } from './compile.js';
+import { type MarketLookup, type Resolution, toResolution } from './market-lookup.js';
 
 export interface ResolvedFilters {
-  readonly slugs: MarketSets | null;
-  readonly conditions: MarketSets | null;
+  readonly slugs: MarketIds | null;
+  readonly conditions: MarketIds | null;
   /** What is not in the catalogue, as lines for the client. */
   readonly warnings: readonly string[];
 }
 
 /** Nothing of a list resolved: the subscription would never match, so it is refused. */
-function refusal(
+function rejectionOf(
   resolution: Resolution | null,
-  asked: readonly string[],
+  requested: readonly string[],
   what: 'slug' | 'condition_id',
 ): ProtocolError | null {
-  if (resolution === null || resolution.missing.length < asked.length) return null;
+  if (resolution === null || resolution.missing.length < requested.length) return null;
   return {
     code: what === 'slug' ? 'unresolved_slugs' : 'unresolved_condition_ids',
-    message: `No ${what} is known: ${asked.slice(0, 10).join(', ').slice(0, 500)}`,
+    message: `No ${what} is known: ${requested.slice(0, 10).join(', ').slice(0, 500)}`,
   };
 }
 
@@ -37,7 +37,7 @@ export async function resolveFilters(
       ? null
       : lookup.byConditions(conditionIds).then((rows) => toResolution(conditionIds, rows)),
   ]);
-  const refused = refusal(bySlug, slugs, 'slug') ?? refusal(byCondition, conditionIds, 'condition_id');
+  const refused = rejectionOf(bySlug, slugs, 'slug') ?? rejectionOf(byCondition, conditionIds, 'condition_id');
   if (refused !== null) return refused;
   return {
     slugs: bySlug?.sets ?? null,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { compileFilters } from '../filters/compile.js';
-import type { MarketLookup } from '../filters/resolve.js';
+import type { MarketLookup } from '../filters/market-lookup.js';
 import { type ResolvedFilters, resolveFilters } from '../filters/resolve-filters.js';
 import {
+  countFilterItems,
   type Filters,
-  filterItems,
   INVALID_JSON,
   isProtocolError,
   type ProtocolError,
@@ -13,13 +13,13 @@ import {
 import type { PresetName } from '../protocol/presets.js';
 import type { History } from '../replay/history.js';
 import type { RecentEvents } from '../replay/recent-events.js';
-import { createResume, NoLongerRetained } from '../replay/resume.js';
-import { startOfSeq } from '../replay/since-seq.js';
+import { createReplay, NoLongerRetainedError } from '../replay/replay.js';
+import { resolveSinceSeq } from '../replay/since-seq.js';
 import type { Snapshots } from '../replay/snapshot.js';
+import type { FairScheduler } from './fair-scheduler.js';
 import { createMember, type Hub, type Subscription } from './hub.js';
 import type { Peer } from './peer.js';
 import { createRequestQueue, type PendingLimits } from './request-queue.js';
-import type { Turns } from './turns.js';
 
 export interface ConnectionLimits {
   readonly pending: PendingLimits;
@@ -37,7 +37,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   bytesPerItem: 128,
 };
 const MESSAGE_BASE_BYTES = 64 * 1024;
-const WARNINGS_SHOWN = 100;
+const MAX_WARNINGS = 100;
 
 export interface Connection {
   readonly id: string;
@@ -47,7 +47,7 @@ export interface Connection {
   close(): void;
 }
 
-interface Held extends Subscription {
+interface ActiveSubscription extends Subscription {
   readonly preset: PresetName;
 }
 
@@ -58,7 +58,7 @@ export interface ConnectionDeps {
   readonly history: History;
   readonly snapshots: Snapshots;
   /** Of all connections of the server. */
-  readonly turns: Turns;
+  readonly scheduler: FairScheduler;
   readonly lookup: MarketLookup;
   readonly limits: ConnectionLimits;
   readonly nowMs: () => number;
@@ -73,8 +73,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const { terms } = peer;
   const id = randomUUID();
   const member = createMember(peer);
-  const live = new Map<string, Held>();
-  const replaying = new Map<string, Held>();
+  const live = new Map<string, ActiveSubscription>();
+  const replaying = new Map<string, ActiveSubscription>();
   let counter = 0;
 
   const sendJson = (value: object) => peer.sendControl(JSON.stringify(value));
@@ -87,7 +87,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     });
   };
 
-  const resume = createResume({
+  const resume = createReplay({
     peer,
     hub,
     recent: deps.recent,
@@ -96,18 +96,18 @@ export function createConnection(deps: ConnectionDeps): Connection {
     idle: () => queue.idle(),
     onLive(subscription) {
       replaying.delete(subscription.id);
-      live.set(subscription.id, subscription as Held);
+      live.set(subscription.id, subscription as ActiveSubscription);
     },
     onLost(lost, error) {
       for (const { id } of lost) replaying.delete(id);
-      if (error instanceof NoLongerRetained) {
+      if (error instanceof NoLongerRetainedError) {
         const message = `The replay fell behind what is retained (from seq ${error.earliestSeq} on); its subscription ended.`;
         sendError({ code: 'since_seq_unavailable', message, earliest_seq: error.earliestSeq });
       } else unavailable('log', error);
     },
   });
 
-  const drop = (subscription: Held) => {
+  const drop = (subscription: ActiveSubscription) => {
     if (live.delete(subscription.id)) {
       hub.deactivate(subscription);
       resume.retire(subscription);
@@ -144,7 +144,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       : [];
   };
 
-  const ack = (subscription: Held, filters: Filters, warnings: readonly string[]) => {
+  const ack = (subscription: ActiveSubscription, filters: Filters, warnings: readonly string[]) => {
     const selection =
       subscription.preset === 'chainlink'
         ? { price_source: priceSource(filters), twap_windows: filters.twap_windows ?? null }
@@ -155,7 +155,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       subscription_id: subscription.id,
       subscription_type: subscription.preset,
       ...selection,
-      warnings: warnings.slice(0, WARNINGS_SHOWN),
+      warnings: warnings.slice(0, MAX_WARNINGS),
     });
     // A connection has one selection of feeds.
     if (subscription.preset === 'chainlink') for (const other of all()) if (other.preset === 'chainlink') drop(other);
@@ -171,7 +171,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
   };
 
   /** Ack, snapshot and the first live event follow from one turn of the loop: no event can fall between them or come twice. */
-  const goLive = async (subscription: Held, filters: Filters, warnings: readonly string[]) => {
+  const goLive = async (subscription: ActiveSubscription, filters: Filters, warnings: readonly string[]) => {
     const request = snapshotRequest(subscription.preset, filters);
     const { matches } = subscription.filter;
     let snapshot = request === null ? null : (await deps.snapshots.prepare(request, matches))();
@@ -180,7 +180,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     }
     if (peer.closed) return;
     const cut = snapshot?.truncated === true ? ['snapshot cut to its newest events; use since_seq to get all'] : [];
-    const started: Held = { ...subscription, deliveredFrom: hub.head };
+    const started: ActiveSubscription = { ...subscription, deliveredFrom: hub.head };
     ack(started, filters, [...warnings, ...cut]);
     if (snapshot !== null) peer.sendSnapshot(snapshot.message);
     live.set(started.id, started);
@@ -188,7 +188,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
   };
 
   const subscribe = async (preset: PresetName, filters: Filters, parseWarnings: readonly string[]) => {
-    const items = filterItems(filters);
+    const items = countFilterItems(filters);
     const overLimit = limitError(items);
     if (overLimit !== null) return sendError(overLimit);
     let resolved: ResolvedFilters | ProtocolError;
@@ -208,10 +208,10 @@ export function createConnection(deps: ConnectionDeps): Connection {
     try {
       const sinceSeq = filters.since_seq;
       const lookback = { ...deps, lookbackMs: terms.seqLookbackMs };
-      const start = sinceSeq === undefined ? null : await startOfSeq(sinceSeq, lookback);
+      const start = sinceSeq === undefined ? null : await resolveSinceSeq(sinceSeq, lookback);
       if (peer.closed) return;
       if (start !== null && 'code' in start) return sendError(start);
-      const subscription: Held = {
+      const subscription: ActiveSubscription = {
         id: `${id}:${++counter}`,
         preset,
         filter,
@@ -239,7 +239,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     sendJson({ type: 'unsubscribed', subscriber_id: id, ...which });
   };
 
-  const answer = async (text: string) => {
+  const respond = async (text: string) => {
     const message = parseClientMessage(text, terms.filterItemsPerSubscription);
     if (isProtocolError(message)) sendError(message);
     else if (message.action === 'ping') sendJson({ type: 'pong', ts: deps.nowMs() });
@@ -260,7 +260,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     }
     // The library takes the memory back when this call ends.
     const text = Buffer.from(message).toString('utf8');
-    return () => answer(text);
+    return () => respond(text);
   };
 
   return {
@@ -269,8 +269,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
       const work = reading(message, isBinary);
       const taken = queue.push(async () => {
         // A client that does not read its answers gets no more of them.
-        if (peer.crowded) await peer.drained();
-        await deps.turns.next();
+        if (peer.backpressured) await peer.drained();
+        await deps.scheduler.nextTurn();
         if (!peer.closed) await work();
       }, message.byteLength);
       if (!taken) peer.end('tooManyPending');

@@ -160,8 +160,8 @@ describe('fan-out', () => {
       admission: {
         admit: async () => ({
           status: 'ok',
-          slot: {
-            exhausted: (listener: (resetsAtMs: number) => void) => listeners.push(listener),
+          permit: {
+            onSessionTimeExhausted: (listener: (resetsAtMs: number) => void) => listeners.push(listener),
             release: () => released++,
           },
         }),

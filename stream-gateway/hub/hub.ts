@@ -1,5 +1,5 @@
 import type { CompiledFilter } from '../filters/compile.js';
-import { createSubscriptionIndex } from '../filters/index.js';
+import { createSubscriptionIndex } from '../filters/subscription-index.js';
 import type { RecentEvents } from '../replay/recent-events.js';
 import type { LiveEvent } from './live-event.js';
 import type { NativeTopics } from './native-topics.js';
@@ -48,7 +48,7 @@ export interface Hub {
 /** The library takes over what was published only when the loop turns: so much may wait for that, per receiver. */
 const SLICE_BYTES = 256 * 1024;
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * Fan-out in three tiers: topics of the socket library for whole channels, an index for filters with items, and the rest by channel. Each
@@ -110,7 +110,7 @@ export function createHub(deps: {
         sliceBytes += event.frame.length;
         if (sliceBytes < SLICE_BYTES) continue;
         flush();
-        await turn();
+        await yieldToEventLoop();
         deps.onSlice?.(sliceBytes);
         sliceBytes = 0;
       }

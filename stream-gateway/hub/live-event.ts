@@ -3,7 +3,7 @@ import type { LogRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { channelOf } from '../filters/channel.js';
-import type { EventFacts } from '../filters/compile.js';
+import type { FilterableEvent } from '../filters/compile.js';
 
 /** Frames are 0.3 to 5 kB: a window of 8 kB finds what there is to find and costs less to set up. Clients inflate with any window. */
 const DEFLATE = { windowBits: 13, memLevel: 6 } as const;
@@ -11,7 +11,7 @@ const DEFLATE = { windowBits: 13, memLevel: 6 } as const;
 const OVERHEAD_BYTES = 900;
 
 /** One event of the stream as the gateway holds it: what filters look at, and its frame in each encoding, made once for all receivers. */
-export class LiveEvent implements EventFacts {
+export class LiveEvent implements FilterableEvent {
   readonly seq: number;
   readonly kind: string;
   readonly channel: string;
@@ -53,21 +53,25 @@ export class LiveEvent implements EventFacts {
   }
 
   /** Roughly what holding the event costs. */
-  get heldBytes(): number {
+  get memoryBytes(): number {
     return this.frame.length + OVERHEAD_BYTES;
   }
 }
 
 /** The event of a record of stream.events; null, after `onBad` was told why, for what is none. Tombstones are null without a word. */
-export function decodeLiveEvent(codec: Codec, record: LogRecord, onBad: (reason: string) => void): LiveEvent | null {
+export function decodeLiveEvent(
+  codec: Codec,
+  record: LogRecord,
+  onUnreadableEvent: (reason: string) => void,
+): LiveEvent | null {
   if (record.value === null) return null;
   try {
     const decoded = codec.decode(record.value);
     if (decoded.kind === 'stream_event') return new LiveEvent(decoded.value);
-    onBad(`unexpected ${decoded.kind}`);
+    onUnreadableEvent(`unexpected ${decoded.kind}`);
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
-    onBad(error.message);
+    onUnreadableEvent(error.message);
   }
   return null;
 }

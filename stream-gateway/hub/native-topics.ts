@@ -80,22 +80,22 @@ export function createNativeTopics(publish: (topic: string, message: Buffer, isB
     },
     join(member, channel) {
       const topic = topicsOf(channel)[member.encoding];
-      let mine = memberships.get(member);
-      if (mine === undefined) {
-        mine = new Map();
-        memberships.set(member, mine);
+      let memberTopics = memberships.get(member);
+      if (memberTopics === undefined) {
+        memberTopics = new Map();
+        memberships.set(member, memberTopics);
       }
-      mine.set(channel, { topic, priceFeed: channel.startsWith('price_feed'), settledBytes: topic.bytes });
+      memberTopics.set(channel, { topic, priceFeed: channel.startsWith('price_feed'), settledBytes: topic.bytes });
       topic.receivers++;
       member.subscribe(topic.name);
     },
     leave(member, channel) {
-      const mine = memberships.get(member);
-      const membership = mine?.get(channel);
-      if (mine === undefined || membership === undefined) return;
+      const memberTopics = memberships.get(member);
+      const membership = memberTopics?.get(channel);
+      if (memberTopics === undefined || membership === undefined) return;
       settleOne(member, membership);
-      mine.delete(channel);
-      if (mine.size === 0) memberships.delete(member);
+      memberTopics.delete(channel);
+      if (memberTopics.size === 0) memberships.delete(member);
       membership.topic.receivers--;
       member.unsubscribe(membership.topic.name);
     },
@@ -103,9 +103,9 @@ export function createNativeTopics(publish: (topic: string, message: Buffer, isB
       for (const membership of memberships.get(member)?.values() ?? []) settleOne(member, membership);
     },
     drop(member) {
-      const mine = memberships.get(member);
-      if (mine === undefined) return;
-      for (const membership of mine.values()) {
+      const memberTopics = memberships.get(member);
+      if (memberTopics === undefined) return;
+      for (const membership of memberTopics.values()) {
         settleOne(member, membership);
         membership.topic.receivers--;
       }

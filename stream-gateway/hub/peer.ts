@@ -1,5 +1,5 @@
 import type { PlanTerms } from '../../schemas/plans.js';
-import { type Closing, closings } from '../protocol/close-codes.js';
+import { type CloseReason, closeReasons } from '../protocol/close-codes.js';
 import type { LiveEvent } from './live-event.js';
 import type { Encoding, NativeMember } from './native-topics.js';
 
@@ -54,14 +54,14 @@ export interface Peer extends NativeMember {
   heartbeat(message: string): void;
   buffered(): number;
   /** Closes a reader whose bytes waiting are over the bound. */
-  checkSlow(): void;
+  closeIfSlow(): void;
   /** Closes it as a slow reader. */
-  endSlow(): void;
+  closeSlow(): void;
   /** Whether a replay should wait. */
-  readonly crowded: boolean;
+  readonly backpressured: boolean;
   /** Resolves when a replay may go on, or the connection is closed. */
   drained(): Promise<void>;
-  end(closing: Closing): void;
+  end(closing: CloseReason): void;
   /** The library says that bytes left. */
   onDrain(): void;
   /** The library says that the socket is gone. */
@@ -85,12 +85,12 @@ export function createPeer(deps: {
   let snapshotBytes = 0;
   let usage = { events: 0, priceFeeds: 0 };
 
-  const end = (closing: Closing) => {
+  const end = (closing: CloseReason) => {
     if (closed) return;
-    const { code, reason } = closings[closing];
+    const { code, reason } = closeReasons[closing];
     socket.end(code, reason);
   };
-  const endSlow = () => {
+  const closeSlow = () => {
     if (closed) return;
     totals.slowCloses++;
     end('slowConsumer');
@@ -103,7 +103,7 @@ export function createPeer(deps: {
   /** Room for so many bytes? If not, the reader is too slow and is closed. */
   const fits = (size: number): boolean => {
     if (!overBound(size)) return true;
-    endSlow();
+    closeSlow();
     return false;
   };
   const sendEvent = (event: LiveEvent) => {
@@ -164,11 +164,11 @@ export function createPeer(deps: {
       });
     },
     buffered: () => (closed ? 0 : socket.getBufferedAmount()),
-    checkSlow() {
+    closeIfSlow() {
       if (!closed) fits(0);
     },
-    endSlow,
-    get crowded() {
+    closeSlow,
+    get backpressured() {
       return !closed && socket.getBufferedAmount() > limits.replayHighWaterBytes;
     },
     drained() {

@@ -6,18 +6,18 @@ export interface PendingLimits {
 
 export interface RequestQueue {
   /** false: too much waits already; it was not taken. */
-  push(answer: () => Promise<void> | void, bytes: number): boolean;
+  push(handle: () => Promise<void> | void, bytes: number): boolean;
   /** Resolves when everything that has come is answered. */
   idle(): Promise<void>;
   close(): void;
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Messages of one connection, answered one after the other in the order they came, with a bound on what waits. */
 export function createRequestQueue(deps: { limits: PendingLimits; onError: (error: unknown) => void }): RequestQueue {
   const { limits } = deps;
-  const waiting: { readonly answer: () => Promise<void> | void; readonly bytes: number }[] = [];
+  const waiting: { readonly handle: () => Promise<void> | void; readonly bytes: number }[] = [];
   let waitingBytes = 0;
   let running: Promise<void> | null = null;
   let closed = false;
@@ -26,7 +26,7 @@ export function createRequestQueue(deps: { limits: PendingLimits; onError: (erro
     for (let next = waiting.shift(); next !== undefined && !closed; next = waiting.shift()) {
       waitingBytes -= next.bytes;
       try {
-        await next.answer();
+        await next.handle();
       } catch (error) {
         deps.onError(error);
       }
@@ -35,17 +35,17 @@ export function createRequestQueue(deps: { limits: PendingLimits; onError: (erro
   };
 
   return {
-    push(answer, bytes) {
+    push(handle, bytes) {
       if (closed) return true;
       if (waiting.length >= limits.frames || waitingBytes + bytes > limits.bytes) return false;
-      waiting.push({ answer, bytes });
+      waiting.push({ handle, bytes });
       waitingBytes += bytes;
       running ??= run();
       return true;
     },
     async idle() {
       // Messages that came in one packet are handed over within one turn of the loop.
-      await turn();
+      await yieldToEventLoop();
       while (running !== null) await running;
     },
     close() {

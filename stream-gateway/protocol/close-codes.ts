@@ -1,5 +1,5 @@
 /** Close codes of the event socket with their reasons; clients read from the code what to do. */
-export const closings = {
+export const closeReasons = {
   /** Come back at once, with since_seq: we are restarting. */
   restart: { code: 1012, reason: 'server restart' },
   /** Reads too slowly: what waited for it reached the bound. */
@@ -12,4 +12,4 @@ export const closings = {
   sessionUsedUp: { code: 4429, reason: 'daily session time used up' },
 } as const;
 
-export type Closing = keyof typeof closings;
+export type CloseReason = keyof typeof closeReasons;

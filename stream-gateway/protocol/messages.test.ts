@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Filters, filterItems, isProtocolError, parseClientMessage } from './messages.js';
+import { countFilterItems, type Filters, isProtocolError, parseClientMessage } from './messages.js';
 
 const parse = (message: object) => parseClientMessage(JSON.stringify({ action: 'subscribe', ...message }));
 const filtersOf = (message: object): Filters => {
@@ -13,7 +13,7 @@ const warningsOf = (message: object): readonly string[] => {
   if (isProtocolError(parsed) || parsed.action !== 'subscribe') throw new Error(JSON.stringify(parsed));
   return parsed.warnings;
 };
-const problem = (message: object): string => {
+const protocolError = (message: object): string => {
   const parsed = parse(message);
   if (!isProtocolError(parsed)) throw new Error('accepted');
   return `${parsed.code}: ${parsed.message}`;
@@ -70,8 +70,12 @@ describe('subscribe', () => {
       'feed not known: PEPE/USD',
     ]);
     for (const wrong of [[45], [], [30, 5]])
-      expect(problem({ type: 'chainlink', twap_windows: wrong })).toMatch(/^invalid_message: filters.twap_windows/);
-    expect(problem({ type: 'chainlink', price_source: 'twap' })).toMatch(/^invalid_message: filters.price_source/);
+      expect(protocolError({ type: 'chainlink', twap_windows: wrong })).toMatch(
+        /^invalid_message: filters.twap_windows/,
+      );
+    expect(protocolError({ type: 'chainlink', price_source: 'twap' })).toMatch(
+      /^invalid_message: filters.price_source/,
+    );
   });
 
   it('lets fills be named only where they are delivered', () => {
@@ -79,10 +83,10 @@ describe('subscribe', () => {
       'fill',
       'settlement',
     ]);
-    expect(problem({ type: 'trades', filters: { event_types: ['fill'] } })).toBe(
+    expect(protocolError({ type: 'trades', filters: { event_types: ['fill'] } })).toBe(
       'invalid_message: filters.event_types: fill comes with the presets fills and dome',
     );
-    expect(problem({ event_types: ['price_feed'] })).toMatch(/^invalid_message: filters.event_types/);
+    expect(protocolError({ event_types: ['price_feed'] })).toMatch(/^invalid_message: filters.event_types/);
     expect(filtersOf({ event_types: ['combo_approval', 'combo_lifecycle'] }).event_types).toHaveLength(2);
   });
 
@@ -120,7 +124,7 @@ describe('subscribe', () => {
         module_ids: [1, 2],
       },
     });
-    expect(filterItems(filters)).toBe(11);
+    expect(countFilterItems(filters)).toBe(11);
   });
 
   it('answers anything at all without throwing', () => {

@@ -1,5 +1,5 @@
 import { type Filters, filtersSchema, topLevelFilters } from '../../schemas/socket/client.js';
-import { type ErrorCode, feedNames, isPresetName, mayName, type PresetName } from './presets.js';
+import { acceptsEventType, type ErrorCode, feedNames, isPresetName, type PresetName } from './presets.js';
 
 export type { Filters };
 
@@ -30,17 +30,17 @@ export const INVALID_MESSAGE: ProtocolError = {
 
 const knownFilters = new Set(Object.keys(filtersSchema.shape));
 
-const bad = (message: string): ProtocolError => ({ code: 'invalid_message', message });
+const invalidMessage = (message: string): ProtocolError => ({ code: 'invalid_message', message });
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Feeds, kinds and windows are lists too, but no items. */
-const LISTED_BESIDE_ITEMS = 100;
+const MAX_OTHER_LIST_ITEMS = 100;
 
 const chainlinkFilters = new Set(['feeds', 'price_source', 'twap_windows', 'snapshot_count', 'since', 'since_seq']);
 
 /** Oracle prices have no wallets, markets or sizes: what is given of those is said to be without effect. */
-const withoutEffect = (given: Record<string, unknown>): string[] =>
+const ignoredFilters = (given: Record<string, unknown>): string[] =>
   Object.keys(given)
     .filter((name) => knownFilters.has(name) && !chainlinkFilters.has(name))
     .map((name) => `filter without effect on chainlink: ${name}`);
@@ -48,22 +48,22 @@ const withoutEffect = (given: Record<string, unknown>): string[] =>
 const unknownFeeds = (feeds: readonly string[]): string[] =>
   feeds.filter((feed) => !(feedNames as readonly string[]).includes(feed)).map((feed) => `feed not known: ${feed}`);
 
-const itemForms = {
+const itemPatterns = {
   wallets: /^0x[0-9a-f]{40}$/,
   tokens: /^[0-9]{1,78}$/,
   markets: /^[0-9]{1,78}$/,
 } as const;
-const INVALID_ITEMS_SHOWN = 20;
+const MAX_INVALID_ITEMS = 20;
 
 /** Items that no event can carry; a list of nothing else never matches. */
 function malformedItems(filters: Filters): string[] {
   const warnings: string[] = [];
-  for (const [name, form] of Object.entries(itemForms) as [keyof typeof itemForms, RegExp][]) {
+  for (const [name, form] of Object.entries(itemPatterns) as [keyof typeof itemPatterns, RegExp][]) {
     const items = filters[name];
     const malformed = items.filter((item) => !form.test(item));
     if (malformed.length === 0) continue;
     if (malformed.length === items.length) warnings.push(`filters.${name} has no valid item: nothing can match it`);
-    for (const item of malformed.slice(0, INVALID_ITEMS_SHOWN)) {
+    for (const item of malformed.slice(0, MAX_INVALID_ITEMS)) {
       warnings.push(`invalid item of ${name}: ${item.slice(0, 100)}`);
     }
   }
@@ -71,17 +71,17 @@ function malformedItems(filters: Filters): string[] {
 }
 
 /** Items of all lists, counted before anything is done with them. */
-const listedItems = (given: Record<string, unknown>): number =>
+const countListedItems = (given: Record<string, unknown>): number =>
   Object.values(given).reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 0), 0);
 
 function parseSubscribe(message: Record<string, unknown>, maxItems: number): ClientMessage | ProtocolError {
   const type = message.type ?? 'settlements';
   if (!isPresetName(type))
-    return bad(`Unknown type: ${typeof type === 'string' ? type.slice(0, 100) : 'not a string'}`);
+    return invalidMessage(`Unknown type: ${typeof type === 'string' ? type.slice(0, 100) : 'not a string'}`);
   const given = message.filters ?? {};
-  if (!isObject(given)) return bad('filters must be an object');
-  const listed = listedItems(given);
-  if (listed > maxItems + LISTED_BESIDE_ITEMS) {
+  if (!isObject(given)) return invalidMessage('filters must be an object');
+  const listed = countListedItems(given);
+  if (listed > maxItems + MAX_OTHER_LIST_ITEMS) {
     return { code: 'filter_limit', message: `${listed} filter items; your plan allows ${maxItems} per subscription` };
   }
   const merged: Record<string, unknown> = { ...given };
@@ -95,15 +95,16 @@ function parseSubscribe(message: Record<string, unknown>, maxItems: number): Cli
   const parsed = filtersSchema.safeParse(merged);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    return bad(`filters.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+    return invalidMessage(`filters.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
   }
   const { data } = parsed;
   if (data.price_source !== undefined && data.twap_windows !== undefined) {
-    return bad('price_source and twap_windows exclude each other');
+    return invalidMessage('price_source and twap_windows exclude each other');
   }
-  const unnameable = data.event_types?.find((kind) => !mayName(type, kind));
-  if (unnameable !== undefined) return bad(`filters.event_types: ${unnameable} comes with the presets fills and dome`);
-  if (type === 'chainlink') warnings.push(...withoutEffect(merged), ...unknownFeeds(data.feeds));
+  const unnameable = data.event_types?.find((kind) => !acceptsEventType(type, kind));
+  if (unnameable !== undefined)
+    return invalidMessage(`filters.event_types: ${unnameable} comes with the presets fills and dome`);
+  if (type === 'chainlink') warnings.push(...ignoredFilters(merged), ...unknownFeeds(data.feeds));
   else warnings.push(...malformedItems(data));
   return { action: 'subscribe', preset: type, filters: data, warnings };
 }
@@ -134,7 +135,7 @@ export function isProtocolError(value: ClientMessage | ProtocolError): value is 
 }
 
 /** Items that count against the plan's filter limit. */
-export function filterItems(filters: Filters): number {
+export function countFilterItems(filters: Filters): number {
   return (
     filters.wallets.length +
     filters.tokens.length +

@@ -4,7 +4,7 @@ import { topics } from '../../schemas/topics.js';
 import { decodeLiveEvent, type LiveEvent } from '../hub/live-event.js';
 
 /** An event with its place in the log. */
-export interface Placed {
+export interface StoredEvent {
   readonly event: LiveEvent;
   readonly offset: number;
 }
@@ -12,7 +12,7 @@ export interface Placed {
 /** The stream as the log keeps it. Rejects as the log does when it cannot be read. */
 export interface History {
   /** The oldest event retained; null when there is none. */
-  earliest(): Promise<Placed | null>;
+  earliest(): Promise<StoredEvent | null>;
   /** seq of the newest event; -1 when there is none. */
   newestSeq(): Promise<number>;
   /** Offset from which every event with a greater seq is found. */
@@ -20,7 +20,7 @@ export interface History {
   /** Offset from which every event with a greater timestamp is found. */
   offsetAfterTime(timestampMs: number): Promise<number>;
   /** The first event at or after an offset; null when there is none yet. */
-  firstAt(offset: number): Promise<Placed | null>;
+  firstAt(offset: number): Promise<StoredEvent | null>;
   /** Events from an offset to the end as it is when reading starts. `nextOffset` of a page is where the next one goes on. */
   pages(offset: number): AsyncIterable<{ readonly events: readonly LiveEvent[]; readonly nextOffset: number }>;
   /** The oldest offset retained. */
@@ -30,11 +30,11 @@ export interface History {
 const PAGE_RECORDS = 250;
 const topic = topics.streamEvents.name;
 
-export function createHistory(deps: { log: Log; codec: Codec; onBad: (reason: string) => void }): History {
-  const { log, codec, onBad } = deps;
-  const decode = (record: LogRecord) => decodeLiveEvent(codec, record, onBad);
+export function createHistory(deps: { log: Log; codec: Codec; onUnreadableEvent: (reason: string) => void }): History {
+  const { log, codec, onUnreadableEvent } = deps;
+  const decode = (record: LogRecord) => decodeLiveEvent(codec, record, onUnreadableEvent);
 
-  const firstAt = async (offset: number, maxRecords = 1): Promise<Placed | null> => {
+  const firstAt = async (offset: number, maxRecords = 1): Promise<StoredEvent | null> => {
     for await (const batch of log.read({ topic, partition: 0, from: { offset }, follow: false, maxRecords })) {
       for (const record of batch.records) {
         const event = decode(record);

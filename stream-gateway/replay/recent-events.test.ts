@@ -11,7 +11,7 @@ describe('recent events', () => {
         fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 30 }),
         fc.integer({ min: 1, max: 9 }),
         (maxEvents, steps, bytesFor) => {
-          const maxBytes = bytesFor * liveEvent(1).heldBytes + 40;
+          const maxBytes = bytesFor * liveEvent(1).memoryBytes + 40;
           const recent = createRecentEvents({ maxEvents, maxBytes });
           let seq = 9;
           const list = steps.map((step) => {

@@ -32,7 +32,7 @@ export function createRecentEvents(options: { maxEvents: number; maxBytes: numbe
     slots[first] = undefined;
     first = (first + 1) % maxEvents;
     size--;
-    bytes -= event.heldBytes;
+    bytes -= event.memoryBytes;
     floorSeq = event.seq;
   };
 
@@ -42,7 +42,7 @@ export function createRecentEvents(options: { maxEvents: number; maxBytes: numbe
       if (size === maxEvents) evict();
       slots[slotOf(size)] = event;
       size++;
-      bytes += event.heldBytes;
+      bytes += event.memoryBytes;
       while (bytes > maxBytes && size > 1) evict();
     },
     at,

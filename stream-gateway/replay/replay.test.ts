@@ -88,7 +88,7 @@ describe('since_seq', () => {
   it('refuses what is not retained any more, and what is in the future, and names what there is', async () => {
     const { server, load, memory, publish } = await gateway({ recentEvents: 5 });
     for (let seq = 1; seq <= 50; seq++) load(streamEvent(seq));
-    memory.forget(20);
+    memory.evict(20);
     const one = await client(server);
     one.subscribe({ since_seq: 19 });
     one.subscribe({ since_seq: 51 });

@@ -4,11 +4,11 @@ import type { History } from './history.js';
 import type { RecentEvents } from './recent-events.js';
 
 /** How long this process may be behind another one that the client has read from. */
-const BEHIND_MS = 2_000;
+const CATCH_UP_TIMEOUT_MS = 2_000;
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** Where a replay begins. */
-export interface SeqStart {
+export interface ReplayStart {
   /** The events after this one are sent. */
   readonly afterSeq: number;
   readonly warnings: readonly string[];
@@ -18,12 +18,12 @@ export interface SeqStart {
  * Where a replay from `sinceSeq` begins, or why it cannot be contiguous. A seq older than `lookbackMs` (null: no bound) is clamped to the first
  * event within it. Waits for events that the log has and the hub has not yet.
  */
-export async function startOfSeq(
+export async function resolveSinceSeq(
   sinceSeq: number,
   deps: { hub: Hub; recent: RecentEvents; history: History; lookbackMs: number | null; nowMs: () => number },
-): Promise<SeqStart | ProtocolError> {
+): Promise<ReplayStart | ProtocolError> {
   const { hub, recent, history, lookbackMs } = deps;
-  const asked: SeqStart = { afterSeq: sinceSeq, warnings: [] };
+  const requested: ReplayStart = { afterSeq: sinceSeq, warnings: [] };
   if (sinceSeq > hub.head) {
     const newest = await history.newestSeq();
     if (sinceSeq > Math.max(newest, 0)) {
@@ -31,10 +31,10 @@ export async function startOfSeq(
       return { code: 'since_seq_unavailable', message, newest_seq: newest };
     }
     for (const started = performance.now(); hub.head < sinceSeq && newest >= 0; await pause()) {
-      if (performance.now() - started < BEHIND_MS) continue;
+      if (performance.now() - started < CATCH_UP_TIMEOUT_MS) continue;
       return { code: 'unavailable', message: 'This server is behind the stream; subscribe again in a few seconds.' };
     }
-    return asked;
+    return requested;
   }
   if (lookbackMs !== null && sinceSeq < hub.head) {
     const offset = await history.offsetAfterTime(deps.nowMs() - lookbackMs);
@@ -44,9 +44,9 @@ export async function startOfSeq(
       return { afterSeq: first - 1, warnings: [warning] };
     }
   }
-  if (recent.floorSeq <= sinceSeq) return asked;
+  if (recent.floorSeq <= sinceSeq) return requested;
   const earliest = (await history.earliest())?.event.seq ?? null;
-  if (earliest === null || earliest <= sinceSeq + 1) return asked;
+  if (earliest === null || earliest <= sinceSeq + 1) return requested;
   const message = `since_seq ${sinceSeq} is no longer retained: the earliest event is ${earliest}`;
   return { code: 'since_seq_unavailable', message, earliest_seq: earliest };
 }

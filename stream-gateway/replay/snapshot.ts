@@ -1,6 +1,6 @@
 import type { Predicate } from '../filters/compile.js';
 import type { LiveEvent } from '../hub/live-event.js';
-import type { Gate } from './gate.js';
+import type { ConcurrencyLimiter } from './concurrency-limiter.js';
 import type { History } from './history.js';
 import type { RecentEvents } from './recent-events.js';
 
@@ -23,7 +23,7 @@ export interface Snapshots {
 }
 
 /** The newest of what is pushed, bounded by count and bytes. */
-function createNewest(maxEvents: number, maxBytes: number) {
+function createNewestBuffer(maxEvents: number, maxBytes: number) {
   let events: LiveEvent[] = [];
   let dropped = 0;
   let bytes = 0;
@@ -63,7 +63,7 @@ function toMessage(events: readonly LiveEvent[]): Buffer {
   return Buffer.concat(parts);
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * Snapshots look back over the newest `windowEvents` of the stream (`since`: as far as asked), from memory where it reaches and from the
@@ -73,11 +73,11 @@ export function createSnapshots(deps: {
   recent: RecentEvents;
   history: History;
   /** Reading the log is heavy: so many at once. */
-  gate: Gate;
+  readLimiter: ConcurrencyLimiter;
   windowEvents: number;
   maxBytes: number;
 }): Snapshots {
-  const { recent, history, gate, maxBytes } = deps;
+  const { recent, history, readLimiter, maxBytes } = deps;
 
   const newestSeq = () => (recent.size === 0 ? recent.floorSeq : recent.at(recent.size - 1).seq);
   const windowStart = () => newestSeq() - deps.windowEvents;
@@ -112,7 +112,7 @@ export function createSnapshots(deps: {
           readTo = event.seq;
           visit(event);
         }
-        await turn();
+        await yieldToEventLoop();
         if (readTo >= recent.floorSeq) break;
       }
       if (next === before) break;
@@ -129,12 +129,12 @@ export function createSnapshots(deps: {
         // Looked through again only when events came meanwhile.
         if (found !== null) return () => (newestSeq() === seq ? found : lastInMemory(request.count, matches));
       }
-      const wanted: Predicate = byTime
+      const remaining: Predicate = byTime
         ? (event) => event.timestamp_ms > request.sinceMs && matches(event)
         : (event) => event.seq > windowStart() && matches(event);
-      const newest = createNewest(byTime ? Number.POSITIVE_INFINITY : request.count, maxBytes);
+      const newest = createNewestBuffer(byTime ? Number.POSITIVE_INFINITY : request.count, maxBytes);
       const visit = (event: LiveEvent) => {
-        if (wanted(event)) newest.push(event);
+        if (remaining(event)) newest.push(event);
       };
       const offset = byTime ? await history.offsetAfterTime(request.sinceMs) : await history.offsetAfter(windowStart());
       const first = await history.firstAt(offset);
@@ -142,7 +142,7 @@ export function createSnapshots(deps: {
       let readTo = first === null ? -1 : first.event.seq - 1;
       if (first !== null && readTo < recent.floorSeq) {
         const start = readTo;
-        readTo = await gate.run(() => readLog(offset, start, visit));
+        readTo = await readLimiter.run(() => readLog(offset, start, visit));
       }
       return () => {
         if (first !== null && readTo < recent.floorSeq) return null;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { activityOfBlock } from '../../processors/activity/block-activity.js';
+import { computeBlockActivity } from '../../processors/activity/block-activity.js';
 import { conditionEventsTable, conditionRows } from '../../processors/activity/condition-rows.js';
 import { createTokens } from '../../processors/activity/tokens.js';
-import { averagePrice, type Holding, newHolding } from '../../processors/positions/account.js';
-import { applyActivity } from '../../processors/positions/apply.js';
+import { applyActivity } from '../../processors/positions/apply-activity.js';
+import { averagePrice, createHolding, type Holding } from '../../processors/positions/holding.js';
 import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { Fraction, ZERO } from './fraction.js';
 import { history, play } from './steps.js';
-import { World } from './world.js';
+import { ScriptedVenue } from './world.js';
 
 const tokens = createTokens();
 /** Dollars of an amount with 18 decimals, and of one with 6. */
@@ -22,14 +22,14 @@ interface Accounts {
 }
 
 /** The blocks' activity, folded wallet by wallet in the given order of wallets: positions must not depend on it. */
-function account(world: World, order: readonly string[]): Accounts {
+function account(world: ScriptedVenue, order: readonly string[]): Accounts {
   const memory = new Map<string, ActivityState>();
   const state = {
     get: (id: string) => memory.get(id),
     set: (id: string, value: ActivityState) => void memory.set(id, value),
   };
   const activity = world.blocks.flatMap((facts) => {
-    const made = activityOfBlock(facts, tokens, state);
+    const made = computeBlockActivity(facts, tokens, state);
     expect(made.problems).toEqual([]);
     return made.activity;
   });
@@ -40,9 +40,9 @@ function account(world: World, order: readonly string[]): Accounts {
       if (one.wallet !== wallet) continue;
       const keyOf = (token: string) => `${wallet} ${token}`;
       const made = applyActivity(one, {
-        known: (token) => holdings.get(keyOf(token)),
-        of(token) {
-          const found = holdings.get(keyOf(token)) ?? newHolding(wallet, token, one.timestamp_ms);
+        get: (token) => holdings.get(keyOf(token)),
+        getOrCreate(token) {
+          const found = holdings.get(keyOf(token)) ?? createHolding(wallet, token, one.timestamp_ms);
           holdings.set(keyOf(token), found);
           return found;
         },
@@ -54,18 +54,18 @@ function account(world: World, order: readonly string[]): Accounts {
 }
 
 /** Every position equals the naive one: shares exactly, dollars but for the last of 18 decimals per record. */
-function expectSame(world: World, { holdings }: Accounts): void {
+function expectSame(world: ScriptedVenue, { holdings }: Accounts): void {
   const slack = Fraction.of(4 * (world.steps + 1), 10n ** 18n);
   const near = (what: string, ours: Fraction, theirs: Fraction) => {
     const difference = ours.compare(theirs) < 0 ? theirs.minus(ours) : ours.minus(theirs);
     expect(difference.compare(slack) <= 0, `${what}: ${ours.n}/${ours.d} v ${theirs.n}/${theirs.d}`).toBe(true);
   };
-  for (const key of new Set([...world.books.entries.keys(), ...holdings.keys()])) {
+  for (const key of new Set([...world.ledger.entries.keys(), ...holdings.keys()])) {
     const [wallet = '', token = ''] = key.split(' ');
-    const ours = holdings.get(key) ?? newHolding(wallet, token, 0);
-    const theirs = world.books.sheet(wallet, token);
+    const ours = holdings.get(key) ?? createHolding(wallet, token, 0);
+    const theirs = world.ledger.sheet(wallet, token);
     expect(units(ours.size), `${key} held`).toEqual(theirs.held);
-    expect(units(ours.received), `${key} received`).toEqual(theirs.gifts);
+    expect(units(ours.received), `${key} received`).toEqual(theirs.untrackedShares);
     expect(units(ours.bought), `${key} bought`).toEqual(theirs.bought);
     near(`${key} cost`, fine(ours.cost), theirs.costOfHeld);
     near(`${key} realized`, fine(ours.realized), theirs.realized);
@@ -74,7 +74,7 @@ function expectSame(world: World, { holdings }: Accounts): void {
   }
   for (const wallet of world.wallets) {
     const fees = [...holdings.values()].filter((one) => one.wallet === wallet).reduce((sum, one) => sum + one.fees, 0n);
-    expect(units(fees)).toEqual(world.books.fees.get(wallet) ?? ZERO);
+    expect(units(fees)).toEqual(world.ledger.fees.get(wallet) ?? ZERO);
   }
 }
 
@@ -85,7 +85,7 @@ describe('weighted average accounting', () => {
     fc.assert(
       fc.property(history(true), fc.boolean(), fc.boolean(), fc.boolean(), (steps, strict, unlogged, countLogged) => {
         const options = { wallets: 4, plain: 2, questions: 4, unlogged, countLogged };
-        const world = play(new World(strict, options), steps);
+        const world = play(new ScriptedVenue(strict, options), steps);
         const accounts = account(world, world.wallets);
         expectSame(world, accounts);
         expect(account(world, [...world.wallets].reverse()).holdings).toEqual(accounts.holdings);
@@ -97,7 +97,7 @@ describe('weighted average accounting', () => {
   it('holds what the chain holds where nobody gives what they do not have', () => {
     fc.assert(
       fc.property(history(true), (steps) => {
-        const world = play(new World(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3 }), steps);
         const { holdings } = account(world, world.wallets);
         for (const [key, balance] of world.balances) {
           const holding = holdings.get(key);
@@ -111,7 +111,7 @@ describe('weighted average accounting', () => {
   it('cash in less cash out plus marked value is the total profit of each wallet', () => {
     fc.assert(
       fc.property(history(false), fc.array(fc.integer({ min: 0, max: 100 })), (steps, marks) => {
-        const world = play(new World(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3 }), steps);
         const { holdings, events } = account(world, world.wallets);
         for (const wallet of world.wallets) {
           const own = [...holdings.values()].filter((one) => one.wallet === wallet);
@@ -146,7 +146,7 @@ describe('weighted average accounting', () => {
   it('open interest is the collateral that is locked, and the makers fills are the volume', () => {
     fc.assert(
       fc.property(history(true), (steps) => {
-        const world = play(new World(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3 }), steps);
         const { events, activity } = account(world, world.wallets);
         const conditionOf = new Map(
           world.markets.flatMap((market) => market.tokens.map((token) => [token, market.condition] as const)),
@@ -177,7 +177,7 @@ describe('weighted average accounting', () => {
     ['0.75', 3, 5, '0.125'],
     ['0.73', 1, 6, '0.146'],
   ])('a conversion at an average NO price of %s, %i of %i questions, makes YES at %s', (no, n, q, yes) => {
-    const world = new World(true, { wallets: 2, plain: 0, questions: q });
+    const world = new ScriptedVenue(true, { wallets: 2, plain: 0, questions: q });
     const cents = BigInt(Math.round(Number(no) * 100));
     // Wallet 1 makes full sets and sells NO to wallet 0.
     for (let market = 0; market < n; market++) {
@@ -197,7 +197,7 @@ describe('weighted average accounting', () => {
   });
 
   it('a redemption of an odd amount at one half pays whole base units per outcome, as the contract does', () => {
-    const world = new World(true, { wallets: 2, plain: 1, questions: 1 });
+    const world = new ScriptedVenue(true, { wallets: 2, plain: 1, questions: 1 });
     world.set('split', 0, 0, 12_345n);
     world.endTransaction();
     world.resolve(0, 1n);
@@ -214,7 +214,7 @@ describe('weighted average accounting', () => {
   });
 
   it('a conversion whose questions no record tells moves the NO shares at cost and says so', () => {
-    const world = new World(true, { wallets: 2, plain: 0, questions: 3, countLogged: false });
+    const world = new ScriptedVenue(true, { wallets: 2, plain: 0, questions: 3, countLogged: false });
     world.set('split', 0, 0, 4_000_000n);
     world.endTransaction();
     world.convert(1, 0, 4_000_000n, false);

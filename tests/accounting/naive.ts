@@ -14,7 +14,7 @@ type Entry =
 
 export interface Sheet {
   readonly held: Fraction;
-  readonly gifts: Fraction;
+  readonly untrackedShares: Fraction;
   readonly average: Fraction;
   readonly costOfHeld: Fraction;
   readonly realized: Fraction;
@@ -29,7 +29,7 @@ export interface Sheet {
 /** Replays one position's entries. */
 export function sheetOf(entries: readonly Entry[]): Sheet {
   let held = ZERO;
-  let gifts = ZERO;
+  let untrackedShares = ZERO;
   // The average is over everything bought, the shares kept as a fee included.
   let counted = ZERO;
   let average = ZERO;
@@ -40,7 +40,7 @@ export function sheetOf(entries: readonly Entry[]): Sheet {
   let cash = ZERO;
   for (const entry of entries) {
     if (entry.kind === 'gift') {
-      gifts = gifts.plus(entry.shares);
+      untrackedShares = untrackedShares.plus(entry.shares);
       continue;
     }
     if (entry.kind === 'in') {
@@ -55,12 +55,12 @@ export function sheetOf(entries: readonly Entry[]): Sheet {
     // What is given away goes from the gifts first, what is sold from what was bought.
     let rest = entry.shares;
     if (entry.price === 'given away') {
-      const fromGifts = min(rest, gifts);
-      gifts = gifts.minus(fromGifts);
+      const fromGifts = min(rest, untrackedShares);
+      untrackedShares = untrackedShares.minus(fromGifts);
       rest = rest.minus(fromGifts);
     }
     const own = min(rest, held);
-    gifts = gifts.minus(min(rest.minus(own), gifts));
+    untrackedShares = untrackedShares.minus(min(rest.minus(own), untrackedShares));
     if (own.isZero()) continue;
     if (entry.price === 'given away') givenAway = givenAway.plus(own.times(average));
     else if (entry.price !== 'at cost') {
@@ -74,11 +74,21 @@ export function sheetOf(entries: readonly Entry[]): Sheet {
       counted = ZERO;
     }
   }
-  return { held, gifts, average, costOfHeld: counted.times(average), realized, feeLoss, givenAway, bought, cash };
+  return {
+    held,
+    untrackedShares,
+    average,
+    costOfHeld: counted.times(average),
+    realized,
+    feeLoss,
+    givenAway,
+    bought,
+    cash,
+  };
 }
 
 /** Wallets' positions as lists of entries; shares and dollars are whole units. */
-export class NaiveBooks {
+export class NaiveLedger {
   readonly entries = new Map<string, Entry[]>();
   readonly fees = new Map<string, Fraction>();
 
@@ -118,7 +128,7 @@ export class NaiveBooks {
   /** `shares` null: everything. The contract pays whole base units per outcome and keeps the rest. */
   redeem(wallet: string, token: string, shares: Fraction | null, ratio: Fraction): void {
     const sheet = this.sheet(wallet, token);
-    const given = shares ?? sheet.held.plus(sheet.gifts);
+    const given = shares ?? sheet.held.plus(sheet.untrackedShares);
     if (given.isZero()) return;
     const exact = given.times(ratio).times(UNITS);
     const paid = Fraction.of(exact.n / exact.d).over(UNITS);
@@ -149,7 +159,7 @@ export class NaiveBooks {
         const left = this.sheet(wallet, token);
         const own = min(rest, left.held);
         const list = this.list(wallet, token);
-        if (!own.isZero()) list.push(...givenAwayKeepingGifts(left.gifts, own));
+        if (!own.isZero()) list.push(...giveAwayTrackedShares(left.untrackedShares, own));
         if (!rest.minus(own).isZero()) list.push({ kind: 'out', shares: rest.minus(own), price: 'given away' });
       }
     }
@@ -163,7 +173,7 @@ export class NaiveBooks {
 }
 
 /** Bought shares given away while gifts stay: the gifts are put aside and back. */
-function givenAwayKeepingGifts(gifts: Fraction, own: Fraction): Entry[] {
+function giveAwayTrackedShares(gifts: Fraction, own: Fraction): Entry[] {
   if (gifts.isZero()) return [{ kind: 'out', shares: own, price: 'given away' }];
   return [
     { kind: 'out', shares: gifts.plus(own), price: 'given away' },

@@ -3,7 +3,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { decodeBlock } from '../../ingest/chain/decode/index.js';
 import { createRecordedChainSource } from '../../ingest/chain/recorded/recorded-source.js';
 import { createSteppingClock, openRecording } from '../../ingest/shared/recorded/index.js';
-import { activityOfBlock } from '../../processors/activity/block-activity.js';
+import { computeBlockActivity } from '../../processors/activity/block-activity.js';
 import { createTokens } from '../../processors/activity/tokens.js';
 import type { ActivityState, WalletActivity } from '../../schemas/types.gen.js';
 
@@ -26,6 +26,6 @@ export async function recordedActivity(): Promise<readonly WalletActivity[]> {
   const range = await source.historyRange(null, signal);
   if (range === null) throw new Error('the recording has no history');
   for await (const block of source.history(range, signal))
-    activity.push(...activityOfBlock(decodeBlock(block).events, tokens, state).activity);
+    activity.push(...computeBlockActivity(decodeBlock(block).events, tokens, state).activity);
   return activity;
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Maker, World } from './world.js';
+import type { Maker, ScriptedVenue } from './world.js';
 
 /** Something that happens at the venue. */
-export type Step = (world: World) => void;
+export type Step = (world: ScriptedVenue) => void;
 const small = fc.integer({ min: 0, max: 7 });
 /** Even, so that halves of it are whole base units. */
 const amount = fc.integer({ min: 1, max: 200_000_000 }).map((n) => BigInt(n) * 2n);
@@ -74,7 +74,7 @@ export const history = (transfers: boolean) =>
   );
 
 /** The world after these steps. */
-export function play(world: World, steps: readonly (readonly [Step, boolean])[]): World {
+export function play(world: ScriptedVenue, steps: readonly (readonly [Step, boolean])[]): ScriptedVenue {
   for (const [step, ends] of steps) {
     step(world);
     world.endTransaction();

@@ -3,7 +3,7 @@ import { conditionId, negRiskQuestionId, tokenPair } from '../../schemas/primiti
 import { addresses } from '../../schemas/primitives/venue.js';
 import type { Trade } from '../../schemas/types.gen.js';
 import { Fraction, ZERO } from './fraction.js';
-import { NaiveBooks } from './naive.js';
+import { NaiveLedger } from './naive.js';
 
 /**
  * A small exchange that is played by a script of numbers: it moves balances as the contracts would, writes the facts a chain would hold, and enters
@@ -42,8 +42,8 @@ export interface Maker {
   readonly opposite: boolean;
 }
 
-export class World {
-  readonly books = new NaiveBooks();
+export class ScriptedVenue {
+  readonly ledger = new NaiveLedger();
   readonly blocks: AnyEvent[][] = [];
   readonly markets: Market[] = [];
   readonly wallets: string[];
@@ -96,7 +96,7 @@ export class World {
     return this.markets.filter((market) => market.negRisk);
   }
 
-  private place() {
+  private logPosition() {
     return {
       id: `${hex(this.tx, 32)}-${this.logIndex}`,
       block_number: this.number,
@@ -108,7 +108,7 @@ export class World {
   }
 
   private emit(kind: AnyEvent['kind'], rest: object): void {
-    this.block.push({ kind, value: { ...this.place(), ...rest } } as AnyEvent);
+    this.block.push({ kind, value: { ...this.logPosition(), ...rest } } as AnyEvent);
   }
 
   endTransaction(): void {
@@ -231,8 +231,8 @@ export class World {
       this.move(wallet, one.token, sign * amount);
       this.pay(wallet, -sign * usdc);
       this.volume += usdc;
-      if (side === 'BUY') this.books.buy(wallet, one.token, shares(amount), shares(usdc), ZERO);
-      else this.books.sell(wallet, one.token, shares(amount), shares(usdc));
+      if (side === 'BUY') this.ledger.buy(wallet, one.token, shares(amount), shares(usdc), ZERO);
+      else this.ledger.sell(wallet, one.token, shares(amount), shares(usdc));
       if (one.token === other) this.lock(market.condition, sign * amount);
     }
     const [usdc, amount] = buying ? [gave, got] : [got, gave];
@@ -254,9 +254,9 @@ export class World {
     }
     this.move(taker, token, buying ? amount - shareFee : -amount);
     this.pay(taker, (buying ? -usdc : usdc) - (shareFee > 0n ? 0n : fee));
-    if (shareFee === 0n) this.books.fee(taker, shares(fee));
-    if (buying) this.books.buy(taker, token, shares(amount), shares(usdc), shares(shareFee));
-    else this.books.sell(taker, token, shares(amount), shares(usdc));
+    if (shareFee === 0n) this.ledger.fee(taker, shares(fee));
+    if (buying) this.ledger.buy(taker, token, shares(amount), shares(usdc), shares(shareFee));
+    else this.ledger.sell(taker, token, shares(amount), shares(usdc));
   }
 
   set(kind: 'split' | 'merge', marketIndex: number, who: number, amount: bigint): void {
@@ -273,7 +273,7 @@ export class World {
     for (const token of market.tokens) this.move(wallet, token, sign * amount);
     this.pay(wallet, -sign * amount);
     this.lock(market.condition, sign * amount);
-    this.books[kind](wallet, market.tokens, shares(amount));
+    this.ledger[kind](wallet, market.tokens, shares(amount));
   }
 
   resolve(marketIndex: number, first: bigint): void {
@@ -291,7 +291,7 @@ export class World {
   }
 
   /** Redeems all of both outcomes. `told`: the log tells the amounts. */
-  redeem(marketIndex: number, who: number, told: boolean): void {
+  redeem(marketIndex: number, who: number, amountsLogged: boolean): void {
     const market = this.markets[marketIndex % this.markets.length] as Market;
     const wallet = this.wallets[who % this.wallets.length] as string;
     const { payouts, tokens } = market;
@@ -303,7 +303,7 @@ export class World {
       collateral_token: market.collateral,
       condition_id: market.condition,
       index_sets: [1, 2],
-      amounts: told ? amounts : null,
+      amounts: amountsLogged ? amounts : null,
       payout,
       source: null,
     });
@@ -311,15 +311,15 @@ export class World {
     this.pay(wallet, payout);
     this.lock(market.condition, -payout);
     const given = amounts.filter((amount) => amount > 0n).length;
-    const solvable = payout === 0n || (told && (given === 1 || amounts[0] !== amounts[1]));
+    const solvable = payout === 0n || (amountsLogged && (given === 1 || amounts[0] !== amounts[1]));
     for (const [i, token] of tokens.entries()) {
-      const amount = told ? shares(amounts[i] as bigint) : null;
+      const amount = amountsLogged ? shares(amounts[i] as bigint) : null;
       if (market.resolutionLogged || solvable)
-        this.books.redeem(wallet, token, amount, Fraction.of(payouts[i] as bigint, 2));
+        this.ledger.redeem(wallet, token, amount, Fraction.of(payouts[i] as bigint, 2));
       else {
-        const sheet = this.books.sheet(wallet, token);
-        const all = amount ?? sheet.held.plus(sheet.gifts);
-        if (!all.isZero()) this.books.send(wallet, token, all);
+        const sheet = this.ledger.sheet(wallet, token);
+        const all = amount ?? sheet.held.plus(sheet.untrackedShares);
+        if (!all.isZero()) this.ledger.send(wallet, token, all);
       }
     }
   }
@@ -347,10 +347,10 @@ export class World {
       this.lock(market.condition, -(i < Number(released % BigInt(given.length)) ? each + 1n : each));
     });
     if (!this.countLogged && !toldCount) {
-      for (const market of given) this.books.send(wallet, market.tokens[1], shares(amount));
+      for (const market of given) this.ledger.send(wallet, market.tokens[1], shares(amount));
       return;
     }
-    this.books.convert(
+    this.ledger.convert(
       wallet,
       given.map((market) => market.tokens[1]),
       made.map((market) => market.tokens[0]),
@@ -373,7 +373,7 @@ export class World {
     });
     this.move(a, token, -amount);
     this.move(b, token, amount);
-    this.books.send(a, token, shares(amount));
-    this.books.receive(b, token, shares(amount));
+    this.ledger.send(a, token, shares(amount));
+    this.ledger.receive(b, token, shares(amount));
   }
 }

@@ -16,7 +16,7 @@ const HOURS = 60;
 
 let engine: TestClickHouse;
 let tables: Tables;
-let asked: Sql[] = [];
+let sqlTexts: Sql[] = [];
 
 beforeAll(async () => {
   engine = await startTestClickHouse();
@@ -32,7 +32,7 @@ beforeAll(async () => {
   tables = {
     ...live,
     rows: <Row>(sql: Sql) => {
-      asked.push(sql);
+      sqlTexts.push(sql);
       return live.rows<Row>(sql);
     },
   };
@@ -62,7 +62,7 @@ it.each([
       let edge: number | null = null;
       const walked: number[][] = [];
       for (let pages = 0; pages < 100; pages++) {
-        asked = [];
+        sqlTexts = [];
         const page = await readCandles(tables, {
           ...query,
           limit,

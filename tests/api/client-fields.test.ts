@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { activityOf, fillAccounts, insertAccounts } from '../support/positions.js';
+import { activityOf, insertAccounts, insertVenueAccounts } from '../support/positions.js';
 import { eventRow } from '../support/rows.js';
-import { alice, builder, carol, comboYes, fillWorld, snow, snowYes, T } from '../support/world.js';
+import { alice, builder, carol, comboYes, insertVenue, snow, snowYes, T } from '../support/venue.js';
 
 /** What clients written for this contract read, by its types; nothing here comes from the routes' own schemas. */
 const types = {
@@ -35,8 +35,8 @@ const units = (usd: number) => BigInt(Math.round(usd * 1e6));
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('enterprise');
-  await fillWorld(api.clickhouse);
-  await fillAccounts(api.clickhouse);
+  await insertVenue(api.clickhouse);
+  await insertVenueAccounts(api.clickhouse);
   const combo = { wallet: carol, tokens: [comboYes], exchange_version: 3 };
   await insertAccounts(api.clickhouse, [
     activityOf({ ...combo, block_number: 104, action: 'BUY', amounts: [units(80)], usdc: units(10) }),

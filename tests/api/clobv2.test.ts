@@ -8,8 +8,8 @@ import {
   carol,
   fillId,
   fills,
-  fillWorld,
   hail,
+  insertVenue,
   negRiskMarket,
   order,
   rain,
@@ -19,7 +19,7 @@ import {
   snowYes,
   T,
   tx,
-} from '../support/world.js';
+} from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -27,7 +27,7 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('starter');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
 });
 afterAll(() => api.stop());
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { everyFill, type FillFilter } from '../../api/fills/filter.js';
-import { createReads, type Reads } from '../../api/reads.js';
+import { allFills, type FillFilter } from '../../api/fills/filter.js';
+import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -37,8 +37,8 @@ const fills: readonly Fill[] = Array.from({ length: FILLS }, (_, n) => {
 });
 
 let engine: TestClickHouse;
-let reads: Reads;
-let asked = 0;
+let readers: Readers;
+let statementCount = 0;
 
 beforeAll(async () => {
   engine = await startTestClickHouse();
@@ -64,10 +64,10 @@ beforeAll(async () => {
   );
   const live = createClickHouseTables(engine.client);
   const rows: typeof live.rows = (sql) => {
-    asked++;
+    statementCount++;
     return live.rows(sql);
   };
-  reads = createReads({ tables: { ...live, rows }, nowMs: () => (T + 1_000) * 1000 });
+  readers = createReaders({ tables: { ...live, rows }, nowMs: () => (T + 1_000) * 1000 });
 }, 60_000);
 afterAll(() => engine.stop());
 
@@ -108,8 +108,8 @@ it('reads the same pages whether rare rows are left out by the tables or afterwa
       choice<'asc' | 'desc'>('asc', 'desc'),
       async (some, limit, offset, order) => {
         // Without wallets a role means nothing.
-        const filter: FillFilter = { ...everyFill, ...some, role: some.wallets === null ? null : some.role };
-        const page = await reads.fills.fills(filter, { order, limit, offset }, null);
+        const filter: FillFilter = { ...allFills, ...some, role: some.wallets === null ? null : some.role };
+        const page = await readers.fills.fills(filter, { order, limit, offset }, null);
         const all = expected(filter);
         const wanted = order === 'asc' ? all : all.toReversed();
         expect(page.rows.map((row) => `${row.block_number}-${row.log_index}`)).toEqual(
@@ -124,9 +124,9 @@ it('reads the same pages whether rare rows are left out by the tables or afterwa
 
 it('asks one statement for a page that lost no row, two for a full one that did', async () => {
   const asks = async (some: Partial<FillFilter>, order: 'asc' | 'desc', limit: number) => {
-    asked = 0;
-    await reads.fills.fills({ ...everyFill, wallets: ['0xb'], ...some }, { order, limit, offset: 0 }, null);
-    return asked;
+    statementCount = 0;
+    await readers.fills.fills({ ...allFills, wallets: ['0xb'], ...some }, { order, limit, offset: 0 }, null);
+    return statementCount;
   };
   expect(await asks({ role: 'maker', versions: { min: 1, max: 3 } }, 'desc', 10)).toBe(1);
   // The newest ones are all fills with itself.

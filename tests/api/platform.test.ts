@@ -1,8 +1,8 @@
 import { request as rawRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tableGroups } from '../../api/readiness/groups.js';
+import { tableGroups } from '../../api/readiness/table-groups.js';
 import { RetryableError } from '../../infra/errors.js';
-import { hashKey, newRawKey } from '../../schemas/keys.js';
+import { hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 
 /** 2027-05-22T15:40:00Z. */
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const answerOf = async (path: string, key: string | null = null, headers: Record<string, string> = {}) => {
+const responseOf = async (path: string, key: string | null = null, headers: Record<string, string> = {}) => {
   const { status, body } = await api.get(path, key, headers);
   return { status, body };
 };
@@ -28,18 +28,18 @@ describe('keys', () => {
   };
 
   it('asks for a key and tells malformed from unknown', async () => {
-    expect(await answerOf(CANDLES)).toEqual(V1_MISSING);
-    expect(await answerOf(CANDLES, 'nonsense')).toEqual(V1_MISSING);
-    expect(await answerOf(CANDLES, `odds_live_${'A'.repeat(32)}`)).toEqual(V1_MISSING);
-    expect(await answerOf(CANDLES, newRawKey())).toEqual({
+    expect(await responseOf(CANDLES)).toEqual(V1_MISSING);
+    expect(await responseOf(CANDLES, 'nonsense')).toEqual(V1_MISSING);
+    expect(await responseOf(CANDLES, `odds_live_${'A'.repeat(32)}`)).toEqual(V1_MISSING);
+    expect(await responseOf(CANDLES, newRawKey())).toEqual({
       status: 403,
       body: { error: 'Invalid or inactive API key.' },
     });
-    expect(await answerOf('/v3/trades')).toEqual({
+    expect(await responseOf('/v3/trades')).toEqual({
       status: 401,
       body: { error: 'missing or invalid API key: use the x-api-key header, Authorization: Bearer or ?key=' },
     });
-    expect(await answerOf('/v3/trades', newRawKey())).toEqual({
+    expect(await responseOf('/v3/trades', newRawKey())).toEqual({
       status: 403,
       body: { error: 'invalid or inactive API key' },
     });
@@ -68,7 +68,7 @@ describe('keys', () => {
     expect((await api.get(CANDLES, key)).status).toBe(200);
     const accountId = api.metered.at(-1)?.caller.accountId ?? '';
     await api.send({ 'oddstream.RevokeKey': { account_id: accountId, key_hash: hashKey(key) } });
-    expect(await answerOf(CANDLES, key)).toEqual({ status: 403, body: { error: 'Invalid or inactive API key.' } });
+    expect(await responseOf(CANDLES, key)).toEqual({ status: 403, body: { error: 'Invalid or inactive API key.' } });
     expect((await api.get(CANDLES, sibling)).status).toBe(200);
   });
 
@@ -259,7 +259,7 @@ describe('POST /v1/keys', () => {
 });
 
 /** fetch sets Host and Sec-Fetch-* itself. */
-const answerTo = (options: { path: string; method?: string; headers: Record<string, string>; body?: string }) =>
+const rawResponse = (options: { path: string; method?: string; headers: Record<string, string>; body?: string }) =>
   new Promise<{ status: number | undefined; body: string; headers: Record<string, unknown> }>((resolve, reject) => {
     const { hostname, port } = new URL(api.url);
     const { body: sent, ...rest } = options;
@@ -281,7 +281,7 @@ describe('requests of web pages', () => {
     const key = await api.key('enterprise');
     for (const path of ['/', '/docs', '/openapi.json', '/healthz', '/v1/status', '/v3/trades', '/nothing']) {
       const headers = { host: 'attacker.example:8080', 'sec-fetch-site': 'same-origin', 'x-api-key': key };
-      const { status, body, headers: given } = await answerTo({ path, headers });
+      const { status, body, headers: given } = await rawResponse({ path, headers });
       expect([path, status, JSON.parse(body), given['access-control-allow-origin']]).toEqual([
         path,
         403,
@@ -296,7 +296,7 @@ describe('requests of web pages', () => {
   it.each(['localhost:8080', 'app.localhost', '127.0.0.1', '192.0.2.7:80', '[::1]:8080', 'api.test', 'API.test.:443'])(
     'that name us %s are answered',
     async (host) => {
-      expect((await answerTo({ path: '/healthz', headers: { host } })).status).toBe(200);
+      expect((await rawResponse({ path: '/healthz', headers: { host } })).status).toBe(200);
     },
   );
 
@@ -313,7 +313,7 @@ describe('requests of web pages', () => {
     const before = api.log.all('accounts.commands').length;
     const own = { host: 'localhost:8080', 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.60' };
     const sent = { path: '/v1/keys', method: 'POST', body: '{}' };
-    const answer = await answerTo({ ...sent, headers: { ...own, ...headers } });
+    const answer = await rawResponse({ ...sent, headers: { ...own, ...headers } });
     expect([answer.status, JSON.parse(answer.body)]).toEqual([403, error]);
     expect(api.log.all('accounts.commands')).toHaveLength(before);
   });
@@ -321,7 +321,7 @@ describe('requests of web pages', () => {
   it('of our own make keys, also behind a proxy that rewrites Host', async () => {
     const post = (host: string, origin: string, ip: string) => {
       const headers = { host, origin, 'content-type': 'application/json', 'x-forwarded-for': ip };
-      return answerTo({ path: '/v1/keys', method: 'POST', body: '{}', headers });
+      return rawResponse({ path: '/v1/keys', method: 'POST', body: '{}', headers });
     };
     expect((await post('localhost:8080', 'http://localhost:8080', '198.51.100.61')).status).toBe(201);
     expect((await post('10.0.0.9:8080', 'http://api.test', '198.51.100.62')).status).toBe(201);
@@ -329,7 +329,7 @@ describe('requests of web pages', () => {
 
   it('of other sites may link to our pages, not load or read them', async () => {
     const page = (headers: Record<string, string>) =>
-      answerTo({ path: '/app', headers: { host: 'localhost:8080', ...headers } });
+      rawResponse({ path: '/app', headers: { host: 'localhost:8080', ...headers } });
     const cross = { 'sec-fetch-site': 'cross-site' };
     expect((await page({ ...cross, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' })).status).toBe(200);
     expect((await page({ ...cross, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' })).status).toBe(403);
@@ -347,7 +347,7 @@ describe('requests of web pages', () => {
       'x-api-key': await api.key('enterprise'),
     };
     for (const path of ['/v3/trades', '/openapi.json', '/asyncapi.json', '/healthz']) {
-      const answer = await answerTo({ path, headers });
+      const answer = await rawResponse({ path, headers });
       expect([path, answer.status, answer.headers['access-control-allow-origin']]).toEqual([path, 200, '*']);
     }
   });
@@ -372,22 +372,22 @@ describe('health and status', () => {
       history_loaded: true,
       tables: tableGroups.map((table) => expect.objectContaining({ table, state: 'loaded', percent: 100 })),
     };
-    expect(await answerOf('/readyz')).toEqual({
+    expect(await responseOf('/readyz')).toEqual({
       status: 503,
       body: { ...base, node_connected: false, error: 'chain source not started' },
     });
     await api.reportSource({ connected: false });
-    expect(await answerOf('/readyz')).toMatchObject({ status: 503, body: { error: 'chain source disconnected' } });
+    expect(await responseOf('/readyz')).toMatchObject({ status: 503, body: { error: 'chain source disconnected' } });
     await api.reportSource({ connected: true });
-    expect(await answerOf('/readyz')).toEqual({ status: 200, body: base });
-    api.trouble.reachable = false;
-    expect(await answerOf('/readyz')).toEqual({
+    expect(await responseOf('/readyz')).toEqual({ status: 200, body: base });
+    api.faults.reachable = false;
+    expect(await responseOf('/readyz')).toEqual({
       status: 503,
       body: { ...base, redis_connected: false, tables_connected: false, error: 'tables unreachable' },
     });
-    api.trouble.reachable = true;
+    api.faults.reachable = true;
     api.clock.nowMs = NOW + 20_001;
-    expect(await answerOf('/readyz')).toMatchObject({
+    expect(await responseOf('/readyz')).toMatchObject({
       status: 503,
       body: { node_connected: false, error: 'chain source silent' },
     });
@@ -401,7 +401,7 @@ describe('health and status', () => {
     await api.reportGateway('one', { connections: 7, firehoses: 4 });
     await api.reportGateway('two', { connections: 5, firehoses: 0 });
     await api.reportSource({ source: 'oracle', head: null, finalized: null, last_event_ms: null, progress: null });
-    expect((await answerOf('/v1/status')).status).toBe(401);
+    expect((await responseOf('/v1/status')).status).toBe(401);
     const { status, body } = await api.get('/v1/status', key);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -481,12 +481,12 @@ describe('health and status', () => {
   it('still answers the status while the tables are away', async () => {
     const key = await api.key('free');
     api.clock.nowMs = NOW + 40_000;
-    api.trouble.tables = new RetryableError('down');
-    expect(await answerOf('/v1/status', key)).toMatchObject({
+    api.faults.tables = new RetryableError('down');
+    expect(await responseOf('/v1/status', key)).toMatchObject({
       status: 200,
       body: { tables_connected: false, state: { market_count: null, latest_block: null } },
     });
-    api.trouble.tables = null;
+    api.faults.tables = null;
     api.clock.nowMs = NOW;
   });
 });
@@ -494,21 +494,21 @@ describe('health and status', () => {
 describe('trouble', () => {
   it('answers 503 with Retry-After while the tables are away, 500 for a bug, each in its dialect', async () => {
     const key = await api.key('enterprise');
-    api.trouble.tables = new RetryableError('connection refused to 10.1.2.3');
+    api.faults.tables = new RetryableError('connection refused to 10.1.2.3');
     const away = await api.get('/v3/trades', key);
     expect([away.status, away.body, away.headers.get('retry-after')]).toEqual([
       503,
       { error: 'temporarily unavailable, retry shortly' },
       '2',
     ]);
-    expect(await answerOf('/v1/event/some', key)).toEqual({
+    expect(await responseOf('/v1/event/some', key)).toEqual({
       status: 503,
       body: { error: 'Service temporarily unavailable. Retry shortly.' },
     });
-    api.trouble.tables = new Error('SELECT secret FROM somewhere');
-    expect(await answerOf('/v3/trades', key)).toEqual({ status: 500, body: { error: 'internal error' } });
-    expect(await answerOf('/v1/event/some', key)).toEqual({ status: 500, body: { error: 'Internal server error.' } });
-    api.trouble.tables = null;
+    api.faults.tables = new Error('SELECT secret FROM somewhere');
+    expect(await responseOf('/v3/trades', key)).toEqual({ status: 500, body: { error: 'internal error' } });
+    expect(await responseOf('/v1/event/some', key)).toEqual({ status: 500, body: { error: 'Internal server error.' } });
+    api.faults.tables = null;
     await expect
       .poll(() => api.metered.slice(-4).map((request) => request.billable))
       .toEqual([false, false, false, false]);

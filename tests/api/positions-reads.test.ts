@@ -1,30 +1,35 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { formatPlace, type PnlPlace, parsePlace, placeOf } from '../../api/positions/events.sql.js';
-import { createReads, type Reads } from '../../api/reads.js';
+import {
+  formatPnlEventCursor,
+  type PnlEventCursor,
+  parsePnlEventCursor,
+  pnlEventCursorOf,
+} from '../../api/positions/pnl-events.sql.js';
+import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { migrations } from '../../processors/migrations.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { dave, fillAccounts } from '../support/positions.js';
-import { alice, bob, carol, fillWorld, rainYes, snow, snowNo, snowYes, T } from '../support/world.js';
+import { dave, insertVenueAccounts } from '../support/positions.js';
+import { alice, bob, carol, insertVenue, rainYes, snow, snowNo, snowYes, T } from '../support/venue.js';
 
 let engine: TestClickHouse;
-let reads: Reads;
+let readers: Readers;
 
 beforeAll(async () => {
   engine = await startTestClickHouse();
   await migrate({ client: engine.client, migrations, logger: silentLogger() });
-  await fillWorld(engine.client);
-  await fillAccounts(engine.client);
-  reads = createReads({ tables: createClickHouseTables(engine.client), nowMs: () => (T + 100) * 1000 });
+  await insertVenue(engine.client);
+  await insertVenueAccounts(engine.client);
+  readers = createReaders({ tables: createClickHouseTables(engine.client), nowMs: () => (T + 100) * 1000 });
 });
 afterAll(() => engine.stop());
 
 const usd = (units: bigint) => Number(units) / 1e6;
 
 it('tells every position of a wallet with its price', async () => {
-  const { value } = await reads.positions.ofWallet(alice, 1000);
+  const { value } = await readers.positions.ofWallet(alice, 1000);
   // 160 Yes for 64; 20 given away, 40 sold at 0.45 against 0.40. 10 Rain for 9, 9.9 of them paid out.
   expect(
     value.map((one) => [
@@ -41,7 +46,7 @@ it('tells every position of a wallet with its price', async () => {
     [snowYes, 100, 40, 42, 2, 2, 4, 'clob_mid'],
     [rainYes, 0, 0, 0, 0.99, 0, 0.99, 'settlement'],
   ]);
-  const [gift] = (await reads.positions.ofWallet(dave, 1000)).value;
+  const [gift] = (await readers.positions.ofWallet(dave, 1000)).value;
   expect(gift).toMatchObject({ size: 20_000_000n, received: 20_000_000n, currentValue: 8_400_000n, totalPnl: 0n });
 });
 
@@ -50,11 +55,11 @@ it('ranks holders by what they have made', async () => {
   // Yes: Alice 4; Bob 40 - 50 and 100 x (0.42 - 0.50); Carol and Dave 0. No: Bob 200 x 0.08; Carol 50 x -0.02.
   const ranked = [`${bob}-${snowNo}`, `${alice}-${snowYes}`, `${carol}-${snowYes}`, `${dave}-${snowYes}`];
   const worst = [`${carol}-${snowNo}`, `${bob}-${snowYes}`];
-  expect(await reads.positions.holderOrder(filter, 'total_pnl', 'desc')).toEqual([...ranked, ...worst]);
-  expect(await reads.positions.holderOrder({ ...filter, status: 'open', minSize: 50_000_001n }, 'size', 'asc')).toEqual(
-    [`${alice}-${snowYes}`, `${bob}-${snowYes}`, `${bob}-${snowNo}`],
-  );
-  const found = await reads.positions.byId([...worst, `${alice}-1`]);
+  expect(await readers.positions.rankedHolderIds(filter, 'total_pnl', 'desc')).toEqual([...ranked, ...worst]);
+  expect(
+    await readers.positions.rankedHolderIds({ ...filter, status: 'open', minSize: 50_000_001n }, 'size', 'asc'),
+  ).toEqual([`${alice}-${snowYes}`, `${bob}-${snowYes}`, `${bob}-${snowNo}`]);
+  const found = await readers.positions.byId([...worst, `${alice}-1`]);
   expect(found.map((one) => [one.wallet, usd(one.totalPnl)])).toEqual([
     [carol, -1],
     [bob, -18],
@@ -64,13 +69,13 @@ it('ranks holders by what they have made', async () => {
 it('reads long pages', async () => {
   const longest = (n: number) => `${10n ** 77n + BigInt(n)}`;
   const ids = Array.from({ length: 1000 }, (_, n) => `${alice}-${longest(n)}`);
-  const found = await reads.positions.byId([...ids, `${alice}-${snowYes}`]);
+  const found = await readers.positions.byId([...ids, `${alice}-${snowYes}`]);
   expect(found.map((one) => one.tokenId)).toEqual([snowYes]);
 });
 
 it('pages the events of a wallet from any place', async () => {
   const all = { wallet: alice, tokenIds: null, actions: null, afterS: null, beforeS: null, beyond: null, atMost: null };
-  const rows = await reads.positions.pnlEvents(all, { order: 'desc', limit: 100, offset: 0 });
+  const rows = await readers.positions.pnlEvents(all, { order: 'desc', limit: 100, offset: 0 });
   expect(rows.map((row) => [row.action, row.leg, usd(BigInt(row.cash)), usd(BigInt(row.realized_pnl))])).toEqual([
     ['REDEEM', 0, 9.9, 0.99],
     ['SELL', 0, 18, 2],
@@ -80,17 +85,19 @@ it('pages the events of a wallet from any place', async () => {
     ['BUY', 0, -20, 0],
     ['BUY', 0, -40, 0],
   ]);
-  const beyond = parsePlace(formatPlace(placeOf(rows[2] as (typeof rows)[0]))) as PnlPlace;
-  const rest = await reads.positions.pnlEvents({ ...all, beyond }, { order: 'desc', limit: 100, offset: 0 });
+  const beyond = parsePnlEventCursor(
+    formatPnlEventCursor(pnlEventCursorOf(rows[2] as (typeof rows)[0])),
+  ) as PnlEventCursor;
+  const rest = await readers.positions.pnlEvents({ ...all, beyond }, { order: 'desc', limit: 100, offset: 0 });
   expect(rest).toEqual(rows.slice(3));
-  const newer = await reads.positions.pnlEvents({ ...all, beyond }, { order: 'asc', limit: 1, offset: 0 });
+  const newer = await readers.positions.pnlEvents({ ...all, beyond }, { order: 'asc', limit: 1, offset: 0 });
   expect(newer).toEqual([rows[1], rows[0]]);
   const sold = { ...all, actions: ['SELL'], tokenIds: [snowYes], afterS: T + 12, beforeS: T + 12 } as const;
-  expect(await reads.positions.pnlEvents(sold, { order: 'asc', limit: 9, offset: 0 })).toEqual([rows[1]]);
+  expect(await readers.positions.pnlEvents(sold, { order: 'asc', limit: 9, offset: 0 })).toEqual([rows[1]]);
 });
 
 it('knows what positions are about', async () => {
-  const found = await reads.outcomesOf([snowNo, rainYes, '999']);
+  const found = await readers.outcomesOf([snowNo, rainYes, '999']);
   expect(found.get(snowNo)).toMatchObject({
     conditionId: snow.conditionId,
     outcome: 'No',

@@ -14,10 +14,10 @@ const UNKNOWN = 'zzz';
 /** Routes whose callers are monitors and load balancers, which add parameters of their own. */
 const OPEN = ['/healthz', '/readyz'];
 const namesOf = (route: Route): string[] => [...Object.keys(route.query?.shape ?? {}), ...Object.keys(route.aliases)];
-const refusing = (): readonly Route[] => api.service.routes.filter((route) => !OPEN.includes(route.path));
+const strictRoutes = (): readonly Route[] => api.service.routes.filter((route) => !OPEN.includes(route.path));
 
 /** The error of a request that must answer 400; the next one comes a minute later, past every limit. */
-async function refusal(route: Route, query: string): Promise<string> {
+async function rejectionMessage(route: Route, query: string): Promise<string> {
   api.clock.nowMs += 60_000;
   const path = `${route.path.replace(/\{\w+\}/g, 'x')}?${query}`;
   const init = route.method === 'post' ? { method: 'POST', body: '{}' } : {};
@@ -28,12 +28,12 @@ async function refusal(route: Route, query: string): Promise<string> {
 }
 
 it('every route refuses an unknown parameter in the words of its group', async () => {
-  expect(refusing().length).toBeGreaterThan(75);
-  for (const route of refusing()) {
-    const sentences = ['root', 'v1', 'v2', 'v2x'].includes(route.family);
+  expect(strictRoutes().length).toBeGreaterThan(75);
+  for (const route of strictRoutes()) {
+    const sentences = ['root', 'v1', 'v2', 'v2x'].includes(route.apiGroup);
     const names = Object.keys(route.query?.shape ?? {}).join(', ');
     const advice = names === '' ? 'this endpoint takes none' : `use ${names}`;
-    expect(await refusal(route, `${UNKNOWN}=1`)).toBe(
+    expect(await rejectionMessage(route, `${UNKNOWN}=1`)).toBe(
       sentences
         ? `Unknown query parameter '${UNKNOWN}'. ${advice[0]?.toUpperCase()}${advice.slice(1)}`
         : `unknown query parameter '${UNKNOWN}': ${advice}`,
@@ -42,13 +42,13 @@ it('every route refuses an unknown parameter in the words of its group', async (
 });
 
 it('every route names the parameter that a name one letter off was meant for', async () => {
-  for (const route of refusing()) {
+  for (const route of strictRoutes()) {
     const names = namesOf(route);
     for (const name of [...names, 'key']) {
       const middle = Math.ceil(name.length / 2);
       const typo = `${name.slice(0, middle)}x${name.slice(middle)}`;
       expect(names).not.toContain(typo);
-      const error = await refusal(route, `${typo}=1`);
+      const error = await rejectionMessage(route, `${typo}=1`);
       // `minSize` and `min_size` are equally near.
       const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
       expect([route.path, plain(error)]).toEqual([

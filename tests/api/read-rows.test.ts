@@ -145,11 +145,11 @@ const TITLES = 100 * 256 * 2;
 /** Tokens of 100 conditions that the chain names. */
 const CHAIN_TOKENS = 100 * 256;
 /** Prices of a wallet's 300 positions: a granule of 256 each, and the newest fills of all tokens there are. */
-const HELD = 300 * 256 + 2_000;
+const PRICE_ROWS = 300 * 256 + 2_000;
 /** Of what 300 positions are about, spread over all 40,000 tokens, each small table once per statement: tokens, quotes, settlements, conditions. */
-const ABOUT = 8.5 * 2 * MARKETS;
+const METADATA_ROWS = 8.5 * 2 * MARKETS;
 /** Candles of both outcomes of what 300 positions were: a granule of 1024 each. */
-const MARKS = 100 * 1_024;
+const CANDLE_ROWS = 100 * 1_024;
 const W = wallet(7);
 const C = condition(3);
 const COMBO = ((3n << 248n) + (17n << 120n)).toString();
@@ -191,15 +191,15 @@ it.each<[string, number]>([
   [`/v3/tokens/${token(5)}`, RANGE],
   [`/v3/conditions/${C}`, RANGE],
   ['/v3/resolutions', RANGE + 2 * TITLES],
-  [`/v3/wallets/${W}`, RANGE + HELD],
+  [`/v3/wallets/${W}`, RANGE + PRICE_ROWS],
   [`/v3/wallets/${W}/combos/positions`, RANGE],
-  [`/v3/wallets/${W}/combos/summary`, RANGE + HELD],
+  [`/v3/wallets/${W}/combos/summary`, RANGE + PRICE_ROWS],
   [`/v3/wallets/${W}/combos/activity`, RANGE],
   [`/v3/wallets/${W}/combos/redemptions`, RANGE],
   ['/v3/positions?market_slug=market-3', 4 * RANGE],
   ['/v3/leaderboard?offset=9000', 2 * RANGE],
-  ['/v3/leaderboard?market_slug=market-3&limit=10', 2 * RANGE + 20 * 1_024 + HELD],
-  ['/v3/tags/tag-3/leaderboard?limit=10', MARKETS + 3 * RANGE + 20 * 1_024 + HELD],
+  ['/v3/leaderboard?market_slug=market-3&limit=10', 2 * RANGE + 20 * 1_024 + PRICE_ROWS],
+  ['/v3/tags/tag-3/leaderboard?limit=10', MARKETS + 3 * RANGE + 20 * 1_024 + PRICE_ROWS],
   ['/v3/stats', RANGE],
   ['/v3/combos/activity', RANGE],
   ['/v3/combos/activity?cursor=5000-0-0-x', RANGE],
@@ -212,10 +212,10 @@ it.each<[string, number]>([
   [`/v3/markets/condition/${C}/positions`, 4 * RANGE],
   ['/v3/markets/slug/market-3/positions', 4 * RANGE],
   [`/v3/markets/${token(5)}/positions`, 3 * RANGE],
-  [`/v3/wallets/${W}?include_accounting_summary=true`, 2 * RANGE + HELD],
+  [`/v3/wallets/${W}?include_accounting_summary=true`, 2 * RANGE + PRICE_ROWS],
   [`/v3/wallets/${W}/pnl?market_slug=market-3`, 2 * RANGE],
-  [`/v3/wallets/${W}/pnl?period=30d&include_unrealized=true`, 2 * RANGE + HELD],
-  [`/v3/wallets/${W}/pnl/events`, RANGE + HELD],
+  [`/v3/wallets/${W}/pnl?period=30d&include_unrealized=true`, 2 * RANGE + PRICE_ROWS],
+  [`/v3/wallets/${W}/pnl/events`, RANGE + PRICE_ROWS],
   [`/v3/wallets/${W}/pnl/events?after=1`, 2 * RANGE],
   [`/v3/wallets/${W}/pnl/events?after=1&group=hour`, 2 * RANGE],
   [`/v2/onchain/wallets/${W}/trades`, RANGE + TITLES],
@@ -281,12 +281,12 @@ it('asks what changed without reading what did not', async () => {
 
 // A wallet's positions are spread over the catalogue; neither the positions of others nor their events are read.
 it.each<[string, number]>([
-  [`/v3/wallets/${W}/positions`, RANGE + ABOUT + 3.5 * TITLES],
-  [`/v1/wallets/${W}/positions`, RANGE + ABOUT],
-  [`/v1/trader/${W}/pnl?period=1W`, 2 * RANGE + ABOUT / 2 + MARKS],
-  [`/v2/trader/${W}/equity`, RANGE + ABOUT],
-  [`/v2/wallets/${W}/positions/onchain`, RANGE + ABOUT],
-  [`/v2/wallets/${W}/closed-positions`, RANGE + ABOUT],
+  [`/v3/wallets/${W}/positions`, RANGE + METADATA_ROWS + 3.5 * TITLES],
+  [`/v1/wallets/${W}/positions`, RANGE + METADATA_ROWS],
+  [`/v1/trader/${W}/pnl?period=1W`, 2 * RANGE + METADATA_ROWS / 2 + CANDLE_ROWS],
+  [`/v2/trader/${W}/equity`, RANGE + METADATA_ROWS],
+  [`/v2/wallets/${W}/positions/onchain`, RANGE + METADATA_ROWS],
+  [`/v2/wallets/${W}/closed-positions`, RANGE + METADATA_ROWS],
 ])('%s reads its own positions and what they are about', async (path, most) => {
   expect(await rowsRead(path)).toBeLessThanOrEqual(most);
 });

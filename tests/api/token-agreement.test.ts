@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activityOfBlock } from '../../processors/activity/block-activity.js';
+import { computeBlockActivity } from '../../processors/activity/block-activity.js';
 import { createTokens } from '../../processors/activity/tokens.js';
-import { chainFamily } from '../../processors/chain/family.js';
-import { fillsFamily } from '../../processors/fills/family.js';
+import { chainSink } from '../../processors/chain/sink.js';
+import { fillsSink } from '../../processors/fills/sink.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { ActivityState, Trade } from '../../schemas/types.gen.js';
 import { history, play } from '../accounting/steps.js';
-import { type Market, World } from '../accounting/world.js';
+import { type Market, ScriptedVenue } from '../accounting/world.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { ALWAYS_FRESH_S, insertAccounts, insertRecords } from '../support/positions.js';
 import { marketRow, tokenRows } from '../support/rows.js';
-import { comboYes } from '../support/world.js';
+import { comboYes } from '../support/venue.js';
 
 type Row = Record<string, unknown>;
-interface Truth {
+interface Expectation {
   readonly market: Market;
   readonly index: 0 | 1;
   /** USD per share, or null where nothing prices it. */
@@ -32,17 +32,17 @@ const isPrepared = (n: number) => n % 2 === 0;
 
 let api: ApiHarness;
 let key: string;
-let world: World;
+let world: ScriptedVenue;
 let quoted: Market;
 let events: readonly AnyEvent[];
-const truths = new Map<string, Truth>();
-const trades: Trade[] = [];
+const expectations = new Map<string, Expectation>();
+const tradesOfWorld: Trade[] = [];
 
 beforeAll(async () => {
   api = await startApi({ nowMs: NOW_MS });
   key = await api.key('enterprise');
   const steps = fc.sample(history(true), { numRuns: 30, seed: 77 }).flat();
-  world = play(new World(true, { wallets: 6, plain: 5, questions: 4 }), steps);
+  world = play(new ScriptedVenue(true, { wallets: 6, plain: 5, questions: 4 }), steps);
   const late = new Set(world.markets.filter((_, n) => !isPrepared(n)).map(({ condition }) => condition));
   const blocks = world.blocks.map((facts) =>
     facts.filter((fact) => fact.kind !== 'condition_prepared' || !late.has(fact.value.condition_id)),
@@ -56,10 +56,10 @@ beforeAll(async () => {
   const tokens = createTokens();
   await insertAccounts(
     api.clickhouse,
-    blocks.flatMap((facts) => activityOfBlock(facts, tokens, state).activity),
+    blocks.flatMap((facts) => computeBlockActivity(facts, tokens, state).activity),
   );
-  for (const event of events) if (event.kind === 'trade') trades.push(event.value);
-  const first = trades[0] as Trade;
+  for (const event of events) if (event.kind === 'trade') tradesOfWorld.push(event.value);
+  const first = tradesOfWorld[0] as Trade;
   const combo: Trade = {
     ...first,
     id: `${first.tx_hash}-9000`,
@@ -70,8 +70,8 @@ beforeAll(async () => {
     shares: 12_000_000n,
     is_taker_order: false,
   };
-  await insertRecords(api.clickhouse, fillsFamily, [...events, { kind: 'trade', value: combo }]);
-  await insertRecords(api.clickhouse, chainFamily, events);
+  await insertRecords(api.clickhouse, fillsSink, [...events, { kind: 'trade', value: combo }]);
+  await insertRecords(api.clickhouse, chainSink, events);
   const listed = world.markets.flatMap((market, n) =>
     isCatalogued(n)
       ? [
@@ -102,12 +102,12 @@ beforeAll(async () => {
       _offset: 1,
     })),
   );
-  tellTruths();
+  collectExpectations();
 }, 120_000);
 afterAll(() => api.stop());
 
 /** What the script of the world says, without any of the product's code. */
-function tellTruths(): void {
+function collectExpectations(): void {
   const named = new Set(events.map(({ value }) => (value as { condition_id?: string }).condition_id));
   const resolved = new Set(
     events.flatMap((event) => (event.kind === 'condition_resolved' ? [event.value.condition_id] : [])),
@@ -115,36 +115,37 @@ function tellTruths(): void {
   world.markets.forEach((market, n) => {
     market.tokens.forEach((token, at) => {
       const index = at as 0 | 1;
-      const last = trades.findLast((trade) => trade.token_id === token && !trade.is_taker_order);
+      const last = tradesOfWorld.findLast((trade) => trade.token_id === token && !trade.is_taker_order);
       const isNamed = isCatalogued(n) || named.has(market.condition);
       const base = { market, index, isNamed };
       if (market.payouts !== null && resolved.has(market.condition))
-        truths.set(token, { ...base, price: Number(market.payouts[index]) / 2, source: 'settlement' });
-      else if (market === quoted) truths.set(token, { ...base, price: index === 0 ? 0.25 : 0.75, source: 'clob_mid' });
-      else if (last === undefined) truths.set(token, { ...base, price: null, source: null });
-      else truths.set(token, { ...base, price: Number(last.usdc) / Number(last.shares), source: 'last_fill' });
+        expectations.set(token, { ...base, price: Number(market.payouts[index]) / 2, source: 'settlement' });
+      else if (market === quoted)
+        expectations.set(token, { ...base, price: index === 0 ? 0.25 : 0.75, source: 'clob_mid' });
+      else if (last === undefined) expectations.set(token, { ...base, price: null, source: null });
+      else expectations.set(token, { ...base, price: Number(last.usdc) / Number(last.shares), source: 'last_fill' });
     });
   });
 }
 
-const other = ({ market, index }: Truth) => market.tokens[1 - index] as string;
+const other = ({ market, index }: Expectation) => market.tokens[1 - index] as string;
 const near = (shown: unknown, wanted: number, what: string) =>
   expect(Math.abs(Number(shown) - wanted), `${what}: ${shown}, not ${wanted}`).toBeLessThan(1.1e-6);
 
 describe('every endpoint says the same of a token', () => {
   it('of worlds with settled, quoted, traded, uncatalogued, unprepared and neg-risk ones', () => {
-    const told = [...truths.values()];
+    const told = [...expectations.values()];
     for (const source of ['settlement', 'clob_mid', 'last_fill'])
       expect(told.filter((one) => one.source === source).length, source).toBeGreaterThan(1);
     const settled = told.filter(({ source, isNamed }) => source === 'settlement' && isNamed);
-    const isListed = ({ market }: Truth) => isCatalogued(world.markets.indexOf(market));
+    const isListed = ({ market }: Expectation) => isCatalogued(world.markets.indexOf(market));
     expect(settled.filter((one) => !isListed(one)).length).toBeGreaterThan(1);
     expect(settled.filter(({ market }) => market.negRisk).length).toBeGreaterThan(1);
     expect(settled.filter(({ market }) => !isPrepared(world.markets.indexOf(market))).length).toBeGreaterThan(1);
   });
 
   it('price now, its source, condition and opposite outcome', async () => {
-    for (const [token, truth] of truths) {
+    for (const [token, truth] of expectations) {
       const price = await api.ok<Row>(`/v3/markets/${token}/price`, key);
       expect([price.source, price.resolved], token).toEqual([truth.source, truth.source === 'settlement']);
       near(price.price, truth.price ?? 0, `price of ${token}`);
@@ -162,7 +163,7 @@ describe('every endpoint says the same of a token', () => {
   });
 
   it('the conditions, by the chain alone where the catalogue lacks them', async () => {
-    for (const [token, truth] of truths) {
+    for (const [token, truth] of expectations) {
       if (!truth.isNamed) continue;
       const { payouts, condition, tokens } = truth.market;
       const told = await api.ok<Row>(`/v3/conditions/${condition}`, key);
@@ -185,7 +186,7 @@ describe('every endpoint says the same of a token', () => {
     for (const wallet of world.wallets) {
       const v3 = (await api.ok<{ positions: Row[] }>(`/v3/wallets/${wallet}/positions?limit=100`, key)).positions;
       for (const row of v3) {
-        const truth = truths.get(String(row.token_id)) as Truth;
+        const truth = expectations.get(String(row.token_id)) as Expectation;
         const what = `${wallet} ${row.token_id}`;
         expect([row.price_source, row.resolved], what).toEqual([truth.source, truth.source === 'settlement']);
         near(row.current_price, truth.price ?? 0, what);
@@ -223,9 +224,9 @@ describe('every endpoint says the same of a token', () => {
   it('fills and profit of a condition', async () => {
     let found = 0;
     for (const market of world.markets) {
-      const truth = truths.get(market.tokens[0]) as Truth;
+      const truth = expectations.get(market.tokens[0]) as Expectation;
       if (!truth.isNamed) continue;
-      const wanted = trades.filter(({ token_id }) => market.tokens.includes(token_id)).length;
+      const wanted = tradesOfWorld.filter(({ token_id }) => market.tokens.includes(token_id)).length;
       const page = await api.ok<{ trades: Row[] }>(`/v3/trades?condition_id=${market.condition}&limit=1000`, key);
       expect(page.trades.length, market.condition).toBe(Math.min(wanted, 1000));
       found += page.trades.length;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createReads, type Reads } from '../../api/reads.js';
+import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql } from '../../api/tables/port.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
@@ -25,7 +25,7 @@ interface Raw {
 }
 
 let engine: TestClickHouse;
-let reads: Reads;
+let readers: Readers;
 let statements: Sql[];
 let raw: Raw[];
 const prices = new Map([
@@ -58,7 +58,7 @@ beforeAll(async () => {
     bought: BigInt(row.total_bought as string),
   }));
   const live = createClickHouseTables(engine.client);
-  reads = createReads({
+  readers = createReaders({
     tables: {
       ...live,
       rows: <Row>(sql: Sql) => {
@@ -107,7 +107,7 @@ it.each(
 )('ranks the holders of each token by %s, %s, with the rows of the first of them', async (sort, order) => {
   statements = [];
   const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
-  const found = await reads.topHolders.orders(filter, { sort, order, shown: 30, rows: HOLDERS });
+  const found = await readers.topHolders.ranked(filter, { sort, order, shown: 30, rows: HOLDERS });
   for (const token of [yes, no]) {
     const expected = sorted(
       raw.filter((row) => row.token === token),
@@ -122,12 +122,12 @@ it.each(
   }
   const [some, before] = [found.first.slice(0, 40), statements.length];
   const pairs = some.map((row) => ({ wallet: row.wallet, tokenId: row.token }));
-  const holders = await reads.topHolders.holders(pairs, found.first);
+  const holders = await readers.topHolders.holders(pairs, found.first);
   expect(statements).toHaveLength(before);
-  expect(await reads.topHolders.holders(pairs, [])).toEqual(holders);
+  expect(await readers.topHolders.holders(pairs, [])).toEqual(holders);
   expect(statements).toHaveLength(before + 1);
   expect(holders.map((one) => one.totalPnl)).toEqual(
-    (await reads.positions.byId(pairs.map((pair) => `${pair.wallet}-${pair.tokenId}`))).map((one) => one.totalPnl),
+    (await readers.positions.byId(pairs.map((pair) => `${pair.wallet}-${pair.tokenId}`))).map((one) => one.totalPnl),
   );
 });
 
@@ -138,7 +138,7 @@ it.each([
   // At 42 and 58 cents a holder of a share of `no` is ahead of most who hold as many of `yes`.
   const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
   statements = [];
-  const found = await reads.topHolders.orders(filter, { sort: 'current_value', order: 'desc', shown: 50, rows });
+  const found = await readers.topHolders.ranked(filter, { sort: 'current_value', order: 'desc', shown: 50, rows });
   for (const token of [yes, no]) {
     const expected = sorted(
       raw.filter((row) => row.token === token),
@@ -158,7 +158,7 @@ it('ranks the holders of many tokens together', async () => {
   for (const tokenIds of [[yes, no, '7'], tokens]) {
     const filter = { tokenIds, status: 'open', minSize: 2_000_000n, wallets: null } as const;
     const rows = raw.filter((row) => tokenIds.includes(row.token) && row.size >= 2_000_000n);
-    expect(await reads.positions.holderOrder(filter, 'total_pnl', 'desc')).toEqual(
+    expect(await readers.positions.rankedHolderIds(filter, 'total_pnl', 'desc')).toEqual(
       sorted(rows, 'total_pnl', 'desc').map((row) => `${row.wallet}-${row.token}`),
     );
   }
@@ -168,9 +168,9 @@ it('knows holders of tokens nobody has, and of nobody', async () => {
   statements = [];
   const filter = { tokenIds: [yes, '404'], status: 'all', minSize: null, wallets: null } as const;
   const by = { sort: 'size', order: 'desc', shown: 0, rows: 10 } as const;
-  const found = await reads.topHolders.orders(filter, by);
+  const found = await readers.topHolders.ranked(filter, by);
   expect([found.wallets.get('404'), found.first]).toEqual([[], []]);
-  const nobody = await reads.topHolders.orders({ ...filter, wallets: [] }, by);
+  const nobody = await readers.topHolders.ranked({ ...filter, wallets: [] }, by);
   expect([...nobody.wallets.values()]).toEqual([[], []]);
-  expect(await reads.topHolders.holders([{ wallet: '0x1', tokenId: yes }], [])).toEqual([]);
+  expect(await readers.topHolders.holders([{ wallet: '0x1', tokenId: yes }], [])).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { RetryableError } from '../../infra/errors.js';
 import { walletsOf } from '../../schemas/primitives/wallet-addresses.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { fillRow } from '../support/rows.js';
-import { alice, bob, carol, fills, fillWorld, rain, snow, snowNo, snowYes, T, tx } from '../support/world.js';
+import { alice, bob, carol, fills, insertVenue, rain, snow, snowNo, snowYes, T, tx } from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -46,7 +46,7 @@ beforeAll(async () => {
     },
   });
   key = await api.key('free');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
 });
 afterAll(() => api.stop());
 

@@ -3,7 +3,7 @@ import type { ApiHarness } from '../support/api.js';
 import { activityOf, dave, insertAccounts } from '../support/positions.js';
 import { startPositionsApi } from '../support/positions-api.js';
 import { hex32 } from '../support/rows.js';
-import { alice, bob, carol, hail, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/world.js';
+import { alice, bob, carol, hail, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;

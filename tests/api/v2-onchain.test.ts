@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createReads } from '../../api/reads.js';
+import { createReaders } from '../../api/readers.js';
 import { createAllTradesRoutes } from '../../api/routes/v2-onchain/all-trades.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { type ApiHarness, startApi } from '../support/api.js';
@@ -9,7 +9,7 @@ import {
   alice,
   bob,
   carol,
-  fillWorld,
+  insertVenue,
   negRiskMarket,
   order,
   rain,
@@ -19,7 +19,7 @@ import {
   T,
   tx,
   walletEvents,
-} from '../support/world.js';
+} from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -27,7 +27,7 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('enterprise');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
 });
 afterAll(() => api.stop());
 
@@ -595,8 +595,8 @@ describe('all trades at once', () => {
   });
 
   it('say when they are not all, and are read anew then', async () => {
-    const reads = createReads({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
-    const [ofWallet] = createAllTradesRoutes({ reads, hardCap: 3 });
+    const readers = createReaders({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
+    const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;
     const context = { requestId: '', clientIp: '', nowMs: api.clock.nowMs, elapsedMs: () => 0, caller };
     const ask = async (address: string) =>

@@ -3,7 +3,7 @@ import type { ApiHarness } from '../support/api.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
 import { hex32 } from '../support/rows.js';
-import { alice, bob, rain, rainNo, rainYes, snow, snowYes, T } from '../support/world.js';
+import { alice, bob, rain, rainNo, rainYes, snow, snowYes, T } from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { activityOf, insertAccounts } from '../support/positions.js';
 import { address } from '../support/rows.js';
-import { carol, comboCondition, comboYes, fillWorld, snowYes, T, tx } from '../support/world.js';
+import { carol, comboCondition, comboYes, insertVenue, snowYes, T, tx } from '../support/venue.js';
 
 const gina = address(0xf7);
 const harry = address(0xf8);
@@ -43,7 +43,7 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('starter');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
   await insertAccounts(api.clickhouse, happened);
 });
 afterAll(() => api.stop());

@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createPainter, type Painter } from '../../processors/leaderboards/painter.js';
+import {
+  createLeaderboardRefresher,
+  type LeaderboardRefresher,
+} from '../../processors/leaderboards/leaderboard-refresher.js';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { dave, fillAccounts, insertAccounts, tradeOf } from '../support/positions.js';
+import { dave, insertAccounts, insertVenueAccounts, tradeOf } from '../support/positions.js';
 import { address } from '../support/rows.js';
-import { alice, bob, carol, comboYes, fillWorld, rainNo, rainYes, snow, snowNo, snowYes } from '../support/world.js';
+import { alice, bob, carol, comboYes, insertVenue, rainNo, rainYes, snow, snowNo, snowYes } from '../support/venue.js';
 
 /** Pictures are kept by the engine's own clock. */
 const NOW_S = Math.floor(Date.now() / 1000);
 
 let api: ApiHarness;
 let key: string;
-let painter: Painter;
+let painter: LeaderboardRefresher;
 
 const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: number, usd: number, token = snowYes) =>
   tradeOf(wallet, block, action, token, shares, usd);
@@ -20,14 +23,14 @@ const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: nu
 beforeAll(async () => {
   api = await startApi({ nowMs: NOW_S * 1000 });
   key = await api.key('starter');
-  painter = createPainter({
+  painter = createLeaderboardRefresher({
     clickhouse: api.clickhouse,
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
     nowMs: () => api.clock.nowMs,
   });
-  await fillWorld(api.clickhouse);
-  await fillAccounts(api.clickhouse);
+  await insertVenue(api.clickhouse);
+  await insertVenueAccounts(api.clickhouse);
   // A combo's profit is on no board: 60 of 80 sold for 30 against 7.50.
   await insertAccounts(api.clickhouse, [
     trade(carol, 104, 'BUY', 80, 10, comboYes),
@@ -43,14 +46,14 @@ const wallets = async (query: string) => (await get(query)).leaderboard.map((row
 
 type Largest = Row & { positions: Row[]; pagination: { has_more: boolean; next_cursor: string | null } };
 const largest = (query: string) => api.ok<Largest>(`/clobv2/positions?${query}`, key);
-const held = (page: Largest) => page.positions.map((row) => `${row.wallet} ${row.token_id}`);
+const positionIds = (page: Largest) => page.positions.map((row) => `${row.wallet} ${row.token_id}`);
 
 describe('leaderboards', () => {
   it('are empty before the first picture', async () => {
     expect(await get('')).toMatchObject({ leaderboard: [], as_of: null, has_more: false, next_cursor: null });
     expect(await api.ok('/v3/stats', key)).toMatchObject({ total_fills: 0, total_volume: '0', as_of: null });
     expect(await largest('')).toMatchObject({ count: 0, as_of: null, pagination: { has_more: false } });
-    await painter.paint();
+    await painter.refresh();
   });
 
   it('rank all wallets by any measure', async () => {
@@ -177,7 +180,7 @@ const named = (rows: readonly (readonly [string, string, number])[]) =>
 describe('GET /clobv2/positions', () => {
   it('are in the order of their sizes, with what was made', async () => {
     const page = await largest('');
-    expect(held(page)).toEqual(named([...open, ...redeemable, ...closed]));
+    expect(positionIds(page)).toEqual(named([...open, ...redeemable, ...closed]));
     expect(page.positions.map((row) => Number(row.size))).toEqual(
       [...open, ...redeemable, ...closed].map(([, , size]) => size),
     );
@@ -254,7 +257,7 @@ describe('GET /clobv2/positions', () => {
       [`wallet=0x${'12'.repeat(20)}`, []],
     ] as const) {
       const page = await largest(query);
-      expect([query, held(page)]).toEqual([query, named(rows)]);
+      expect([query, positionIds(page)]).toEqual([query, named(rows)]);
       expect([page.as_of, page.pagination.next_cursor]).toEqual([null, null]);
     }
     // The same row whichever way it was asked for.
@@ -278,7 +281,7 @@ describe('GET /clobv2/positions', () => {
     let cursor: string | null = '';
     while (cursor !== null) {
       const page: Largest = await largest(`order=asc&limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      walked.push(...held(page));
+      walked.push(...positionIds(page));
       cursor = page.pagination.next_cursor;
     }
     expect(walked).toEqual(named([...all].reverse()));
@@ -298,7 +301,7 @@ describe('GET /clobv2/positions', () => {
       ['order=asc', [...all].reverse()],
       ['order=asc&status=open&limit=2&offset=1', [...open].reverse().slice(1, 3)],
     ] as const)
-      expect([query, held(await largest(query))]).toEqual([query, named(rows)]);
+      expect([query, positionIds(await largest(query))]).toEqual([query, named(rows)]);
     for (const [query, error] of [
       ['status=won', 'status must be one of [open, redeemable, closed, all]'],
       ['order=up', 'order must be one of [asc, desc]'],
@@ -325,7 +328,7 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
       trade(wallet, block + 1, 'SELL', 100, 90),
     ]);
     api.clock.nowMs += 61_000;
-    await painter.paint();
+    await painter.refresh();
   };
   const byOffset = async (query: string) => {
     const found: unknown[] = [];
@@ -357,7 +360,7 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
   expect(await get('limit=1&offset=9000')).toMatchObject({ leaderboard: [], has_more: false });
   await api.clickhouse.command('TRUNCATE TABLE leaderboards');
   api.clock.nowMs += 61_000;
-  await painter.paint();
+  await painter.refresh();
   expect(await api.get('/v3/leaderboard?limit=1&offset=1', key)).toMatchObject({
     status: 400,
     body: { error: 'this walk took too long and its picture is gone: begin again' },
@@ -375,12 +378,12 @@ it('walks of the largest positions stay with their picture too, whose age is tol
     block += 1;
     await insertAccounts(api.clickhouse, [trade(address(block), block, 'BUY', block * 10, 0)]);
     api.clock.nowMs += 61_000;
-    await painter.paint();
+    await painter.refresh();
   };
   const byOffset: string[] = [];
   for (let offset = 0; ; offset += 4) {
     const page = await largest(`status=open&limit=4&offset=${offset}`);
-    byOffset.push(...held(page));
+    byOffset.push(...positionIds(page));
     if (!page.pagination.has_more) break;
     await arrive();
   }
@@ -388,7 +391,7 @@ it('walks of the largest positions stay with their picture too, whose age is tol
   const byCursor: string[] = [];
   for (let cursor = ''; ; ) {
     const page = await largest(`status=open&limit=3${cursor}`);
-    byCursor.push(...held(page));
+    byCursor.push(...positionIds(page));
     if (page.pagination.next_cursor === null) break;
     cursor = `&cursor=${page.pagination.next_cursor}`;
     await arrive();

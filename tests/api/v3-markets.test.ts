@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { ALWAYS_FRESH_S } from '../support/positions.js';
 import { type FillInput, fillRow, hex32, marketRow } from '../support/rows.js';
-import { builder, fillWorld, hail, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/world.js';
+import { builder, hail, insertVenue, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -28,7 +28,7 @@ const candleFills: FillInput[] = Array.from({ length: 60 }, (_, index) => ({
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('growth');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
   const hailYes = hail.tokenIds[0];
   const quote = (token_id: string, market: { conditionId: string }, outcome_index: number, book: object) => ({
     token_id,
@@ -83,7 +83,7 @@ afterAll(() => api.stop());
 
 type Body = Record<string, unknown> & { data: Record<string, unknown>[] };
 const get = (path: string) => api.ok<Body>(path, key);
-const refused = async (path: string) => {
+const rejectionOf = async (path: string) => {
   const { status, body } = await api.get(path, key);
   return [status, body];
 };
@@ -111,8 +111,11 @@ describe('the catalogue', () => {
       },
     ]);
     expect((await get('/v3/markets/search?q=rain')).data[0]).toMatchObject({ closed: true, winning_outcome_index: 0 });
-    expect(await refused('/v3/markets/search')).toEqual([400, { error: "Missing required query parameter 'q'" }]);
-    expect(await refused('/v3/markets/search?q=')).toEqual([400, { error: "Missing required query parameter 'q'" }]);
+    expect(await rejectionOf('/v3/markets/search')).toEqual([400, { error: "Missing required query parameter 'q'" }]);
+    expect(await rejectionOf('/v3/markets/search?q=')).toEqual([
+      400,
+      { error: "Missing required query parameter 'q'" },
+    ]);
   });
 
   it('pages of a search stay whole while volumes change', async () => {
@@ -195,7 +198,7 @@ describe('the catalogue', () => {
       payout_numerators: [],
       payout_denominator: '0',
     });
-    expect(await refused(`/v3/conditions/${hex32(5)}`)).toEqual([404, { error: 'condition not found' }]);
+    expect(await rejectionOf(`/v3/conditions/${hex32(5)}`)).toEqual([404, { error: 'condition not found' }]);
     expect((await get('/v3/resolutions')).data).toEqual([
       {
         condition_id: rain.conditionId,
@@ -217,7 +220,7 @@ describe('the catalogue', () => {
     });
     expect((await get('/v3/tags/weather?sort=liquidity')).data).toHaveLength(2);
     expect((await get('/v3/tags/europe')).data.map((row) => row.slug)).toEqual(['snow-lisbon-may']);
-    expect(await refused('/v3/tags/none')).toEqual([404, { error: 'tag not found', tag: 'none' }]);
+    expect(await rejectionOf('/v3/tags/none')).toEqual([404, { error: 'tag not found', tag: 'none' }]);
   });
 
   it('builders by fills, volume and fees', async () => {
@@ -256,7 +259,7 @@ describe('the catalogue', () => {
       for (const [index, { builder }] of list.builders.entries())
         expect(await get(`/v3/builders/${builder}?sort=${sort}`)).toMatchObject({ builder, rank: index + 1 });
     }
-    expect(await refused(`/v3/builders/${hex32(1)}`)).toEqual([404, { error: 'builder not found' }]);
+    expect(await rejectionOf(`/v3/builders/${hex32(1)}`)).toEqual([404, { error: 'builder not found' }]);
   });
 });
 

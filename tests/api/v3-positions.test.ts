@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { ALWAYS_FRESH_S, activityOf, dave, fillAccounts, insertAccounts } from '../support/positions.js';
+import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts, insertVenueAccounts } from '../support/positions.js';
 import { address } from '../support/rows.js';
 import {
   alice,
@@ -9,7 +9,7 @@ import {
   comboCondition,
   comboYes,
   fills,
-  fillWorld,
+  insertVenue,
   rain,
   rainNo,
   rainYes,
@@ -17,7 +17,7 @@ import {
   snowNo,
   snowYes,
   T,
-} from '../support/world.js';
+} from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -37,8 +37,8 @@ const buy = (wallet: string, block: number, token: string, shares: number, usdc:
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('starter');
-  await fillWorld(api.clickhouse);
-  await fillAccounts(api.clickhouse);
+  await insertVenue(api.clickhouse);
+  await insertVenueAccounts(api.clickhouse);
   await insertAccounts(api.clickhouse, [buy(carol, 104, comboYes, 80, 10)]);
 });
 afterAll(() => api.stop());

@@ -8,14 +8,14 @@ import {
   comboCondition,
   comboYes,
   fillId,
-  fillWorld,
+  insertVenue,
   order,
   snow,
   snowNo,
   snowYes,
   T,
   tx,
-} from '../support/world.js';
+} from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -23,7 +23,7 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('enterprise');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
 });
 afterAll(() => api.stop());
 

@@ -5,7 +5,7 @@ import {
   alice,
   bob,
   fillId,
-  fillWorld,
+  insertVenue,
   negRiskMarket,
   rain,
   rainNo,
@@ -14,7 +14,7 @@ import {
   T,
   tx,
   walletEvents,
-} from '../support/world.js';
+} from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -22,7 +22,7 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('starter');
-  await fillWorld(api.clickhouse);
+  await insertVenue(api.clickhouse);
   await api.clickhouse.insertRows(
     'collateral_flows',
     [

@@ -8,11 +8,11 @@ import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createBlockEncoder } from '../../ingest/chain/block-records.js';
 import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
 import { createActivityProcessor } from '../../processors/activity/processor.js';
-import type { Fold } from '../../processors/fold/fold.js';
-import { type FoldStores, openFoldStores } from '../../processors/fold/fold-store.js';
-import { type Holding, newHolding } from '../../processors/positions/account.js';
-import { applyActivity } from '../../processors/positions/apply.js';
+import { applyActivity } from '../../processors/positions/apply-activity.js';
+import { createHolding, type Holding } from '../../processors/positions/holding.js';
 import { createPositionsProcessor } from '../../processors/positions/processor.js';
+import { openStateStores, type StateStores } from '../../processors/stateful/state-store.js';
+import type { StatefulProcessor } from '../../processors/stateful/stateful-processor.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { WalletActivity } from '../../schemas/types.gen.js';
@@ -38,7 +38,7 @@ interface Line {
 export async function run(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-accounting-'));
   const log = await openLog(`lmdb:${join(dir, 'log')}`, { logger, maintenance: false });
-  const stores = openFoldStores(join(dir, 'state'));
+  const stores = openStateStores(join(dir, 'state'));
   try {
     await log.ensureTopics(allTopics);
     await fillLog(log);
@@ -57,8 +57,8 @@ export async function run(): Promise<void> {
       });
       return records / (ms / 1000);
     };
-    await timed('chain.final to wallet.activity', () => foldAll(log, stores, 'activity'));
-    const rate = await timed('wallet.activity to positions and pnl.events', () => foldAll(log, stores, 'positions'));
+    await timed('chain.final to wallet.activity', () => processAll(log, stores, 'activity'));
+    const rate = await timed('wallet.activity to positions and pnl.events', () => processAll(log, stores, 'positions'));
     const activity = await readActivity(log);
     await timed('arithmetic alone', () => applyAll(activity));
     console.table(lines);
@@ -83,15 +83,15 @@ async function fillLog(log: Log): Promise<void> {
     const blocks = Array.from({ length: Math.min(50, BLOCKS - first + 1) }, (_, i) => encode(fillBlock(first + i)));
     await log.append(
       topics.chainFinal.name,
-      blocks.flatMap(({ facts, block }) => [...facts, block]),
+      blocks.flatMap(({ eventRecords, block }) => [...eventRecords, block]),
     );
   }
 }
 
-async function foldAll(log: Log, stores: FoldStores, which: 'activity' | 'positions'): Promise<number> {
+async function processAll(log: Log, stores: StateStores, which: 'activity' | 'positions'): Promise<number> {
   const metrics = createMetrics({ process: 'bench', defaults: false });
   const parts = (name: string) => ({ log, codec, store: stores.open(name), logger, metrics });
-  const folds: Fold[] =
+  const folds: StatefulProcessor[] =
     which === 'activity'
       ? [createActivityProcessor(parts('activity'))]
       : Array.from({ length: topics.positions.partitions }, (_, partition) =>
@@ -132,9 +132,9 @@ function applyAll(activity: readonly WalletActivity[]): number {
   for (const one of activity) {
     const keyOf = (token: string) => `${one.wallet}:${token}`;
     applyActivity(one, {
-      known: (token) => held.get(keyOf(token)),
-      of(token) {
-        const holding = held.get(keyOf(token)) ?? newHolding(one.wallet, token, one.timestamp_ms);
+      get: (token) => held.get(keyOf(token)),
+      getOrCreate(token) {
+        const holding = held.get(keyOf(token)) ?? createHolding(one.wallet, token, one.timestamp_ms);
         held.set(keyOf(token), holding);
         return holding;
       },

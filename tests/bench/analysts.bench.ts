@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, get, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loaded } from '../support/digest.js';
+import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
-import { makeKeys } from './keys.js';
+import { createKeys } from './create-keys.js';
 
 const ROUNDS = 5;
 const ROUND_MS = 8_000;
@@ -26,8 +26,8 @@ export async function run(): Promise<void> {
   const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn' } });
   try {
     await untilUp(product);
-    await loaded(product);
-    const keys = await makeKeys(product, ACCOUNTS);
+    await untilTablesComplete(product);
+    const keys = await createKeys(product, ACCOUNTS);
     await eventually('the last key', async () => {
       const headers = { 'x-api-key': keys.at(-1) ?? '' };
       return (await fetch(`${product.api}/v3/trades?limit=1`, { headers })).status === 200;

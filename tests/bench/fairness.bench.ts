@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import WebSocket from 'ws';
-import type { ServerAnswer, ServerCommand } from './gateway-server.child.js';
-import type { SubscribersAnswer, SubscribersCommand } from './gateway-subscribers.child.js';
+import type { ServerCommand, ServerResult } from './gateway-server.child.js';
+import type { SubscribersCommand, SubscribersResult } from './gateway-subscribers.child.js';
 
 const ROUNDS = 5;
 const SOCKETS = 10;
@@ -24,8 +24,8 @@ export async function run(): Promise<void> {
   const server = fork(join(folder, 'gateway-server.child.js'), ['ours', dataDir]);
   const subscribers = fork(join(folder, 'gateway-subscribers.child.js'));
   try {
-    const [{ port = 0 }] = await Promise.all([answer<ServerAnswer>(server), answer(subscribers)]);
-    await ask<ServerAnswer>(server, { do: 'fill', events: EVENTS, bytes: 500 } satisfies ServerCommand);
+    const [{ port = 0 }] = await Promise.all([nextMessage<ServerResult>(server), nextMessage(subscribers)]);
+    await request<ServerResult>(server, { do: 'fill', events: EVENTS, bytes: 500 } satisfies ServerCommand);
     const client = new WebSocket(`ws://127.0.0.1:${port}/ws?key=bench`, { perMessageDeflate: false });
     await once(client, 'open');
     await pings(client, () => sleep(1_000));
@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       idle.push(p99(await pings(client, () => sleep(ROUND_MS))));
       const load: SubscribersCommand = { port, sockets: SOCKETS, subscriptions: SUBSCRIPTIONS, ms: ROUND_MS };
-      const times = await pings(client, async () => answered.push(await ask<SubscribersAnswer>(subscribers, load)));
+      const times = await pings(client, async () => answered.push(await request<SubscribersResult>(subscribers, load)));
       loaded.push(p99(times));
       await sleep(1_000);
     }
@@ -68,11 +68,11 @@ async function pings(client: WebSocket, work: () => Promise<unknown>): Promise<r
   return times;
 }
 
-async function answer<T>(child: ChildProcess): Promise<T> {
+async function nextMessage<T>(child: ChildProcess): Promise<T> {
   return ((await once(child, 'message')) as [T])[0];
 }
-async function ask<T>(child: ChildProcess, command: object): Promise<T> {
-  const answered = answer<T>(child);
+async function request<T>(child: ChildProcess, command: object): Promise<T> {
+  const answered = nextMessage<T>(child);
   child.send(command);
   return answered;
 }

@@ -12,7 +12,7 @@ export type ClientCommand =
     }
   | { readonly do: 'await'; readonly frames: number }
   | { readonly do: 'measure' | 'stall' | 'read' };
-export interface ClientAnswer {
+export interface ClientResult {
   readonly frames: number;
   /** Milliseconds from making an event to its frame here. */
   readonly p50: number;

@@ -10,7 +10,7 @@ import { allTopics, topics } from '../../schemas/topics.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { createLocalAdmission } from '../../stream-gateway/admission/local-admission.js';
 import { decodeLiveEvent } from '../../stream-gateway/hub/live-event.js';
-import { tailStream } from '../../stream-gateway/hub/tail.js';
+import { tailStream } from '../../stream-gateway/hub/tail-stream.js';
 import { createHistory } from '../../stream-gateway/replay/history.js';
 import { createRecentEvents } from '../../stream-gateway/replay/recent-events.js';
 import { startGatewayServer } from '../../stream-gateway/server.js';
@@ -28,20 +28,20 @@ export type ServerCommand =
     }
   | { readonly do: 'fill'; readonly events: number; readonly bytes: number }
   | { readonly do: 'total' };
-export interface ServerAnswer {
+export interface ServerResult {
   readonly port?: number;
   readonly cpuS: number;
   readonly rssMb: number;
 }
 
 /** An event made beforehand; only the time in it is set when it is published. */
-interface Made {
+interface PreparedEvent {
   readonly frame: Buffer;
   readonly record: Buffer;
   readonly frameTimeAt: number;
   readonly recordTimeAt: number;
 }
-type Publish = (events: readonly Made[]) => Promise<void> | void;
+type Publish = (events: readonly PreparedEvent[]) => Promise<void> | void;
 
 const nowMs = () => performance.timeOrigin + performance.now();
 let seq = 0;
@@ -98,13 +98,13 @@ async function wsLoop(): Promise<Served> {
 }
 
 /** The gateway as its process runs it, with a log of its own; events are decoded from their records as they would be there. */
-async function ours(dataDir: string): Promise<Served> {
+async function oddstreamGateway(dataDir: string): Promise<Served> {
   const logger = silentLogger();
   const codec = createCodec();
   const log = await openLog(`lmdb:${join(dataDir, 'log')}`, { logger });
   await log.ensureTopics(allTopics);
   const recent = createRecentEvents({ maxEvents: 50_000, maxBytes: 128 * 1024 * 1024 });
-  const onBad = (reason: string) => {
+  const onUnreadableEvent = (reason: string) => {
     throw new Error(reason);
   };
   const server = await startGatewayServer({
@@ -117,13 +117,13 @@ async function ours(dataDir: string): Promise<Served> {
     ready: () => true,
     lookup: { bySlugs: async () => [], byConditions: async () => [] },
     recent,
-    history: createHistory({ log, codec, onBad }),
+    history: createHistory({ log, codec, onUnreadableEvent }),
     metrics: createMetrics({ process: 'bench', defaults: false }),
     logger,
   });
-  const publish = async (events: readonly Made[]) => {
+  const publish = async (events: readonly PreparedEvent[]) => {
     const live = events.map(({ record }) =>
-      decodeLiveEvent(codec, { key: '', value: record, offset: 0, timestampMs: 0 }, onBad),
+      decodeLiveEvent(codec, { key: '', value: record, offset: 0, timestampMs: 0 }, onUnreadableEvent),
     );
     await server.publish(live.filter((event) => event !== null));
   };
@@ -147,8 +147,8 @@ async function ours(dataDir: string): Promise<Served> {
       load: server.load,
       publish: server.publish,
       onCaughtUp: caughtUp,
-      onHanded: () => undefined,
-      onBad,
+      onDelivered: () => undefined,
+      onUnreadableEvent,
     });
     await loaded;
   };
@@ -156,16 +156,17 @@ async function ours(dataDir: string): Promise<Served> {
 }
 
 const [kind, dataDir] = process.argv.slice(2) as [string, string];
-const server: Served = kind === 'uws' ? await bareUws() : kind === 'ws' ? await wsLoop() : await ours(dataDir);
+const server: Served =
+  kind === 'uws' ? await bareUws() : kind === 'ws' ? await wsLoop() : await oddstreamGateway(dataDir);
 
-const answer = (cpu: NodeJS.CpuUsage, more: Partial<ServerAnswer> = {}) => {
+const respond = (cpu: NodeJS.CpuUsage, more: Partial<ServerResult> = {}) => {
   const used = process.cpuUsage(cpu);
   process.send?.({ cpuS: (used.user + used.system) / 1e6, rssMb: process.memoryUsage().rss / 1e6, ...more });
 };
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 const PREPARED = 10_000;
-let prepared: readonly Made[] = [];
+let prepared: readonly PreparedEvent[] = [];
 let preparedSpread = -1;
 function prepare(bytes: number, spread: number): void {
   if (preparedSpread === spread) return;
@@ -180,10 +181,10 @@ function prepare(bytes: number, spread: number): void {
   });
 }
 let position = 0;
-function take(count: number): readonly Made[] {
+function take(count: number): readonly PreparedEvent[] {
   const time = nowMs().toFixed(3);
   return Array.from({ length: count }, () => {
-    const made = prepared[position++ % PREPARED] as Made;
+    const made = prepared[position++ % PREPARED] as PreparedEvent;
     made.frame.write(time, made.frameTimeAt, 'latin1');
     made.record.write(time, made.recordTimeAt, 'latin1');
     return made;
@@ -206,7 +207,7 @@ async function paced(perSecond: number, seconds: number): Promise<void> {
 async function burst(events: number): Promise<void> {
   for (let at = 0; at < events; at += 20) {
     await server.publish(take(20));
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -218,6 +219,6 @@ process.on('message', async (command: ServerCommand) => {
   if (command.do === 'burst') await burst(command.events);
   if (command.do === 'paced') await paced(command.perSecond, command.seconds);
   if (command.do === 'fill') await server.fill?.(command.events, command.bytes);
-  answer(cpu);
+  respond(cpu);
 });
-answer(process.cpuUsage(), { port: server.port });
+respond(process.cpuUsage(), { port: server.port });

@@ -10,7 +10,7 @@ export interface SubscribersCommand {
   readonly ms: number;
 }
 /** Subscriptions acked or rejected within the time. */
-export type SubscribersAnswer = number;
+export type SubscribersResult = number;
 
 process.on('message', async ({ port, sockets, subscriptions, ms }: SubscribersCommand) => {
   const open = await Promise.all(

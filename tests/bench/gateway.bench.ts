@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClientAnswer, ClientCommand } from './gateway-client.child.js';
-import type { ServerAnswer, ServerCommand } from './gateway-server.child.js';
+import type { ClientCommand, ClientResult } from './gateway-client.child.js';
+import type { ServerCommand, ServerResult } from './gateway-server.child.js';
 
 const SUBSCRIBERS = 200;
 const FRAME_BYTES = 500;
@@ -17,12 +17,12 @@ const ALL = JSON.stringify({ action: 'subscribe', type: 'trades', filters: { sna
 
 interface Bench {
   readonly port: number;
-  server(command: ServerCommand): Promise<ServerAnswer>;
-  client(command: ClientCommand): Promise<ClientAnswer>;
+  server(command: ServerCommand): Promise<ServerResult>;
+  client(command: ClientCommand): Promise<ClientResult>;
   end(): Promise<void>;
 }
 
-async function ask<T>(child: ChildProcess, command?: object): Promise<T> {
+async function request<T>(child: ChildProcess, command?: object): Promise<T> {
   const answer = once(child, 'message') as Promise<[T]>;
   if (command !== undefined) child.send(command);
   return (await answer)[0];
@@ -33,11 +33,11 @@ async function start(kind: 'uws' | 'ws' | 'ours'): Promise<Bench> {
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const server = fork(join(folder, 'gateway-server.child.js'), [kind, dataDir], { execArgv });
   const client = fork(join(folder, 'gateway-client.child.js'), [], { execArgv });
-  const [{ port = 0 }] = await Promise.all([ask<ServerAnswer>(server), ask(client)]);
+  const [{ port = 0 }] = await Promise.all([request<ServerResult>(server), request(client)]);
   return {
     port,
-    server: (command) => ask(server, command),
-    client: (command) => ask(client, command),
+    server: (command) => request(server, command),
+    client: (command) => request(client, command),
     async end() {
       for (const child of [client, server]) {
         child.kill('SIGKILL');
@@ -73,7 +73,7 @@ async function fanOut(kind: 'uws' | 'ws' | 'ours'): Promise<number> {
 
 type Reading = 'all read' | 'one stalled' | 'bare uWS publish';
 
-async function pacedLatency(reading: Reading): Promise<ClientAnswer & { readonly cpu: number }> {
+async function pacedLatency(reading: Reading): Promise<ClientResult & { readonly cpu: number }> {
   const bench = await start(reading === 'bare uWS publish' ? 'uws' : 'ours');
   const paced = { do: 'paced', perSecond: 1_500, bytes: FRAME_BYTES, spread: 0 } as const;
   try {

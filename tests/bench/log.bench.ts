@@ -142,8 +142,8 @@ async function steps(log: Log): Promise<void> {
     const outputs = [{ topic: 'steps-out', records: records(size) }];
     const rate = await medianRate(count, async () => {
       for (let i = 0; i < count; i++) {
-        const positions = [{ topic: 'steps-in', partition: 0, nextOffset: i }];
-        await log.appendAndCommit({ outputs, group: 'bench', positions });
+        const offsets = [{ topic: 'steps-in', partition: 0, nextOffset: i }];
+        await log.appendAndCommit({ outputs, group: 'bench', offsets });
       }
     });
     rows.push({

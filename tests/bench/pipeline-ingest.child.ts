@@ -23,8 +23,8 @@ const started = new Promise((resolve) => process.once('message', resolve));
 process.send?.({ type: 'ready' });
 await started;
 
-let makingMs = 0;
-let makingCpu = 0;
+let generatingMs = 0;
+let generatingCpu = 0;
 let encodingMs = 0;
 let waitingMs = 0;
 let peakRss = 0;
@@ -37,8 +37,8 @@ function* blocks(total: number): Generator<SourceBlock> {
     const since = performance.now();
     const cpuSince = cpuMicros();
     const some = Array.from({ length: Math.min(BLOCKS_AT_ONCE, total - first + 1) }, (_, i) => fillBlock(first + i));
-    makingMs += performance.now() - since;
-    makingCpu += cpuMicros() - cpuSince;
+    generatingMs += performance.now() - since;
+    generatingCpu += cpuMicros() - cpuSince;
     yield* some;
   }
 }
@@ -49,7 +49,7 @@ let appending: Promise<unknown> = Promise.resolve();
 for (const block of blocks(Number(count))) {
   const since = performance.now();
   const records = encode(block);
-  batch.push(...records.facts, records.block);
+  batch.push(...records.eventRecords, records.block);
   encodingMs += performance.now() - since;
   if (batch.length < BATCH_RECORDS) continue;
   const waitingSince = performance.now();
@@ -63,11 +63,11 @@ await appending;
 if (batch.length > 0) await owned.append('chain.final', batch);
 process.send?.({
   type: 'done',
-  seconds: (performance.now() - startedAt - makingMs) / 1000,
-  makingSeconds: makingMs / 1000,
+  seconds: (performance.now() - startedAt - generatingMs) / 1000,
+  makingSeconds: generatingMs / 1000,
   encodingSeconds: encodingMs / 1000,
   waitingSeconds: waitingMs / 1000,
-  cpuSeconds: (cpuMicros() - cpuBefore - makingCpu) / 1e6,
+  cpuSeconds: (cpuMicros() - cpuBefore - generatingCpu) / 1e6,
   rssMb: Math.round(Math.max(peakRss, process.memoryUsage.rss()) / 2 ** 20),
 });
 await log.close();

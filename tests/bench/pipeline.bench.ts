@@ -11,7 +11,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createBlockEncoder } from '../../ingest/chain/block-records.js';
 import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
-import { fillsFamily, fillsTable } from '../../processors/fills/family.js';
+import { fillsSink, fillsTable } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
 import { createSink } from '../../processors/sink/sink.js';
 import { createChunkTransform } from '../../processors/sink/transform-chunk.js';
@@ -85,15 +85,15 @@ async function stages(dir: string, url: string): Promise<readonly Record<string,
   for (const block of blocks.slice(0, 200)) encode(block);
   const records = await timed('decode and encode', () =>
     blocks.flatMap((block) => {
-      const { facts, block: end } = encode(block);
-      return [...facts, end];
+      const { eventRecords, block: end } = encode(block);
+      return [...eventRecords, end];
     }),
   );
   await timed('append to the log, durable', async () => {
     for (let i = 0; i < records.length; i += 4_096) await log.append('chain.final', records.slice(i, i + 4_096));
   });
   const held = await timed('read from the log', () => readAll(log));
-  const transform = createChunkTransform({ family: fillsFamily, codec, partition: 0 });
+  const transform = createChunkTransform({ definition: fillsSink, codec, partition: 0 });
   await transform(held.slice(0, 10_000));
   const bodies: Buffer[] = [];
   await timed('Avro to TabSeparated', async () => {
@@ -142,7 +142,7 @@ async function endToEnd(
     });
   await told('ready');
   const sink = createSink({
-    family: fillsFamily,
+    definition: fillsSink,
     partition: 0,
     log,
     store: client,

@@ -26,7 +26,7 @@ const skewed = (count: number, salt: number) =>
   `toUInt64(${count} * pow(cityHash64(number, ${salt}) / 18446744073709551616., 3))`;
 
 /** Fills the tables of a running product: `fills` (its views fill the rest), positions, their changes and a catalogue. `told` hears of each step. */
-export async function fillVenue(product: Product, venue: Venue, told: (step: string) => void): Promise<void> {
+export async function fillVenue(product: Product, venue: Venue, onProgress: (step: string) => void): Promise<void> {
   const { fills, wallets, tokens } = venue;
   const markets = tokens / 2;
   const w = (salt: number) => hex(40, `1000000000 + ${skewed(wallets, salt)}`);
@@ -34,7 +34,7 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
   const inSteps = async (what: string, count: number, sql: (from: number, rows: number) => string) => {
     for (let from = 0; from < count; from += STEP) {
       await run(sql(from, Math.min(STEP, count - from)));
-      told(`${what} ${((Math.min(count, from + STEP) / count) * 100).toFixed(0)} %`);
+      onProgress(`${what} ${((Math.min(count, from + STEP) / count) * 100).toFixed(0)} %`);
     }
   };
   // A match has two makers and the taker's own order, ten fills a block.
@@ -76,7 +76,7 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
       if(number % 2 = 0, -500000, 500000), if(number % 2 = 0, 500000, -500000), if(number % 2 = 0, 0, toInt64(cityHash64(number, 8) % 200000) - 100000), 1000000, 1000000000 + number
     FROM numbers(${from}, ${rows})`,
   );
-  told('catalogue');
+  onProgress('catalogue');
   await run(`INSERT INTO markets (condition_id, id, slug, question, event_id, event_slug, event_title, outcomes, token_ids, outcome_prices, active,
       neg_risk_market_id, volume, tag_slugs, _offset)
     SELECT ${hex(64, '5000000000 + number')}, toString(900000000 + number), concat('made-up-market-', toString(number)), concat('Question ', toString(number)),
@@ -97,8 +97,8 @@ export async function fillVenue(product: Product, venue: Venue, told: (step: str
 }
 
 /** Resolves when no merge is under way and no table is left that the product itself would put together. */
-export async function untilSettled(product: Product, patienceMs: number): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+export async function untilSettled(product: Product, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
   for (let quiet = 0; quiet < 5 && performance.now() < deadline; ) {
     const [row] = await product.sql<{ n: string }>(`SELECT (SELECT count() FROM system.merges) + (SELECT count() FROM (
       SELECT count() AS parts, sum(rows) AS total, max(p.rows) AS largest FROM system.parts AS p WHERE active AND database = 'oddstream'

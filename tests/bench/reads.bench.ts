@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loaded } from '../support/digest.js';
+import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
-import { makeKeys } from './keys.js';
+import { createKeys } from './create-keys.js';
 import { condition, fillVenue, token, untilSettled, type Venue, wallet } from './reads-venue.js';
 
 /** 50 million fills of 2 million wallets in 200,000 tokens; fewer by hand, for a first look. */
@@ -23,7 +23,7 @@ const aWallet = () => wallet(drawn(VENUE.wallets));
 const aToken = () => token(drawn(VENUE.tokens));
 const aCondition = () => condition(drawn(VENUE.tokens / 2));
 
-interface Question {
+interface RequestKind {
   readonly name: string;
   readonly goalMs: number;
   readonly path: () => string;
@@ -31,7 +31,7 @@ interface Question {
   readonly rare?: true;
 }
 
-const questions: readonly Question[] = [
+const requestKinds: readonly RequestKind[] = [
   { name: 'wallet trades', goalMs: 50, path: () => `/v3/wallets/${aWallet()}/trades?limit=100` },
   { name: 'market trades', goalMs: 50, path: () => `/v3/markets/${aToken()}/trades?limit=100` },
   { name: 'wallet positions', goalMs: 50, path: () => `/v3/wallets/${aWallet()}/positions?limit=100` },
@@ -59,14 +59,14 @@ async function untilWarm(product: Product): Promise<void> {
     1_200_000,
   );
   const passes = async () =>
-    (await product.series('api', 'oddstream_api_cache_fills_total')).find(([labels]) =>
-      labels.includes('api_profit_series_ready'),
+    (await product.series('api', 'oddstream_api_cache_warmup_passes_total')).find(([labels]) =>
+      labels.includes('api_cache_warmup_pnl_series'),
     )?.[1] ?? 0;
   const before = await passes();
   await eventually(
     'the api to hold the markets and the series of the largest wallets',
     async () => {
-      const markets = await product.metric('api', 'oddstream_api_markets_warm');
+      const markets = await product.metric('api', 'oddstream_api_cache_warmup_markets');
       // The pass that was under way may have begun before the picture.
       return markets >= Math.min(100_000, VENUE.tokens / 2) && (await passes()) >= before + 2;
     },
@@ -81,13 +81,13 @@ interface Result {
 }
 
 /** Keys take turns, over all questions. */
-let turn = 0;
+let nextKeyIndex = 0;
 
 /** All clients ask the same kind of question, each about something else, for as long as said. `pauseMs` 0: again at once. */
-async function ask(
+async function measureRequests(
   product: Product,
   keys: readonly string[],
-  { path }: Question,
+  { path }: RequestKind,
   options: { seconds: number; pauseMs: number },
 ): Promise<Result> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
@@ -116,7 +116,7 @@ async function ask(
     if (options.pauseMs > 0) await sleep((options.pauseMs * n) / CLIENTS);
     while (performance.now() < end) {
       const started = performance.now();
-      await one(product.api + path(), keys[turn++ % keys.length]!);
+      await one(product.api + path(), keys[nextKeyIndex++ % keys.length]!);
       if (options.pauseMs > 0) await sleep(Math.max(0, options.pauseMs - (performance.now() - started)));
     }
   };
@@ -146,8 +146,8 @@ export async function run(): Promise<void> {
   });
   try {
     await untilUp(product);
-    await loaded(product);
-    const keys = await makeKeys(product, ACCOUNTS);
+    await untilTablesComplete(product);
+    const keys = await createKeys(product, ACCOUNTS);
     const began = performance.now();
     await fillVenue(product, VENUE, (step) => process.stderr.write(`\r  ${step}          `));
     process.stderr.write('\r  putting tables together');
@@ -159,19 +159,19 @@ export async function run(): Promise<void> {
     console.log(
       `${VENUE.fills.toLocaleString('en')} fills, ${VENUE.wallets.toLocaleString('en')} wallets, ${VENUE.tokens.toLocaleString('en')} tokens, made in ${tookS.toFixed(0)} s`,
     );
-    const baseline: Question = { name: 'a token (baseline)', goalMs: 50, path: () => `/v3/tokens/${aToken()}` };
+    const baseline: RequestKind = { name: 'a token (baseline)', goalMs: 50, path: () => `/v3/tokens/${aToken()}` };
     await eventually('the keys to work', async () => {
-      await ask(product, keys, baseline, { seconds: 0.1, pauseMs: 0 });
+      await measureRequests(product, keys, baseline, { seconds: 0.1, pauseMs: 0 });
       return true;
     });
     const rows: Record<string, string | number>[] = [];
     let baselineP50 = 1;
-    for (const question of [baseline, ...questions]) {
-      await ask(product, keys, question, { seconds: WARM_UP_SECONDS, pauseMs: PAUSE_MS });
-      const { times, bytes } = await ask(product, keys, question, { seconds: SECONDS, pauseMs: PAUSE_MS });
+    for (const question of [baseline, ...requestKinds]) {
+      await measureRequests(product, keys, question, { seconds: WARM_UP_SECONDS, pauseMs: PAUSE_MS });
+      const { times, bytes } = await measureRequests(product, keys, question, { seconds: SECONDS, pauseMs: PAUSE_MS });
       const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
       if (question === baseline) baselineP50 = p50;
-      const rush = question.rare ? null : await ask(product, keys, question, { seconds: 5, pauseMs: 0 });
+      const rush = question.rare ? null : await measureRequests(product, keys, question, { seconds: 5, pauseMs: 0 });
       process.stderr.write(`  ${question.name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`);
       rows.push({
         question: question.name,

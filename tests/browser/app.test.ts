@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
-import { answerOf, CONTRASTS, cellsOf } from '../support/page-checks.js';
+import { CONTRASTS, cellsOf, responseOf } from '../support/page-checks.js';
 import { eventually, type Product, startProduct, untilLoaded, untilUp } from '../support/product.js';
 
 const missing = withoutBrowser();
@@ -35,7 +35,7 @@ interface Holder {
   avg_price: string | null;
   total_bought: string;
 }
-interface Held {
+interface ApiPosition {
   market: string;
   status: string;
   price_source: string | null;
@@ -223,7 +223,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     );
     // Holders: what the page was told in base units, rounded half up here by whole numbers.
     const [holders] = await Promise.all([
-      answerOf<{ data: Holder[] }>(page, '/positions?sort=volume'),
+      responseOf<{ data: Holder[] }>(page, '/positions?sort=volume'),
       page.getByRole('radio', { name: 'Most bought' }).check(),
     ]);
     expect(holders.data.length).toBeGreaterThan(5);
@@ -255,11 +255,12 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       `SELECT maker AS wallet FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') GROUP BY maker ORDER BY count() DESC LIMIT 1`,
     );
     const path = `/app/wallet/${held?.wallet}`;
-    const answers: { book?: Promise<{ positions: Held[] }>; curve?: Promise<{ series: { pnl: number }[] }> } = {};
+    const answers: { book?: Promise<{ positions: ApiPosition[] }>; curve?: Promise<{ series: { pnl: number }[] }> } =
+      {};
     const { page, complaints } = await open(path, {
       before: async (page) => {
-        answers.book = answerOf(page, '/positions?');
-        answers.curve = answerOf(page, '/pnl?period=ALL');
+        answers.book = responseOf(page, '/positions?');
+        answers.curve = responseOf(page, '/pnl?period=ALL');
       },
     });
     const positions = (await answers.book)?.positions ?? [];
@@ -290,7 +291,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.locator('#equity-canvas canvas').first().waitFor();
 
     const [realized] = await Promise.all([
-      answerOf<{ raw: { points: number } }>(page, '/equity?period=all'),
+      responseOf<{ raw: { points: number } }>(page, '/equity?period=all'),
       page.getByRole('radio', { name: 'Realized, by position' }).check(),
     ]);
     expect(realized.raw.points).toBeGreaterThan(0);
@@ -322,8 +323,8 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         key,
         dark,
         before: async (page) => {
-          answers.book = answerOf(page, `/v1/wallets/${held?.wallet}/positions?`);
-          answers.trades = answerOf(page, `/v1/wallets/${held?.wallet}/trades?`);
+          answers.book = responseOf(page, `/v1/wallets/${held?.wallet}/positions?`);
+          answers.trades = responseOf(page, `/v1/wallets/${held?.wallet}/trades?`);
         },
       });
       const positions = (await answers.book)?.positions ?? [];

@@ -14,7 +14,7 @@ if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.
 const ATTACKER = 'attacker.example';
 
 /** What a page learns by a request: its answer, that the browser hides it, or that there is none. */
-const learns = (page: Page, url: string, init: RequestInit = {}) =>
+const responseSeenBy = (page: Page, url: string, init: RequestInit = {}) =>
   page.evaluate(
     ([target, options]) =>
       fetch(target, options).then(
@@ -58,10 +58,10 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
     const before = api.log.all('accounts.commands').length;
     const url = `${api.url}/v1/keys`;
     const json = { 'content-type': 'application/json' };
-    expect(await learns(page, url, { method: 'POST', body: '{}' })).toBe('nothing');
-    expect(await learns(page, url, { method: 'POST', body: '{}', headers: json })).toBe('nothing');
-    expect(await learns(page, url, { method: 'POST', body: '{}', mode: 'no-cors' })).toBe('hidden');
-    expect(await learns(page, url, { method: 'POST', mode: 'no-cors' })).toBe('hidden');
+    expect(await responseSeenBy(page, url, { method: 'POST', body: '{}' })).toBe('nothing');
+    expect(await responseSeenBy(page, url, { method: 'POST', body: '{}', headers: json })).toBe('nothing');
+    expect(await responseSeenBy(page, url, { method: 'POST', body: '{}', mode: 'no-cors' })).toBe('hidden');
+    expect(await responseSeenBy(page, url, { method: 'POST', mode: 'no-cors' })).toBe('hidden');
     const form = await browser.newPage();
     await form.goto(page.url());
     await form.setContent(
@@ -77,10 +77,10 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
 
   it('reads the API with a key, and neither pages nor admin ports', async () => {
     const headers = { 'x-api-key': await api.key('enterprise') };
-    expect(await learns(page, `${api.url}/v3/trades?limit=1`, { headers })).toMatch(/^200 \{/);
-    expect(await learns(page, `${api.url}/v3/trades?limit=1`)).toMatch(/^401 /);
+    expect(await responseSeenBy(page, `${api.url}/v3/trades?limit=1`, { headers })).toMatch(/^200 \{/);
+    expect(await responseSeenBy(page, `${api.url}/v3/trades?limit=1`)).toMatch(/^401 /);
     for (const url of [`${api.url}/app`, `${api.url}/console/main.js`, `${adminUrl}/metrics`, `${adminUrl}/healthz`])
-      expect(await learns(page, url), url).toBe('nothing');
+      expect(await responseSeenBy(page, url), url).toBe('nothing');
   });
 
   it('may link to our pages, which then work', async () => {
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
       const rebound = await browser.newPage();
       const answer = await rebound.goto(`http://${ATTACKER}:${port}${path}`);
       expect([answer?.status(), await answer?.text()]).toEqual([403, expect.stringContaining('is not served here')]);
-      expect(await learns(rebound, path)).toMatch(/^403 /);
+      expect(await responseSeenBy(rebound, path)).toMatch(/^403 /);
     }
   });
 });

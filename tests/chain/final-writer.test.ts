@@ -19,7 +19,7 @@ function expected(blocks: readonly SourceBlock[]): string[] {
       `block-${block.number} ${block.hash}`,
     ]);
 }
-const held = (log: MemoryLog) =>
+const decodedEvents = (log: MemoryLog) =>
   eventsOf(log, topic).map((event) => {
     if (event.kind === 'block') return `${event.value.id} ${event.value.block_hash}`;
     return event.kind === 'trade' ? event.value.id : event.kind;
@@ -42,12 +42,12 @@ function writing(log: MemoryLog, node: FakeNode, batchRecords = 5) {
   done.catch(() => undefined);
   const until = async (number: number) => {
     const last = node.blocks.findLast((block) => block.number <= number && block.logs.length > 0)?.number ?? -1;
-    while ((writer.written ?? -1) < last) await Promise.race([turn(), done]);
-    for (let i = 0; i < 5; i += 1) await turn();
+    while ((writer.written ?? -1) < last) await Promise.race([yieldToEventLoop(), done]);
+    for (let i = 0; i < 5; i += 1) await yieldToEventLoop();
   };
   return { ...parts, writer, stop, done, until, ranges };
 }
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function grown(length: number, from = new FakeNode(1)): FakeNode {
   for (let i = 0; i < length; i += 1) {
@@ -63,14 +63,14 @@ describe('final writer', () => {
     const log = await freshLog();
     const run = writing(log, node);
     await run.until(60);
-    expect(held(log)).toEqual(expected(node.blocks.slice(0, 61)));
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 61)));
     grown(3000, node);
     node.finalized = 3090;
     run.writer.onFinalized(3090, node.blocks[3090]!.hash);
     await run.until(3090);
     run.stop.abort();
     await run.done;
-    expect(held(log)).toEqual(expected(node.blocks.slice(0, 3091)));
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 3091)));
     const numbers = eventsOf(log, topic).map((event) =>
       'block_number' in event.value ? event.value.block_number : -1,
     );
@@ -90,7 +90,7 @@ describe('final writer', () => {
     node.finalized = 15;
     run.writer.onFinalized(15, node.blocks[15]!.hash);
     await run.until(15);
-    expect(held(log)).toEqual(expected(node.blocks.slice(0, 16)));
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 16)));
 
     const reads = run.ranges.length;
     run.cache.rollback(0);
@@ -100,7 +100,7 @@ describe('final writer', () => {
     await run.until(20);
     run.stop.abort();
     await run.done;
-    expect(held(log)).toEqual(expected(node.blocks.slice(0, 21)));
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 21)));
     expect(run.ranges.length).toBe(reads);
     expect([run.cache.get(20), run.cache.get(21)?.number]).toEqual([undefined, 21]);
   });
@@ -119,7 +119,7 @@ describe('final writer', () => {
     const again = writing(log, other);
     await expect(again.done).rejects.toThrow(RetryableError);
     expect(again.ranges.length).toBe(3);
-    expect(held(log)).toEqual(expected(node.blocks.slice(0, 11)));
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 11)));
   });
 
   it('refuses to go on inside a block the chain does not have', async () => {
@@ -152,7 +152,7 @@ describe('final writer', () => {
     await run.until(1);
     run.stop.abort();
     await run.done;
-    await turn();
+    await yieldToEventLoop();
     expect(eventsOf(log, topic).map(({ kind }) => kind)).toEqual(['trade', 'block']);
     expect(eventsOf(log, topics.deadLetters.name)[0]?.value).toMatchObject({ origin: 'test', stage: 'chain.decode' });
   });
@@ -176,20 +176,20 @@ describe('final writer', () => {
           });
           node.finalized = Math.max(node.finalized, final);
           const run = writing(log, node, batch);
-          for (let i = 0; i < 10; i += 1) await turn();
+          for (let i = 0; i < 10; i += 1) await yieldToEventLoop();
           node.finalized = Math.min(60, node.finalized + 7);
           run.writer.onFinalized(node.finalized, node.blocks[node.finalized]!.hash);
-          for (let i = 0; i < 10; i += 1) await turn();
+          for (let i = 0; i < 10; i += 1) await yieldToEventLoop();
           run.stop.abort();
           log.crash();
         }
         node.finalized = 60;
         const log = await freshLog({ store });
         const run = writing(log, node, batch);
-        while (!run.writer.historyDone) await turn();
+        while (!run.writer.historyDone) await yieldToEventLoop();
         run.stop.abort();
         await run.done;
-        expect(held(log)).toEqual(expected(node.blocks));
+        expect(decodedEvents(log)).toEqual(expected(node.blocks));
       }),
       { numRuns: 200 },
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { createHeadTracker, type HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
 import { topics } from '../../schemas/topics.js';
-import { chainParts, eventsOf, foldHead, freshLog, pendingTx } from '../support/chain-harness.js';
+import { chainParts, eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { FakeNode, type ScriptedLog, txHash } from '../support/fake-chain.js';
 import { createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 
@@ -31,7 +31,8 @@ const idsOf = (node: FakeNode, from: number) =>
     hash: block.hash,
     facts: block.logs.map((log) => `${log.transactionHash}-${Number(log.logIndex)}`),
   }));
-const bare = (chain: ReturnType<typeof foldHead>) => chain.map(({ hash, facts }) => ({ hash, facts }));
+const withoutConfirmations = (chain: ReturnType<typeof reduceHead>) =>
+  chain.map(({ hash, events: facts }) => ({ hash, facts }));
 
 describe('head tracker', () => {
   it('writes facts in log order, then status updates, then the block', async () => {
@@ -83,7 +84,7 @@ describe('head tracker', () => {
     for (let i = 0; i <= depth; i += 1) node.mine([{ tx: i === 1 ? 7 : 200 + i }]);
     tracker.onHead(node.tip, 9000);
     await tracker.idle();
-    expect(bare(foldHead(log))).toEqual(idsOf(node, 2));
+    expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 2));
     const events = eventsOf(log, topics.chainHead.name);
     const retracts = events.filter((event) => event.kind === 'retract').map((event) => event.value);
     expect(retracts).toHaveLength(1);
@@ -97,15 +98,15 @@ describe('head tracker', () => {
   it('closes a wide gap forward by number, also when the block before the gap was replaced', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
-    const { tracker } = await tracking(log, node, { walkBlocks: 4 });
+    const { tracker } = await tracking(log, node, { maxParentFetchBlocks: 4 });
     tracker.onHead(node.mine([{ tx: 1 }]), 1);
     await tracker.idle();
     node.fork(1);
     for (let i = 0; i < 120; i += 1) node.mine([{ tx: 1000 + i }]);
     tracker.onHead(node.tip, 2);
     await tracker.idle();
-    const chain = foldHead(log);
-    expect(bare(chain)).toEqual(idsOf(node, 2));
+    const chain = reduceHead(log);
+    expect(withoutConfirmations(chain)).toEqual(idsOf(node, 2));
     expect(chain).toHaveLength(120);
   });
 
@@ -138,7 +139,7 @@ describe('head tracker', () => {
     node.mine([{ tx: 3 }]);
     tracker.onHead(node.mine([{ tx: 4 }]), 3);
     await tracker.idle();
-    expect(bare(foldHead(log))).toEqual(idsOf(node, 1));
+    expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 1));
   });
 
   it('ignores a head it has, and one from far below', async () => {
@@ -178,7 +179,7 @@ describe('head tracker', () => {
     node.mine([]);
     tracker.onHead(node.tip, 2);
     await tracker.idle();
-    expect(bare(foldHead(log))).toEqual(idsOf(node, 1));
+    expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 1));
   });
 
   it('gives up a settlement that waits too long, and counts it', async () => {
@@ -212,7 +213,7 @@ describe('head tracker', () => {
       { stage: 'chain.decode', reason: 'scripted as bad', payload: JSON.stringify(node.tip.logs[0]) },
     ]);
     expect(await registry.registry.metrics()).toContain(
-      'oddstream_chain_problems_total{stage="chain.decode",process="test"} 1',
+      'oddstream_chain_decode_errors_total{stage="chain.decode",process="test"} 1',
     );
   });
 
@@ -308,8 +309,8 @@ describe('head tracker', () => {
         }
         run.tracker.onHead(node.mine([{ tx: 99 }]), 100);
         await run.tracker.idle();
-        const chain = foldHead(run.log);
-        expect(bare(chain)).toEqual(idsOf(node, chain[0]!.number));
+        const chain = reduceHead(run.log);
+        expect(withoutConfirmations(chain)).toEqual(idsOf(node, chain[0]!.number));
 
         const detected = new Map<string, number>();
         const events = eventsOf(run.log, topics.chainHead.name);
@@ -326,7 +327,7 @@ describe('head tracker', () => {
           }
         }
         for (const [tx, index] of detected) {
-          const at = chain.findIndex((block) => block.facts.some((id) => id.startsWith(tx)));
+          const at = chain.findIndex((block) => block.events.some((id) => id.startsWith(tx)));
           if (at < 0) continue;
           const written = events.findIndex(
             (event) => event.kind === 'block' && event.value.block_hash === chain[at]!.hash,

@@ -3,13 +3,13 @@ import { RetryableError } from '../../infra/errors.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { topics } from '../../schemas/topics.js';
-import { chainParts, codec, eventsOf, foldHead, freshLog, pendingTx } from '../support/chain-harness.js';
+import { chainParts, codec, eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { createFakeSource, FakeNode } from '../support/fake-chain.js';
 import type { MemoryLog } from '../support/memory-log.js';
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn();
+  while (!condition()) await yieldToEventLoop();
 }
 
 function running(log: MemoryLog, source: ReturnType<typeof createFakeSource>['source']) {
@@ -83,10 +83,10 @@ describe('chain ingest', () => {
     const second = createFakeSource(node);
     const again = running(log, second.source);
     second.send({ type: 'head', block: node.tip, seenAtMs: 2 });
-    await until(() => foldHead(log).length === 71);
+    await until(() => reduceHead(log).length === 71);
     again.stop.abort();
     await again.done;
-    expect(foldHead(log).map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, index) => index + 3));
+    expect(reduceHead(log).map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, index) => index + 3));
   });
 
   it('ends with the first failure', async () => {

@@ -8,11 +8,11 @@ import { type Ddl, singleServerDdl } from '../../infra/clickhouse/ddl.js';
 import { loadNative, type NativeConnection, type NativeEngine } from '../../infra/clickhouse/embedded/native.js';
 import { migrationsTable } from '../../infra/clickhouse/migrations.js';
 import {
-  boardsPicture,
-  largestPicture,
-  pictureSettings,
-  totalsPicture,
-} from '../../processors/leaderboards/pictures.sql.js';
+  largestPositionsSnapshotSql,
+  rankingsSnapshotSql,
+  snapshotSettings,
+  totalsSnapshotSql,
+} from '../../processors/leaderboards/leaderboard-snapshots.sql.js';
 import { migrations } from '../../processors/migrations.js';
 import { viewStatement } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
@@ -256,9 +256,9 @@ describe('the cluster variant on the engine', () => {
       `INSERT INTO positions (wallet, token_id, size, avg_price, realized_pnl, version)
        SELECT concat('w', toString(number % 3)), 1000 + number, number, 0.5, number, 1 FROM numbers(30)`,
     );
-    for (const picture of [boardsPicture, totalsPicture, largestPicture])
+    for (const picture of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
       await run(
-        `${picture.replaceAll('{taken_at:UInt64}', String(Date.now()))} SETTINGS ${Object.entries(pictureSettings)
+        `${picture.replaceAll('{taken_at:UInt64}', String(Date.now()))} SETTINGS ${Object.entries(snapshotSettings)
           .map(([name, value]) => `${name} = '${value}'`)
           .join(', ')}`,
       );

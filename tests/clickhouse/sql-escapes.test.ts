@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EscapeWorld, FILE_SECRET, ROW_SECRET, startEscapeWorld } from './escape-world.js';
+import { type EscapeServer, FILE_SECRET, ROW_SECRET, startEscapeServer } from './escape-server.js';
 import { type EscapeAttempt, escapeAttempts } from './sql-escapes.js';
 
-let world: EscapeWorld;
+let world: EscapeServer;
 beforeAll(async () => {
-  world = await startEscapeWorld();
+  world = await startEscapeServer();
 }, 60_000);
 afterAll(() => world.stop());
 

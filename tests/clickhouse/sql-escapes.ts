@@ -113,7 +113,7 @@ function sources(t: EscapeTargets): readonly (readonly [name: string, expression
 }
 
 /** Where a query may hold a table. */
-const PLACES: readonly (readonly [name: string, query: (source: string) => string])[] = [
+const QUERY_CONTEXTS: readonly (readonly [name: string, query: (source: string) => string])[] = [
   ['FROM', (s) => `SELECT * FROM ${s}`],
   ['a subquery', (s) => `SELECT * FROM (SELECT * FROM (SELECT * FROM ${s}))`],
   ['a CTE', (s) => `WITH x AS (SELECT * FROM ${s}) SELECT * FROM x`],
@@ -330,7 +330,7 @@ function statements(t: EscapeTargets): readonly (readonly [name: string, stateme
 }
 
 /** What headers and parameters of the URL may carry. */
-function carriers(t: EscapeTargets): readonly EscapeAttempt[] {
+function headersAndParameters(t: EscapeTargets): readonly EscapeAttempt[] {
   const memory = { name: 'max_memory_usage by URL', body: 'SELECT 1', params: { max_memory_usage: '0' } };
   const settings = ['max_execution_time', 'max_result_rows', 'max_result_bytes', 'readonly', 'priority', 'max_threads'];
   const named = [
@@ -444,9 +444,9 @@ function carriers(t: EscapeTargets): readonly EscapeAttempt[] {
 export function escapeAttempts(targets: EscapeTargets): readonly EscapeAttempt[] {
   return [
     ...sources(targets).flatMap(([name, source]) =>
-      PLACES.map(([place, query]) => ({ name: `${name} in ${place}`, body: query(source) })),
+      QUERY_CONTEXTS.map(([place, query]) => ({ name: `${name} in ${place}`, body: query(source) })),
     ),
     ...statements(targets).map(([name, body]) => ({ name, body })),
-    ...carriers(targets),
+    ...headersAndParameters(targets),
   ];
 }

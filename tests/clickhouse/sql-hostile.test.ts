@@ -1,18 +1,18 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EscapeWorld, FILE_SECRET, ROW_SECRET, startEscapeWorld } from './escape-world.js';
+import { type EscapeServer, FILE_SECRET, ROW_SECRET, startEscapeServer } from './escape-server.js';
 import { type EscapeAttempt, escapeAttempts } from './sql-escapes.js';
 
 /** Inputs at once; the server runs two of them in the engine and the rest waits. */
 const AT_ONCE = 12;
 const RUNS = Math.ceil(10_000 / AT_ONCE);
 
-let world: EscapeWorld;
+let world: EscapeServer;
 let words: readonly string[];
 let known: readonly EscapeAttempt[];
 beforeAll(async () => {
-  world = await startEscapeWorld();
+  world = await startEscapeServer();
   const { secretFile, newFile, listener } = world.targets;
   const names = await world.ch.client.query<{ name: string }>(
     'SELECT name FROM system.functions UNION ALL SELECT name FROM system.table_functions UNION ALL SELECT keyword FROM system.keywords',

@@ -1,8 +1,8 @@
 import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findAppendedBatch } from '../../infra/log/kafka/appended-batches.js';
 import { createCluster } from '../../infra/log/kafka/cluster.js';
 import { createKafkaLog } from '../../infra/log/kafka/kafka-log.js';
-import { findLanded } from '../../infra/log/kafka/landed.js';
 import { splitBatches } from '../../infra/log/kafka/record-batch.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -120,12 +120,12 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       const transaction = await dead.transaction();
       await transaction.send({ topic: output, messages: [{ key: 'k', value: 'half' }] });
       expect(await readAll(log, output)).toEqual([]);
-      const positions = [{ topic: input, partition: 0, nextOffset: 7 }];
-      await log.appendAndCommit({ outputs: [{ topic: output, records: [record('k', 'whole')] }], group, positions });
+      const offsets = [{ topic: input, partition: 0, nextOffset: 7 }];
+      await log.appendAndCommit({ outputs: [{ topic: output, records: [record('k', 'whole')] }], group, offsets });
       expect(texts(await readAll(log, output))).toEqual(['whole']);
       await expect(transaction.commit()).rejects.toThrow();
       expect(texts(await readAll(log, output))).toEqual(['whole']);
-      expect(await log.committed(group, input)).toEqual(positions);
+      expect(await log.committed(group, input)).toEqual(offsets);
       await dead.disconnect();
     });
 
@@ -142,12 +142,12 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       expect(batches.length).toBeGreaterThan(0);
       for (const { producerId: id, producerEpoch: epoch, baseSequence: sequence, baseOffset } of batches) {
         const sent = { topic, partition: 1, producer: { id, epoch }, sequence, from: 0 };
-        expect(await findLanded(cluster, sent)).toBe(baseOffset);
-        expect(await findLanded(cluster, { ...sent, sequence: sequence + 1000 })).toBeNull();
-        expect(await findLanded(cluster, { ...sent, producer: { id, epoch: epoch + 1 } })).toBeNull();
-        expect(await findLanded(cluster, { ...sent, producer: { id: id + 1000, epoch } })).toBeNull();
-        expect(await findLanded(cluster, { ...sent, from: baseOffset + 1 })).toBeNull();
-        expect(await findLanded(cluster, { ...sent, from: baseOffset + 1000 })).toBeNull();
+        expect(await findAppendedBatch(cluster, sent)).toBe(baseOffset);
+        expect(await findAppendedBatch(cluster, { ...sent, sequence: sequence + 1000 })).toBeNull();
+        expect(await findAppendedBatch(cluster, { ...sent, producer: { id, epoch: epoch + 1 } })).toBeNull();
+        expect(await findAppendedBatch(cluster, { ...sent, producer: { id: id + 1000, epoch } })).toBeNull();
+        expect(await findAppendedBatch(cluster, { ...sent, from: baseOffset + 1 })).toBeNull();
+        expect(await findAppendedBatch(cluster, { ...sent, from: baseOffset + 1000 })).toBeNull();
       }
       await transaction.abort();
       await producer.disconnect();
@@ -160,9 +160,9 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       const other = await open();
       const run = async (instance: Log, id: string) => {
         for (let i = 0; i < 15; i++) {
-          const positions = [{ topic: input, partition: 0, nextOffset: i }];
+          const offsets = [{ topic: input, partition: 0, nextOffset: i }];
           const outputs = [{ topic: output, records: [record(id, `${id}${i}`)] }];
-          await instance.appendAndCommit({ outputs, group, positions });
+          await instance.appendAndCommit({ outputs, group, offsets });
         }
       };
       await Promise.all([run(log, 'a'), run(other, 'b')]);

@@ -162,8 +162,8 @@ async function apply(log: Log, topic: string, group: string, model: Model, comma
       model.records.push(...command.records);
       return;
     case 'step': {
-      const positions = [{ topic, partition: 0, nextOffset: command.position }];
-      await log.appendAndCommit({ outputs: [{ topic, records: command.records }], group, positions });
+      const offsets = [{ topic, partition: 0, nextOffset: command.position }];
+      await log.appendAndCommit({ outputs: [{ topic, records: command.records }], group, offsets });
       model.records.push(...command.records);
       model.committed = command.position;
       return;
@@ -198,10 +198,10 @@ async function apply(log: Log, topic: string, group: string, model: Model, comma
 }
 
 /** The definition, by brute force over everything the log holds. */
-async function expectTimes(log: Log, topic: string, questions: readonly number[]): Promise<void> {
+async function expectTimes(log: Log, topic: string, timestamps: readonly number[]): Promise<void> {
   const records = await readAll(log, topic);
   const { next } = await log.bounds(topic, 0);
-  for (const timestampMs of questions) {
+  for (const timestampMs of timestamps) {
     const expected = records.find((one) => one.timestampMs >= timestampMs)?.offset ?? next;
     expect(await log.offsetForTimestamp(topic, 0, timestampMs)).toBe(expected);
   }

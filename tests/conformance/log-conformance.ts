@@ -1,13 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { LogRequestError, UnknownTopicError } from '../../infra/log/errors.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import type { Log } from '../../infra/log/port.js';
 import { describeAppending } from './log-conformance-appending.js';
-import { describeClaims } from './log-conformance-claims.js';
 import { describeMaintenance } from './log-conformance-maintenance.js';
 import { describeModel } from './log-conformance-model.js';
+import { describeOwnership } from './log-conformance-ownership.js';
 import { describeReading } from './log-conformance-reading.js';
 import {
   type LogTraits,
@@ -123,7 +123,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
             { topic: right, records: numbered(3) },
           ],
           group,
-          positions: [{ topic: input, partition: 0, nextOffset: 42 }],
+          offsets: [{ topic: input, partition: 0, nextOffset: 42 }],
         });
         expect(texts(await readAll(log, left, 'earliest', 1))).toEqual(['l']);
         expect(texts(await readAll(log, right))).toEqual(['v0', 'v1', 'v2']);
@@ -136,12 +136,12 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         await using(async (other) => {
           const write = (async () => {
             for (let i = 1; i <= 100; i++) {
-              const positions = [{ topic: input, partition: 0, nextOffset: i }];
-              await log.appendAndCommit({ outputs: [{ topic: output, records: numbered(2, i) }], group, positions });
+              const offsets = [{ topic: input, partition: 0, nextOffset: i }];
+              await log.appendAndCommit({ outputs: [{ topic: output, records: numbered(2, i) }], group, offsets });
             }
           })();
           for (let position = 0; position < 100; ) {
-            await nextTurn();
+            await yieldToEventLoop();
             position = (await other.committed(group, input))[0]?.nextOffset ?? 0;
             expect((await readAll(other, output)).length).toBeGreaterThanOrEqual(position * 2);
           }
@@ -155,16 +155,16 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         const fine = { topic: output, records: numbered(2) };
         const position = { topic: input, partition: 0, nextOffset: 1 };
         const steps = [
-          { outputs: [fine, { topic: uniqueName('missing'), records: numbered(1) }], positions: [position] },
-          { outputs: [fine, { topic: output, records: [record('a', 'b', -5)] }], positions: [position] },
-          { outputs: [fine], positions: [position, { topic: uniqueName('missing'), partition: 0, nextOffset: 1 }] },
-          { outputs: [fine], positions: [position, { topic: input, partition: 7, nextOffset: 1 }] },
-          { outputs: [fine], positions: [{ topic: input, partition: 0, nextOffset: -1 }] },
+          { outputs: [fine, { topic: uniqueName('missing'), records: numbered(1) }], offsets: [position] },
+          { outputs: [fine, { topic: output, records: [record('a', 'b', -5)] }], offsets: [position] },
+          { outputs: [fine], offsets: [position, { topic: uniqueName('missing'), partition: 0, nextOffset: 1 }] },
+          { outputs: [fine], offsets: [position, { topic: input, partition: 7, nextOffset: 1 }] },
+          { outputs: [fine], offsets: [{ topic: input, partition: 0, nextOffset: -1 }] },
         ];
         for (const step of steps) {
           await expect(log.appendAndCommit({ ...step, group })).rejects.toBeInstanceOf(LogRequestError);
         }
-        await expect(log.appendAndCommit({ outputs: [fine], positions: [position], group: '' })).rejects.toBeInstanceOf(
+        await expect(log.appendAndCommit({ outputs: [fine], offsets: [position], group: '' })).rejects.toBeInstanceOf(
           LogRequestError,
         );
         expect(await readAll(log, output)).toEqual([]);
@@ -172,7 +172,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
       });
     });
 
-    describeClaims(() => under);
+    describeOwnership(() => under);
 
     describe('topics', () => {
       it('refuses what was never created, by name, everywhere', async () => {

@@ -12,7 +12,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { readAll, T0, tail } from './log-harness.js';
 
 const program = fileURLToPath(new URL('../../dist/tests/conformance/log-writer.child.js', import.meta.url));
-const gateHolder = fileURLToPath(new URL('../../dist/tests/conformance/log-gate.child.js', import.meta.url));
+const writeLockHolder = fileURLToPath(new URL('../../dist/tests/conformance/log-write-lock.child.js', import.meta.url));
 const TOPIC = 'topic';
 
 describe('the LMDB log among processes', () => {
@@ -101,7 +101,7 @@ describe('the LMDB log among processes', () => {
 
   /** A process inside the gate that writes and opens share. */
   const insideGate = async (stayMs: number) => {
-    const child = fork(gateHolder, [dir, String(stayMs)]);
+    const child = fork(writeLockHolder, [dir, String(stayMs)]);
     children.push(child);
     const ended = once(child, 'exit');
     while (!existsSync(join(dir, 'inside'))) await sleep(5);

@@ -17,7 +17,7 @@ import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { type AnyEvent, createCodec, type EventOf } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind } from '../../schemas/types.gen.js';
-import { type Anvil, compileEmitter, startAnvil, startDoor } from '../support/anvil.js';
+import { type Anvil, compileEmitter, startAnvil, startTcpProxy } from '../support/anvil.js';
 import { freePort } from '../support/ports.js';
 
 const EXCHANGE = '0xe111180000d2663c0091e4f400237545b87b996b';
@@ -37,7 +37,7 @@ describe('chain ingest on a real node', () => {
   let dir = '';
   let port = 0;
   let anvil: Anvil;
-  let door: Awaited<ReturnType<typeof startDoor>>;
+  let door: Awaited<ReturnType<typeof startTcpProxy>>;
   let log: Log;
   let nonce = 0;
   let ingest: { stop(): Promise<void>; status: ReturnType<typeof createSourceStatus> };
@@ -47,7 +47,7 @@ describe('chain ingest on a real node', () => {
     port = await freePort();
     anvil = await startAnvil({ port, slots: SLOTS, stateFile: join(dir, 'state.json') });
     await anvil.rpc('anvil_setCode', EXCHANGE, compileEmitter());
-    door = await startDoor(port);
+    door = await startTcpProxy(port);
     log = await openLog(`lmdb:${join(dir, 'log')}`, { logger: silentLogger() });
     await log.ensureTopics(allTopics);
   });
@@ -75,7 +75,7 @@ describe('chain ingest on a real node', () => {
       options: {
         live: { reconnect: { attempts: 1, baseMs: 20, maxMs: 100 } },
         ranges: { startBlocks: 16, maxBlocks: 64 },
-        patience: { attempts: 50, baseMs: 50, maxMs: 200 },
+        retryPolicy: { attempts: 50, baseMs: 50, maxMs: 200 },
       },
     });
     const status = createSourceStatus({ log, codec, logger, source: 'chain', mode: 'live' });

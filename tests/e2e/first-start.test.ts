@@ -25,14 +25,14 @@ const LISTS = [
   ['/v3/leaderboard?limit=3', 'leaderboard'],
 ] as const;
 
-interface Look {
+interface ProgressSample {
   readonly ready: number;
   readonly progress: { readonly tables?: readonly { table: string; state: string; percent: number | null }[] };
   readonly counts: readonly number[];
 }
 
 let product: Product;
-const looks: Look[] = [];
+const samples: ProgressSample[] = [];
 const unmarked: string[] = [];
 const seen = new Map<string, Set<string>>();
 
@@ -56,8 +56,8 @@ beforeAll(async () => {
     const ready = await fetch(`${product.api}/readyz`).catch(() => undefined);
     if (ready !== undefined) {
       isReady = ready.status === 200;
-      const progress = (await ready.json()) as Look['progress'];
-      looks.push({ ready: ready.status, progress, counts: isReady ? await counts() : [] });
+      const progress = (await ready.json()) as ProgressSample['progress'];
+      samples.push({ ready: ready.status, progress, counts: isReady ? await counts() : [] });
     }
     for (const [path] of isReady ? [] : LISTS) {
       const answer = await fetch(product.api + path, { headers: { 'x-api-key': key } }).catch(() => undefined);
@@ -78,10 +78,10 @@ afterAll(async () => {
 }, 30_000);
 
 it('is not ready before every table has the rows that it has in the end', async () => {
-  const last = looks.at(-1);
+  const last = samples.at(-1);
   expect(last?.ready, JSON.stringify(last)).toBe(200);
-  expect(looks.filter(({ ready }) => ready === 503).length).toBeGreaterThan(5);
-  expect(new Set(looks.map(({ ready }) => ready))).toEqual(new Set([200, 503]));
+  expect(samples.filter(({ ready }) => ready === 503).length).toBeGreaterThan(5);
+  expect(new Set(samples.map(({ ready }) => ready))).toEqual(new Set([200, 503]));
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const end = await Promise.all(
     TABLES.map(async (table) => Number((await product.sql<{ n: string }>(`SELECT count() AS n FROM ${table}`))[0]?.n)),
@@ -91,7 +91,7 @@ it('is not ready before every table has the rows that it has in the end', async 
 }, 30_000);
 
 it('tells how far each table is while it loads', () => {
-  const told = looks.flatMap(({ progress }) => progress.tables ?? []);
+  const told = samples.flatMap(({ progress }) => progress.tables ?? []);
   expect(new Set(told.filter(({ table }) => table === 'fills').map(({ state }) => state))).toContain('loaded');
   expect(told.some(({ state }) => state === 'empty' || state === 'loading')).toBe(true);
   expect(told.filter(({ percent, state }) => percent === 100 && state !== 'loaded')).toEqual([]);

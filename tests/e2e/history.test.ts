@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../../ingest/shared/recorded/index.js';
 import type { Product } from '../support/product.js';
-import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 let product: Product;
 beforeAll(async () => {
   product = await startLoaded();
-}, UNDISTURBED_MS);
+}, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(async () => {
   await product?.dispose();
 }, 30_000);

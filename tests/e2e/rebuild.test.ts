@@ -3,18 +3,18 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { digest, loaded } from '../support/digest.js';
+import { digest, untilTablesComplete } from '../support/digest.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, startProduct } from '../support/product.js';
-import { loadedDataDir, UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
+import { copyLoadedDataDir, REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let before: Record<string, string>;
 let dataDir: string;
 beforeAll(async () => {
-  before = await undisturbed();
-  dataDir = await loadedDataDir();
-}, UNDISTURBED_MS);
+  before = await referenceTables();
+  dataDir = await copyLoadedDataDir();
+}, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Starts a process of ours from dist/; `ended` resolves with its exit code and its output. */
@@ -58,7 +58,7 @@ it('the recorded history, rebuilt from offset 0, is row-identical to what was bu
 
   const again = await startProduct({ env, dataDir });
   try {
-    await loaded(again);
+    await untilTablesComplete(again);
     expect(await digest(again)).toEqual(before);
   } finally {
     await again.stop();

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
 import { startTestRedis, whyNoRedis } from '../support/redis.js';
-import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -41,7 +41,7 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
       const second = `http://127.0.0.1:${port}`;
       await eventually('the second api', async () => (await fetch(`${second}/healthz`)).ok);
 
-      const name = 'oddstream_api_rate_window_alone_total';
+      const name = 'oddstream_api_rate_limit_fallback_total';
       const counted = async (metrics: Promise<string>) =>
         Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(await metrics)?.[1] ?? 0);
       const alone = async () =>
@@ -55,7 +55,7 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
       });
       expect([served, refused]).toEqual([remaining, 80 - remaining]);
     },
-    UNDISTURBED_MS,
+    REFERENCE_RUN_TIMEOUT_MS,
   );
 });
 

@@ -14,7 +14,13 @@ import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { freePort } from '../support/ports.js';
 import { eventually } from '../support/product.js';
-import { catalogueChanges, hostileAnswers, nodeChanges, priceFrames, startHostileProxy } from './hostile-answers.js';
+import {
+  catalogueChanges,
+  hostileResponses,
+  nodeChanges,
+  priceFrames,
+  startHostileProxy,
+} from './hostile-responses.js';
 
 const EACH_MS = 350;
 const LONGEST_MS = 4_000;
@@ -97,13 +103,13 @@ it('ingest outlives every hostile answer of node, catalogue and price feed, and 
       alive(mode);
     };
     const answers = async () => {
-      for (const [mode, answer] of hostileAnswers) {
-        nodeProxy.answer = answer;
-        gammaProxy.answer = answer;
+      for (const [mode, answer] of hostileResponses) {
+        nodeProxy.response = answer;
+        gammaProxy.response = answer;
         await untilMet(mode);
       }
-      nodeProxy.answer = null;
-      gammaProxy.answer = null;
+      nodeProxy.response = null;
+      gammaProxy.response = null;
       const catalogue = [...catalogueChanges];
       for (const [i, [mode, change]] of [...nodeChanges].entries()) {
         nodeProxy.change = change;
@@ -147,7 +153,7 @@ it('ingest outlives every hostile answer of node, catalogue and price feed, and 
     await eventually('the blocks of after it', async () => (await metric('chain_final_written')) >= target, 120_000);
     expect(memoryKb()).toBeLessThan(MOST_MEMORY_KB);
     // Modes that a reader waits out hide the next ones from it.
-    expect(metModes.size).toBeGreaterThan(0.8 * (hostileAnswers.size + nodeChanges.size));
+    expect(metModes.size).toBeGreaterThan(0.8 * (hostileResponses.size + nodeChanges.size));
   } finally {
     clearInterval(miner);
     clearInterval(pricer);

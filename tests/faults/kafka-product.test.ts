@@ -1,14 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startDoor } from '../support/anvil.js';
+import { startTcpProxy } from '../support/anvil.js';
 import { startClickHouseProcess } from '../support/clickhouse-process.js';
-import { digest, loaded } from '../support/digest.js';
+import { digest, untilTablesComplete } from '../support/digest.js';
 import { startTestKafka, type TestKafka, whyNoKafka } from '../support/kafka.js';
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { startTestRegistry } from '../support/schema-registry.js';
 import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
-import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
 const noDisk = whyNoSmallDisk();
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const fourProcesses = ['ingest', 'processors', 'api', 'stream-gateway'] as const;
 /** How long ClickHouse is away; longer by hand. */
-const CLICKHOUSE_AWAY_MS = Number(process.env.ODDSTREAM_TEST_AWAY_MS ?? 12_000);
+const CLICKHOUSE_DOWN_MS = Number(process.env.ODDSTREAM_TEST_AWAY_MS ?? 12_000);
 
 async function start(options: Parameters<typeof startProduct>[0]): Promise<Product> {
   const product = await startProduct({ ...options, env: { RECORDED_HISTORY_ONLY: '1', ...options?.env } });
@@ -34,7 +34,12 @@ async function startBroker(dir?: string): Promise<TestKafka> {
 }
 
 /** The check fails on every one of these processes, and says something like this. */
-async function told(product: Product, names: readonly ProcessName[], check: string, reason: RegExp): Promise<void> {
+async function expectFailingCheck(
+  product: Product,
+  names: readonly ProcessName[],
+  check: string,
+  reason: RegExp,
+): Promise<void> {
   for (const name of names) {
     await eventually(`${name} to say what is wrong with ${check}`, async () => {
       const { ready, checks } = await product.readyz(name);
@@ -49,9 +54,9 @@ describe.skipIf(missing !== null)(
     /** Tables of undisturbed runs, on the other log engine. */
     const truth = { short: {}, whole: {} } as Record<'short' | 'whole', Record<string, string>>;
     beforeAll(async () => {
-      truth.short = await undisturbed('short');
-      truth.whole = await undisturbed('whole');
-    }, 2 * UNDISTURBED_MS);
+      truth.short = await referenceTables('short');
+      truth.whole = await referenceTables('whole');
+    }, 2 * REFERENCE_RUN_TIMEOUT_MS);
 
     it('ends with the tables of an undisturbed run after kill -9 of processes and of the broker', async () => {
       const broker = await startBroker();
@@ -66,10 +71,10 @@ describe.skipIf(missing !== null)(
       ];
       let killed = 0;
       for (const [index, name] of victims.entries()) {
-        await pause(1200 + ((index * 379) % 700));
+        await sleep(1200 + ((index * 379) % 700));
         if (name === 'broker') {
           await broker.halt('kill');
-          await pause(1500);
+          await sleep(1500);
           await broker.start();
           killed++;
           continue;
@@ -80,7 +85,7 @@ describe.skipIf(missing !== null)(
         killed++;
       }
       expect(killed).toBeGreaterThan(3);
-      await loaded(product);
+      await untilTablesComplete(product);
       expect(await digest(product)).toEqual(truth.short);
     }, 480_000);
 
@@ -96,7 +101,7 @@ describe.skipIf(missing !== null)(
         () => registry.stop(),
         () => store.stop(),
       );
-      const [registryDoor, storeDoor] = [await startDoor(registry.port), await startDoor(store.port)];
+      const [registryDoor, storeDoor] = [await startTcpProxy(registry.port), await startTcpProxy(store.port)];
       cleanups.push(
         () => registryDoor.close(),
         () => storeDoor.close(),
@@ -115,7 +120,7 @@ describe.skipIf(missing !== null)(
 
       if (disk !== null) {
         await within('the broker to end, as its disk is full', broker.ended());
-        await told(product, fourProcesses, 'log', /failing for \d+ s|does not answer/);
+        await expectFailingCheck(product, fourProcesses, 'log', /failing for \d+ s|does not answer/);
         expect(await product.metric('ingest', 'oddstream_log_up')).toBe(0);
         expect(await product.metric('ingest', 'oddstream_log_errors_total')).toBeGreaterThan(0);
         const written = () => product.metric('ingest', 'oddstream_chain_final_written');
@@ -131,33 +136,38 @@ describe.skipIf(missing !== null)(
       registryDoor.shut();
       await broker.halt('kill');
       process.kill(product.pid('processors')!, 'SIGKILL');
-      await told(product, ['processors'], 'registry', /schema registry at .* cannot be used now/);
+      await expectFailingCheck(product, ['processors'], 'registry', /schema registry at .* cannot be used now/);
       expect(await product.metric('processors', 'oddstream_schema_registry_up')).toBe(0);
-      await told(product, ['ingest', 'api', 'stream-gateway'], 'log', /failing for \d+ s|does not answer/);
+      await expectFailingCheck(
+        product,
+        ['ingest', 'api', 'stream-gateway'],
+        'log',
+        /failing for \d+ s|does not answer/,
+      );
       registryDoor.unlock();
-      await told(product, ['processors'], 'log', /failing for \d+ s/);
+      await expectFailingCheck(product, ['processors'], 'log', /failing for \d+ s/);
       expect(await product.metric('processors', 'oddstream_log_unavailable_seconds')).toBeGreaterThan(0);
       await broker.start();
       await eventually('processors to read the log', async () => (await product.readyz('processors')).checks.log?.ok);
 
       storeDoor.shut();
-      await told(product, ['processors'], 'clickhouse', /ECONN|socket|does not answer/);
-      await told(product, ['api'], 'tables', /ECONN|socket|does not answer/);
+      await expectFailingCheck(product, ['processors'], 'clickhouse', /ECONN|socket|does not answer/);
+      await expectFailingCheck(product, ['api'], 'tables', /ECONN|socket|does not answer/);
       expect(await product.metric('processors', 'oddstream_clickhouse_up')).toBe(0);
-      await pause(CLICKHOUSE_AWAY_MS);
+      await sleep(CLICKHOUSE_DOWN_MS);
       expect(await product.metric('processors', 'oddstream_clickhouse_unavailable_seconds')).toBeGreaterThan(
-        CLICKHOUSE_AWAY_MS / 1000 - 3,
+        CLICKHOUSE_DOWN_MS / 1000 - 3,
       );
       storeDoor.unlock();
 
       for (let cycle = 0; cycle < 3; cycle++) {
         process.kill(store.pid, 'SIGSTOP');
-        await pause(1_800);
+        await sleep(1_800);
         process.kill(store.pid, 'SIGCONT');
-        await pause(300);
+        await sleep(300);
       }
 
-      await loaded(product);
+      await untilTablesComplete(product);
       expect(await digest(product)).toEqual(truth.whole);
       for (const name of fourProcesses)
         await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready);

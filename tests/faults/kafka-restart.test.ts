@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)(
         log.appendAndCommit({
           outputs: [{ topic: output, records: [0, 1, 2].map((partition) => record('k', `v${i}`, T0, partition)) }],
           group,
-          positions: [{ topic: input, partition: 0, nextOffset: i + 1 }],
+          offsets: [{ topic: input, partition: 0, nextOffset: i + 1 }],
         });
       const steps = 150;
       let restart: Promise<void> | undefined;
@@ -107,7 +107,7 @@ describe.skipIf(missing !== null)(
       const position = { topic, partition: 0, nextOffset: 1 };
       for (const call of [
         () => impatient.append(topic, [record('k', 'lost')]),
-        () => impatient.appendAndCommit({ outputs: [], group: 'group', positions: [position] }),
+        () => impatient.appendAndCommit({ outputs: [], group: 'group', offsets: [position] }),
         () => impatient.bounds(topic, 0),
         () => readAll(impatient, topic),
         () => impatient.commit('group', [position]),

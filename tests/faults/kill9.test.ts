@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { digest, loaded } from '../support/digest.js';
+import { digest, untilTablesComplete } from '../support/digest.js';
 import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
-import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const noDisk = whyNoSmallDisk();
 /** Full before the history is in the log. */
@@ -20,8 +20,8 @@ const env = { ...shortHistory(), LOG_LEVEL: 'info' };
 /** Tables of an undisturbed run. */
 let truth: Record<string, string>;
 beforeAll(async () => {
-  truth = await undisturbed('short');
-}, UNDISTURBED_MS);
+  truth = await referenceTables('short');
+}, REFERENCE_RUN_TIMEOUT_MS);
 
 describe('kill -9 during the load', () => {
   it('leaves tables equal to an undisturbed run, row for row', async () => {
@@ -44,7 +44,7 @@ describe('kill -9 during the load', () => {
       await new Promise((resolve) => setTimeout(resolve, 500 + ((index * 379) % 700)));
       process.kill(await eventually(`${name} to run`, async () => disturbed.pid(name)), 'SIGKILL');
     }
-    await loaded(disturbed);
+    await untilTablesComplete(disturbed);
     expect(await digest(disturbed)).toEqual(truth);
   }, 400_000);
 });
@@ -68,7 +68,7 @@ describe.skipIf(noDisk !== null)(`a full disk under the log${noDisk === null ? '
     disk.enlarge(2_000);
     await eventually('ingest to write again', async () => (await product.readyz('ingest')).checks.log?.ok);
     expect(await product.metric('ingest', 'oddstream_log_up')).toBe(1);
-    await loaded(product);
+    await untilTablesComplete(product);
     expect(await digest(product)).toEqual(truth);
     expect(product.pid('ingest')).toBe(pid);
   }, 400_000);

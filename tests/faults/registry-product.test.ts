@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startDoor } from '../support/anvil.js';
-import { digest, loaded } from '../support/digest.js';
+import { startTcpProxy } from '../support/anvil.js';
+import { digest, untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { startTestRegistry, whyNoRegistry } from '../support/schema-registry.js';
 import { shortHistory } from '../support/short-recording.js';
-import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoRegistry();
 const cleanups: (() => Promise<void>)[] = [];
@@ -24,7 +24,7 @@ describe.skipIf(missing !== null)(
     it(
       'ends with the tables it has without one, although the registry is away when a process restarts',
       async () => {
-        const truth = await undisturbed('short');
+        const truth = await referenceTables('short');
         const registry = await startTestRegistry();
         cleanups.push(() => registry.stop());
         // One foreign schema first: the ids we get are not the committed ones.
@@ -36,7 +36,7 @@ describe.skipIf(missing !== null)(
           }),
         });
         expect(foreign.status).toBe(200);
-        const door = await startDoor(registry.port);
+        const door = await startTcpProxy(registry.port);
         cleanups.push(() => door.close());
         const product = await start({ SCHEMA_REGISTRY_URL: `http://127.0.0.1:${door.port}/apis/ccompat/v7` });
         await untilUp(product);
@@ -47,12 +47,12 @@ describe.skipIf(missing !== null)(
         );
         expect((await product.get('/v1/status')).status).toBe(200);
         door.unlock();
-        await loaded(product);
+        await untilTablesComplete(product);
         expect(await digest(product)).toEqual(truth);
         const subjects = (await (await fetch(`${registry.url}/subjects`)).json()) as string[];
         expect(subjects).toContain('oddstream.Trade');
       },
-      480_000 + UNDISTURBED_MS,
+      480_000 + REFERENCE_RUN_TIMEOUT_MS,
     );
   },
 );

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT_RETRYABLE } from '../../infra/errors.js';
 import { openLog } from '../../infra/log/open-log.js';
@@ -12,13 +12,13 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
-import { digest, loaded } from '../support/digest.js';
-import { fedFill } from '../support/fed-fill.js';
+import { digest, untilTablesComplete } from '../support/digest.js';
+import { headFill } from '../support/head-fill.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, outputs, type Product, startProduct } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
-import { UNDISTURBED_MS, undisturbed } from '../support/undisturbed.js';
 
 const missing = await whyNoKafka();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** Work of a dead process is taken over within this. */
 const TAKEOVER_MS = 30_000;
-const isUnit = /^(accounts$|stream$|activity$|positions-|sink )/;
+const isTask = /^(accounts$|stream$|activity$|positions-|sink )/;
 const ENV = shortHistory();
 
 async function startOn(logUrl: string | undefined): Promise<Product> {
@@ -37,10 +37,10 @@ async function startOn(logUrl: string | undefined): Promise<Product> {
   return product;
 }
 
-interface Further {
+interface ExtraProcess {
   pid(): number;
   kill(): void;
-  units(): Promise<string[]>;
+  tasks(): Promise<string[]>;
   metric(name: string): Promise<number>;
 }
 
@@ -48,11 +48,11 @@ interface Further {
  * One more process beside the product's own, started again when it ends with 75, as its supervisor would. On Kafka nothing but the log and
  * ClickHouse is shared, as on another host.
  */
-async function startFurther(
+async function startExtraProcess(
   product: Product,
   logUrl: string | undefined,
   name: 'processors' | 'ingest' = 'processors',
-): Promise<Further> {
+): Promise<ExtraProcess> {
   const [port] = await freePorts(1);
   let dataDir = product.dataDir;
   if (logUrl !== undefined) {
@@ -100,9 +100,9 @@ async function startFurther(
   return {
     pid: () => child.pid as number,
     kill: () => child.kill('SIGKILL'),
-    async units() {
+    async tasks() {
       const { checks } = JSON.parse(await get('/readyz')) as { checks: Record<string, unknown> };
-      return Object.keys(checks).filter((name) => isUnit.test(name));
+      return Object.keys(checks).filter((name) => isTask.test(name));
     },
     async metric(name) {
       const line = (await get('/metrics')).split('\n').find((text) => text.startsWith(`${name}{`));
@@ -117,7 +117,7 @@ const readLog = (product: Product, logUrl: string | undefined) =>
   openLog(urlOf(product, logUrl), { logger: silentLogger(), maintenance: false });
 
 /** Somebody still announces itself in the log. */
-async function written(log: Log): Promise<boolean> {
+async function hasHeartbeats(log: Log): Promise<boolean> {
   const before = (await log.bounds(topics.members.name, 0)).next;
   const more = async () => (await log.bounds(topics.members.name, 0)).next > before;
   return eventually('a heartbeat', more, 6_000).catch(() => false);
@@ -132,20 +132,20 @@ async function suspend(product: Product, logUrl: string | undefined, pid: number
   cleanups.push(() => log.close());
   for (let attempt = 1; ; attempt++) {
     process.kill(pid, 'SIGSTOP');
-    if (await written(log)) return;
+    if (await hasHeartbeats(log)) return;
     process.kill(pid, 'SIGCONT');
     expect(attempt, 'suspended with the lock held each time').toBeLessThan(8);
-    await pause(100 + 37 * attempt);
+    await sleep(100 + 37 * attempt);
   }
 }
 
 let truth: Record<string, string>;
 beforeAll(async () => {
-  truth = await undisturbed('short');
-}, UNDISTURBED_MS);
+  truth = await referenceTables('short');
+}, REFERENCE_RUN_TIMEOUT_MS);
 
 /** What other processes still have to write is in no lag of this one's. */
-async function untilTrue(product: Product): Promise<void> {
+async function untilTablesMatch(product: Product): Promise<void> {
   let last: Record<string, string> | undefined;
   const equal = async () => {
     last = await digest(product);
@@ -157,7 +157,7 @@ async function untilTrue(product: Product): Promise<void> {
 
 /** Fills at the head, one every few moments, from now on: the history alone gives the stream nothing to do. */
 function feedHead(product: Product, logUrl: string | undefined): () => Promise<string[]> {
-  const feeder = fork(resolve('dist/tests/support/feed-head.js'), [urlOf(product, logUrl), '201']);
+  const feeder = fork(resolve('dist/tests/support/append-head.child.js'), [urlOf(product, logUrl), '201']);
   const gone = once(feeder, 'exit');
   cleanups.push(async () => {
     feeder.kill('SIGKILL');
@@ -167,7 +167,7 @@ function feedHead(product: Product, logUrl: string | undefined): () => Promise<s
     const told = once(feeder, 'message');
     feeder.send('enough');
     const [count] = (await told) as [number];
-    return Array.from({ length: count }, (_, n) => fedFill(n).tx_hash);
+    return Array.from({ length: count }, (_, n) => headFill(n).tx_hash);
   };
 }
 
@@ -211,7 +211,7 @@ async function expectStream(
  */
 async function sideBySide(url: string | undefined): Promise<void> {
   const product = await startOn(url);
-  const own = async () => Object.keys((await product.readyz('processors')).checks).filter((name) => isUnit.test(name));
+  const own = async () => Object.keys((await product.readyz('processors')).checks).filter((name) => isTask.test(name));
   const ingestWorks = () => product.metric('ingest', 'oddstream_ingest_active');
   await eventually('ingest to begin', async () => (await ingestWorks()) === 1);
   const all = (await eventually('the first to have all', async () => (await own()).length > 20 && own())).toSorted();
@@ -219,11 +219,11 @@ async function sideBySide(url: string | undefined): Promise<void> {
   await suspend(product, url, firstIngest);
 
   const [standby, second, third] = await Promise.all([
-    startFurther(product, url, 'ingest'),
-    startFurther(product, url),
-    startFurther(product, url),
+    startExtraProcess(product, url, 'ingest'),
+    startExtraProcess(product, url),
+    startExtraProcess(product, url),
   ]);
-  const shares = async () => [await own(), await second.units(), await third.units()];
+  const shares = async () => [await own(), await second.tasks(), await third.tasks()];
   await eventually('equal shares', async () => {
     const now = await shares();
     const sizes = now.map(({ length }) => length);
@@ -237,17 +237,17 @@ async function sideBySide(url: string | undefined): Promise<void> {
 
   const stopFeeding = feedHead(product, url);
   second.kill();
-  const twoHaveAll = async () => [...(await own()), ...(await third.units())].toSorted().join() === all.join();
+  const twoHaveAll = async () => [...(await own()), ...(await third.tasks())].toSorted().join() === all.join();
   await eventually('the takeover from the killed one', twoHaveAll, TAKEOVER_MS);
   await suspend(product, url, third.pid());
   const oneHasAll = async () => (await own()).toSorted().join() === all.join();
   await eventually('the takeover from the suspended one', oneHasAll, TAKEOVER_MS);
   process.kill(third.pid(), 'SIGCONT');
-  await eventually('the woken processor’s share', async () => (await third.units()).length > 5 && twoHaveAll());
+  await eventually('the woken processor’s share', async () => (await third.tasks()).length > 5 && twoHaveAll());
 
   const fed = await stopFeeding();
-  await loaded(product);
-  await untilTrue(product);
+  await untilTablesComplete(product);
+  await untilTablesMatch(product);
   await expectStream(product, url, fed);
 }
 

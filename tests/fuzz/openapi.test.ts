@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Product } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 import { ensureSchemathesis, whyNoSchemathesis } from '../support/schemathesis.js';
-import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
 
 const missing = await whyNoSchemathesis();
 /** Longer by hand; the seed too can be set, to look elsewhere or to repeat a run. */
@@ -26,7 +26,7 @@ afterEach(async () => {
 }, 60_000);
 
 /** Answers of the api so far, by status code. */
-async function answers(product: Product): Promise<Map<number, number>> {
+async function responseCounts(product: Product): Promise<Map<number, number>> {
   const byStatus = new Map<number, number>();
   for (const [labels, count] of await product.series('api', 'oddstream_api_request_seconds_count')) {
     const status = Number(/status="(\d+)"/.exec(labels)?.[1]);
@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
         ...['--warnings', 'off', '--no-color'],
       ];
       // `startLoaded` asked /readyz until it was 200.
-      const before = await answers(product);
+      const before = await responseCounts(product);
       const fuzzer = spawn(program, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
       cleanups.push(() => fuzzer.kill('SIGKILL'));
       let report = '';
@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
       const [code] = await once(fuzzer, 'close');
       expect(code, report.slice(-8000)).toBe(0);
       const byStatus = new Map(
-        [...(await answers(product))]
+        [...(await responseCounts(product))]
           .map(([status, count]) => [status, count - (before.get(status) ?? 0)] as const)
           .filter(([, count]) => count > 0),
       );
@@ -72,6 +72,6 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
       expect((byStatus.get(429) ?? 0) / total).toBeLessThan(0.2);
       expect([...byStatus.keys()].filter((status) => status >= 500)).toEqual([]);
     },
-    UNDISTURBED_MS,
+    REFERENCE_RUN_TIMEOUT_MS,
   );
 });

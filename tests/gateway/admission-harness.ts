@@ -12,20 +12,20 @@ export interface Gateway {
   readonly metrics: Metrics;
   readonly fault: {
     /** Appends fail. */
-    away: boolean;
+    logUnavailable: boolean;
     /** Appends land and fail all the same. */
-    answerLost: boolean;
+    responseLost: boolean;
     /** Like kill -9 to everybody else: nothing is written any more. */
     killed: boolean;
   };
 }
 
-export interface Fleet {
+export interface GatewayFleet {
   readonly log: MemoryLog;
   readonly clock: { ms: number };
   start(instance?: string): Promise<Gateway>;
   /** One beat of each living process, 2 s later, and all of it read. */
-  beat(times?: number): Promise<void>;
+  heartbeat(times?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function settled(): Promise<void> {
 }
 
 /** Gateway processes' admissions on one log in memory, with a clock of their own and no timers. */
-export async function createFleet(options: { termsOf?: (accountId: string) => PlanTerms } = {}): Promise<Fleet> {
+export async function createFleet(options: { termsOf?: (accountId: string) => PlanTerms } = {}): Promise<GatewayFleet> {
   const log = createMemoryLog();
   await log.ensureTopics([topics.gatewaySessions]);
   const clock = { ms: Date.UTC(2026, 10, 3, 12) };
@@ -45,13 +45,13 @@ export async function createFleet(options: { termsOf?: (accountId: string) => Pl
     log,
     clock,
     async start(instance) {
-      const fault = { away: false, answerLost: false, killed: false };
+      const fault = { logUnavailable: false, responseLost: false, killed: false };
       const metrics = createMetrics({ process: 'test', defaults: false });
       const append: Log['append'] = async (topic, records) => {
         if (fault.killed) return new Promise(() => undefined);
-        if (fault.away) throw new Error('the log is away');
+        if (fault.logUnavailable) throw new Error('the log is away');
         const ranges = await log.append(topic, records);
-        if (fault.answerLost) throw new Error('the answer was lost');
+        if (fault.responseLost) throw new Error('the answer was lost');
         return ranges;
       };
       const id = ++started;
@@ -67,9 +67,9 @@ export async function createFleet(options: { termsOf?: (accountId: string) => Pl
         processId: `p${id}`,
         termsOf: options.termsOf,
         nowMs: () => clock.ms,
-        beatMs: 0,
-        checkTimeMs: 0,
-        patienceMs: 100,
+        heartbeatIntervalMs: 0,
+        sessionTimeCheckIntervalMs: 0,
+        decisionTimeoutMs: 100,
       });
       await admission.ready();
       await settled();
@@ -77,18 +77,18 @@ export async function createFleet(options: { termsOf?: (accountId: string) => Pl
       gateways.push(gateway);
       return gateway;
     },
-    async beat(times = 1) {
+    async heartbeat(times = 1) {
       for (let time = 0; time < times; time++) {
         clock.ms += 2_000;
-        for (const { admission, fault } of gateways) if (!fault.killed) admission.beat();
+        for (const { admission, fault } of gateways) if (!fault.killed) admission.heartbeat();
         await settled();
       }
     },
     async stop() {
       for (const { admission, fault } of gateways) {
         fault.killed = false;
-        fault.away = false;
-        fault.answerLost = false;
+        fault.logUnavailable = false;
+        fault.responseLost = false;
         await admission.close();
       }
     },

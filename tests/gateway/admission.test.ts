@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { plans } from '../../schemas/plans.js';
 import { topics } from '../../schemas/topics.js';
-import type { Admitted, Slot } from '../../stream-gateway/admission/admission.js';
-import { createFleet, type Fleet, type Gateway, settled, terms } from './admission-harness.js';
+import type { AdmissionResult, ConnectionPermit } from '../../stream-gateway/admission/admission.js';
+import { createFleet, type Gateway, type GatewayFleet, settled, terms } from './admission-harness.js';
 
 const HOUR_MS = 3_600_000;
-const fleets: Fleet[] = [];
-const fleet = async (options?: Parameters<typeof createFleet>[0]): Promise<Fleet> => {
+const fleets: GatewayFleet[] = [];
+const fleet = async (options?: Parameters<typeof createFleet>[0]): Promise<GatewayFleet> => {
   const made = await createFleet(options);
   fleets.push(made);
   return made;
@@ -16,14 +16,14 @@ afterEach(async () => {
   for (const made of fleets.splice(0)) await made.stop();
 });
 
-const slotOf = (admitted: Admitted): Slot => {
+const permitOf = (admitted: AdmissionResult): ConnectionPermit => {
   if (admitted.status !== 'ok') throw new Error(admitted.status);
-  return admitted.slot;
+  return admitted.permit;
 };
 const connect = ({ admission }: Gateway, accountId = 'a', cap: number | null = 2) =>
   admission.admit({ accountId, terms: terms(cap) });
 const connectFree = ({ admission }: Gateway, accountId = 'f') => admission.admit({ accountId, terms: plans.free });
-const statuses = async (asked: Promise<Admitted>[]) => (await Promise.all(asked)).map(({ status }) => status);
+const statuses = async (asked: Promise<AdmissionResult>[]) => (await Promise.all(asked)).map(({ status }) => status);
 
 describe('connection caps', () => {
   it('hold exactly under simultaneous connects to several processes', async () => {
@@ -40,12 +40,12 @@ describe('connection caps', () => {
   it('count a place as free as soon as its connection is closed, in every process', async () => {
     const { start } = await fleet();
     const [first, second] = [await start(), await start()];
-    const slots = [slotOf(await connect(first)), slotOf(await connect(second))];
+    const slots = [permitOf(await connect(first)), permitOf(await connect(second))];
     expect((await connect(first)).status).toBe('too_many');
     slots[1]?.release();
     slots[1]?.release();
     await settled();
-    const third = slotOf(await connect(first));
+    const third = permitOf(await connect(first));
     expect((await connect(second)).status).toBe('too_many');
     third.release();
     // The same process need not wait for the log to know its own.
@@ -59,7 +59,7 @@ describe('connection caps', () => {
     const slots = await Promise.all(
       Array.from({ length: 100 }, () => gateway.admission.admit({ accountId: 'e', terms: plans.enterprise })),
     );
-    for (const slot of slots) slotOf(slot).release();
+    for (const slot of slots) permitOf(slot).release();
     expect(log.all(topics.gatewaySessions.name)).toHaveLength(before);
   });
 
@@ -79,29 +79,29 @@ describe('connection caps', () => {
   });
 
   it('are told to the log again each hour, so that retention forgets no open connection', async () => {
-    const { start, log, clock, beat } = await fleet();
+    const { start, log, clock, heartbeat } = await fleet();
     const gateway = await start();
     await connect(gateway);
     const told = () => log.all(topics.gatewaySessions.name).filter(({ key }) => key.startsWith('session:')).length;
     expect(told()).toBe(1);
-    await beat(3);
+    await heartbeat(3);
     expect(told()).toBe(1);
     clock.ms += HOUR_MS;
-    await beat(2);
+    await heartbeat(2);
     expect(told()).toBe(2);
   });
 });
 
 describe('processes that die', () => {
   it('free their places after the fifth beat of another without theirs, and not before', async () => {
-    const { start, beat } = await fleet();
+    const { start, heartbeat } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
-    await beat();
+    await heartbeat();
     first.fault.killed = true;
-    await beat(3);
+    await heartbeat(3);
     expect((await connect(second)).status).toBe('too_many');
-    await beat();
+    await heartbeat();
     expect(await statuses([connect(second), connect(second), connect(second)])).toEqual(['ok', 'ok', 'too_many']);
   });
 
@@ -128,29 +128,29 @@ describe('processes that die', () => {
   });
 
   it('were only slow: they hold their connections again', async () => {
-    const { start, beat, clock } = await fleet();
+    const { start, heartbeat, clock } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
     for (let n = 0; n < 6; n++) {
       clock.ms += 2_000;
-      second.admission.beat();
+      second.admission.heartbeat();
       await settled();
     }
     await settled();
     expect((await connect(second)).status).toBe('too_many');
-    await beat(12);
+    await heartbeat(12);
     expect((await connect(second)).status).toBe('too_many');
   });
 
   it('look dead to nobody while the log is away for all', async () => {
-    const { start, beat } = await fleet();
+    const { start, heartbeat } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
-    for (const { fault } of [first, second]) fault.away = true;
-    await beat(20);
-    for (const { fault } of [first, second]) fault.away = false;
+    for (const { fault } of [first, second]) fault.logUnavailable = true;
+    await heartbeat(20);
+    for (const { fault } of [first, second]) fault.logUnavailable = false;
     await new Promise((resolve) => setTimeout(resolve, 600));
-    await beat(2);
+    await heartbeat(2);
     expect(await second.metrics.registry.metrics()).toContain('gateway_sessions_expired_total{process="test"} 0');
     expect((await connect(second)).status).toBe('too_many');
   });
@@ -158,20 +158,20 @@ describe('processes that die', () => {
 
 describe('the log away', () => {
   it('lets in as far as the process itself knows, says so, and tells the log later', async () => {
-    const { start, beat } = await fleet();
+    const { start, heartbeat } = await fleet();
     const [first, second] = [await start(), await start()];
     await connect(first);
     await settled();
-    second.fault.away = true;
+    second.fault.logUnavailable = true;
     expect((await connect(second)).status).toBe('ok');
     expect((await connect(second)).status).toBe('too_many');
-    expect(await second.metrics.registry.metrics()).toContain('gateway_admissions_alone_total{process="test"} 1');
+    expect(await second.metrics.registry.metrics()).toContain('gateway_admissions_fallback_total{process="test"} 1');
     // Nobody else can know: availability comes first.
     expect((await connect(first)).status).toBe('ok');
-    second.fault.away = false;
+    second.fault.logUnavailable = false;
     await expect
       .poll(async () => {
-        await beat();
+        await heartbeat();
         return (await connect(first, 'a', 3)).status;
       })
       .toBe('too_many');
@@ -180,10 +180,10 @@ describe('the log away', () => {
   it('counts a connection once whose answer was lost', async () => {
     const { start } = await fleet();
     const gateway = await start();
-    gateway.fault.answerLost = true;
-    const slot = slotOf(await connect(gateway));
+    gateway.fault.responseLost = true;
+    const slot = permitOf(await connect(gateway));
     expect(await statuses([connect(gateway), connect(gateway)])).toEqual(['ok', 'too_many']);
-    gateway.fault.answerLost = false;
+    gateway.fault.responseLost = false;
     slot.release();
     expect((await connect(gateway)).status).toBe('ok');
   });
@@ -193,45 +193,45 @@ describe('session time', () => {
   const resets = Date.UTC(2026, 10, 4);
 
   it('ends after an hour of the UTC day, over processes and restarts', async () => {
-    const { start, clock, beat } = await fleet();
+    const { start, clock, heartbeat } = await fleet();
     const first = await start();
-    const slot = slotOf(await connectFree(first));
+    const slot = permitOf(await connectFree(first));
     clock.ms += 20 * 60_000;
     slot.release();
     await settled();
     const second = await start();
     const told: number[] = [];
     clock.ms += HOUR_MS;
-    slotOf(await connectFree(second)).exhausted((at) => told.push(at));
+    permitOf(await connectFree(second)).onSessionTimeExhausted((at) => told.push(at));
     clock.ms += 40 * 60_000 - 1;
-    second.admission.checkTime();
+    second.admission.checkSessionTime();
     expect(told).toEqual([]);
     clock.ms += 1;
-    second.admission.checkTime();
-    second.admission.checkTime();
+    second.admission.checkSessionTime();
+    second.admission.checkSessionTime();
     expect(told).toEqual([resets]);
-    await beat(2);
+    await heartbeat(2);
     expect(await connectFree(first)).toEqual({ status: 'session_used_up', resetsAtMs: resets });
     expect(await connectFree(await start())).toEqual({ status: 'session_used_up', resetsAtMs: resets });
   });
 
   it('is kept within a few seconds when the process is killed', async () => {
-    const { start, clock, beat } = await fleet();
+    const { start, clock, heartbeat } = await fleet();
     const first = await start('host:8081');
     await connectFree(first);
-    await beat(1790);
+    await heartbeat(1790);
     first.fault.killed = true;
     clock.ms += 10 * 60_000;
     const second = await start('host:8081');
     await settled();
     const from = clock.ms;
     let endedMs = 0;
-    slotOf(await connectFree(second)).exhausted(() => {
+    permitOf(await connectFree(second)).onSessionTimeExhausted(() => {
       endedMs = clock.ms;
     });
     while (endedMs === 0) {
       clock.ms += 100;
-      second.admission.checkTime();
+      second.admission.checkSessionTime();
     }
     // 3580 s are behind; what the log did not hear of when the process died is at most 5 s.
     expect(endedMs - from).toBeGreaterThanOrEqual(20_000);
@@ -243,12 +243,12 @@ describe('session time', () => {
     const gateway = await start();
     clock.ms = resets - 30 * 60_000;
     const told: number[] = [];
-    slotOf(await connectFree(gateway)).exhausted((at) => told.push(at));
+    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => told.push(at));
     clock.ms = resets + 59 * 60_000;
-    gateway.admission.checkTime();
+    gateway.admission.checkSessionTime();
     expect(told).toEqual([]);
     clock.ms = resets + 60 * 60_000;
-    gateway.admission.checkTime();
+    gateway.admission.checkSessionTime();
     expect(told).toEqual([resets + 24 * HOUR_MS]);
   });
 
@@ -257,10 +257,10 @@ describe('session time', () => {
     const { start, clock } = await fleet({ termsOf: () => plan });
     const gateway = await start();
     const told: number[] = [];
-    slotOf(await connectFree(gateway)).exhausted((at) => told.push(at));
+    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => told.push(at));
     plan = plans.starter;
     clock.ms += 2 * HOUR_MS;
-    gateway.admission.checkTime();
+    gateway.admission.checkSessionTime();
     expect(told).toEqual([]);
     expect((await gateway.admission.admit({ accountId: 'f', terms: plans.starter })).status).toBe('ok');
   });
@@ -269,18 +269,18 @@ describe('session time', () => {
     const { start, clock } = await fleet();
     const gateway = await start();
     for (let n = 0; n < 1_000; n++) {
-      const slot = slotOf(await connectFree(gateway));
+      const slot = permitOf(await connectFree(gateway));
       clock.ms += 3_000;
       slot.release();
       clock.ms += 500;
     }
     const told: number[] = [];
-    slotOf(await connectFree(gateway)).exhausted((at) => told.push(at));
+    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => told.push(at));
     clock.ms += 600_000 - 1;
-    gateway.admission.checkTime();
+    gateway.admission.checkSessionTime();
     expect(told).toEqual([]);
     clock.ms += 1;
-    gateway.admission.checkTime();
+    gateway.admission.checkSessionTime();
     expect(told).toEqual([resets]);
   });
 });
@@ -306,9 +306,9 @@ describe('any schedule', () => {
     const caps = { a: 3, b: 1 } as const;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const { start, beat, stop } = await createFleet();
+        const { start, heartbeat, stop } = await createFleet();
         const alive = [await start(), await start()];
-        let open: { readonly account: string; readonly gateway: Gateway; readonly slot: Slot }[] = [];
+        let open: { readonly account: string; readonly gateway: Gateway; readonly slot: ConnectionPermit }[] = [];
         for (const one of steps) {
           if (one.do === 'connect') {
             const cap = caps[one.account as keyof typeof caps];
@@ -320,7 +320,7 @@ describe('any schedule', () => {
               }),
             );
             for (const { gateway, admitted } of answers)
-              if (admitted.status === 'ok') open.push({ account: one.account, gateway, slot: admitted.slot });
+              if (admitted.status === 'ok') open.push({ account: one.account, gateway, slot: admitted.permit });
             const after = open.filter((session) => session.account === one.account).length;
             expect(after - before).toBe(Math.min(one.at.length, cap - before));
           } else if (one.do === 'close') {
@@ -334,7 +334,7 @@ describe('any schedule', () => {
             if (one.do === 'goodbye') await gone?.admission.close();
             else if (gone !== undefined) {
               gone.fault.killed = true;
-              await beat(7);
+              await heartbeat(7);
             }
           }
           await settled();

@@ -11,8 +11,8 @@ import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
+import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
-import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, Plan } from '../../schemas/types.gen.js';
 import { freePorts } from '../support/ports.js';
@@ -53,7 +53,7 @@ async function startLog() {
     log,
     async key(accountId: string, plan: Plan): Promise<string> {
       const key = newRawKey();
-      const shown = { key_hash: hashKey(key), key_prefix: shownKeyPrefix(key), name: 'test' };
+      const shown = { key_hash: hashKey(key), key_prefix: displayedKeyPrefix(key), name: 'test' };
       await send({ 'oddstream.CreateAccount': { account_id: accountId, plan, label: 'test' } });
       await send({ 'oddstream.CreateKey': { account_id: accountId, ...shown } });
       return key;
@@ -83,13 +83,13 @@ async function startLog() {
   };
 }
 
-interface Try {
+interface ConnectResult {
   readonly status: number;
   readonly body: string;
   readonly socket: WebSocket | null;
 }
 
-function connect({ url }: RealGateway, key: string): Promise<Try> {
+function connect({ url }: RealGateway, key: string): Promise<ConnectResult> {
   const socket = new WebSocket(`${url}?key=${key}`, { perMessageDeflate: false });
   cleanups.push(() => socket.terminate());
   return new Promise((resolve, reject) => {

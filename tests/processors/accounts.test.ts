@@ -4,10 +4,10 @@ import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
+import { hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
-import { hashKey, newRawKey } from '../../schemas/keys.js';
 import { allTopics } from '../../schemas/topics.js';
 import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
 import { eventually } from '../support/product.js';
@@ -87,8 +87,8 @@ describe('accounts', () => {
     const dying = createMemoryLog({ store });
     const crashed = processorOn({
       ...dying,
-      async claim(group) {
-        const claim = await dying.claim(group);
+      async acquireOwnership(group) {
+        const claim = await dying.acquireOwnership(group);
         return {
           async appendAndCommit(step) {
             await claim.appendAndCommit(step);

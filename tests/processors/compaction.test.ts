@@ -34,8 +34,8 @@ it('puts a large table into one part in the engine, and leaves its rows and smal
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
   });
-  await compactor.look();
-  await compactor.look();
+  await compactor.compactOnce();
+  await compactor.compactOnce();
   expect(await parts('large')).toEqual({ parts: 1, rows: 250_000 });
   const [small] = await client.query<{ n: number }>('SELECT toUInt32(count()) AS n FROM small');
   expect(small).toEqual({ n: 250 });

@@ -13,17 +13,17 @@ import { buildLog, type LogSpec } from '../../ingest/chain/decode/build.fixture.
 import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
 import { alice, bob, fillV2, M, plain, single } from '../../ingest/chain/decode/scenario.fixture.js';
 import type { SourceBlock } from '../../ingest/chain/source.js';
-import { chainFamily } from '../../processors/chain/family.js';
+import { chainSink } from '../../processors/chain/sink.js';
 import { migrations } from '../../processors/migrations.js';
-import { oracleFamily } from '../../processors/oracle/family.js';
+import { oracleSink } from '../../processors/oracle/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
-import { unitsFor } from '../../processors/rebuild/tables.js';
+import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
 import { createCodec } from '../../schemas/codec.js';
 import { coverageSql } from '../../schemas/coverage/coverage.sql.js';
 import { watchedContracts } from '../../schemas/coverage/sources.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { hash, makeTick } from './events.js';
+import { createTestTick, hash } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const codec = createCodec();
@@ -69,7 +69,7 @@ function chainRecords(): NewRecord[] {
     const bad = second === at(3, 12);
     const specs = second === at(0, 0) || bad ? [transfer, fill] : [transfer];
     const block = encode(blockAt(second, specs, bad));
-    records.push(...block.facts, block.block);
+    records.push(...block.eventRecords, block.block);
   }
   return records;
 }
@@ -79,7 +79,7 @@ function tickRecords(): NewRecord[] {
   const records: NewRecord[] = [];
   for (let second = at(3, 0); second < at(5, 0); second += 30) {
     if (second === at(3, 10, 0, 30) || second === at(3, 10, 1)) continue;
-    const tick = makeTick(FEED, second, 100n);
+    const tick = createTestTick(FEED, second, 100n);
     records.push({ key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) });
   }
   return records;
@@ -143,10 +143,10 @@ describe('coverage', { timeout: 180_000 }, () => {
     const half = Math.floor(chain.length / 2);
     await log.append(topics.chainFinal.name, chain.slice(0, half));
     await log.append(topics.oracleTicks.name, ticks);
-    await runToEnd(smallSink(chainFamily, log, client, 100).sink);
+    await runToEnd(smallSink(chainSink, log, client, 100).sink);
     await log.append(topics.chainFinal.name, chain.slice(half));
-    await runToEnd(smallSink(chainFamily, log, client, 100).sink);
-    await runToEnd(smallSink(oracleFamily, log, client, 1000).sink);
+    await runToEnd(smallSink(chainSink, log, client, 100).sink);
+    await runToEnd(smallSink(oracleSink, log, client, 1000).sink);
 
     const rows = await rowsOf('2026-02-28', '2026-03-06');
     const recordsOf = (kinds: readonly string[]) =>
@@ -159,13 +159,13 @@ describe('coverage', { timeout: 180_000 }, () => {
     expect(ticks).toHaveLength(5758);
 
     const before = await stored();
-    await runToEnd(smallSink(chainFamily, log, client).sink);
+    await runToEnd(smallSink(chainSink, log, client).sink);
     expect(await stored()).toEqual(before);
     const shadow = await clickhouse.connect({ database: 'coverage_shadow' });
     const signal = new AbortController().signal;
     for (const name of ['blocks', 'ticks']) {
       const reports = await rebuild({
-        units: unitsFor(name),
+        tasks: rebuildTasksFor(name),
         log,
         codec,
         live: client,

@@ -6,7 +6,7 @@ export const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
 /** A made-up V2 fill: the `index`-th of its block, 40 shares of 0.5 unless told otherwise. */
-export function makeTrade(block: number, index: number, over: Partial<Trade> = {}): Trade {
+export function createTestTrade(block: number, index: number, over: Partial<Trade> = {}): Trade {
   const txHash = hash(block * 1000 + index);
   const usdc = over.usdc ?? 20_000_000n;
   const shares = over.shares ?? 40_000_000n;
@@ -40,7 +40,7 @@ export function makeTrade(block: number, index: number, over: Partial<Trade> = {
 }
 
 /** A made-up spot tick at a whole second. */
-export function makeTick(feed: string, second: number, price: bigint, over: Partial<PriceTick> = {}): PriceTick {
+export function createTestTick(feed: string, second: number, price: bigint, over: Partial<PriceTick> = {}): PriceTick {
   return {
     id: `${feed}-${second * 1000}-0`,
     feed,

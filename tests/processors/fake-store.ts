@@ -14,7 +14,7 @@ export const createFakeTables = (): FakeTables => ({ lines: new Map(), tokens: n
  */
 export function createFakeStore(
   tables: FakeTables,
-  onInsert: (table: string, landed: boolean) => void = () => undefined,
+  onInsert: (table: string, committed: boolean) => void = () => undefined,
 ): TableStore {
   return {
     async query<T>(_sql: string, params: Readonly<Record<string, unknown>> = {}) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FencedError } from '../../infra/log/errors.js';
-import { createMembership, livingMembers } from '../../infra/membership/membership.js';
-import { workAlone } from '../../infra/membership/standby.js';
+import { createMembership, readLiveMembers } from '../../infra/membership/membership.js';
+import { runAsLeader } from '../../infra/membership/run-as-leader.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createUnitRunner } from '../../processors/sharing/run-units.js';
+import { createTaskRunner } from '../../processors/assignment/task-runner.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { createMemoryLog, createMemoryStore, type MemoryLog, type MemoryStore } from '../support/memory-log.js';
@@ -59,9 +59,9 @@ describe('membership', () => {
     const b = await join(store, 'b');
     const c = await join(store, 'c');
     for (const one of [a, b, c]) await one.sees('a', 'b', 'c');
-    const living = () => livingMembers({ log: a.log, codec, logger, role: 'processors' });
+    const living = () => readLiveMembers({ log: a.log, codec, logger, role: 'processors' });
     expect(await living()).toEqual(['a', 'b', 'c']);
-    expect(await livingMembers({ log: a.log, codec, logger, role: 'ingest' })).toEqual([]);
+    expect(await readLiveMembers({ log: a.log, codec, logger, role: 'ingest' })).toEqual([]);
     await b.leave();
     expect(await living()).toEqual(['a', 'c']);
     for (const one of [a, c]) await one.sees('a', 'c');
@@ -79,7 +79,7 @@ describe('work of one', () => {
       await log.ensureTopics(allTopics);
       const controller = new AbortController();
       let state = 'waiting';
-      const running = workAlone(
+      const running = runAsLeader(
         { log, codec, logger, role: 'ingest', member, signal: controller.signal, heartbeatMs: 20, deadAfterMs: 200 },
         async (signal) => {
           state = 'working';
@@ -124,9 +124,11 @@ describe('work of one', () => {
     await log.ensureTopics(allTopics);
     const { signal } = new AbortController();
     await expect(
-      workAlone({ log, codec, logger, role: 'ingest', member: 'a', signal }, () => Promise.reject(new Error('broken'))),
+      runAsLeader({ log, codec, logger, role: 'ingest', member: 'a', signal }, () =>
+        Promise.reject(new Error('broken')),
+      ),
     ).rejects.toThrow('broken');
-    expect(await livingMembers({ log, codec, logger, role: 'ingest' })).toEqual([]);
+    expect(await readLiveMembers({ log, codec, logger, role: 'ingest' })).toEqual([]);
   });
 });
 
@@ -134,7 +136,7 @@ describe('unit runner', () => {
   const harness = (run: (name: string, signal: AbortSignal, start: number) => Promise<void>) => {
     const live: string[] = [];
     const starts = new Map<string, number>();
-    const units = ['x', 'y'].map((name) => ({
+    const tasks = ['x', 'y'].map((name) => ({
       name,
       create: () => ({
         check: async () => ({ ok: true }),
@@ -155,7 +157,7 @@ describe('unit runner', () => {
       const found = await metrics.registry.getSingleMetric(`oddstream_${name}`)?.get();
       return found?.values[0]?.value ?? 0;
     };
-    return { live, starts, value, runner: createUnitRunner({ units, logger, metrics, fencedDelayMs: 1 }) };
+    return { live, starts, value, runner: createTaskRunner({ tasks, logger, metrics, fencedDelayMs: 1 }) };
   };
 
   it('runs exactly what it owns, one run of a unit at a time', async () => {
@@ -165,13 +167,13 @@ describe('unit runner', () => {
     });
     const controller = new AbortController();
     const running = runner.run(controller.signal);
-    runner.own(['x', 'y']);
+    runner.assign(['x', 'y']);
     await eventually('both', async () => live.length === 2);
-    runner.own(['y']);
-    runner.own(['x', 'y']);
+    runner.assign(['y']);
+    runner.assign(['x', 'y']);
     await eventually('x again', async () => starts.get('x') === 2 && live.length === 2);
     expect(starts.get('y')).toBe(1);
-    expect([await value('units_owned'), await value('unit_takeovers_total')]).toEqual([2, 1]);
+    expect([await value('tasks_owned'), await value('task_takeovers_total')]).toEqual([2, 1]);
     expect(Object.keys(await runner.checks()).sort()).toEqual(['x', 'y']);
     controller.abort();
     await running;
@@ -184,10 +186,10 @@ describe('unit runner', () => {
       if (name === 'x') throw new Error('broken');
       await untilStopped(signal);
     });
-    runner.own(['x', 'y']);
+    runner.assign(['x', 'y']);
     await expect(runner.run(new AbortController().signal)).rejects.toThrow('broken');
     expect(starts.get('x')).toBe(2);
-    expect([await value('unit_fenced_total'), await value('unit_takeovers_total')]).toEqual([1, 0]);
+    expect([await value('task_fenced_total'), await value('task_takeovers_total')]).toEqual([1, 0]);
     expect(live).toEqual([]);
   });
 });

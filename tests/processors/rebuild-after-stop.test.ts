@@ -4,18 +4,18 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { fillsFamily } from '../../processors/fills/family.js';
+import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
-import { oracleFamily } from '../../processors/oracle/family.js';
+import { oracleSink } from '../../processors/oracle/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
-import { unitsFor } from '../../processors/rebuild/tables.js';
+import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
 import type { Sink } from '../../processors/sink/sink.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
-import { makeTick, makeTrade } from './events.js';
+import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const STOPS = 50;
@@ -23,14 +23,14 @@ const CHECK_EVERY = 25;
 const FEED = 'BTC/USD';
 const codec = createCodec();
 const logger = silentLogger();
-const families = [fillsFamily, oracleFamily];
+const sinkDefinitions = [fillsSink, oracleSink];
 let clickhouse: TestClickHouse;
 beforeAll(async () => {
   clickhouse = await startTestClickHouse();
 });
 afterAll(() => clickhouse.stop());
 
-interface World {
+interface SinkWorld {
   readonly log: MemoryLog;
   readonly live: ClickHouse;
   /** Adds fills and ticks to the log. */
@@ -38,7 +38,7 @@ interface World {
   check(): Promise<readonly string[]>;
 }
 
-async function createWorld(name: string): Promise<World> {
+async function createWorld(name: string): Promise<SinkWorld> {
   const live = await clickhouse.connect({ database: name });
   const shadow = await clickhouse.connect({ database: `${name}_rebuild` });
   onTestFinished(() => live.command('DROP DATABASE IF EXISTS {name:Identifier} SYNC', { name }));
@@ -52,13 +52,13 @@ async function createWorld(name: string): Promise<World> {
     live,
     async grow(count) {
       const trades = Array.from({ length: count }, () => {
-        const trade = makeTrade(Math.floor(fills / 5), fills % 5);
+        const trade = createTestTrade(Math.floor(fills / 5), fills % 5);
         fills += 1;
         return { key: 'block', timestampMs: trade.timestamp_ms, value: codec.encode('trade', trade) };
       });
       await log.append(topics.chainFinal.name, trades);
       const prices = Array.from({ length: count }, () => {
-        const tick = makeTick(FEED, 1_790_000_000 + ticks, BigInt(100 + (ticks % 13)));
+        const tick = createTestTick(FEED, 1_790_000_000 + ticks, BigInt(100 + (ticks % 13)));
         ticks += 1;
         return { key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) };
       });
@@ -67,7 +67,7 @@ async function createWorld(name: string): Promise<World> {
     async check() {
       const { signal } = new AbortController();
       const reports = await rebuild({
-        units: unitsFor('all'),
+        tasks: rebuildTasksFor('all'),
         log,
         codec,
         live,
@@ -109,16 +109,16 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
     async (state) => {
       const world = await createWorld(state.startsWith('decided') ? 'after_decided' : 'after_noted');
       await world.grow(20);
-      for (const family of families) await runToEnd(smallSink(family, world.log, world.live).sink);
+      for (const family of sinkDefinitions) await runToEnd(smallSink(family, world.log, world.live).sink);
       await world.grow(7);
       // The newest chunk is noted and inserted again first.
       const inserts = state.startsWith('decided') ? 2 : 3;
       await runFor(
-        families.map((family) => smallSink(family, world.log, losing(world.live, inserts)).sink),
+        sinkDefinitions.map((family) => smallSink(family, world.log, losing(world.live, inserts)).sink),
         300,
       );
       expect(await world.check()).toEqual([]);
-      for (const family of families) await runToEnd(smallSink(family, world.log, world.live).sink);
+      for (const family of sinkDefinitions) await runToEnd(smallSink(family, world.log, world.live).sink);
       expect(await world.live.query('SELECT count() AS n FROM fills FINAL')).toEqual([{ n: '27' }]);
     },
   );
@@ -131,14 +131,14 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
       const store = stop % 3 === 0 ? world.live : losing(world.live, inserts);
       const ms = Math.random() * 120;
       await runFor(
-        families.map((family) => smallSink(family, world.log, store).sink),
+        sinkDefinitions.map((family) => smallSink(family, world.log, store).sink),
         ms,
       );
       // A check makes all tables anew.
       if (stop % CHECK_EVERY !== 0) continue;
       expect([stop, inserts, ms, await world.check()]).toEqual([stop, inserts, ms, []]);
     }
-    for (const family of families) await runToEnd(smallSink(family, world.log, world.live).sink);
+    for (const family of sinkDefinitions) await runToEnd(smallSink(family, world.log, world.live).sink);
     expect(await world.check()).toEqual([]);
   });
 });

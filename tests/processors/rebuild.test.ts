@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { fillsFamily } from '../../processors/fills/family.js';
+import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
-import { oracleFamily } from '../../processors/oracle/family.js';
-import { pnlFamily } from '../../processors/positions/family.js';
+import { oracleSink } from '../../processors/oracle/sink.js';
+import { pnlSink } from '../../processors/positions/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
-import { unitsFor } from '../../processors/rebuild/tables.js';
+import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 import { accountFor, activityOf } from '../support/positions.js';
-import { comboYes } from '../support/world.js';
-import { address, makeTick, makeTrade } from './events.js';
+import { comboYes } from '../support/venue.js';
+import { address, createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const codec = createCodec();
@@ -33,7 +33,7 @@ afterAll(() => clickhouse.stop());
 
 const trades = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => {
-    const trade = makeTrade(Math.floor((from + i) / 5), (from + i) % 5, {
+    const trade = createTestTrade(Math.floor((from + i) / 5), (from + i) % 5, {
       builder: i % 3 === 0 ? `0x${'ab'.repeat(32)}` : null,
     });
     return { key: 'block', timestampMs: trade.timestamp_ms, value: codec.encode('trade', trade) };
@@ -68,15 +68,24 @@ async function liveTables(): Promise<void> {
   await log.append(
     topics.oracleTicks.name,
     Array.from({ length: 40 }, (_, i) => {
-      const tick = makeTick(FEED, 1_790_000_000 + i * 60, BigInt(100 + ((i * 7) % 13)));
+      const tick = createTestTick(FEED, 1_790_000_000 + i * 60, BigInt(100 + ((i * 7) % 13)));
       return { key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) };
     }),
   );
-  for (const family of [fillsFamily, oracleFamily]) await runToEnd(smallSink(family, log, live).sink);
+  for (const family of [fillsSink, oracleSink]) await runToEnd(smallSink(family, log, live).sink);
 }
 
 const run = (name: string, checkOnly = false) =>
-  rebuild({ units: unitsFor(name), log, codec, live, shadow, logger, signal: new AbortController().signal, checkOnly });
+  rebuild({
+    tasks: rebuildTasksFor(name),
+    log,
+    codec,
+    live,
+    shadow,
+    logger,
+    signal: new AbortController().signal,
+    checkOnly,
+  });
 /** Every row as it is stored, repeated ones too. */
 const stored = async () =>
   (
@@ -91,7 +100,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
   it('ends row-identical to the live tables, every one of them', async () => {
     await liveTables();
     await log.append(topics.pnlEvents.name, changes);
-    await runToEnd(smallSink(pnlFamily, log, live).sink);
+    await runToEnd(smallSink(pnlSink, log, live).sink);
     const before = await stored();
     expect(before).toMatchObject({ fills: '60', by_wallet: '120', by_token: '60', by_builder: '20', ticks: '40' });
     const reports = await run('all');
@@ -115,8 +124,8 @@ describe('rebuild', { timeout: 120_000 }, () => {
     await liveTables();
     await run('fills');
     await log.append(topics.chainFinal.name, trades(60, 75));
-    await runToEnd(smallSink(fillsFamily, log, live).sink);
-    await runToEnd(smallSink(fillsFamily, log, live).sink);
+    await runToEnd(smallSink(fillsSink, log, live).sink);
+    await runToEnd(smallSink(fillsSink, log, live).sink);
     expect(await stored()).toMatchObject({
       fills: '75',
       by_wallet: '150',
@@ -155,7 +164,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
     await log.append(topics.chainFinal.name, trades(60, 80));
     expect((await run('fills')).filter((report) => !report.identical)).toEqual([]);
     expect((await stored())?.fills).toBe('60');
-    await runToEnd(smallSink(fillsFamily, log, live).sink);
+    await runToEnd(smallSink(fillsSink, log, live).sink);
     expect((await stored())?.fills).toBe('80');
   });
 
@@ -163,14 +172,14 @@ describe('rebuild', { timeout: 120_000 }, () => {
     await liveTables();
     const before = await stored();
     const refused = rebuild({
-      units: unitsFor('fills'),
+      tasks: rebuildTasksFor('fills'),
       log,
       codec,
       live,
       shadow: {
         ...shadow,
         async insertBytes(...call) {
-          await log.claim('sink-fills-chain.final-0');
+          await log.acquireOwnership('sink-fills-chain.final-0');
           await shadow.insertBytes(...call);
         },
       },
@@ -183,7 +192,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
   });
 
   it('refuses a name that is no table, and names them', () => {
-    expect(() => unitsFor('fils')).toThrow(/One of: all, fills, fills_by_wallet/);
-    expect(() => unitsFor(undefined)).toThrow(/One of/);
+    expect(() => rebuildTasksFor('fils')).toThrow(/One of: all, fills, fills_by_wallet/);
+    expect(() => rebuildTasksFor(undefined)).toThrow(/One of/);
   });
 });

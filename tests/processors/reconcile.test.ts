@@ -3,16 +3,16 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { fillsFamily, fillsTable } from '../../processors/fills/family.js';
+import { fillsSink, fillsTable } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
-import { oracleFamily } from '../../processors/oracle/family.js';
+import { oracleSink } from '../../processors/oracle/sink.js';
 import { createReconciler } from '../../processors/sink/reconcile.js';
 import { createSink } from '../../processors/sink/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
-import { makeTick, makeTrade } from './events.js';
+import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd } from './run-sink.js';
 
 let engine: TestClickHouse;
@@ -28,27 +28,34 @@ it('finds every row again, and tells of rows that are missing or double until th
   const codec = createCodec();
   const log = createMemoryLog();
   await log.ensureTopics(allTopics);
-  const values = Array.from({ length: 60 }, (_, n) => codec.encode('trade', makeTrade(Math.floor(n / 3), n % 3)));
+  const values = Array.from({ length: 60 }, (_, n) => codec.encode('trade', createTestTrade(Math.floor(n / 3), n % 3)));
   await log.append(
     'chain.final',
     values.map((value, n) => ({ key: '1', value, timestampMs: n })),
   );
   const metrics = createMetrics({ process: 'test', defaults: false });
-  const deps = { family: fillsFamily, partition: 0, store: client, logger: silentLogger(), metrics };
+  const deps = { definition: fillsSink, partition: 0, store: client, logger: silentLogger(), metrics };
   const reconciler = createReconciler(deps);
-  const sink = createSink({ ...deps, log, codec, maxChunkRecords: 7, lingerMs: 1, onLanded: reconciler.landed });
+  const sink = createSink({
+    ...deps,
+    log,
+    codec,
+    maxChunkRecords: 7,
+    lingerMs: 1,
+    onCommitted: reconciler.recordCommitted,
+  });
   const figure = async (name: string) => {
     const text = await metrics.registry.getSingleMetricAsString(`oddstream_${name}`);
     return Number(/\} (-?\d+)$/m.exec(text)?.[1]);
   };
-  const trade = (number: number) => makeTrade(1_000 + number, 0);
+  const trade = (number: number) => createTestTrade(1_000 + number, 0);
   const append = (number: number) =>
     log.append('chain.final', [{ key: '1', value: codec.encode('trade', trade(number)), timestampMs: 1 }]);
 
   await runToEnd(sink);
   await reconciler.check();
-  expect(await figure('sink_rows_off')).toBe(0);
-  expect(await figure('sink_rows_proven_total')).toBe(60);
+  expect(await figure('sink_row_mismatch')).toBe(0);
+  expect(await figure('sink_rows_verified_total')).toBe(60);
 
   await append(1);
   await runToEnd(sink);
@@ -56,14 +63,14 @@ it('finds every row again, and tells of rows that are missing or double until th
   await append(2);
   await runToEnd(sink);
   await reconciler.check();
-  expect(await figure('sink_rows_off')).toBe(-1);
+  expect(await figure('sink_row_mismatch')).toBe(-1);
 
   const copy = `INSERT INTO fills SELECT * REPLACE (1001 AS block_number, 60 AS _offset)
     FROM (SELECT * FROM fills WHERE block_number = 1002)`;
   await client.command(copy, {});
   await reconciler.check();
-  expect(await figure('sink_rows_off')).toBe(0);
-  expect(await figure('sink_rows_proven_total')).toBe(62);
+  expect(await figure('sink_row_mismatch')).toBe(0);
+  expect(await figure('sink_rows_verified_total')).toBe(62);
 
   await append(3);
   await runToEnd(sink);
@@ -72,7 +79,7 @@ it('finds every row again, and tells of rows that are missing or double until th
     {},
   );
   await reconciler.check();
-  expect(await figure('sink_rows_off')).toBe(1);
+  expect(await figure('sink_row_mismatch')).toBe(1);
 });
 
 describe('of ticks that the feed repeats', () => {
@@ -87,15 +94,22 @@ describe('of ticks that the feed repeats', () => {
     const log = createMemoryLog();
     await log.ensureTopics(allTopics);
     const metrics = createMetrics({ process: 'test', defaults: false });
-    const deps = { family: oracleFamily, partition: 0, store, logger: silentLogger(), metrics };
+    const deps = { definition: oracleSink, partition: 0, store, logger: silentLogger(), metrics };
     const reconciler = createReconciler(deps);
-    const sink = createSink({ ...deps, log, codec, maxChunkRecords: 7, lingerMs: 1, onLanded: reconciler.landed });
+    const sink = createSink({
+      ...deps,
+      log,
+      codec,
+      maxChunkRecords: 7,
+      lingerMs: 1,
+      onCommitted: reconciler.recordCommitted,
+    });
     const figure = async (name: string) => {
       const text = await metrics.registry.getSingleMetricAsString(`oddstream_${name}`);
       return Number(/\} (-?\d+)$/m.exec(text)?.[1]);
     };
     const land = async (seconds: readonly number[]) => {
-      const ticks = seconds.map((n) => makeTick('BTC/USD', second(n), BigInt(100 + n)));
+      const ticks = seconds.map((n) => createTestTick('BTC/USD', second(n), BigInt(100 + n)));
       await log.append(
         'oracle.ticks',
         ticks.map((tick) => ({
@@ -129,17 +143,17 @@ describe('of ticks that the feed repeats', () => {
     // Offsets 0 to 20, then seconds 0 to 9 again under 21 to 30, the last of them twice in one chunk.
     await land([...upTo(21), ...upTo(10), 9]);
     await reconciler.check();
-    expect(await figure('sink_rows_off')).toBe(0);
-    expect(await figure('sink_rows_proven_total')).toBe(21);
+    expect(await figure('sink_row_mismatch')).toBe(0);
+    expect(await figure('sink_rows_verified_total')).toBe(21);
 
     // Seconds 21 to 30 are new; they and second 5, of proven offsets, come again.
     await land([...upTo(31).slice(21), ...upTo(31).slice(21), 5]);
     await merge();
     expect(await rows()).toBe('31');
     await reconciler.check();
-    expect(await figure('sink_rows_off')).toBe(0);
+    expect(await figure('sink_row_mismatch')).toBe(0);
     // 10 new seconds, and second 5 once more.
-    expect(await figure('sink_rows_proven_total')).toBe(32);
+    expect(await figure('sink_rows_verified_total')).toBe(32);
   });
 
   it('still tells of a tick that is lost, and of no more than it', async () => {
@@ -148,15 +162,15 @@ describe('of ticks that the feed repeats', () => {
     await merge();
     await lose(12);
     await reconciler.check();
-    expect(await figure('sink_rows_off')).toBe(-1);
+    expect(await figure('sink_row_mismatch')).toBe(-1);
     await lose(3);
     await land([40]);
     await reconciler.check();
-    expect(await figure('sink_rows_off')).toBe(-2);
+    expect(await figure('sink_row_mismatch')).toBe(-2);
     // The feed sends one of the two again.
     await land([12]);
     await reconciler.check();
-    expect(await figure('sink_rows_off')).toBe(-1);
-    expect(await figure('sink_rows_proven_total')).toBeNaN();
+    expect(await figure('sink_row_mismatch')).toBe(-1);
+    expect(await figure('sink_rows_verified_total')).toBeNaN();
   });
 });

@@ -1,7 +1,7 @@
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
-import type { Family } from '../../processors/sink/family.js';
 import { createSink, type Sink } from '../../processors/sink/sink.js';
+import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import type { MemoryLog } from '../support/memory-log.js';
@@ -10,14 +10,14 @@ const codec = createCodec();
 
 /** A sink with small chunks and quick retries. */
 export function smallSink(
-  family: Family,
-  log: Pick<MemoryLog, 'read' | 'bounds' | 'claim' | 'lastRecord'>,
+  definition: SinkDefinition,
+  log: Pick<MemoryLog, 'read' | 'bounds' | 'acquireOwnership' | 'lastRecord'>,
   store: TableStore,
   maxChunkRecords = 7,
 ): { readonly sink: Sink; readonly metrics: Metrics } {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const sink = createSink({
-    family,
+    definition,
     partition: 0,
     log,
     store,

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
-import { chainFamily } from '../../processors/chain/family.js';
-import { fillsFamily } from '../../processors/fills/family.js';
+import { chainSink } from '../../processors/chain/sink.js';
+import { fillsSink } from '../../processors/fills/sink.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { createMemoryLog } from '../support/memory-log.js';
-import { hash, makeTrade } from './events.js';
+import { createTestTrade, hash } from './events.js';
 import { createFakeStore, createFakeTables, type FakeTables } from './fake-store.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
@@ -27,8 +27,8 @@ async function logWith(values: readonly (Buffer | null)[]) {
 
 const blocks = (count: number): Buffer[] =>
   Array.from({ length: count }, (_, block) => [
-    codec.encode('trade', makeTrade(block, 0)),
-    codec.encode('trade', makeTrade(block, 1)),
+    codec.encode('trade', createTestTrade(block, 0)),
+    codec.encode('trade', createTestTrade(block, 1)),
     codec.encode('block', {
       id: `block-${block}`,
       block_number: block,
@@ -49,7 +49,7 @@ const contents = (tables: FakeTables) =>
 describe('sink', () => {
   it('writes the rows of its kinds and passes over the others', async () => {
     const tables = createFakeTables();
-    const { sink } = smallSink(chainFamily, await logWith(blocks(5)), createFakeStore(tables));
+    const { sink } = smallSink(chainSink, await logWith(blocks(5)), createFakeStore(tables));
     await runToEnd(sink);
     expect(tables.lines.get('blocks')?.map((line) => line.split('\t')[0])).toEqual(['0', '1', '2', '3', '4']);
     expect([...tables.lines.keys()].sort()).toEqual(['blocks', 'chunks']);
@@ -58,7 +58,7 @@ describe('sink', () => {
   it('equals an undisturbed run whatever step it dies at, and whether the request or its answer was lost', async () => {
     const log = await logWith(blocks(20));
     const undisturbed = createFakeTables();
-    await runToEnd(smallSink(chainFamily, log, createFakeStore(undisturbed)).sink);
+    await runToEnd(smallSink(chainSink, log, createFakeStore(undisturbed)).sink);
 
     await fc.assert(
       fc.asyncProperty(
@@ -77,9 +77,9 @@ describe('sink', () => {
                 throw new Error('crashed');
               }
             });
-            await runToEnd(smallSink(chainFamily, log, store, crash.chunk).sink).catch(() => undefined);
+            await runToEnd(smallSink(chainSink, log, store, crash.chunk).sink).catch(() => undefined);
           }
-          await runToEnd(smallSink(chainFamily, log, createFakeStore(tables)).sink);
+          await runToEnd(smallSink(chainSink, log, createFakeStore(tables)).sink);
           expect(contents(tables)).toEqual(contents(undisturbed));
         },
       ),
@@ -90,7 +90,7 @@ describe('sink', () => {
   it('equals an undisturbed run when a suspended predecessor wakes and inserts beside its successor', async () => {
     const base = blocks(20);
     const undisturbed = createFakeTables();
-    await runToEnd(smallSink(chainFamily, await logWith(base), createFakeStore(undisturbed)).sink);
+    await runToEnd(smallSink(chainSink, await logWith(base), createFakeStore(undisturbed)).sink);
 
     await fc.assert(
       fc.asyncProperty(
@@ -123,7 +123,7 @@ describe('sink', () => {
             },
           };
           const controller = new AbortController();
-          const zombie = smallSink(chainFamily, log, stalling, chunks[0]).sink;
+          const zombie = smallSink(chainSink, log, stalling, chunks[0]).sink;
           let ended = false;
           const running = zombie.run(controller.signal).then(
             () => undefined,
@@ -138,7 +138,7 @@ describe('sink', () => {
           const waking = createFakeStore(tables, (_table, done) => {
             if (done && later++ === wakesAt) wake();
           });
-          await runToEnd(smallSink(chainFamily, log, waking, chunks[1]).sink);
+          await runToEnd(smallSink(chainSink, log, waking, chunks[1]).sink);
           wake();
           // More arrives: only the successor's claim may plan it.
           await log.append('chain.final', [{ key: '1', value: null, timestampMs: 0 }]);
@@ -151,13 +151,13 @@ describe('sink', () => {
   });
 
   it('dead-letters what it cannot read or store, with its place and reason, and goes on', async () => {
-    const good = codec.encode('trade', makeTrade(1, 0));
-    const tooLarge = codec.encode('trade', makeTrade(1, 1, { usdc: 2n ** 64n }));
-    const badToken = codec.encode('trade', makeTrade(1, 2, { token_id: 'seven' }));
+    const good = codec.encode('trade', createTestTrade(1, 0));
+    const tooLarge = codec.encode('trade', createTestTrade(1, 1, { usdc: 2n ** 64n }));
+    const badToken = codec.encode('trade', createTestTrade(1, 2, { token_id: 'seven' }));
     const foreign = codec.encode('catalog_tag', { id: '1', slug: 's', label: 'l' });
     const log = await logWith([Buffer.from('nonsense'), tooLarge, good, badToken, foreign, null, good.subarray(0, 30)]);
     const tables = createFakeTables();
-    const { sink, metrics } = smallSink(fillsFamily, log, createFakeStore(tables), 100);
+    const { sink, metrics } = smallSink(fillsSink, log, createFakeStore(tables), 100);
     await runToEnd(sink);
     expect(tables.lines.get('fills')).toHaveLength(1);
     const letters = log.all('dead.letters').map((record) => {
@@ -176,7 +176,7 @@ describe('sink', () => {
   });
 
   it('tells no lag any more once it has gone, also to one who asked before', async () => {
-    const { sink, metrics } = smallSink(chainFamily, await logWith(blocks(5)), createFakeStore(createFakeTables()));
+    const { sink, metrics } = smallSink(chainSink, await logWith(blocks(5)), createFakeStore(createFakeTables()));
     const lag = async () =>
       /^oddstream_sink_lag_records\{/m.test(
         await metrics.registry.getSingleMetricAsString('oddstream_sink_lag_records'),
@@ -184,7 +184,7 @@ describe('sink', () => {
     await sink.state();
     expect(await lag()).toBe(true);
     const asked = sink.state();
-    sink.forget();
+    sink.removeMetrics();
     await asked;
     expect(await lag()).toBe(false);
   });
@@ -194,7 +194,7 @@ describe('sink', () => {
     let failures = 0;
     let seen: string | undefined;
     const { sink } = smallSink(
-      fillsFamily,
+      fillsSink,
       await logWith(blocks(3)),
       createFakeStore(tables, (_table, landed) => {
         if (!landed && failures < 8) {
@@ -205,43 +205,43 @@ describe('sink', () => {
     );
     const watch = setInterval(() => {
       sink.state().then((state) => {
-        seen ??= state.trouble;
+        seen ??= state.lastError;
       });
     }, 1);
     await runToEnd(sink);
     clearInterval(watch);
     expect(tables.lines.get('fills')).toHaveLength(6);
     expect(seen).toMatch(/connection refused/);
-    expect((await sink.state()).trouble).toBeUndefined();
+    expect((await sink.state()).lastError).toBeUndefined();
   });
 
   it('goes on behind tables that were filled without decisions in the log', async () => {
     const undisturbed = createFakeTables();
-    await runToEnd(smallSink(chainFamily, await logWith(blocks(20)), createFakeStore(undisturbed)).sink);
+    await runToEnd(smallSink(chainSink, await logWith(blocks(20)), createFakeStore(undisturbed)).sink);
     const tables = createFakeTables();
-    await runToEnd(smallSink(chainFamily, await logWith(blocks(9)), createFakeStore(tables), 5).sink);
-    await runToEnd(smallSink(chainFamily, await logWith(blocks(20)), createFakeStore(tables)).sink);
+    await runToEnd(smallSink(chainSink, await logWith(blocks(9)), createFakeStore(tables), 5).sink);
+    await runToEnd(smallSink(chainSink, await logWith(blocks(20)), createFakeStore(tables)).sink);
     expect(contents(tables)).toEqual(contents(undisturbed));
   });
 
   it('goes on from what the tables hold when they were restored or emptied', async () => {
     const log = await logWith(blocks(20));
     const undisturbed = createFakeTables();
-    await runToEnd(smallSink(chainFamily, log, createFakeStore(undisturbed)).sink);
+    await runToEnd(smallSink(chainSink, log, createFakeStore(undisturbed)).sink);
     const emptied = createFakeTables();
-    await runToEnd(smallSink(chainFamily, log, createFakeStore(emptied)).sink);
+    await runToEnd(smallSink(chainSink, log, createFakeStore(emptied)).sink);
     expect(contents(emptied)).toEqual(contents(undisturbed));
   });
 
   it('refuses tables that know more than the log', async () => {
     const tables = createFakeTables();
-    await runToEnd(smallSink(fillsFamily, await logWith(blocks(3)), createFakeStore(tables)).sink);
-    const { sink } = smallSink(fillsFamily, await logWith(blocks(1)), createFakeStore(tables));
+    await runToEnd(smallSink(fillsSink, await logWith(blocks(3)), createFakeStore(tables)).sink);
+    const { sink } = smallSink(fillsSink, await logWith(blocks(1)), createFakeStore(tables));
     await expect(sink.run(new AbortController().signal)).rejects.toThrow(/do not belong together/);
   });
 
   it('ends when told to, also while waiting for records', async () => {
-    const { sink } = smallSink(fillsFamily, await logWith([]), createFakeStore(createFakeTables()));
+    const { sink } = smallSink(fillsSink, await logWith([]), createFakeStore(createFakeTables()));
     const controller = new AbortController();
     const running = sink.run(controller.signal);
     setImmediate(() => controller.abort());

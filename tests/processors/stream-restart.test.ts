@@ -8,7 +8,7 @@ import type { AnyEvent } from '../../schemas/codec.js';
 import type { Settlement, Trade } from '../../schemas/types.gen.js';
 import { codec, freshLog } from '../support/chain-harness.js';
 import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
-import { hash, makeTick, makeTrade } from './events.js';
+import { createTestTick, createTestTrade, hash } from './events.js';
 
 const NOW = 1_800_000_000_000;
 const COMBO = `0x03${'0'.repeat(30)}4d${'0'.repeat(28)}`;
@@ -16,7 +16,7 @@ const YES = BigInt(`${COMBO}00`).toString();
 const LEGS = ['71', '72'];
 
 const combo = (block: number, index: number, tx: number, own = false): Trade =>
-  makeTrade(block, index, {
+  createTestTrade(block, index, {
     exchange_version: 3,
     token_id: YES,
     tx_hash: hash(tx),
@@ -52,7 +52,7 @@ const pending = (tx: number): Settlement => ({
     fee: 0n,
   })),
 });
-const place = (block: number) => ({
+const logPosition = (block: number) => ({
   block_number: block,
   block_hash: hash(block),
   timestamp_ms: NOW,
@@ -96,7 +96,7 @@ const block = (number: number): AnyEvent => ({
 const HEAD: AnyEvent[] = [
   {
     kind: 'combo_definition',
-    value: { ...place(1), id: 'definition', subject_id: COMBO, legs: LEGS, legacy_id: null },
+    value: { ...logPosition(1), id: 'definition', subject_id: COMBO, legs: LEGS, legacy_id: null },
   },
   block(1),
   { kind: 'settlement', value: pending(50) },
@@ -120,7 +120,7 @@ async function storeOf(): Promise<MemoryStore> {
   });
   await log.append('chain.head', HEAD.map(record));
   for (let second = NOW / 1000 - 100; second < NOW / 1000; second++) {
-    const tick = makeTick('BTC/USD', second, BigInt(second % 97), { source: 'recorded' });
+    const tick = createTestTick('BTC/USD', second, BigInt(second % 97), { source: 'recorded' });
     await log.append('oracle.ticks', [
       { key: 'BTC/USD', value: codec.encode('price_tick', tick), timestampMs: tick.timestamp_ms },
     ]);
@@ -129,18 +129,18 @@ async function storeOf(): Promise<MemoryStore> {
 }
 
 /** Runs a processor until its inputs are used up, or dies at its n-th write, which lands or does not. */
-async function run(store: MemoryStore, maxBatchRecords: number, dieAt = Number.POSITIVE_INFINITY, landed = true) {
+async function run(store: MemoryStore, maxBatchRecords: number, dieAt = Number.POSITIVE_INFINITY, committed = true) {
   const memory = createMemoryLog({ store });
   const stop = new AbortController();
   let writes = 0;
   const log: Log = {
     ...memory,
-    async claim(group) {
-      const claim = await memory.claim(group);
+    async acquireOwnership(group) {
+      const claim = await memory.acquireOwnership(group);
       return {
         async appendAndCommit(step) {
           if (writes++ !== dieAt) return claim.appendAndCommit(step);
-          if (landed) await claim.appendAndCommit(step);
+          if (committed) await claim.appendAndCommit(step);
           throw new Error('crashed');
         },
       };

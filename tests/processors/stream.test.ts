@@ -9,14 +9,14 @@ import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import type { Retract, StreamEvent } from '../../schemas/types.gen.js';
 import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
-import { hash, makeTick, makeTrade } from './events.js';
+import { createTestTick, createTestTrade, hash } from './events.js';
 
 const codec = createCodec();
 const NOW = 1_800_000_000_000;
 
 const record = (key: string, value: Buffer, timestampMs = NOW): NewRecord => ({ key, value, timestampMs });
 const trade = (block: number, index: number, blockHash = hash(block)) =>
-  record(String(block), codec.encode('trade', { ...makeTrade(block, index), block_hash: blockHash }));
+  record(String(block), codec.encode('trade', { ...createTestTrade(block, index), block_hash: blockHash }));
 const retract = (from: number, hashes: readonly string[], at = 5): NewRecord => {
   const value: Retract = {
     id: `retract-${from}-${from + hashes.length - 1}-${hashes[0]}`,
@@ -28,7 +28,7 @@ const retract = (from: number, hashes: readonly string[], at = 5): NewRecord => 
   return record(String(from), codec.encode('retract', value));
 };
 const tick = (second: number, feed = 'BTC/USD') =>
-  record(feed, codec.encode('price_tick', makeTick(feed, second, 100n)), second * 1000);
+  record(feed, codec.encode('price_tick', createTestTick(feed, second, 100n)), second * 1000);
 
 async function storeWith(head: readonly NewRecord[], ticks: readonly NewRecord[] = []): Promise<MemoryStore> {
   const store = createMemoryStore();
@@ -50,19 +50,19 @@ const streamOf = (store: MemoryStore): StreamEvent[] =>
     });
 
 /** Run a processor until its inputs are used up, or until its `dieAt`-th write, which lands or does not. */
-async function runOnce(store: MemoryStore, dieAt = Number.POSITIVE_INFINITY, landed = true, maxBatchRecords = 500) {
+async function runOnce(store: MemoryStore, dieAt = Number.POSITIVE_INFINITY, committed = true, maxBatchRecords = 500) {
   const memory = createMemoryLog({ store });
   const controller = new AbortController();
   let writes = 0;
   let dead = false;
   const log: Log = {
     ...memory,
-    async claim(group) {
-      const claim = await memory.claim(group);
+    async acquireOwnership(group) {
+      const claim = await memory.acquireOwnership(group);
       return {
         async appendAndCommit(step) {
           if (writes++ !== dieAt) return claim.appendAndCommit(step);
-          if (landed) await claim.appendAndCommit(step);
+          if (committed) await claim.appendAndCommit(step);
           dead = true;
           throw new Error('crashed');
         },

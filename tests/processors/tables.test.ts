@@ -3,23 +3,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { catalogFamily } from '../../processors/catalog/family.js';
-import { chainFamily } from '../../processors/chain/family.js';
-import { fillsFamily } from '../../processors/fills/family.js';
+import { catalogSink } from '../../processors/catalog/sink.js';
+import { chainSink } from '../../processors/chain/sink.js';
+import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
-import { oracleFamily } from '../../processors/oracle/family.js';
+import { oracleSink } from '../../processors/oracle/sink.js';
 import { chunksTable } from '../../processors/sink/chunk-journal.js';
 import * as columns from '../../processors/sink/columns.js';
-import { defineTable } from '../../processors/sink/family.js';
+import { defineTable } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
-import { usageFamily } from '../../processors/usage/family.js';
-import { walletEventsFamily } from '../../processors/wallet-events/family.js';
+import { usageSink } from '../../processors/usage/sink.js';
+import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import type { PriceTick } from '../../schemas/types.gen.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
-import { makeTick, makeTrade } from './events.js';
+import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const codec = createCodec();
@@ -52,7 +52,7 @@ async function logWith(topic: string, values: readonly { key: string; value: Buf
 }
 
 /** Dies at its `dieAt`-th insert; `landed`: the insert took place and only its answer was lost. */
-function dyingStore(client: ClickHouse, dieAt: number, landed: boolean): TableStore {
+function dyingStore(client: ClickHouse, dieAt: number, committed: boolean): TableStore {
   let inserts = 0;
   let dead = false;
   return {
@@ -61,7 +61,7 @@ function dyingStore(client: ClickHouse, dieAt: number, landed: boolean): TableSt
       if (dead) throw new Error('crashed');
       if (inserts++ !== dieAt) return client.insertBytes(...call);
       dead = true;
-      if (landed) await client.insertBytes(...call);
+      if (committed) await client.insertBytes(...call);
       throw new Error('crashed');
     },
   };
@@ -70,7 +70,7 @@ function dyingStore(client: ClickHouse, dieAt: number, landed: boolean): TableSt
 describe('tables', () => {
   it('have the columns the sinks write, type for type', async () => {
     const client = await freshDatabase();
-    const families = [fillsFamily, chainFamily, oracleFamily, catalogFamily, usageFamily, walletEventsFamily];
+    const families = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink];
     for (const table of [chunksTable, ...families.flatMap((family) => family.tables)]) {
       const found = await client.query<{ name: string; type: string }>(
         'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
@@ -146,7 +146,7 @@ describe('tables', () => {
 
   it('equal those of an undisturbed run, views included, whatever insert the sink dies at', async () => {
     const trades = Array.from({ length: 40 }, (_, i) =>
-      makeTrade(1 + Math.floor(i / 4), i % 4, {
+      createTestTrade(1 + Math.floor(i / 4), i % 4, {
         usdc: BigInt(1_000_000 + i * 1000),
         is_taker_order: i % 4 === 3,
         builder: i % 3 === 0 ? '0xb1' : null,
@@ -167,19 +167,19 @@ describe('tables', () => {
       builderVolumes: await client.query('SELECT * FROM builder_volumes FINAL ORDER BY builder'),
     });
     const undisturbed = await freshDatabase();
-    await runToEnd(smallSink(fillsFamily, log, undisturbed).sink);
+    await runToEnd(smallSink(fillsSink, log, undisturbed).sink);
     const expected = await contents(undisturbed);
     expect(expected.fills).toHaveLength(40);
     expect(expected.wallets).toHaveLength(40 + 30);
     expect(expected.builders).toHaveLength(trades.filter((trade) => trade.builder !== null).length);
 
-    for (const landed of [false, true]) {
+    for (const committed of [false, true]) {
       for (const dieAt of [0, 1, 2, 5]) {
         const client = await freshDatabase();
-        await runToEnd(smallSink(fillsFamily, log, dyingStore(client, dieAt, landed)).sink).catch(() => undefined);
-        await runToEnd(smallSink(fillsFamily, log, dyingStore(client, dieAt, landed), 11).sink).catch(() => undefined);
-        await runToEnd(smallSink(fillsFamily, log, client).sink);
-        expect([landed, dieAt, await contents(client)]).toEqual([landed, dieAt, expected]);
+        await runToEnd(smallSink(fillsSink, log, dyingStore(client, dieAt, committed)).sink).catch(() => undefined);
+        await runToEnd(smallSink(fillsSink, log, dyingStore(client, dieAt, committed), 11).sink).catch(() => undefined);
+        await runToEnd(smallSink(fillsSink, log, client).sink);
+        expect([committed, dieAt, await contents(client)]).toEqual([committed, dieAt, expected]);
         await drop(client);
       }
     }
@@ -220,7 +220,7 @@ describe('candles', () => {
     const T = 1_790_000_100;
     const start = T - (T % 300);
     const price = (i: number) => BigInt(60_000 + ((i * 7919) % 997));
-    const onTime = Array.from({ length: 900 }, (_, i) => makeTick('BTC/USD', start + i, price(i)));
+    const onTime = Array.from({ length: 900 }, (_, i) => createTestTick('BTC/USD', start + i, price(i)));
     const late = onTime.splice(100, 7);
     const boundary = onTime.find((tick) => tick.timestamp_ms === (start + 300) * 1000) as PriceTick;
     const ticks: PriceTick[] = [
@@ -228,8 +228,8 @@ describe('candles', () => {
       ...late,
       boundary,
       ...onTime.slice(500),
-      ...Array.from({ length: 10 }, (_, i) => makeTick('ETH/USD', start + 299 + i, price(i))),
-      makeTick('BTC/USD', start + 5, 1n, { id: 'BTC/USD-twap', is_twap: true, twap_window_s: 60 }),
+      ...Array.from({ length: 10 }, (_, i) => createTestTick('ETH/USD', start + 299 + i, price(i))),
+      createTestTick('BTC/USD', start + 5, 1n, { id: 'BTC/USD-twap', is_twap: true, twap_window_s: 60 }),
       ...onTime.slice(3, 9),
     ];
     const log = await logWith(
@@ -241,15 +241,15 @@ describe('candles', () => {
       })),
     );
     const client = await freshDatabase();
-    for (const [dieAt, landed] of [
+    for (const [dieAt, committed] of [
       [1, true],
       [3, false],
       [5, true],
     ] as const)
-      await runToEnd(smallSink(oracleFamily, log, dyingStore(client, dieAt, landed), 100 + dieAt).sink).catch(
+      await runToEnd(smallSink(oracleSink, log, dyingStore(client, dieAt, committed), 100 + dieAt).sink).catch(
         () => undefined,
       );
-    await runToEnd(smallSink(oracleFamily, log, client, 90).sink);
+    await runToEnd(smallSink(oracleSink, log, client, 90).sink);
     const rows = await client.query<{ window: string; open: string; high: string; low: string; close: string }>(
       `SELECT concat(feed, ' ', toString(toUnixTimestamp(bucket))) AS window, toString(open) AS open, toString(high) AS high,
          toString(low) AS low, toString(close) AS close FROM candles ORDER BY window`,

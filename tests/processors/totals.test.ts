@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { fillsFamily } from '../../processors/fills/family.js';
+import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
-import { walletEventsFamily } from '../../processors/wallet-events/family.js';
+import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind, Trade } from '../../schemas/types.gen.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
-import { address, hash, makeTrade } from './events.js';
+import { address, createTestTrade, hash } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const codec = createCodec();
@@ -141,7 +141,7 @@ it('sums of fills equal an independent count, in small chunks, and when the tabl
       let block = 1;
       const trades = inputs.map((input, index) => {
         block += input.step * 20;
-        return makeTrade(block, index, {
+        return createTestTrade(block, index, {
           token_id: String(input.token),
           side: input.side,
           is_taker_order: input.taker,
@@ -156,12 +156,12 @@ it('sums of fills equal an independent count, in small chunks, and when the tabl
       const log = await logOf(trades.map((value) => ({ kind: 'trade', value, timestampMs: value.timestamp_ms })));
       const client = await freshClient();
       await migrate({ client, migrations, logger });
-      await runToEnd(smallSink(fillsFamily, log, client).sink);
+      await runToEnd(smallSink(fillsSink, log, client).sink);
       expect(await stored(client)).toEqual(expected);
 
       const older = await freshClient();
       await migrate({ client: older, migrations: migrations.filter(({ id }) => id < '0008'), logger });
-      await runToEnd(smallSink(fillsFamily, log, older).sink);
+      await runToEnd(smallSink(fillsSink, log, older).sink);
       await migrate({ client: older, migrations, logger });
       expect(await stored(older)).toEqual(expected);
       await drop(client);
@@ -225,7 +225,7 @@ it('wallet events name the wallet, its kind and its subject; a mask that is none
   const log = await logOf(events.map((event) => ({ ...event, timestampMs: event.value.timestamp_ms })));
   const client = await freshClient();
   await migrate({ client, migrations, logger });
-  await runToEnd(smallSink(walletEventsFamily, log, client).sink);
+  await runToEnd(smallSink(walletEventsSink, log, client).sink);
   expect(
     await client.query(
       'SELECT wallet, toString(kind) AS kind, log_index, subject_id, amount, index_sets, source FROM wallet_events ORDER BY wallet, kind',

@@ -4,7 +4,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createUsageRecorder } from '../../infra/usage/usage-recorder.js';
 import { migrations } from '../../processors/migrations.js';
-import { usageFamily } from '../../processors/usage/family.js';
+import { usageSink } from '../../processors/usage/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -60,7 +60,7 @@ describe('usage tables', () => {
     if (late === undefined) throw new Error('nothing landed');
     await store.append(topics.usage.name, [late]);
 
-    await runToEnd(smallSink(usageFamily, store, client).sink);
+    await runToEnd(smallSink(usageSink, store, client).sink);
     expect(
       await client.query(
         'SELECT account_id, meter, toString(month) AS month, toString(used) AS used FROM usage_monthly ORDER BY ALL',

@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AnsweredQuestion, sqlDocument } from '../../processors/public-views/document.js';
-import { questions } from '../../processors/public-views/questions.js';
+import { type ExampleQueryResult, sqlDocument } from '../../processors/public-views/document.js';
+import { exampleQueries } from '../../processors/public-views/example-queries.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { whyNoCurl } from '../support/curl.js';
 import type { Product } from '../support/product.js';
 import { pythonWith, whyNoPython } from '../support/python.js';
-import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 interface Result {
   readonly columns: readonly string[];
@@ -21,17 +21,19 @@ const noCurl = whyNoCurl();
 const noPython = await whyNoPython('clickhouse-connect');
 const samples = publicViews.map(({ name, key }) => `SELECT * FROM ${name} ORDER BY ${key.join(', ')} LIMIT 1`);
 let product: Product;
-let answered: readonly AnsweredQuestion[];
+let queryResults: readonly ExampleQueryResult[];
 beforeAll(async () => {
   product = await startLoaded();
-  answered = await Promise.all(questions.map(async (question) => ({ ...question, ...(await ask(question.sql)) })));
-}, UNDISTURBED_MS);
+  queryResults = await Promise.all(
+    exampleQueries.map(async (question) => ({ ...question, ...(await runQuery(question.sql)) })),
+  );
+}, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(async () => {
   await product?.dispose();
 }, 30_000);
 
 /** As a client without a user, which is the analyst. */
-async function ask(sql: string): Promise<Result> {
+async function runQuery(sql: string): Promise<Result> {
   const response = await fetch(`${product.clickhouse}/?default_format=JSONCompactStringsEachRowWithNames`, {
     method: 'POST',
     body: sql,
@@ -48,18 +50,18 @@ async function ask(sql: string): Promise<Result> {
 
 describe('docs/SQL.md', () => {
   it('is what the views and the worked questions make of the recorded history', async () => {
-    expect(questions).toHaveLength(20);
-    for (const { title, rows } of answered) expect(rows.length, title).toBeGreaterThan(0);
+    expect(exampleQueries).toHaveLength(20);
+    for (const { title, rows } of queryResults) expect(rows.length, title).toBeGreaterThan(0);
     // `npm run docs:sql` writes it.
-    await expect(sqlDocument(publicViews, answered)).toMatchFileSnapshot('../../docs/SQL.md');
+    await expect(sqlDocument(publicViews, queryResults)).toMatchFileSnapshot('../../docs/SQL.md');
   });
 
   it('is linked from the README, whose first query counts each match once', async () => {
     const readme = readFileSync(resolve('README.md'), 'utf8');
     expect(readme).toContain('(docs/SQL.md)');
     const [, sql = ''] = /^curl -s http:\/\/127\.0\.0\.1:8123 -d "(.*)"$/m.exec(readme) ?? [];
-    const { rows } = await ask(`SELECT toString(sum(usd)) FROM (${sql})`);
-    const days = answered[0]?.rows.map((row) => Number(row[2])) ?? [];
+    const { rows } = await runQuery(`SELECT toString(sum(usd)) FROM (${sql})`);
+    const days = queryResults[0]?.rows.map((row) => Number(row[2])) ?? [];
     expect(Number(rows[0]?.[0])).toBeCloseTo(
       days.reduce((a, b) => a + b, 0),
       5,
@@ -71,7 +73,7 @@ describe('clients of ClickHouse, as the analyst', () => {
   it('the official JavaScript client runs every worked question, and SELECT * of every view', async () => {
     const client = createClient({ url: product.clickhouse, database: 'market' });
     try {
-      for (const { sql, columns, rows } of answered) {
+      for (const { sql, columns, rows } of queryResults) {
         const result = await client.query({ query: sql, format: 'JSONCompactStringsEachRowWithNames' });
         const [names, ...values] = await result.json<string[]>();
         expect(names, sql).toEqual(columns);
@@ -93,20 +95,20 @@ describe('clients of ClickHouse, as the analyst', () => {
     async () => {
       const programs = await pythonWith('clickhouse-connect', resolve('tests/public-views/requirements.txt'));
       const { hostname, port } = new URL(product.clickhouse);
-      const statements = [...answered.map(({ sql }) => sql), ...samples];
+      const statements = [...queryResults.map(({ sql }) => sql), ...samples];
       const running = promisify(execFile)(join(programs, 'python'), [resolve('tests/public-views/connect.py')], {
         maxBuffer: 10_000_000,
       });
       running.child.stdin?.end(JSON.stringify({ host: hostname, port: Number(port), statements }));
       const results = JSON.parse((await running).stdout) as Result[];
       expect(results).toHaveLength(statements.length);
-      answered.forEach(({ sql, columns, rows }, i) => {
+      queryResults.forEach(({ sql, columns, rows }, i) => {
         expect(results[i]?.columns, sql).toEqual(columns);
         expect(results[i]?.rows, sql).toEqual(rows.map((row) => row.map(asPython)));
       });
       for (const [i, { name }] of publicViews.entries()) {
         // The recording has no trades of some kinds, but every view has rows.
-        expect(results[answered.length + i]?.rows.length, name).toBe(1);
+        expect(results[queryResults.length + i]?.rows.length, name).toBe(1);
       }
     },
     180_000,
@@ -115,7 +117,7 @@ describe('clients of ClickHouse, as the analyst', () => {
   it.skipIf(noCurl !== null)(
     `curl runs every worked question${noCurl === null ? '' : ` (not run: ${noCurl})`}`,
     async () => {
-      for (const { sql, rows } of answered) {
+      for (const { sql, rows } of queryResults) {
         const { stdout } = await promisify(execFile)('curl', [
           '-sS',
           '--fail-with-body',

@@ -10,7 +10,7 @@ import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.
 
 const ROWS = 1_000_000;
 /** Of one insert, which the memory of a query bounds. */
-const PIECE = 250_000;
+const INSERT_ROWS = 250_000;
 const DAYS = 40;
 const START = 1_770_000_000 - (1_770_000_000 % 86_400);
 const DAY = new Date((START + 20 * 86_400) * 1000).toISOString().slice(0, 10);
@@ -19,15 +19,15 @@ const at = `toDateTime(${START} + intDiv(number * ${DAYS * 86_400}, ${ROWS}), 'U
 const token = 'toUInt256(cityHash64(number) % 20000)';
 const wallet = (salt: number) => `concat('0x', leftPad(lower(hex(cityHash64(number, ${salt}) % 10000)), 40, '0'))`;
 const WALLET = `0x${'0'.repeat(36)}07d0`;
-const place = 'intDiv(number, 10) AS block_number, number % 10 AS log_index';
+const logPositionColumns = 'intDiv(number, 10) AS block_number, number % 10 AS log_index';
 
 const generated: Readonly<Record<string, string>> = {
-  matches_by_day: `SELECT ${at} AS traded_at, ${token} AS token_id, ${place}, ${wallet(1)} AS maker, ${wallet(2)} AS taker, 500000 AS usdc, 1000000 AS shares FROM numbers(${ROWS})`,
-  fills_by_wallet: `SELECT ${wallet(1)} AS wallet, 'maker' AS role, ${at} AS timestamp, ${token} AS token_id, ${place}, wallet AS maker, 500000 AS usdc, 1000000 AS shares FROM numbers(${ROWS})`,
-  fills: `SELECT ${at} AS timestamp, ${token} AS token_id, ${place}, 500000 AS usdc, 1000000 AS shares FROM numbers(${ROWS})`,
+  matches_by_day: `SELECT ${at} AS traded_at, ${token} AS token_id, ${logPositionColumns}, ${wallet(1)} AS maker, ${wallet(2)} AS taker, 500000 AS usdc, 1000000 AS shares FROM numbers(${ROWS})`,
+  fills_by_wallet: `SELECT ${wallet(1)} AS wallet, 'maker' AS role, ${at} AS timestamp, ${token} AS token_id, ${logPositionColumns}, wallet AS maker, 500000 AS usdc, 1000000 AS shares FROM numbers(${ROWS})`,
+  fills: `SELECT ${at} AS timestamp, ${token} AS token_id, ${logPositionColumns}, 500000 AS usdc, 1000000 AS shares FROM numbers(${ROWS})`,
   positions: `SELECT ${wallet(1)} AS wallet, ${token} AS token_id, 1000000 AS size, 1 AS version FROM numbers(${ROWS})`,
-  pnl_events: `SELECT ${wallet(1)} AS wallet, ${at} AS timestamp, ${token} AS token_id, ${place}, toString(number) AS id FROM numbers(${ROWS})`,
-  wallet_events: `SELECT ${wallet(1)} AS wallet, if(number % 2 = 0, 'redemption', 'merge') AS kind, ${at} AS timestamp, ${place} FROM numbers(${ROWS})`,
+  pnl_events: `SELECT ${wallet(1)} AS wallet, ${at} AS timestamp, ${token} AS token_id, ${logPositionColumns}, toString(number) AS id FROM numbers(${ROWS})`,
+  wallet_events: `SELECT ${wallet(1)} AS wallet, if(number % 2 = 0, 'redemption', 'merge') AS kind, ${at} AS timestamp, ${logPositionColumns} FROM numbers(${ROWS})`,
   token_candles_1m: `SELECT ${token} AS token_id, toStartOfMinute(${at}) AS bucket, initializeAggregation('argMinState', toUInt64(1), number) AS open, initializeAggregation('argMaxState', toUInt64(1), number) AS close FROM numbers(${ROWS})`,
   ticks: `SELECT 'BTC/USD' AS feed, 0 AS twap_window_s, ${at} AS timestamp_ms, 1 AS price, toString(number) AS id FROM numbers(${ROWS})`,
   tokens: `SELECT number AS token_id, toString(intDiv(number, 2)) AS condition_id, concat('m-', toString(intDiv(number, 2))) AS market_slug FROM numbers(${ROWS}) WHERE number < 20000`,
@@ -39,7 +39,7 @@ let analyst: ClickHouse;
 const granules = new Map<string, number>();
 beforeAll(async () => {
   engine = await startTestClickHouse({
-    analyst: { password: undefined, database: 'market', slots: 2, limits: DEFAULT_ANALYST_LIMITS },
+    analyst: { password: undefined, database: 'market', concurrency: 2, limits: DEFAULT_ANALYST_LIMITS },
   });
   const { client } = engine;
   await migrate({ client, migrations, logger: silentLogger() });
@@ -52,8 +52,8 @@ beforeAll(async () => {
   for (const [table, select] of Object.entries(generated)) {
     const columns = await client.query<{ name: string }>(`DESCRIBE (${select})`);
     const names = columns.map(({ name }) => name).join(', ');
-    for (let from = 0; from < ROWS; from += PIECE) {
-      const piece = select.replace(`numbers(${ROWS})`, `numbers(${from}, ${PIECE})`);
+    for (let from = 0; from < ROWS; from += INSERT_ROWS) {
+      const piece = select.replace(`numbers(${ROWS})`, `numbers(${from}, ${INSERT_ROWS})`);
       await client.command(`INSERT INTO ${table} (${names}) ${piece}`, {}, { settings: { max_threads: 1 } });
     }
   }

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../../ingest/shared/recorded/index.js';
 import { type ChainSums, chainSums } from '../support/chain-sums.js';
 import type { Product } from '../support/product.js';
-import { startLoaded, UNDISTURBED_MS } from '../support/undisturbed.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 let product: Product;
 let log: ChainSums;
 beforeAll(async () => {
   product = await startLoaded();
   log = await chainSums(product.dataDir);
-}, UNDISTURBED_MS);
+}, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(async () => {
   await product?.dispose();
 }, 30_000);

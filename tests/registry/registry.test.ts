@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SchemaRegistryConfig } from '../../infra/config/config.js';
 import { FatalError, RetryableError } from '../../infra/errors.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
-import { openIds, openTopics } from '../../infra/registry/open-topics.js';
-import { registerSchemas } from '../../infra/registry/register.js';
+import { openEventLog, openSchemaIds } from '../../infra/registry/open-event-log.js';
+import { registerSchemas } from '../../infra/registry/register-schemas.js';
 import { createRegistryClient } from '../../infra/registry/registry-client.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
@@ -18,7 +18,7 @@ import { CodecError, createCodec } from '../../schemas/codec.js';
 import { committedSchemas } from '../../schemas/registry.js';
 import { topics } from '../../schemas/topics.js';
 import type { EventKind } from '../../schemas/types.gen.js';
-import { startDoor } from '../support/anvil.js';
+import { startTcpProxy } from '../support/anvil.js';
 import { freePort } from '../support/ports.js';
 import { startTestRegistry, type TestRegistry, whyNoRegistry } from '../support/schema-registry.js';
 import { accountState, accountStateForOthers, retract, trade, tradeForOthers } from './values.js';
@@ -38,7 +38,7 @@ if (missing !== null) {
 } else {
   describe('schema registry', () => {
     let registry: TestRegistry;
-    let door: Awaited<ReturnType<typeof startDoor>>;
+    let door: Awaited<ReturnType<typeof startTcpProxy>>;
     let config: SchemaRegistryConfig;
     let foreignId: number;
     const cleanups: (() => void | Promise<void>)[] = [];
@@ -50,7 +50,7 @@ if (missing !== null) {
       return `lmdb:${dir}`;
     };
     const open = async (url: string, schemaRegistry: SchemaRegistryConfig | undefined, metrics?: Metrics) => {
-      const opened = await openTopics({ logUrl: url, schemaRegistry }, { logger, metrics, maintenance: false });
+      const opened = await openEventLog({ logUrl: url, schemaRegistry }, { logger, metrics, maintenance: false });
       cleanups.push(() => opened.log.close());
       return opened;
     };
@@ -97,7 +97,7 @@ if (missing !== null) {
 
     beforeAll(async () => {
       registry = await startTestRegistry();
-      door = await startDoor(registry.port);
+      door = await startTcpProxy(registry.port);
       config = at(`http://127.0.0.1:${door.port}/apis/ccompat/v7`);
       // A registry others use already: our ids cannot come out as the committed ones.
       const committed = [...committedSchemas().values()].map(({ id }) => id);
@@ -121,7 +121,9 @@ if (missing !== null) {
     });
 
     it('gives five processes that start at once the same ids, none of them a committed one', async () => {
-      const all = await Promise.all(Array.from({ length: 5 }, () => openIds({ schemaRegistry: config }, { logger })));
+      const all = await Promise.all(
+        Array.from({ length: 5 }, () => openSchemaIds({ schemaRegistry: config }, { logger })),
+      );
       const committed = [...committedSchemas().values()].map(({ id }) => id);
       const first = kinds.map((kind) => all[0]!.idFor(kind));
       for (const ids of all) expect(kinds.map((kind) => ids!.idFor(kind))).toEqual(first);
@@ -134,10 +136,10 @@ if (missing !== null) {
     });
 
     it('finds everything registered the next time, keeps a stricter level and repairs a looser one', async () => {
-      const before = await openIds({ schemaRegistry: config }, { logger });
+      const before = await openSchemaIds({ schemaRegistry: config }, { logger });
       await rest('PUT', '/config/oddstream.Deposit', { compatibility: 'FULL' });
       await rest('PUT', '/config/oddstream.Redemption', { compatibility: 'NONE' });
-      const after = await openIds({ schemaRegistry: config }, { logger });
+      const after = await openSchemaIds({ schemaRegistry: config }, { logger });
       expect(kinds.map((kind) => after!.idFor(kind))).toEqual(kinds.map((kind) => before!.idFor(kind)));
       expect(await rest('GET', '/config/oddstream.Deposit')).toEqual({ compatibilityLevel: 'FULL' });
       expect(await rest('GET', '/config/oddstream.Redemption')).toEqual({ compatibilityLevel: 'BACKWARD' });
@@ -206,7 +208,7 @@ if (missing !== null) {
     it('holds records of a version registered meanwhile until the registry has told what they are', async () => {
       const metrics = createMetrics({ process: 'test', defaults: false });
       const waiters = async () =>
-        (await metrics.registry.getSingleMetric('oddstream_schema_id_waiters')!.get()).values[0]?.value;
+        (await metrics.registry.getSingleMetric('oddstream_schema_id_waiting_readers')!.get()).values[0]?.value;
       const { log, codec } = await open(logUrl(), config, metrics);
       const newer = {
         ...schemaOf('retract'),
@@ -294,14 +296,14 @@ if (missing !== null) {
     });
 
     it('says what is wrong with a URL that is no registry', async () => {
-      const attempt = openIds({ schemaRegistry: at(`http://127.0.0.1:${registry.port}`) }, { logger });
+      const attempt = openSchemaIds({ schemaRegistry: at(`http://127.0.0.1:${registry.port}`) }, { logger });
       await expect(attempt).rejects.toBeInstanceOf(FatalError);
       await expect(attempt).rejects.toThrow(/\/apis\/ccompat\/v7/);
     });
 
     it('is a retryable error when away at the start, and says no password', async () => {
       const url = `http://127.0.0.1:${await freePort()}`;
-      const attempt = openIds({ schemaRegistry: { url, user: 'u', password: 's3cret' } }, { logger });
+      const attempt = openSchemaIds({ schemaRegistry: { url, user: 'u', password: 's3cret' } }, { logger });
       const error = await attempt.then(
         () => null,
         (thrown: unknown) => thrown,

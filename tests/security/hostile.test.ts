@@ -10,8 +10,8 @@ const INPUTS = Number(process.env.ODDSTREAM_HOSTILE_INPUTS ?? 2_000);
 const SEED = Number(process.env.ODDSTREAM_HOSTILE_SEED ?? 1);
 const AT_ONCE = 16;
 /** Of an input that may be no whole request the sender says after this that nothing follows. */
-const SILENCE_MS = 200;
-const ANSWER_MS = 20_000;
+const IDLE_MS = 200;
+const RESPONSE_TIMEOUT_MS = 20_000;
 /** Keeps the account below its limits: the API's clock goes on so much with each input. */
 const CLOCK_STEP_MS = 100;
 
@@ -28,8 +28,8 @@ const exchange = (port: number, input: HostileInput) =>
       resolve(outcome);
       socket.destroy();
     };
-    const timer = setTimeout(() => finish('silent'), ANSWER_MS);
-    const halfClose = input.mayStayUnanswered ? setTimeout(() => socket.end(), SILENCE_MS) : undefined;
+    const timer = setTimeout(() => finish('silent'), RESPONSE_TIMEOUT_MS);
+    const halfClose = input.mayStayUnanswered ? setTimeout(() => socket.end(), IDLE_MS) : undefined;
     socket.on('data', (data) => {
       answer += data.toString('latin1');
       const status = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n/.exec(answer.replace(/^HTTP\/1\.1 100[^\r]*\r\n\r\n/, ''))?.[1];

@@ -7,7 +7,7 @@ import { loadConfig } from '../../infra/config/config.js';
 import { adminPaths, startAdminServer } from '../../infra/telemetry/admin-server.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { servicesOf } from '../../infra/up/supervisor.js';
-import { newRawKey } from '../../schemas/keys.js';
+import { newRawKey } from '../../schemas/api-keys.js';
 import { startTestGateway } from '../../stream-gateway/testing.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { documentedPorts, openRouteOf, openRoutes } from './documented.js';
@@ -15,7 +15,7 @@ import { documentedPorts, openRouteOf, openRoutes } from './documented.js';
 const root = join(import.meta.dirname, '../..');
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-interface Given {
+interface RawResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
@@ -23,7 +23,7 @@ interface Given {
 
 /** A request without anything but what is told, the path as it is. */
 const send = (port: number, method: string, path: string, headers: Record<string, string> = {}) =>
-  new Promise<Given>((resolve, reject) => {
+  new Promise<RawResponse>((resolve, reject) => {
     const request = rawRequest({ host: '127.0.0.1', port, method, path, headers }, (response) => {
       let body = '';
       response.on('data', (chunk: Buffer) => {

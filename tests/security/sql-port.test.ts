@@ -6,7 +6,7 @@ import { openRoutes } from './documented.js';
 
 const OWNER = { user: 'oddstream', password: 'a-password-of-this-test' };
 /** HTTP status and first line; an exception's code is in a header. */
-async function ask(url: string, init: RequestInit = {}) {
+async function query(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init);
   const code = response.headers.get('x-clickhouse-exception-code');
   return { status: response.status, code, text: (await response.text()).trim() };
@@ -30,9 +30,10 @@ describe('the SQL port without analysts', () => {
   });
 
   it('tells who asks without a user nothing but that it is there', async () => {
-    for (const { path } of listed) expect(await ask(clickhouse.url + path)).toMatchObject({ status: 200, text: 'Ok.' });
+    for (const { path } of listed)
+      expect(await query(clickhouse.url + path)).toMatchObject({ status: 200, text: 'Ok.' });
     for (const path of ['/play', '/dashboard', '/js/x.js', '/binary', '/merges', '/metrics', '/query/x', '/?x'])
-      expect((await ask(clickhouse.url + path)).text, path).toMatch(/^(There is no handle|Ok\.$)/);
+      expect((await query(clickhouse.url + path)).text, path).toMatch(/^(There is no handle|Ok\.$)/);
   });
 
   it('runs no statement without a user, on any path, by any method', async () => {
@@ -47,10 +48,10 @@ describe('the SQL port without analysts', () => {
         [`${path}?user=analyst`, { method: 'POST', body: statement }],
         [path, { method: 'POST', body: statement, headers: { 'x-clickhouse-user': OWNER.user } }],
       ] as const)
-        expect((await ask(clickhouse.url + url, init)).code, url).toBe('516');
+        expect((await query(clickhouse.url + url, init)).code, url).toBe('516');
     const headers = { 'x-clickhouse-user': OWNER.user, 'x-clickhouse-key': OWNER.password };
-    expect(await ask(clickhouse.url, { method: 'POST', body: statement, headers })).toMatchObject({ text: '1' });
+    expect(await query(clickhouse.url, { method: 'POST', body: statement, headers })).toMatchObject({ text: '1' });
     for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-      expect((await ask(`${clickhouse.url}/?${encoded}`, { method, headers })).status, method).toBe(405);
+      expect((await query(`${clickhouse.url}/?${encoded}`, { method, headers })).status, method).toBe(405);
   });
 });

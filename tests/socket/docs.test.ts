@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { plans } from '../../schemas/plans.js';
 import { errorCodes, presetNames, presetOf } from '../../schemas/socket/vocabulary.js';
-import { closings } from '../../stream-gateway/protocol/close-codes.js';
+import { closeReasons } from '../../stream-gateway/protocol/close-codes.js';
 import { isProtocolError, parseClientMessage } from '../../stream-gateway/protocol/messages.js';
 import { startTestGateway, streamEvent } from '../../stream-gateway/testing.js';
 
@@ -30,7 +30,7 @@ describe('docs/SOCKET.md', () => {
       for (const kind of presetOf(name).kinds) expect(line).toContain(kind);
     }
     for (const code of errorCodes) expect(guide).toContain(`\`${code}\``);
-    for (const { code } of Object.values(closings)) expect(row(`| ${code} |`)).not.toBe('');
+    for (const { code } of Object.values(closeReasons)) expect(row(`| ${code} |`)).not.toBe('');
     const cells = (start: string) =>
       row(start)
         .split('|')

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 
 /** A subscribe message as a client writes it. */
-export interface Ask {
+export interface SubscribeRequest {
   readonly type: string;
   readonly filters: Readonly<Record<string, unknown>>;
 }
@@ -23,7 +23,7 @@ const overlaps = (asked: unknown, has: readonly string[]): boolean => {
 };
 
 /** The written rules of filters, read one by one for one event: no index, no compilation, no state. */
-export function naiveMatch({ type, filters }: Ask, event: StreamEvent): boolean {
+export function naiveMatch({ type, filters }: SubscribeRequest, event: StreamEvent): boolean {
   const kinds = (filters.event_types as readonly string[] | undefined) ?? kindsOf[type];
   if (kinds?.includes(event.kind) !== true) return false;
   if (type === 'chainlink') {
@@ -75,7 +75,7 @@ export const anyEvent: fc.Arbitrary<Partial<StreamEvent>> = fc.oneof(
   },
 );
 
-const chainAsk: fc.Arbitrary<Ask> = fc.record({
+const chainSubscription: fc.Arbitrary<SubscribeRequest> = fc.record({
   type: fc.constantFrom('settlements', 'trades', 'large_trades', 'redemptions', 'blocks', 'global'),
   filters: fc.oneof(
     fc.constant({}),
@@ -93,14 +93,14 @@ const chainAsk: fc.Arbitrary<Ask> = fc.record({
     ),
   ),
 });
-const chainlinkAsk: fc.Arbitrary<Ask> = fc.record({
+const chainlinkSubscription: fc.Arbitrary<SubscribeRequest> = fc.record({
   type: fc.constant('chainlink'),
   filters: fc.record(
     { feeds: fc.uniqueArray(feed), twap_windows: fc.uniqueArray(fc.constantFrom(30, 60), { minLength: 1 }) },
     { requiredKeys: [] },
   ),
 });
-export const anyAsk: fc.Arbitrary<Ask> = fc.oneof(
-  { weight: 5, arbitrary: chainAsk },
-  { weight: 1, arbitrary: chainlinkAsk },
+export const anySubscription: fc.Arbitrary<SubscribeRequest> = fc.oneof(
+  { weight: 5, arbitrary: chainSubscription },
+  { weight: 1, arbitrary: chainlinkSubscription },
 );

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLog } from '../../infra/log/open-log.js';
 import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
-import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountState } from '../../schemas/types.gen.js';
 import { connectTestClient, type Frame, streamEvent } from '../../stream-gateway/testing.js';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   const key_hash = hashKey(key);
   await accountState(`key:${key_hash}`, {
-    'oddstream.Key': { key_hash, key_prefix: shownKeyPrefix(key), account_id: 'a', name: 'k', active: true, ...at },
+    'oddstream.Key': { key_hash, key_prefix: displayedKeyPrefix(key), account_id: 'a', name: 'k', active: true, ...at },
   });
   await append(5);
 });

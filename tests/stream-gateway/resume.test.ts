@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { defaultPeerLimits } from '../../stream-gateway/hub/peer.js';
 import { connectTestClient } from '../../stream-gateway/testing.js';
-import { type Ask, anyAsk, anyEvent, naiveMatch } from './naive.js';
+import { anyEvent, anySubscription, naiveMatch, type SubscribeRequest } from './naive.js';
 import { createStream, FIRST_SEQ, followWithGateway } from './stream.js';
 
-const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** How a client treats its connections: cut each after so many frames; read slowly or not. */
-interface Habit {
-  readonly asks: readonly Ask[];
+interface ClientBehavior {
+  readonly subscriptions: readonly SubscribeRequest[];
   readonly cutAfter: readonly number[];
   readonly stalls: boolean;
 }
 
-const habit: fc.Arbitrary<Habit> = fc.record({
-  asks: fc.array(anyAsk, { minLength: 1, maxLength: 3 }),
+const clientBehavior: fc.Arbitrary<ClientBehavior> = fc.record({
+  subscriptions: fc.array(anySubscription, { minLength: 1, maxLength: 3 }),
   cutAfter: fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 4 }),
   stalls: fc.boolean(),
 });
@@ -30,7 +30,7 @@ describe('since_seq', () => {
           maxLength: 12,
           size: 'max',
         }),
-        fc.array(habit, { minLength: 1, maxLength: 3 }),
+        fc.array(clientBehavior, { minLength: 1, maxLength: 3 }),
         fc.nat(),
         async (batches, habits, restartSeed) => {
           const stream = await createStream();
@@ -46,10 +46,11 @@ describe('since_seq', () => {
           let finished = false;
           let restarting: Promise<void> = Promise.resolve();
 
-          const live = async ({ asks, cutAfter, stalls }: Habit): Promise<readonly number[]> => {
+          const live = async ({ subscriptions, cutAfter, stalls }: ClientBehavior): Promise<readonly number[]> => {
             // One selection of feeds per connection: the last one given holds.
-            const held = asks.filter(
-              (ask, at) => ask.type !== 'chainlink' || asks.slice(at + 1).every(({ type }) => type !== 'chainlink'),
+            const held = subscriptions.filter(
+              (ask, at) =>
+                ask.type !== 'chainlink' || subscriptions.slice(at + 1).every(({ type }) => type !== 'chainlink'),
             );
             const due = () => stream.events.filter((event) => held.some((ask) => naiveMatch(ask, event)));
             const got: number[] = [];
@@ -57,7 +58,7 @@ describe('since_seq', () => {
               await restarting;
               const client = await connectTestClient(gateway.server).catch(() => null);
               if (client === null) {
-                await pause();
+                await yieldToEventLoop();
                 continue;
               }
               let closed = false;
@@ -74,7 +75,7 @@ describe('since_seq', () => {
               for (let turns = 0; !closed && seqs().length < limit && !complete(); turns++) {
                 if (stalls && turns % 50 === 20) client.socket.pause();
                 if (stalls && turns % 50 === 45) client.socket.resume();
-                await pause();
+                await yieldToEventLoop();
               }
               client.socket.terminate();
               got.push(...seqs());
@@ -86,7 +87,7 @@ describe('since_seq', () => {
           try {
             for (const [at, batch] of batches.entries()) {
               await stream.append(...batch);
-              await pause();
+              await yieldToEventLoop();
               if ((restartSeed + at) % 5 !== 0) continue;
               restarting = gateway.close().then(async () => {
                 gateway = await followWithGateway(stream, options);
@@ -96,7 +97,7 @@ describe('since_seq', () => {
             finished = true;
             const results = await Promise.all(clients);
             for (const [at, got] of results.entries()) {
-              const asks = (habits[at] as Habit).asks;
+              const asks = (habits[at] as ClientBehavior).subscriptions;
               const held = asks.filter(
                 (ask, i) => ask.type !== 'chainlink' || asks.slice(i + 1).every(({ type }) => type !== 'chainlink'),
               );

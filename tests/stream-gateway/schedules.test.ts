@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { defaultPeerLimits } from '../../stream-gateway/hub/peer.js';
 import { connectTestClient, type Frame } from '../../stream-gateway/testing.js';
-import { type Ask, anyAsk, anyEvent, naiveMatch } from './naive.js';
+import { anyEvent, anySubscription, naiveMatch, type SubscribeRequest } from './naive.js';
 import { createStream, FIRST_SEQ, followWithGateway } from './stream.js';
 
 const CLIENTS = 3;
@@ -11,8 +11,8 @@ const client = fc.integer({ min: 0, max: CLIENTS - 1 });
 
 type Step =
   | { readonly do: 'publish'; readonly events: readonly Partial<StreamEvent>[] }
-  | { readonly do: 'subscribe'; readonly client: number; readonly ask: Ask; readonly snapshot: number }
-  | { readonly do: 'replay'; readonly client: number; readonly ask: Ask; readonly back: number }
+  | { readonly do: 'subscribe'; readonly client: number; readonly ask: SubscribeRequest; readonly snapshot: number }
+  | { readonly do: 'replay'; readonly client: number; readonly ask: SubscribeRequest; readonly back: number }
   | { readonly do: 'unsubscribe'; readonly client: number; readonly which: number | null }
   | { readonly do: 'reconnect'; readonly client: number }
   | { readonly do: 'stall' | 'read'; readonly client: number };
@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('subscribe' as const),
       client,
-      ask: anyAsk,
+      ask: anySubscription,
       snapshot: fc.constantFrom(0, 0, 1, 5, 500),
     }),
   },
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('replay' as const),
       client,
-      ask: anyAsk,
+      ask: anySubscription,
       back: fc.integer({ min: 0, max: 80 }),
     }),
   },
@@ -61,7 +61,7 @@ const MEMORY = 25;
 
 /** What a client must get, worked out from the rules alone. */
 interface Expected {
-  readonly subscriptions: { id: string; readonly ask: Ask; readonly from: number }[];
+  readonly subscriptions: { id: string; readonly subscription: SubscribeRequest; readonly from: number }[];
   seqs: number[];
 }
 
@@ -105,16 +105,16 @@ describe('random schedules', () => {
             if (one.frames[seen]?.type === type) return one.frames[seen] as Frame;
           }
         };
-        const matching = (ask: Ask, after: number) =>
+        const matching = (ask: SubscribeRequest, after: number) =>
           stream.events.filter((event) => event.seq > after && naiveMatch(ask, event));
-        const begin = (index: number, ask: Ask, id: string, from: number) => {
+        const begin = (index: number, ask: SubscribeRequest, id: string, from: number) => {
           const { subscriptions } = due(index);
           // One selection of feeds per connection.
           if (ask.type === 'chainlink') {
-            const other = subscriptions.findIndex((subscription) => subscription.ask.type === 'chainlink');
+            const other = subscriptions.findIndex((subscription) => subscription.subscription.type === 'chainlink');
             if (other >= 0) subscriptions.splice(other, 1);
           }
-          subscriptions.push({ id, ask, from });
+          subscriptions.push({ id, subscription: ask, from });
         };
 
         try {
@@ -125,7 +125,7 @@ describe('random schedules', () => {
               await gateway.published();
               for (const event of stream.events.slice(before)) {
                 for (const { subscriptions, seqs } of expected) {
-                  if (subscriptions.some(({ ask }) => naiveMatch(ask, event))) seqs.push(event.seq);
+                  if (subscriptions.some(({ subscription: ask }) => naiveMatch(ask, event))) seqs.push(event.seq);
                 }
               }
               continue;
@@ -158,7 +158,8 @@ describe('random schedules', () => {
               begin(one.client, ask, ack.subscription_id as string, since);
               const others = subscriptions.filter(({ id }) => id !== ack.subscription_id);
               const unsent = matching(ask, since).filter(
-                (event) => !others.some(({ ask: other, from }) => event.seq > from && naiveMatch(other, event)),
+                (event) =>
+                  !others.some(({ subscription: other, from }) => event.seq > from && naiveMatch(other, event)),
               );
               seqs.push(...unsent.map(({ seq }) => seq));
               await settle(one.client);

@@ -1,7 +1,7 @@
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
-import { tailStream } from '../../stream-gateway/hub/tail.js';
+import { tailStream } from '../../stream-gateway/hub/tail-stream.js';
 import { createHistory } from '../../stream-gateway/replay/history.js';
 import { startTestGateway, streamEvent } from '../../stream-gateway/testing.js';
 import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
@@ -41,7 +41,7 @@ export async function followWithGateway(stream: Stream, options: Parameters<type
   const waiting = new Set<() => void>();
   let ready = false;
   const started = await startTestGateway({
-    history: createHistory({ log: stream.log, codec, onBad: () => undefined }),
+    history: createHistory({ log: stream.log, codec, onUnreadableEvent: () => undefined }),
     ready: () => ready,
     ...options,
   });
@@ -62,8 +62,8 @@ export async function followWithGateway(stream: Stream, options: Parameters<type
       published = Math.max(published, stream.head());
       for (const wake of waiting) wake();
     },
-    onHanded: () => undefined,
-    onBad: () => undefined,
+    onDelivered: () => undefined,
+    onUnreadableEvent: () => undefined,
   });
   await caughtUp;
   return {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
-import { tailStream } from '../../stream-gateway/hub/tail.js';
+import { tailStream } from '../../stream-gateway/hub/tail-stream.js';
 import { eventually } from '../support/product.js';
 import { createStream } from './stream.js';
 
@@ -25,8 +25,8 @@ it('counts events as handed on when their publishing has resolved, and not befor
       });
     },
     onCaughtUp: () => undefined,
-    onHanded: (nextOffset) => handed.push(nextOffset),
-    onBad: () => undefined,
+    onDelivered: (nextOffset) => handed.push(nextOffset),
+    onUnreadableEvent: () => undefined,
   });
   const end = async () => (await stream.log.bounds(topics.streamEvents.name, 0)).next;
   await eventually('the past', async () => handed.at(-1) === (await end()));

@@ -61,7 +61,7 @@ export async function startAnvil(options: { port: number; slots: number; stateFi
 export type Anvil = Awaited<ReturnType<typeof startAnvil>>;
 
 /** A TCP door to a port that can be shut: open connections break, new ones are refused. */
-export async function startDoor(targetPort: number) {
+export async function startTcpProxy(targetPort: number) {
   const sockets = new Set<Socket>();
   let open = true;
   const server = createServer((socket) => {

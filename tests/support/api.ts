@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { createKeyDirectory } from '../../api/auth/key-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
-import { createMemoryWindow } from '../../api/limits/memory-window.js';
+import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
 import type { CompletedRequest } from '../../api/metering/port.js';
-import { type TableGroup, tableGroups } from '../../api/readiness/groups.js';
-import type { Loading } from '../../api/readiness/state.js';
+import type { LoadStatus } from '../../api/readiness/load-status.js';
+import { type TableGroup, tableGroups } from '../../api/readiness/table-groups.js';
 import { createService, type Service } from '../../api/service.js';
 import { createGatewayView, type GatewayLoad } from '../../api/sources/gateway-view.js';
 import { createSourceStatusView } from '../../api/sources/source-status-view.js';
@@ -17,17 +17,17 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
 import { migrations } from '../../processors/migrations.js';
+import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
-import { hashKey, newRawKey, shownKeyPrefix } from '../../schemas/keys.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, Plan, SourceStatus } from '../../schemas/types.gen.js';
 import { startTestClickHouse, type TestClickHouse } from './clickhouse.js';
 import { createMemoryLog, type MemoryLog } from './memory-log.js';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Parsed JSON, or text. */
@@ -46,7 +46,7 @@ export interface ApiHarness {
   /** Every statement the API has asked the tables. */
   readonly statements: Sql[];
   /** Set to make every table read fail. */
-  readonly trouble: { tables: Error | null; reachable: boolean };
+  readonly faults: { tables: Error | null; reachable: boolean };
   /** An account of this plan and its key. */
   key(plan: Plan): Promise<string>;
   /** Another key of the account a key belongs to. */
@@ -56,10 +56,10 @@ export interface ApiHarness {
   /** What a gateway process says of itself now. */
   reportGateway(processId: string, load: GatewayLoad): Promise<void>;
   /** A GET; 2xx bodies are held against the route's own schema, to the last field. */
-  get(path: string, key?: string | null, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string, key?: string | null, headers?: Record<string, string>): Promise<ApiResponse>;
   /** The body of a GET that must answer 200. */
   ok<T>(path: string, key?: string | null): Promise<T>;
-  request(path: string, init: RequestInit): Promise<Answer>;
+  request(path: string, init: RequestInit): Promise<ApiResponse>;
   stop(): Promise<void>;
 }
 
@@ -75,13 +75,13 @@ const loaded = (table: TableGroup) => ({
 });
 
 /** Tables that hold all history. */
-export const loadedTables: Loading = {
-  groups: Object.fromEntries(tableGroups.map((table) => [table, loaded(table)])) as Loading['groups'],
+export const allTablesLoaded: LoadStatus = {
+  groups: Object.fromEntries(tableGroups.map((table) => [table, loaded(table)])) as LoadStatus['groups'],
   ready: true,
 };
 
 /** Body must be exactly what the route documents: no field more, none less. */
-function holdAgainstSchema(service: Service, method: string, path: string, answer: Answer): void {
+function expectMatchesSchema(service: Service, method: string, path: string, answer: ApiResponse): void {
   const bare = path.split('?', 1)[0] ?? '';
   const route = service.routes.find(
     (candidate) =>
@@ -100,7 +100,7 @@ export async function startApi(options: {
   chainState?: ChainState;
   profiles?: Profiles;
   /** How far the tables are; loaded unless given. */
-  progress?: () => Loading | null;
+  progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
   const engine = await startTestClickHouse();
   const logger = silentLogger();
@@ -120,15 +120,15 @@ export async function startApi(options: {
   await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
 
   const clock = { nowMs: options.nowMs };
-  const trouble: ApiHarness['trouble'] = { tables: null, reachable: true };
+  const faults: ApiHarness['faults'] = { tables: null, reachable: true };
   const statements: Sql[] = [];
   const real = createClickHouseTables(engine.client);
   const tables: Tables = {
     rows: (sql) => {
       statements.push(sql);
-      return trouble.tables === null ? real.rows(sql) : Promise.reject(trouble.tables);
+      return faults.tables === null ? real.rows(sql) : Promise.reject(faults.tables);
     },
-    reachable: async () => trouble.reachable && (await real.reachable()),
+    reachable: async () => faults.reachable && (await real.reachable()),
   };
   const metered: CompletedRequest[] = [];
   const commands = createAccountCommands({ log, codec, now: () => clock.nowMs });
@@ -140,10 +140,10 @@ export async function startApi(options: {
     keys: createKeyDirectory(accounts),
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'of these tests' },
-    window: createMemoryWindow({ windowMs: 60_000 }),
+    rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
     keylessPerMinute: options.keylessPerMinute ?? 1_000_000,
     meter: (request) => metered.push(request),
-    progress: { current: () => (options.progress === undefined ? loadedTables : options.progress()) },
+    progress: { current: () => (options.progress === undefined ? allTablesLoaded : options.progress()) },
     logger,
     metrics,
     chainState: options.chainState ?? null,
@@ -163,7 +163,12 @@ export async function startApi(options: {
   };
   const addKey = async (accountId: string): Promise<string> => {
     const rawKey = newRawKey();
-    const key = { account_id: accountId, key_hash: hashKey(rawKey), key_prefix: shownKeyPrefix(rawKey), name: 'test' };
+    const key = {
+      account_id: accountId,
+      key_hash: hashKey(rawKey),
+      key_prefix: displayedKeyPrefix(rawKey),
+      name: 'test',
+    };
     await send({ 'oddstream.CreateKey': key });
     return rawKey;
   };
@@ -173,7 +178,7 @@ export async function startApi(options: {
     const text = await response.text();
     const json = text !== '' && response.headers.get('content-type')?.includes('json') === true;
     const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
-    holdAgainstSchema(service, (init.method ?? 'GET').toLowerCase(), path, answer);
+    expectMatchesSchema(service, (init.method ?? 'GET').toLowerCase(), path, answer);
     return answer;
   };
 
@@ -189,7 +194,7 @@ export async function startApi(options: {
     metered,
     clock,
     statements,
-    trouble,
+    faults,
     send,
     async key(plan) {
       accountCount += 1;

@@ -1,6 +1,6 @@
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable.js';
+import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createBlockCache } from '../../ingest/chain/block-cache.js';
 import { createBlockEncoder } from '../../ingest/chain/block-records.js';
 import { createChainMetrics } from '../../ingest/chain/chain-metrics.js';
@@ -49,10 +49,10 @@ export const pendingTx = (tx: number, input: `0x${string}` = '0x01'): RpcTransac
   input,
 });
 
-export interface FoldedBlock {
+export interface HeadBlock {
   readonly number: number;
   readonly hash: string;
-  readonly facts: readonly string[];
+  readonly events: readonly string[];
   readonly confirmed: readonly string[];
 }
 
@@ -60,8 +60,8 @@ export interface FoldedBlock {
  * What a subscriber that obeys retractions holds after reading chain.head from the start. Throws where the topic breaks its own rules:
  * a retract that is not the top of the chain, a block that does not follow, an event twice, a status update without its settlement.
  */
-export function foldHead(log: MemoryLog): FoldedBlock[] {
-  const chain: FoldedBlock[] = [];
+export function reduceHead(log: MemoryLog): HeadBlock[] {
+  const chain: HeadBlock[] = [];
   const settlements = new Set<string>();
   let open: { hash: string; facts: string[]; confirmed: string[] } | null = null;
   const openFor = (hash: string) => {
@@ -93,7 +93,7 @@ export function foldHead(log: MemoryLog): FoldedBlock[] {
         const current = openFor(hash);
         const parent = chain.at(-1);
         if (parent !== undefined && parent.hash !== parent_hash) throw new Error(`block ${number} does not follow`);
-        chain.push({ number, hash, facts: current.facts, confirmed: current.confirmed });
+        chain.push({ number, hash, events: current.facts, confirmed: current.confirmed });
         open = null;
         break;
       }

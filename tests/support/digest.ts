@@ -2,7 +2,7 @@ import { eventually, type Product } from './product.js';
 
 /** Every table a fold of the log fills, with what orders its rows. Times of our own clock are no facts and are left out, as are offsets, which the
  * markers of transactions shift on Kafka. */
-export const foldedTables: Record<string, string> = {
+export const tableQueries: Record<string, string> = {
   fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
   fills_by_wallet: 'SELECT * EXCEPT (_offset) FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role',
   fills_by_token: 'SELECT * EXCEPT (_offset) FROM fills_by_token ORDER BY token_id, block_number, log_index',
@@ -38,7 +38,7 @@ export const foldedTables: Record<string, string> = {
 /** Row count and an order-sensitive hash of every table. Rows are hashed as text: the hash of a NULL is NULL, which the sum leaves out. */
 export async function digest(product: Product): Promise<Record<string, string>> {
   const result: Record<string, string> = {};
-  for (const [table, query] of Object.entries(foldedTables)) {
+  for (const [table, query] of Object.entries(tableQueries)) {
     const [row] = await product.sql<{ n: string; hash: string }>(
       `SELECT count() AS n, toString(groupBitXor(cityHash64(rowNumberInAllBlocks(), toString(tuple(t.*))))) AS hash FROM (${query}) AS t SETTINGS max_threads = 1, max_block_size = 4096`,
     );
@@ -48,7 +48,7 @@ export async function digest(product: Product): Promise<Record<string, string>> 
 }
 
 /** The history is loaded when every source says so and the tables have reached the end of the log: the counts stand still and no sink lags behind. */
-export async function loaded(product: Product): Promise<void> {
+export async function untilTablesComplete(product: Product): Promise<void> {
   await eventually(
     'the history to be loaded',
     async () => {
@@ -74,7 +74,7 @@ export async function loaded(product: Product): Promise<void> {
       // Processors that are still starting have no unit to measure.
       const units = Object.entries(checks).filter(([name]) => /^(sink |activity$|positions-)/.test(name));
       const measured = units.length > 0 && units.every(([, { ok }]) => ok);
-      const lags = ['oddstream_sink_lag_records', 'oddstream_fold_lag_records'];
+      const lags = ['oddstream_sink_lag_records', 'oddstream_processor_lag_records'];
       const lag = (await Promise.all(lags.map((name) => product.metric('processors', name)))).reduce((a, b) => a + b);
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return still && measured && lag === 0;

@@ -1,4 +1,4 @@
-import type { ChainFact } from '../../ingest/chain/decode/index.js';
+import type { ChainEvent } from '../../ingest/chain/decode/index.js';
 import type { ChainDecoder } from '../../ingest/chain/decoder.js';
 import type { ChainSource, Hex, HistoryRange, LiveEvent, RpcLog, SourceBlock } from '../../ingest/chain/source.js';
 import type { Settlement, Trade } from '../../schemas/types.gen.js';
@@ -162,7 +162,7 @@ const settlement = (tx: string, seenAtMs: number): Settlement => ({
 /** Every log is a fill of its transaction; calldata `0xbad` is a problem, `0x` is nobody's. */
 export const fakeDecoder: ChainDecoder = {
   decodeBlock(block) {
-    const events: ChainFact[] = [];
+    const events: ChainEvent[] = [];
     const problems: { log: RpcLog; reason: string }[] = [];
     for (const log of block.logs) {
       if (log.data === '0xbad') problems.push({ log, reason: 'scripted as bad' });

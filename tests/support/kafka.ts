@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { captured } from '../../infra/command.js';
 import { type Broker, requireJava, startBroker } from '../../infra/kafka/broker.js';
 import { ensureJars } from '../../infra/kafka/jars.js';
+import { runCommand } from '../../infra/run-command.js';
 import { freePort } from './ports.js';
 
 export interface TestKafka {
@@ -66,6 +66,6 @@ export async function whyNoKafka(): Promise<string | null> {
   } catch (error) {
     return (error as Error).message;
   }
-  const jars = await captured('mvn', ['-v']);
+  const jars = await runCommand('mvn', ['-v']);
   return jars.code === 0 ? null : 'Apache Maven (mvn) is needed to fetch Apache Kafka, and none was found';
 }

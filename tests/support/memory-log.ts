@@ -5,9 +5,9 @@ import type {
   Log,
   LogRecord,
   NewRecord,
-  Position,
   ReadOptions,
   RecordBatch,
+  TopicPartitionOffset,
   TopicSpec,
 } from '../../infra/log/port.js';
 
@@ -21,11 +21,11 @@ export interface MemoryStore {
   readonly topics: Map<string, Partition[]>;
   readonly positions: Map<string, number>;
   /** Generation of the newest claim per group. */
-  readonly claims: Map<string, number>;
+  readonly ownerEpochs: Map<string, number>;
 }
 
 export function createMemoryStore(): MemoryStore {
-  return { topics: new Map(), positions: new Map(), claims: new Map() };
+  return { topics: new Map(), positions: new Map(), ownerEpochs: new Map() };
 }
 
 export interface MemoryLog extends Log {
@@ -76,7 +76,7 @@ export function createMemoryLog(
     waiters.clear();
     return [...ranges.values()];
   };
-  const commitAll = (group: string, positions: readonly Position[]) => {
+  const commitAll = (group: string, positions: readonly TopicPartitionOffset[]) => {
     for (const p of positions) store.positions.set(`${group}\n${p.topic}\n${p.partition}`, p.nextOffset);
   };
 
@@ -109,19 +109,19 @@ export function createMemoryLog(
       if (dead) return never();
       for (const output of step.outputs) topicOf(output.topic);
       for (const output of step.outputs) write(output.topic, output.records);
-      commitAll(step.group, step.positions);
+      commitAll(step.group, step.offsets);
     },
-    async claim(group) {
+    async acquireOwnership(group) {
       if (dead) return never();
-      const generation = (store.claims.get(group) ?? 0) + 1;
-      store.claims.set(group, generation);
+      const generation = (store.ownerEpochs.get(group) ?? 0) + 1;
+      store.ownerEpochs.set(group, generation);
       return {
         async appendAndCommit(step) {
           if (dead) return never();
-          if (store.claims.get(group) !== generation) throw new FencedError(`Another process claimed "${group}"`);
+          if (store.ownerEpochs.get(group) !== generation) throw new FencedError(`Another process claimed "${group}"`);
           for (const output of step.outputs) topicOf(output.topic);
           for (const output of step.outputs) write(output.topic, output.records);
-          commitAll(group, step.positions);
+          commitAll(group, step.offsets);
         },
       };
     },
@@ -169,7 +169,7 @@ export function createMemoryLog(
       commitAll(group, positions);
     },
     async committed(group, topic) {
-      const found: Position[] = [];
+      const found: TopicPartitionOffset[] = [];
       for (let partition = 0; partition < topicOf(topic).length; partition += 1) {
         const nextOffset = store.positions.get(`${group}\n${topic}\n${partition}`);
         if (nextOffset !== undefined) found.push({ topic, partition, nextOffset });

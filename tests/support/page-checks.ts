@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** What a page was answered to a request whose address holds a text; fails unless that is a 200. */
-export async function answerOf<T>(page: Page, part: string): Promise<T> {
+export async function responseOf<T>(page: Page, part: string): Promise<T> {
   const response = await page.waitForResponse((answer) => answer.url().includes(part));
   if (response.status() !== 200) throw new Error(`${response.url()}: ${response.status()} ${await response.text()}`);
   return (await response.json()) as T;

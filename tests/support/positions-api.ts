@@ -1,6 +1,6 @@
 import { type ApiHarness, startApi } from './api.js';
-import { fillAccounts } from './positions.js';
-import { fillWorld, T } from './world.js';
+import { insertVenueAccounts } from './positions.js';
+import { insertVenue, T } from './venue.js';
 
 /** When the questions are asked, unless a test moves the clock. */
 export const NOW_S = T + 100;
@@ -19,8 +19,8 @@ export interface PositionsApi {
 export async function startPositionsApi(): Promise<PositionsApi> {
   const api = await startApi({ nowMs: NOW_S * 1000 });
   const [key, paid] = [await api.key('free'), await api.key('starter')];
-  await fillWorld(api.clickhouse);
-  await fillAccounts(api.clickhouse);
+  await insertVenue(api.clickhouse);
+  await insertVenueAccounts(api.clickhouse);
   return {
     api,
     key,

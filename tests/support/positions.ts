@@ -1,22 +1,22 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { type Holding, newHolding } from '../../processors/positions/account.js';
-import { applyActivity } from '../../processors/positions/apply.js';
-import { pnlFamily, positionsFamily } from '../../processors/positions/family.js';
-import type { Family } from '../../processors/sink/family.js';
+import { applyActivity } from '../../processors/positions/apply-activity.js';
+import { createHolding, type Holding } from '../../processors/positions/holding.js';
+import { pnlSink, positionsSink } from '../../processors/positions/sink.js';
+import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { address } from './rows.js';
-import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './world.js';
+import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './venue.js';
 
 /** Rows of records in the tables of a family, as its sink writes them. */
 export async function insertRecords(
   clickhouse: ClickHouse,
-  family: Family,
+  definition: SinkDefinition,
   records: readonly AnyEvent[],
 ): Promise<void> {
   const lines = new Map<string, { readonly columns: readonly string[]; text: string }>();
   records.forEach((record, offset) => {
-    family.rows(record, { partition: 0, offset, timestampMs: 0 }, (table, row) => {
+    definition.rows(record, { partition: 0, offset, timestampMs: 0 }, (table, row) => {
       const found = lines.get(table.name) ?? { columns: table.columns, text: '' };
       found.text += (table.line as (row: unknown) => string)(row);
       lines.set(table.name, found);
@@ -35,9 +35,9 @@ export function accountFor(activity: readonly WalletActivity[]): {
   const events = activity.flatMap((one) => {
     const keyOf = (token: string) => `${one.wallet} ${token}`;
     return applyActivity(one, {
-      known: (token) => holdings.get(keyOf(token)),
-      of(token) {
-        const found = holdings.get(keyOf(token)) ?? newHolding(one.wallet, token, one.timestamp_ms);
+      get: (token) => holdings.get(keyOf(token)),
+      getOrCreate(token) {
+        const found = holdings.get(keyOf(token)) ?? createHolding(one.wallet, token, one.timestamp_ms);
         holdings.set(keyOf(token), found);
         return found;
       },
@@ -51,26 +51,26 @@ export async function insertAccounts(clickhouse: ClickHouse, activity: readonly 
   const { positions, events } = accountFor(activity);
   await insertRecords(
     clickhouse,
-    positionsFamily,
+    positionsSink,
     positions.map((value): AnyEvent => ({ kind: 'position', value })),
   );
   await insertRecords(
     clickhouse,
-    pnlFamily,
+    pnlSink,
     events.map((value): AnyEvent => ({ kind: 'pnl_event', value })),
   );
 }
 
-type Told = Pick<WalletActivity, 'wallet' | 'block_number' | 'action' | 'tokens'> & Partial<WalletActivity>;
+type ActivityInput = Pick<WalletActivity, 'wallet' | 'block_number' | 'action' | 'tokens'> & Partial<WalletActivity>;
 
 /** A record of activity, two seconds per block from T at block 100. */
-export function activityOf(told: Told): WalletActivity {
-  const log_index = told.log_index ?? 0;
+export function activityOf(input: ActivityInput): WalletActivity {
+  const log_index = input.log_index ?? 0;
   return {
-    id: `${tx(told.block_number)}-${log_index}`,
+    id: `${tx(input.block_number)}-${log_index}`,
     log_index,
-    timestamp_ms: (T + (told.block_number - 100) * 2) * 1000,
-    exchange_version: told.action === 'BUY' || told.action === 'SELL' ? 2 : 0,
+    timestamp_ms: (T + (input.block_number - 100) * 2) * 1000,
+    exchange_version: input.action === 'BUY' || input.action === 'SELL' ? 2 : 0,
     is_taker: false,
     subject: '',
     amounts: null,
@@ -82,7 +82,7 @@ export function activityOf(told: Told): WalletActivity {
     denominator: '1',
     created: [],
     question_count: null,
-    ...told,
+    ...input,
   };
 }
 
@@ -215,13 +215,13 @@ export const venueActivity: readonly WalletActivity[] = [
     usdc: usd(9.9),
     numerators: ['1', '0'],
   },
-].map((told) => activityOf(told as Told));
+].map((told) => activityOf(told as ActivityInput));
 
 /** A quote of this time is fresh whenever a test runs, Unix seconds (2100). */
 export const ALWAYS_FRESH_S = 4_102_444_800;
 
 /** Accounts of the shared world, with quotes of Snow (Yes 0.42, No 0.58) and the settlement of Rain. */
-export async function fillAccounts(clickhouse: ClickHouse): Promise<void> {
+export async function insertVenueAccounts(clickhouse: ClickHouse): Promise<void> {
   await insertAccounts(clickhouse, venueActivity);
   await clickhouse.insertRows('token_quotes', [
     {

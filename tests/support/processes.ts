@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-interface Running {
+interface ProcessInfo {
   readonly pid: number;
   readonly parent: number;
   readonly command: string;
 }
 
 /** Small images of Linux have no ps. */
-const onLinux = (): Running[] =>
+const listProcessesFromProc = (): ProcessInfo[] =>
   readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
@@ -21,7 +21,7 @@ const onLinux = (): Running[] =>
     }
   });
 
-const elsewhere = (): Running[] =>
+const listProcessesFromPs = (): ProcessInfo[] =>
   execFileSync('ps', ['-axo', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
     .flatMap((line) => {
@@ -31,6 +31,6 @@ const elsewhere = (): Running[] =>
 
 /** The process that `parent` started with `part` in its command; null while there is none. */
 export function childOf(parent: number, part: string): number | null {
-  const running = process.platform === 'linux' ? onLinux() : elsewhere();
+  const running = process.platform === 'linux' ? listProcessesFromProc() : listProcessesFromPs();
   return running.find((one) => one.parent === parent && one.command.includes(part))?.pid ?? null;
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { captured } from '../../infra/command.js';
+import { runCommand } from '../../infra/run-command.js';
 
 /** Why this machine cannot run a Python tool; null when it can. In CI always null: there a missing Python must fail the test, not silence it. */
 export async function whyNoPython(tool: string): Promise<string | null> {
   if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
-  const { code } = await captured('python3', [
+  const { code } = await runCommand('python3', [
     '-c',
     'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 11))',
   ]);
@@ -31,7 +31,7 @@ export async function pythonWith(tool: string, requirements: string, dataDir = r
     [join(programs, 'pip'), ['install', '--quiet', '--no-cache-dir', '--require-hashes', '-r', requirements]],
   ];
   for (const [command, args] of steps) {
-    const { code, output } = await captured(command, args);
+    const { code, output } = await runCommand(command, args);
     if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`);
   }
   // Only a whole environment has this file.

@@ -21,14 +21,14 @@ export const recording = openRecording(path.join(import.meta.dirname, '../record
 export const tickShiftMs = (atMs: number): number => Math.floor((atMs - recording.meta.day.from_ms) / DAY_MS) * DAY_MS;
 
 async function writeCatalogue(log: MemoryLog, liveMarkets: ReturnType<typeof createLiveMarkets>, nowMs: number) {
-  const refused = (reason: string) => {
+  const onRejected = (reason: string) => {
     throw new Error(reason);
   };
   const source = createRecordedCatalogSource({
     recording,
     liveMarkets,
     lastWrittenMs: null,
-    refused,
+    onRejected,
     nowMs: () => nowMs,
   });
   for await (const update of source.load(new AbortController().signal)) {

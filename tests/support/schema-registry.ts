@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { captured } from '../../infra/command.js';
 import { requireJava } from '../../infra/kafka/broker.js';
+import { runCommand } from '../../infra/run-command.js';
 import { freePort } from './ports.js';
 
 /** Apicurio Registry as its project publishes it on Maven Central: a Quarkus application with an in-memory store. */
@@ -25,7 +25,7 @@ export interface TestRegistry {
 }
 
 async function run(command: string, args: readonly string[]): Promise<void> {
-  const { code, output } = await captured(command, args);
+  const { code, output } = await runCommand(command, args);
   if (code !== 0) throw new Error(`${command} failed with ${code}:\n${output}`);
 }
 
@@ -105,6 +105,6 @@ export async function whyNoRegistry(): Promise<string | null> {
   } catch (error) {
     return (error as Error).message;
   }
-  const maven = await captured('mvn', ['-v']);
+  const maven = await runCommand('mvn', ['-v']);
   return maven.code === 0 ? null : 'Apache Maven (mvn) is needed to fetch Apicurio Registry, and none was found';
 }

@@ -52,10 +52,10 @@ export function createUsageRoute(deps: {
   return defineRoute({
     method: 'get',
     path: '/v1/account/usage',
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Account',
     auth: 'key',
-    gate: 'v1',
+    feature: 'v1',
     summary: 'Usage of the current service month, per meter',
     description:
       'Counted over all keys and sockets of the account, seconds behind at most. The service month begins on the day of the month the account was made.',

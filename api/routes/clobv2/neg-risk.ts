@@ -7,16 +7,16 @@ import {
   type NegRiskEventRow,
   negRiskEventsSql,
   negRiskIdsSql,
-} from '../../catalogue/neg-risk.sql.js';
-import { walkName } from '../../fills/walks.js';
+} from '../../catalog/neg-risk.sql.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom, type Millis } from '../../tables/values.js';
 import { clob } from './params.js';
 import { isoTime, paginationSchema, SOURCE } from './serialize.js';
 
-const common = { method: 'get', family: 'clobv2', tag: 'CLOB v2', auth: 'key', gate: 'clobv2' } as const;
+const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const RANKING_MS = 30_000;
 /** More children than any page of events can have. */
 const MAX_CHILDREN = 100_000;
@@ -68,8 +68,8 @@ const childFrom = (row: ChildRow): z.input<typeof childSchema> => ({
 const EXAMPLE_PARENT = `0x${'ab'.repeat(32)}`;
 
 /** Multi-outcome events and their markets. */
-export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
-  const { tables, cache, reads } = deps;
+export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
+  const { tables, cache, readers } = deps;
 
   const events = defineRoute({
     ...common,
@@ -112,8 +112,8 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
         );
         return found.value.map((row) => row.id);
       };
-      const walk = walkName(context.caller?.accountId, '/clobv2/neg-risk/events', {});
-      const { ids, hasMore } = await reads.rankings.page({ walk, ...query, load });
+      const sessionKey = paginationSessionKey(context.caller?.accountId, '/clobv2/neg-risk/events', {});
+      const { ids, hasMore } = await readers.rankings.page({ sessionKey, ...query, load });
       const [rows, children] =
         ids.length === 0
           ? [[], []]

@@ -3,7 +3,7 @@ import { formatMoney } from '../../../schemas/primitives/money.js';
 import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
@@ -65,14 +65,14 @@ const exampleSums: TokenVolume = {
 };
 
 /** GET /clobv2/markets/{token_id}/orderbook: what the order book of a token has matched so far. */
-export function createClobOrderbook(deps: { tables: Tables; reads: Reads }): Route {
-  const { tables, reads } = deps;
+export function createClobOrderbook(deps: { tables: Tables; readers: Readers }): Route {
+  const { tables, readers } = deps;
   return defineRoute({
     method: 'get',
-    family: 'clobv2',
+    apiGroup: 'clobv2',
     tag: 'CLOB v2',
     auth: 'key',
-    gate: 'clobv2',
+    feature: 'clobv2',
     path: '/clobv2/markets/{token_id}/orderbook',
     summary: 'What the order book of an outcome token has matched',
     description:
@@ -98,7 +98,7 @@ export function createClobOrderbook(deps: { tables: Tables; reads: Reads }): Rou
       const found = sums.trades > 0;
       const common = { token_id, source: SOURCE, found };
       if (!found) return { body: common };
-      const titles = await reads.titlesOf([token_id]);
+      const titles = await readers.titlesOf([token_id]);
       return { body: { ...common, ...sumsFrom(sums), ...titleOf(titles.get(token_id) ?? untitled) } };
     },
   });

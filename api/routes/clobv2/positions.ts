@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
-import { formatCursor } from '../../fills/position.js';
+import { formatCursor } from '../../fills/log-position.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { untitled } from '../../fills/titles.js';
-import { walkName } from '../../fills/walks.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { cursorParam, EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { LargePosition, LargestReader } from '../../leaderboards/largest.js';
-import { largestStatuses, MAX_LARGEST } from '../../leaderboards/largest.sql.js';
-import { createLargestOf, holdingStatusOf } from '../../positions/largest-of.js';
-import type { Reads } from '../../reads.js';
+import type { LargestPosition, LargestPositionsReader } from '../../leaderboards/largest-positions.js';
+import { largestPositionStatuses, MAX_LARGEST } from '../../leaderboards/largest-positions.sql.js';
+import { createPositionsBySize, holdingStatusOf } from '../../positions/positions-by-size.js';
+import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { clob } from './params.js';
 import { amountText, marketFields, marketOf, padded, paginationSchema, SOURCE } from './serialize.js';
 
 /** How often pictures are taken, where they do not take long. */
-const PICTURE_S = 60;
+const SNAPSHOT_INTERVAL_S = 60;
 const PRICE_PLACES = 20;
 const AVERAGE_DECIMALS = 18;
-const statuses = [...largestStatuses, 'all'] as const;
+const statuses = [...largestPositionStatuses, 'all'] as const;
 const decimal = z.string().meta({ description: 'Decimal text.' });
 
 const positionSchema = z.object({
@@ -30,11 +30,11 @@ const positionSchema = z.object({
   avg_price: decimal.describe(`${priceDocs.average} Decimal text.`),
   total_bought_usdc: decimal,
   realized_pnl_usdc: decimal.meta({ description: 'Before fees, decimal text.' }),
-  status: z.enum(largestStatuses),
+  status: z.enum(largestPositionStatuses),
   ...marketFields,
 });
 
-const positionFrom = (position: Omit<LargePosition, 'rank'>) => ({
+const positionFrom = (position: Omit<LargestPosition, 'rank'>) => ({
   wallet: position.wallet,
   token_id: position.tokenId,
   size: amountText(position.size),
@@ -44,7 +44,7 @@ const positionFrom = (position: Omit<LargePosition, 'rank'>) => ({
   status: position.status,
 });
 
-const exampleLarge: LargePosition = {
+const exampleLargestPosition: LargestPosition = {
   rank: 1,
   status: 'open',
   wallet: EXAMPLE_WALLET,
@@ -56,17 +56,17 @@ const exampleLarge: LargePosition = {
 };
 
 /** GET /clobv2/positions: the largest positions of all wallets. */
-export function createClobPositions(deps: { reads: Reads; largest: LargestReader }): Route {
+export function createClobPositions(deps: { readers: Readers; largest: LargestPositionsReader }): Route {
   const { largest } = deps;
-  const { walks, titlesOf } = deps.reads;
-  const largestOf = createLargestOf(deps.reads);
+  const { paginationSessions, titlesOf } = deps.readers;
+  const largestOf = createPositionsBySize(deps.readers);
   const most = MAX_LARGEST.toLocaleString('en');
   return defineRoute({
     method: 'get',
-    family: 'clobv2',
+    apiGroup: 'clobv2',
     tag: 'CLOB v2',
     auth: 'key',
-    gate: 'clobv2',
+    feature: 'clobv2',
     path: '/clobv2/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions by size, of everybody, a wallet, a token or a market',
@@ -115,20 +115,20 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
         source: SOURCE,
         as_of: 1790000200,
         pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '1790000200123-1' },
-        positions: [{ ...positionFrom(exampleLarge), ...marketOf(exampleTitle) }],
+        positions: [{ ...positionFrom(exampleLargestPosition), ...marketOf(exampleTitle) }],
       },
     },
     async handler({ query }, context) {
       const { limit, offset, cursor, order, wallet, token_id: tokenId, condition_id: conditionId } = query;
       const status = query.status === 'all' ? null : query.status;
       const minSize = query.min_size ?? null;
-      const walk = walkName(context.caller?.accountId, '/clobv2/positions', { ...query });
+      const sessionKey = paginationSessionKey(context.caller?.accountId, '/clobv2/positions', { ...query });
       if (wallet !== undefined || tokenId !== undefined || conditionId !== undefined) {
         if (cursor !== undefined)
           throw badParameter('cursor goes without wallet, token_id and condition_id: use offset');
         const found = await largestOf(
           { wallet, tokenId, conditionId, status, minSize },
-          { order, walk, limit, offset },
+          { order, sessionKey, limit, offset },
         );
         const titles = await titlesOf(found.rows.map((row) => row.tokenId));
         return {
@@ -144,19 +144,20 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
           },
         };
       }
-      const begun = offset === 0 ? undefined : walks.boundOf(walk)?.blockNumber;
-      const takenAtMs = cursor?.blockNumber ?? begun ?? (await largest.newestPicture());
+      const begun = offset === 0 ? undefined : paginationSessions.asOf(sessionKey)?.blockNumber;
+      const takenAtMs = cursor?.blockNumber ?? begun ?? (await largest.newestSnapshot());
       if (takenAtMs === null) {
         const pagination = { limit, offset, has_more: false, next_cursor: null };
         return { body: { count: 0, source: SOURCE, as_of: null, pagination, positions: [] } };
       }
-      if (cursor === undefined && offset === 0) walks.begin(walk, { blockNumber: takenAtMs, logIndex: 0 });
+      if (cursor === undefined && offset === 0)
+        paginationSessions.start(sessionKey, { blockNumber: takenAtMs, logIndex: 0 });
       const found = await largest.page({
         takenAtMs,
         status,
         minSize,
         order,
-        beyondRank: cursor?.logIndex ?? null,
+        afterRank: cursor?.logIndex ?? null,
         offset,
         limit,
       });
@@ -180,7 +181,7 @@ export function createClobPositions(deps: { reads: Reads; largest: LargestReader
           },
           positions: rows.map((row) => ({ ...positionFrom(row), ...marketOf(titles.get(row.tokenId) ?? untitled) })),
         },
-        cache: { maxAgeS: Math.max(PICTURE_S, ageS), ageS },
+        cache: { maxAgeS: Math.max(SNAPSHOT_INTERVAL_S, ageS), ageS },
       };
     },
   });

@@ -1,7 +1,7 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
-import { createLargestReader } from '../../leaderboards/largest.js';
-import type { Reads } from '../../reads.js';
+import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { createNegRiskRoutes } from './neg-risk.js';
 import { createClobOrderbook } from './orderbook.js';
@@ -10,10 +10,10 @@ import { createClobTrades } from './trades.js';
 import { createClobVolumes } from './volumes.js';
 
 /** Every /clobv2 endpoint over the tables. */
-export function createClobRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
+export function createClobRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
   return [
     ...createClobTrades(deps),
-    createClobPositions({ ...deps, largest: createLargestReader(deps) }),
+    createClobPositions({ ...deps, largest: createLargestPositionsReader(deps) }),
     ...createNegRiskRoutes(deps),
     ...createClobVolumes(deps),
     createClobOrderbook(deps),

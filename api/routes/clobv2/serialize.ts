@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatMoney, ratio } from '../../../schemas/primitives/money.js';
-import { counterpartyField, counterpartyMark } from '../../fills/counterparty.js';
+import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../fills/filter.js';
 import { legsOf } from '../../fills/legs.js';
@@ -85,7 +85,7 @@ export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchem
     order_hash: row.order_hash,
     maker: row.maker,
     taker: row.taker,
-    ...(sided ? { side: row.role, ...counterpartyMark(row) } : {}),
+    ...(sided ? { side: row.role, ...counterpartyFlag(row) } : {}),
     token_id: row.token_id,
     amount_usd: amountText(usdc),
     shares: amountText(shares),

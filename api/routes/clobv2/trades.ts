@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { everyFill, type FillFilter, storedBuilder, tableSeconds } from '../../fills/filter.js';
-import { formatCursor } from '../../fills/position.js';
+import { allFills, clampToDateTimeSeconds, type FillFilter, storedBuilderCode } from '../../fills/filter.js';
+import { formatCursor } from '../../fills/log-position.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { untitled } from '../../fills/titles.js';
-import { walkName } from '../../fills/walks.js';
-import { spanAliases } from '../../http/aliases.js';
+import { timeRangeAliases } from '../../http/aliases.js';
 import { cursorParam } from '../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob } from './params.js';
 import { FIRST_VERSION, fillFrom, fillSchema, marketFields, marketOf, paginationSchema, SOURCE } from './serialize.js';
 
-const common = { method: 'get', family: 'clobv2', tag: 'CLOB v2', auth: 'key', gate: 'clobv2' } as const;
+const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const LAST_VERSION = 255;
 const versions = { min: FIRST_VERSION, max: LAST_VERSION };
 const source = z.literal(SOURCE);
@@ -37,8 +37,8 @@ const tradesQuery = z.object({
 const listQuery = z.object({ limit: clob.limit(1_000, 100), offset: clob.offset });
 
 /** Fills on /clobv2: by any filter, of a wallet, of a token. Of the second exchange generation and later ones. */
-export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
-  const { fills, titlesOf } = deps.reads;
+export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
+  const { fills, titlesOf } = deps.readers;
 
   const read = async (
     path: string,
@@ -47,7 +47,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
     context: RequestContext,
   ) => {
     const page = { order: query.order ?? 'desc', limit: query.limit, offset: query.offset } as const;
-    const found = await fills.fills(filter, page, walkName(context.caller?.accountId, path, { ...query }));
+    const found = await fills.fills(filter, page, paginationSessionKey(context.caller?.accountId, path, { ...query }));
     const titles = await titlesOf(found.rows.map((row) => row.token_id));
     return { ...found, titleOf: (token: string) => titles.get(token) ?? untitled };
   };
@@ -60,7 +60,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
     description:
       'Filters are ANDed. `side` is there only with `wallet`. What a fill is follows from which leg is `"0"`.',
     query: tradesQuery,
-    aliases: { ...spanAliases('start', 'end'), min_total: 'min_usd' },
+    aliases: { ...timeRangeAliases('start', 'end'), min_total: 'min_usd' },
     success: {
       description: 'A page of fills',
       schema: z.object({ count: z.int(), source, pagination: paginationSchema, trades: z.array(titled) }),
@@ -74,12 +74,12 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
     async handler({ query }, context) {
       const tokenIds = await fills.tokens({ tokenId: query.token_id, conditionId: query.condition_id });
       const filter: FillFilter = {
-        ...everyFill,
+        ...allFills,
         wallets: query.wallet === undefined ? null : [query.wallet],
         tokenIds,
-        builder: storedBuilder(query.builder),
-        afterS: tableSeconds(query.start),
-        beforeS: tableSeconds(query.end),
+        builder: storedBuilderCode(query.builder),
+        afterS: clampToDateTimeSeconds(query.start),
+        beforeS: clampToDateTimeSeconds(query.end),
         minUsdc: query.min_usd ?? null,
         versions,
         beyond: query.cursor ?? null,
@@ -121,7 +121,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const filter = { ...everyFill, wallets: [address], versions };
+      const filter = { ...allFills, wallets: [address], versions };
       const { rows, titleOf } = await read(`/clobv2/wallets/${address}/trades`, filter, query, context);
       return {
         body: {
@@ -176,7 +176,7 @@ export function createClobTrades(deps: { reads: Reads }): readonly Route[] {
       },
     },
     async handler({ params: { token_id }, query }, context) {
-      const filter = { ...everyFill, tokenIds: [token_id], versions };
+      const filter = { ...allFills, tokenIds: [token_id], versions };
       const { rows } = await read(`/clobv2/markets/${token_id}/trades`, filter, query, context);
       return {
         body: {

@@ -4,11 +4,11 @@ import type { TtlCache } from '../../cache/ttl-cache.js';
 import { type Resolution, resolutions } from '../../candles/candles.sql.js';
 import { type Candle, readCandles } from '../../candles/reader.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
-import { spanAliases } from '../../http/aliases.js';
+import { timeRangeAliases } from '../../http/aliases.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { readTokenVolume } from '../../volumes/reader.js';
 import { type BuilderRow, buildersSql, type HourRow, hoursSql } from '../../volumes/volumes.sql.js';
@@ -17,7 +17,7 @@ import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob } from './params.js';
 import { amountText, FIRST_VERSION, isoTime, padded, priceText, SOURCE } from './serialize.js';
 
-const common = { method: 'get', family: 'clobv2', tag: 'CLOB v2', auth: 'key', gate: 'clobv2' } as const;
+const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const source = z.literal(SOURCE);
 const decimal = z.string().meta({ description: 'Decimal text.' });
 const BUILDERS_MS = 30_000;
@@ -82,8 +82,8 @@ const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
 });
 
 /** Sums of the second exchange generation and later ones, and candles. */
-export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
-  const { tables, cache, reads } = deps;
+export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
+  const { tables, cache, readers } = deps;
 
   const volume = defineRoute({
     ...common,
@@ -124,7 +124,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
     async handler({ params: { token_id } }) {
       const [sums, titles] = await Promise.all([
         readTokenVolume(tables, token_id, FIRST_VERSION),
-        reads.titlesOf([token_id]),
+        readers.titlesOf([token_id]),
       ]);
       const found = sums.trades > 0;
       return {
@@ -162,7 +162,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
       end: clob.time('Last moment, Unix seconds.'),
       limit: clob.limit(1_000, 500),
     }),
-    aliases: spanAliases('start', 'end'),
+    aliases: timeRangeAliases('start', 'end'),
     success: {
       description: 'Candles',
       schema: z.object({
@@ -218,7 +218,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reads
           toS: end ?? null,
           gapFill: false,
         }),
-        reads.titlesOf([token_id]),
+        readers.titlesOf([token_id]),
       ]);
       const [first, last] = [page.candles[0], page.candles.at(-1)];
       return {

@@ -8,7 +8,7 @@ import {
 } from '../../../schemas/coverage/sources.js';
 import { createTtlCache } from '../../cache/ttl-cache.js';
 import { badParameter } from '../../errors/failure.js';
-import { cacheOf } from '../../http/replies.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
@@ -21,7 +21,7 @@ const MAX_DAYS = 31;
 /** Of one source. */
 const MAX_DAYS_OF_SOURCE = 366;
 /** Kinds of more than one source. */
-const MANY: readonly string[] = ['contract', 'oracle'] satisfies CoverageKind[];
+const MULTI_SOURCE_KINDS: readonly string[] = ['contract', 'oracle'] satisfies CoverageKind[];
 /** Days of all contracts, and of more feeds than there are. */
 const MAX_ROWS = 5_000;
 /** Each some 2 MB at most. */
@@ -60,7 +60,7 @@ const entrySchema = z.object({
   longest_gap_seconds: count.meta({ description: 'Longest time without a record, from midnight to midnight.' }),
 });
 
-const whole = (text: string | null): number | null => (text === null ? null : Number(text));
+const integerOrNull = (text: string | null): number | null => (text === null ? null : Number(text));
 
 /** A row of coverage as it is shown. */
 export function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
@@ -73,15 +73,15 @@ export function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
     state: row.state,
     why: row.why,
     records: Number(row.records),
-    logs: whole(row.logs),
-    undecoded_logs: whole(row.undecoded_logs),
-    first_block: whole(row.first_block),
-    last_block: whole(row.last_block),
+    logs: integerOrNull(row.logs),
+    undecoded_logs: integerOrNull(row.undecoded_logs),
+    first_block: integerOrNull(row.first_block),
+    last_block: integerOrNull(row.last_block),
     first_at: isoFrom(row.first_ms),
     last_at: isoFrom(row.last_ms),
     last_change: isoFrom(row.change_ms),
-    gaps: whole(row.gaps),
-    longest_gap_seconds: whole(row.longest_gap_s),
+    gaps: integerOrNull(row.gaps),
+    longest_gap_seconds: integerOrNull(row.longest_gap_s),
   };
 }
 
@@ -103,14 +103,14 @@ export function createCoverageRoute(deps: {
   tables: Tables;
   nowMs: () => number;
   /** As caches have it: what the tables hold. */
-  holding: () => unknown;
+  dataVersion: () => unknown;
 }): Route {
-  const cache = createTtlCache({ maxEntries: CACHED_REPLIES, nowMs: deps.nowMs, holding: deps.holding });
+  const cache = createTtlCache({ maxEntries: CACHED_REPLIES, nowMs: deps.nowMs, dataVersion: deps.dataVersion });
   return defineRoute({
     method: 'get',
     path: '/v1/coverage',
     reads: ['chain', 'oracle', 'catalog'],
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Service',
     auth: 'key',
     cacheS: CACHE_S,
@@ -165,7 +165,8 @@ export function createCoverageRoute(deps: {
       const toMs = Date.parse(`${to}T00:00:00Z`);
       const from = query.from ?? dayOf(toMs - (DEFAULT_DAYS - 1) * DAY_MS);
       const days = Math.round((toMs - Date.parse(`${from}T00:00:00Z`)) / DAY_MS) + 1;
-      const most = query.source === undefined || MANY.includes(query.source) ? MAX_DAYS : MAX_DAYS_OF_SOURCE;
+      const most =
+        query.source === undefined || MULTI_SOURCE_KINDS.includes(query.source) ? MAX_DAYS : MAX_DAYS_OF_SOURCE;
       if (days < 1) throw badParameter('Invalid range: from is after to');
       if (days > most) throw badParameter(`Range exceeds ${most} days`);
       const { source = '' } = query;
@@ -173,7 +174,7 @@ export function createCoverageRoute(deps: {
         deps.tables.rows<CoverageRow>(coverageRowsSql({ from, to, source, limit: MAX_ROWS })),
       );
       const coverage = cached.value.map(coverageEntry);
-      return { body: { from, to, count: coverage.length, coverage }, cache: cacheOf(cached, CACHE_S) };
+      return { body: { from, to, count: coverage.length, coverage }, cache: cacheHeaders(cached, CACHE_S) };
     },
   });
 }

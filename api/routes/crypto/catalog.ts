@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import type { Lookup } from '../../catalogue/held-lookup.js';
-import { cacheOf } from '../../http/replies.js';
+import type { Lookup } from '../../catalog/cached-lookup.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { outcomePriceFields, outcomePricesOf, PRICES_NOW } from '../../positions/outcome-prices.js';
+import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields, outcomePricesOf } from '../../positions/outcome-prices.js';
 import type { Price } from '../../positions/position.js';
 import type { Tables } from '../../tables/port.js';
 import { activeEntry, periodicEvent, seriesEntry } from './catalog.serialize.js';
@@ -31,7 +31,9 @@ const market = z.object({
   question: z.string(),
   conditionId: z.string(),
   outcomes: z.array(z.string()),
-  outcomePrices: z.array(z.number()).meta({ description: `USD per share, same order as outcomes. ${PRICES_NOW}` }),
+  outcomePrices: z
+    .array(z.number())
+    .meta({ description: `USD per share, same order as outcomes. ${CURRENT_PRICES_DESCRIPTION}` }),
   ...outcomePriceFields,
   volume: z.number(),
   liquidity: z.number(),
@@ -68,7 +70,9 @@ const active = z.object({
       question: z.string(),
       conditionId: z.string(),
       outcomes: z.string().meta({ description: 'A string that holds a JSON array of labels.' }),
-      outcomePrices: z.array(z.number()).meta({ description: `USD per share, same order as outcomes. ${PRICES_NOW}` }),
+      outcomePrices: z
+        .array(z.number())
+        .meta({ description: `USD per share, same order as outcomes. ${CURRENT_PRICES_DESCRIPTION}` }),
       ...outcomePriceFields,
       tokenId: z.string().meta({ description: 'Token of the first outcome (Up).' }),
       active: z.boolean(),
@@ -94,7 +98,7 @@ export function createCatalogRoutes(deps: {
   cache: TtlCache;
   prices: Lookup<Price>;
 }): readonly Route[] {
-  const common = { method: 'get', family: 'v1', tag: 'Crypto', auth: 'key', gate: 'v1' } as const;
+  const common = { method: 'get', apiGroup: 'v1', tag: 'Crypto', auth: 'key', feature: 'v1' } as const;
 
   const markets = defineRoute({
     ...common,
@@ -154,7 +158,7 @@ export function createCatalogRoutes(deps: {
           ),
         );
       });
-      return { body: { events: cached.value }, cache: cacheOf(cached, MARKETS_CACHE_S) };
+      return { body: { events: cached.value }, cache: cacheHeaders(cached, MARKETS_CACHE_S) };
     },
   });
 
@@ -222,7 +226,7 @@ export function createCatalogRoutes(deps: {
       });
       return {
         body: { markets: cached.value, count: cached.value.length, windowStart },
-        cache: cacheOf(cached, ACTIVE_CACHE_S),
+        cache: cacheHeaders(cached, ACTIVE_CACHE_S),
       };
     },
   });
@@ -254,7 +258,10 @@ export function createCatalogRoutes(deps: {
       const cached = await deps.cache.get('crypto-series', SERIES_CACHE_S * 1000, async () =>
         (await deps.tables.rows<SeriesRow>(coinSeriesSql(coinSlugPattern))).map(seriesEntry),
       );
-      return { body: { series: cached.value, count: cached.value.length }, cache: cacheOf(cached, SERIES_CACHE_S) };
+      return {
+        body: { series: cached.value, count: cached.value.length },
+        cache: cacheHeaders(cached, SERIES_CACHE_S),
+      };
     },
   });
 

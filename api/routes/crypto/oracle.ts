@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { badParameter } from '../../errors/failure.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { integerParam, requiredText } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { millisecondsParam } from '../../http/time-params.js';
 import type { Tables } from '../../tables/port.js';
@@ -91,10 +91,10 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
     method: 'get',
     path: '/v1/crypto/candles',
     reads: ['oracle'],
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Crypto',
     auth: 'key',
-    gate: 'v1',
+    feature: 'v1',
     cacheS: CANDLES_CACHE_S,
     summary: 'Five-minute oracle candles',
     description:
@@ -122,7 +122,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
           close: Number(row.close),
         }));
       });
-      return { body: { candles: cached.value }, cache: cacheOf(cached, CANDLES_CACHE_S) };
+      return { body: { candles: cached.value }, cache: cacheHeaders(cached, CANDLES_CACHE_S) };
     },
   });
 
@@ -130,10 +130,10 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
     method: 'get',
     path: '/v1/crypto/ticks',
     reads: ['oracle'],
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Crypto',
     auth: 'key',
-    gate: 'v1',
+    feature: 'v1',
     cacheS: TICKS_CACHE_S,
     summary: 'One-second oracle ticks',
     description:
@@ -202,7 +202,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
           truncated: cached.value.length > limit,
           ticks: rows.map((row) => tickFrom(row, feed)),
         },
-        ...(settled ? { cache: cacheOf(cached, TICKS_CACHE_S) } : {}),
+        ...(settled ? { cache: cacheHeaders(cached, TICKS_CACHE_S) } : {}),
       };
     },
   });

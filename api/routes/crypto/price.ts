@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { choiceParam, requiredText } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import type { Tables } from '../../tables/port.js';
@@ -52,10 +52,10 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
     method: 'get',
     path: '/v1/crypto/price',
     reads: ['oracle'],
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Crypto',
     auth: 'key',
-    gate: 'v1',
+    feature: 'v1',
     cacheS: PRICE_CACHE_S,
     summary: 'Open and close of a window (price to beat)',
     description:
@@ -115,7 +115,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
       );
       const { timestamp, ...price } = cached.value;
       const maxAgeS = ended ? (price.completed ? PRICE_CACHE_S : 0) : openS;
-      return { body: { ...price, timestamp, cached: cached.hit }, cache: cacheOf(cached, maxAgeS) };
+      return { body: { ...price, timestamp, cached: cached.hit }, cache: cacheHeaders(cached, maxAgeS) };
     },
   });
 }

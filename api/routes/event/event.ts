@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import type { Lookup } from '../../catalogue/held-lookup.js';
+import type { Lookup } from '../../catalog/cached-lookup.js';
 import { notFound } from '../../errors/failure.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { slugParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import {
+  CURRENT_PRICES_DESCRIPTION,
   type OutcomePrices,
   outcomePriceFields,
   outcomePricesFrom,
   outcomePricesOf,
-  PRICES_NOW,
 } from '../../positions/outcome-prices.js';
 import type { Price } from '../../positions/position.js';
 import { numericId } from '../../tables/catalog-id.js';
@@ -35,7 +35,7 @@ const market = z.object({
   outcomes: z.array(z.string()),
   outcomePrices: z
     .array(z.string())
-    .meta({ description: `Decimal text, USD per share, same order as outcomes. ${PRICES_NOW}` }),
+    .meta({ description: `Decimal text, USD per share, same order as outcomes. ${CURRENT_PRICES_DESCRIPTION}` }),
   ...outcomePriceFields,
   volume: z.number(),
   liquidity: z.number(),
@@ -122,10 +122,10 @@ export function createEventRoute(deps: { tables: Tables; cache: TtlCache; prices
     method: 'get',
     path: '/v1/event/{slug}',
     reads: ['catalog'],
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Events',
     auth: 'key',
-    gate: 'v1',
+    feature: 'v1',
     cacheS: EVENT_CACHE_S,
     summary: 'One event with its markets',
     params: z.object({
@@ -188,7 +188,7 @@ export function createEventRoute(deps: { tables: Tables; cache: TtlCache; prices
         () => load(params.slug),
       );
       if (cached.value === null) throw notFound(`Event ${params.slug} not found`);
-      return { body: cached.value, cache: cacheOf(cached, EVENT_CACHE_S) };
+      return { body: cached.value, cache: cacheHeaders(cached, EVENT_CACHE_S) };
     },
   });
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import type { Lookup } from '../../catalogue/held-lookup.js';
+import type { Lookup } from '../../catalog/cached-lookup.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { integerParam, requiredText } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { type OutcomePrices, outcomePricesOf, PRICES_NOW } from '../../positions/outcome-prices.js';
+import { CURRENT_PRICES_DESCRIPTION, type OutcomePrices, outcomePricesOf } from '../../positions/outcome-prices.js';
 import type { Price } from '../../positions/position.js';
 import { priceSource } from '../../positions/price-fields.js';
 import { numericId } from '../../tables/catalog-id.js';
@@ -21,7 +21,7 @@ const market = z.object({
   groupItemTitle: z.string(),
   conditionId: z.string(),
   tokenId: z.string().meta({ description: 'Token of the first outcome, decimal.' }),
-  price: z.number().meta({ description: `Of the first outcome, USD per share. ${PRICES_NOW}` }),
+  price: z.number().meta({ description: `Of the first outcome, USD per share. ${CURRENT_PRICES_DESCRIPTION}` }),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   active: z.boolean(),
@@ -75,10 +75,10 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache; 
     method: 'get',
     path: '/v1/events/search',
     reads: ['catalog'],
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Events',
     auth: 'key',
-    gate: 'v1',
+    feature: 'v1',
     cacheS: SEARCH_CACHE_S,
     summary: 'Events whose title or slug hold every word',
     description: 'Open ones first, then by volume. Letter case does not matter.',
@@ -131,7 +131,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache; 
       const cached = await deps.cache.get(key, SEARCH_CACHE_S * 1000, () => load(words, query.limit));
       return {
         body: { query: query.q, events: cached.value, count: cached.value.length },
-        cache: cacheOf(cached, SEARCH_CACHE_S),
+        cache: cacheHeaders(cached, SEARCH_CACHE_S),
       };
     },
   });

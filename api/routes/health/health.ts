@@ -3,8 +3,8 @@ import type { Log } from '../../../infra/log/port.js';
 import type { Check } from '../../../infra/telemetry/readiness.js';
 import { topics } from '../../../schemas/topics.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { TableProgress } from '../../readiness/progress.js';
-import { groupEntry, groupSchema, loadingText } from '../../readiness/state.js';
+import { loadStatusText, tableGroupEntry, tableGroupSchema } from '../../readiness/load-status.js';
+import type { TableProgress } from '../../readiness/table-progress.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 
@@ -23,7 +23,7 @@ const readySchema = z.object({
   history_loaded: z
     .boolean()
     .meta({ description: 'The tables hold all history that the sources had announced as complete.' }),
-  tables: z.array(groupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
+  tables: z.array(tableGroupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
   error: z.string().optional().meta({ description: 'What is missing; only with 503.' }),
 });
 
@@ -35,12 +35,12 @@ export function chainCheck(sources: HealthDeps['sources'], nowMs: number): Check
   return health === 'connected' ? { ok: true } : { ok: false, detail: health };
 }
 
-const LOG_ANSWERS_WITHIN_MS = 2_000;
+const LOG_TIMEOUT_MS = 2_000;
 
-async function answers(work: Promise<unknown>): Promise<boolean> {
+async function respondsInTime(work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), LOG_ANSWERS_WITHIN_MS);
+    timer = setTimeout(() => resolve(false), LOG_TIMEOUT_MS);
   });
   const answered = work.then(
     () => true,
@@ -53,9 +53,12 @@ async function answers(work: Promise<unknown>): Promise<boolean> {
 export async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeof readySchema>> {
   const chain = deps.sources.get('chain');
   const chainHealth = chain === undefined ? 'not started' : healthOf(chain, nowMs);
-  const [log, tables] = await Promise.all([answers(deps.log.bounds(topics.sources.name, 0)), deps.tables.reachable()]);
+  const [log, tables] = await Promise.all([
+    respondsInTime(deps.log.bounds(topics.sources.name, 0)),
+    deps.tables.reachable(),
+  ]);
   const loading = deps.progress.current();
-  const loadingWords = loading === null ? 'history: not known yet' : `history is loading: ${loadingText(loading)}`;
+  const loadingWords = loading === null ? 'history: not known yet' : `history is loading: ${loadStatusText(loading)}`;
   const missing = [
     ...(chainHealth === 'connected' ? [] : [`chain source ${chainHealth}`]),
     ...(log ? [] : ['log unreachable']),
@@ -68,7 +71,7 @@ export async function readiness(deps: HealthDeps, nowMs: number): Promise<z.inpu
     log_connected: log,
     tables_connected: tables,
     history_loaded: loading?.ready === true,
-    tables: loading === null ? [] : Object.values(loading.groups).map(groupEntry),
+    tables: loading === null ? [] : Object.values(loading.groups).map(tableGroupEntry),
     ...(missing.length === 0 ? {} : { error: missing.join('; ') }),
   };
 }
@@ -98,10 +101,10 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
     defineRoute({
       method: 'get',
       path: '/healthz',
-      family: 'root',
+      apiGroup: 'root',
       tag: 'Service',
       auth: 'none',
-      anyQuery: true,
+      allowUnknownQuery: true,
       summary: 'Alive',
       success: {
         description: 'The process answers.',
@@ -114,10 +117,10 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
     defineRoute({
       method: 'get',
       path: '/readyz',
-      family: 'root',
+      apiGroup: 'root',
       tag: 'Service',
       auth: 'none',
-      anyQuery: true,
+      allowUnknownQuery: true,
       summary: 'Ready to serve',
       success: {
         description: 'Chain source, log and tables are there, and the history is loaded.',

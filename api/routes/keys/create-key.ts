@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { hashKey, hashNetwork, KEY_PREFIX, newRawKey, shownKeyPrefix } from '../../../schemas/keys.js';
+import { displayedKeyPrefix, hashKey, hashNetwork, KEY_PREFIX, newRawKey } from '../../../schemas/api-keys.js';
 import { commonLimits, plans } from '../../../schemas/plans.js';
 import type { AccountCommand, Outcome } from '../../../schemas/types.gen.js';
 import { clientNetwork } from '../../auth/client-ip.js';
@@ -9,10 +9,10 @@ import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 
 const OUTCOME_TIMEOUT_MS = 5_000;
 const MAX_NAME = 100;
-const MAX_REMEMBERED = 100_000;
+const MAX_REMEMBERED_NETWORKS = 100_000;
 const DAY_MS = 86_400_000;
-const REFUSAL = `Too many key generation requests. Max ${commonLimits.freeKeysPerIpAndUtcDay} per day.`;
-const KEEP_IT = 'Store this key securely — it cannot be retrieved again.';
+const REJECTION_TEXT = `Too many key generation requests. Max ${commonLimits.freeKeysPerIpAndUtcDay} per day.`;
+const STORE_KEY_NOTICE = 'Store this key securely — it cannot be retrieved again.';
 
 export interface CreateKeyDeps {
   /** Appends a command durably; resolves with its id. */
@@ -38,7 +38,7 @@ const bodySchema = z
   .optional();
 
 /** Networks that have used up their day: refused without a command. The fold alone decides; this only spares it. */
-function createUsedUpNetworks() {
+function createExhaustedNetworks() {
   let day = '';
   const used = new Set<string>();
   return {
@@ -50,18 +50,18 @@ function createUsedUpNetworks() {
         day = utcDay;
         used.clear();
       }
-      if (used.size < MAX_REMEMBERED) used.add(hash);
+      if (used.size < MAX_REMEMBERED_NETWORKS) used.add(hash);
     },
   };
 }
 
 /** POST /v1/keys: a free account with its one key. First-wins per client network and UTC day, decided by the accounts fold. */
 export function createKeyRoute(deps: CreateKeyDeps): Route {
-  const usedUp = createUsedUpNetworks();
+  const usedUp = createExhaustedNetworks();
   return defineRoute({
     method: 'post',
     path: '/v1/keys',
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Keys',
     auth: 'none',
     jsonOnly: true,
@@ -82,14 +82,14 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
         api_key: `${KEY_PREFIX}0f3c9b7a51d24e6882aa10b7cc4d9e35`,
         name: 'desk-bot',
         rate_limit_per_minute: plans.free.standardPerMinute,
-        message: KEEP_IT,
+        message: STORE_KEY_NOTICE,
       },
     },
     otherResponses: {
       429: {
         description: 'This address has made its key of the day.',
         schema: errorSchema,
-        example: { error: REFUSAL, reset_at: 1811030400 },
+        example: { error: REJECTION_TEXT, reset_at: 1811030400 },
       },
     },
     async handler({ body }, context) {
@@ -103,7 +103,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
           retryAtMs: (Math.floor(context.nowMs / DAY_MS) + 1) * DAY_MS,
           nowMs: context.nowMs,
           limitPerMinute: 0,
-          message: REFUSAL,
+          message: REJECTION_TEXT,
         });
       };
       if (usedUp.has(utcDay, ipHash)) refuse();
@@ -112,7 +112,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
         'oddstream.CreateFreeKey': {
           account_id: randomUUID(),
           key_hash: hashKey(rawKey),
-          key_prefix: shownKeyPrefix(rawKey),
+          key_prefix: displayedKeyPrefix(rawKey),
           name,
           ip_hash: ipHash,
           utc_day: utcDay,
@@ -124,7 +124,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
       if (outcome.code === 'rate_limited') refuse();
       if (!outcome.accepted) throw new Error(`CreateFreeKey was refused: ${outcome.code}`);
       return {
-        body: { api_key: rawKey, name, rate_limit_per_minute: plans.free.standardPerMinute, message: KEEP_IT },
+        body: { api_key: rawKey, name, rate_limit_per_minute: plans.free.standardPerMinute, message: STORE_KEY_NOTICE },
       };
     },
   });

@@ -1,4 +1,4 @@
-import { isCombo } from '../../../schemas/primitives/positions.sql.js';
+import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../../tables/port.js';
 import type { Millis } from '../../tables/values.js';
 
@@ -21,9 +21,9 @@ export const countsSql: Sql = {
       (SELECT uniq(wallet) FROM fills_by_wallet) AS wallets,
       (SELECT uniqExact(token_id) FROM tokens) AS tokens,
       (SELECT max(block_number) FROM blocks) AS latest_block,
-      (SELECT uniqExact(token_id) FROM token_volumes WHERE NOT ${isCombo('token_id')}) AS traded,
+      (SELECT uniqExact(token_id) FROM token_volumes WHERE NOT ${isComboSql('token_id')}) AS traded,
       (SELECT uniqExact(token_id) FROM token_volumes
-        WHERE NOT ${isCombo('token_id')} AND token_id IN (SELECT token_id FROM tokens)) AS described,
+        WHERE NOT ${isComboSql('token_id')} AND token_id IN (SELECT token_id FROM tokens)) AS described,
       (SELECT minOrNull(block_number) FROM blocks) AS first_block,
       (SELECT toInt64(toUnixTimestamp(minOrNull(timestamp))) * 1000 FROM blocks) AS first_ms`,
   params: {},

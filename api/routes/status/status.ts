@@ -5,8 +5,8 @@ import { topics } from '../../../schemas/topics.js';
 import type { SourceStatus } from '../../../schemas/types.gen.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { defineRoute, type Reply, type Route } from '../../http/route.js';
-import type { TableProgress } from '../../readiness/progress.js';
-import { groupEntry, groupSchema } from '../../readiness/state.js';
+import { tableGroupEntry, tableGroupSchema } from '../../readiness/load-status.js';
+import type { TableProgress } from '../../readiness/table-progress.js';
 import type { GatewayView } from '../../sources/gateway-view.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
@@ -68,7 +68,7 @@ const statusSchema = z.object({
   mode: z.enum(['live', 'recorded']).nullable(),
   notice: z.string().meta({ description: 'Says when the data is recorded and shifted in time.' }),
   sources: z.array(sourceSchema),
-  tables: z.array(groupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
+  tables: z.array(tableGroupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
 });
 
 /** One source as the status page shows it. */
@@ -137,7 +137,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/status',
-    family: 'v1',
+    apiGroup: 'v1',
     tag: 'Service',
     auth: 'key',
     summary: 'State of the service and its sources',
@@ -246,7 +246,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),
           sources,
-          tables: Object.values(deps.progress.current()?.groups ?? {}).map(groupEntry),
+          tables: Object.values(deps.progress.current()?.groups ?? {}).map(tableGroupEntry),
         },
       };
     },

@@ -3,16 +3,22 @@ import { offsetParam } from '../../http/chain-params.js';
 import { integerParam, slugParam } from '../../http/params.js';
 
 /** What every /v1 endpoint of wallets and markets has in common. */
-export const common = { method: 'get', family: 'v1', tag: 'Wallets and markets', auth: 'key', gate: 'v1' } as const;
+export const common = {
+  method: 'get',
+  apiGroup: 'v1',
+  tag: 'Wallets and markets',
+  auth: 'key',
+  feature: 'v1',
+} as const;
 
 /** Hex that is no condition id is a mistake, not a slug. */
-const BROKEN_CONDITION = /^0x(?![0-9a-f]{64}$)[0-9a-f]*$/i;
+const MALFORMED_CONDITION = /^0x(?![0-9a-f]{64}$)[0-9a-f]*$/i;
 /** A market in a path, by slug or condition id. */
 export const marketId = slugParam({
   description: 'Market slug, or condition id.',
   invalid: 'Invalid market',
   example: 'snow-lisbon-may',
-}).refine((text) => !BROKEN_CONDITION.test(text), 'Invalid market: a condition id is 0x and 64 hex digits');
+}).refine((text) => !MALFORMED_CONDITION.test(text), 'Invalid market: a condition id is 0x and 64 hex digits');
 
 /** Most wallets of one request. */
 export const MAX_WALLETS = 20;
@@ -36,7 +42,7 @@ export const paging = {
 };
 
 /** Up to `most` addresses, lowercased, each once. Throws ApiError for more and for what is none. */
-export const walletsOf = (text: string, name: string, most = MAX_WALLETS): string[] => {
+export const parseWallets = (text: string, name: string, most = MAX_WALLETS): string[] => {
   const wallets = [
     ...new Set(
       text

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import { TRUSTED_S } from '../../catalogue/changes.js';
+import { MAX_STALENESS_S } from '../../catalog/change-feed.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Period } from '../../profit-series/series.js';
-import type { Reads } from '../../reads.js';
+import type { Period } from '../../pnl-series/series.js';
+import type { Readers } from '../../readers.js';
 import { common } from './params.js';
 
 const CACHE_S = 60;
 /** Of an answer; what it is made of may be as much older. */
-const ANSWER_S = CACHE_S - TRUSTED_S;
+const RESPONSE_CACHE_S = CACHE_S - MAX_STALENESS_S;
 const HOUR_S = 3_600;
 /** Spacing of the points, and how many; null: as many as the wallet is old. */
 const periods = {
@@ -24,7 +24,7 @@ const periods = {
 export const DEFAULT_PERIOD: Period = periods['1M'];
 
 /** GET /v1/trader/{wallet}/pnl. */
-export function createV1PnlRoute(deps: { reads: Pick<Reads, 'profitSeries'>; cache: TtlCache }): Route {
+export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; cache: TtlCache }): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -60,11 +60,11 @@ export function createV1PnlRoute(deps: { reads: Pick<Reads, 'profitSeries'>; cac
       },
     },
     async handler({ params: { wallet }, query: { period } }) {
-      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, ANSWER_S * 1000, () =>
-        deps.reads.profitSeries.of(wallet, periods[period]),
+      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, RESPONSE_CACHE_S * 1000, () =>
+        deps.readers.pnlSeries.read(wallet, periods[period]),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
-      return { body: { wallet, period, series, count: series.length }, cache: cacheOf(cached, CACHE_S) };
+      return { body: { wallet, period, series, count: series.length }, cache: cacheHeaders(cached, CACHE_S) };
     },
   });
 }

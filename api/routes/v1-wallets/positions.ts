@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { Cached } from '../../cache/ttl-cache.js';
-import { walkName } from '../../fills/walks.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
-import { exampleHeld } from '../../positions/examples.js';
+import { exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
-import { oppositeOf } from '../../positions/outcomes.js';
-import type { HeldPosition } from '../../positions/position.js';
-import { priceSource, sourceOf } from '../../positions/price-fields.js';
-import type { Reads } from '../../reads.js';
-import { common as every, MAX_WALLETS, paging, walletsOf } from './params.js';
+import { oppositeTokenOf } from '../../positions/outcomes.js';
+import type { PositionWithMetadata } from '../../positions/position.js';
+import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
+import type { Readers } from '../../readers.js';
+import { MAX_WALLETS, paging, parseWallets, common as v1Common } from './params.js';
 
 const CACHE_S = 15;
 const common = {
-  ...every,
+  ...v1Common,
   cacheS: CACHE_S,
 } as const;
 
@@ -25,24 +25,24 @@ const UNIT_PLACES = 18;
 /** Percent with 2 decimals of a fraction; 0 of nothing. */
 const percent = (part: bigint, whole: bigint): number => moneyToNumber(ratio(part * 100n, whole, 2) ?? 0n, 2);
 /** Whole cents of a percent: compares as the percentage does. */
-const share = (part: bigint, whole: bigint): bigint => ratio(part, whole, UNIT_PLACES) ?? 0n;
+const percentUnits = (part: bigint, whole: bigint): bigint => ratio(part, whole, UNIT_PLACES) ?? 0n;
 const isoDay = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString().slice(0, 10));
-const resolved = (position: HeldPosition): boolean => position.price.source === 'settlement';
+const isSettled = (position: PositionWithMetadata): boolean => position.price.source === 'settlement';
 /** What was ever paid for, at the average. */
-const outlay = (position: HeldPosition): bigint =>
+const totalCost = (position: PositionWithMetadata): bigint =>
   divide(position.totalBought * position.avgPrice, 10n ** 18n, 'half_up');
 
 const sorts = {
   TOKENS: (position) => position.size,
   CASHPNL: (position) => position.unrealizedPnl,
-  PERCENTPNL: (position) => share(position.unrealizedPnl, position.initialValue),
+  PERCENTPNL: (position) => percentUnits(position.unrealizedPnl, position.initialValue),
   CURRENT: (position) => position.currentValue,
   INITIAL: (position) => position.initialValue,
-  TITLE: ({ about }) => about.market,
-  RESOLVING: ({ about }) => (about.endMs === null ? null : BigInt(about.endMs)),
+  TITLE: ({ metadata }) => metadata.market,
+  RESOLVING: ({ metadata }) => (metadata.endMs === null ? null : BigInt(metadata.endMs)),
   PRICE: (position) => position.price.usd,
   AVGPRICE: (position) => position.avgPrice,
-} as const satisfies Record<string, (position: HeldPosition) => OrderKey>;
+} as const satisfies Record<string, (position: PositionWithMetadata) => OrderKey>;
 type Sort = keyof typeof sorts;
 const sortNames = Object.keys(sorts) as Sort[];
 
@@ -81,14 +81,14 @@ const positionSchema = z.object({
   negativeRisk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
 });
 
-function positionFrom(position: HeldPosition, held: ReadonlySet<string>): z.input<typeof positionSchema> {
-  const { about } = position;
-  const opposite = about.outcomeIndex === null || about.outcomes.length !== 2 ? null : 1 - about.outcomeIndex;
-  const oppositeAsset = oppositeOf(about) ?? '';
+function positionFrom(position: PositionWithMetadata, heldTokens: ReadonlySet<string>): z.input<typeof positionSchema> {
+  const { metadata } = position;
+  const opposite = metadata.outcomeIndex === null || metadata.outcomes.length !== 2 ? null : 1 - metadata.outcomeIndex;
+  const oppositeAsset = oppositeTokenOf(metadata) ?? '';
   return {
     proxyWallet: position.wallet,
     asset: position.tokenId,
-    conditionId: about.conditionId ?? '',
+    conditionId: metadata.conditionId ?? '',
     size: moneyToNumber(position.size),
     avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
     initialValue: moneyToNumber(position.initialValue),
@@ -97,29 +97,29 @@ function positionFrom(position: HeldPosition, held: ReadonlySet<string>): z.inpu
     percentPnl: percent(position.unrealizedPnl, position.initialValue),
     totalBought: moneyToNumber(position.totalBought),
     realizedPnl: moneyToNumber(position.realizedPnl),
-    percentRealizedPnl: percent(position.totalPnl, outlay(position)),
+    percentRealizedPnl: percent(position.totalPnl, totalCost(position)),
     curPrice: moneyToNumber(position.price.usd ?? 0n),
-    priceSource: sourceOf(position.price),
+    priceSource: priceSourceOf(position.price),
     priceUpdatedAt: position.price.updatedAtS,
-    redeemable: resolved(position),
-    ...(resolved(position)
+    redeemable: isSettled(position),
+    ...(isSettled(position)
       ? {
           redeemed: position.size === 0n,
           unredeemed_balance: moneyToNumber(position.size),
           unredeemed_usd: moneyToNumber(position.currentValue),
         }
       : {}),
-    mergeable: position.size > 0n && held.has(oppositeAsset),
-    title: about.market ?? '',
-    slug: about.slug ?? '',
-    icon: about.icon ?? '',
-    eventSlug: about.eventSlug ?? '',
-    outcome: about.outcome ?? '',
-    outcomeIndex: about.outcomeIndex,
-    oppositeOutcome: opposite === null ? '' : (about.outcomes[opposite] ?? ''),
+    mergeable: position.size > 0n && heldTokens.has(oppositeAsset),
+    title: metadata.market ?? '',
+    slug: metadata.slug ?? '',
+    icon: metadata.icon ?? '',
+    eventSlug: metadata.eventSlug ?? '',
+    outcome: metadata.outcome ?? '',
+    outcomeIndex: metadata.outcomeIndex,
+    oppositeOutcome: opposite === null ? '' : (metadata.outcomes[opposite] ?? ''),
     oppositeAsset,
-    endDate: isoDay(about.endMs),
-    negativeRisk: about.negRisk,
+    endDate: isoDay(metadata.endMs),
+    negativeRisk: metadata.negRisk,
   };
 }
 
@@ -144,14 +144,14 @@ const filters = z.object({
 const query = filters.extend(paging);
 
 /** Open positions of wallets. */
-export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[] {
-  const { reads } = deps;
+export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
+  const { readers } = deps;
 
   const ofWallet = async (wallet: string, given: z.output<typeof query>, context: RequestContext) => {
-    const book = await reads.positions.ofWallet(wallet, CACHE_S * 1000);
+    const book = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
     const { limit, offset, ...filter } = given;
-    const page = await reads.rankings.page({
-      walk: walkName(context.caller?.accountId, `/v1/wallets/${wallet}/positions`, filter),
+    const page = await readers.rankings.page({
+      sessionKey: paginationSessionKey(context.caller?.accountId, `/v1/wallets/${wallet}/positions`, filter),
       offset,
       limit,
       async load() {
@@ -159,11 +159,15 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
           (position) =>
             position.size > 0n &&
             position.size >= filter.sizeThreshold &&
-            (filter.redeemable === undefined || filter.redeemable === resolved(position)) &&
-            (filter.condition_id === undefined || filter.condition_id === position.about.conditionId),
+            (filter.redeemable === undefined || filter.redeemable === isSettled(position)) &&
+            (filter.condition_id === undefined || filter.condition_id === position.metadata.conditionId),
         );
         const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-        const by = { key: sorts[filter.sortBy], order, id: (position: HeldPosition) => position.tokenId } as const;
+        const by = {
+          key: sorts[filter.sortBy],
+          order,
+          id: (position: PositionWithMetadata) => position.tokenId,
+        } as const;
         return ordered(listed, by).map((position) => position.tokenId);
       },
     });
@@ -174,13 +178,13 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
     return { book, body: { wallet, count: positions.length, positions } };
   };
   const ageOf = (books: readonly Cached<unknown>[]) =>
-    cacheOf({ ageMs: Math.max(...books.map((book) => book.ageMs)) }, CACHE_S);
+    cacheHeaders({ ageMs: Math.max(...books.map((book) => book.ageMs)) }, CACHE_S);
 
   const listSchema = z.object({ wallet: z.string(), count: z.int(), positions: z.array(positionSchema) });
   const exampleList = {
-    wallet: exampleHeld.wallet,
+    wallet: exampleOpenPosition.wallet,
     count: 1,
-    positions: [positionFrom(exampleHeld, new Set([exampleHeld.tokenId]))],
+    positions: [positionFrom(exampleOpenPosition, new Set([exampleOpenPosition.tokenId]))],
   };
 
   const several = defineRoute({
@@ -192,7 +196,7 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
     query: query.extend({
       wallets: requiredText('wallets').meta({
         description: 'Addresses, comma-separated.',
-        example: exampleHeld.wallet,
+        example: exampleOpenPosition.wallet,
       }),
     }),
     success: {
@@ -201,7 +205,7 @@ export function createV1PositionsRoutes(deps: { reads: Reads }): readonly Route[
       example: { wallet_count: 1, wallets: [exampleList] },
     },
     async handler({ query: { wallets: text, ...given } }, context) {
-      const wallets = walletsOf(text, 'wallets');
+      const wallets = parseWallets(text, 'wallets');
       const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, given, context)));
       return {
         body: { wallet_count: found.length, wallets: found.map(({ body }) => body) },

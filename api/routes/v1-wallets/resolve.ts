@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { notFound } from '../../errors/failure.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { slugParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { createResolver, type ResolveDeps } from '../../wallets/resolve.js';
 import { common } from './params.js';
@@ -76,7 +76,7 @@ export function createResolveRoute(deps: ResolveDeps & { cache: TtlCache }): Rou
       );
       if (cached.value === null) throw notFound(ADDRESS.test(query) ? 'Address not found.' : 'Username not found.');
       const { wallet_details, ...rest } = cached.value;
-      return { body: { ...rest, wallet_details: [...wallet_details] }, cache: cacheOf(cached, FOUND_S) };
+      return { body: { ...rest, wallet_details: [...wallet_details] }, cache: cacheHeaders(cached, FOUND_S) };
     },
   });
 }

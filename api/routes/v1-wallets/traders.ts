@@ -2,25 +2,25 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { createTtlCache } from '../../cache/ttl-cache.js';
-import { packIds, unpackIds } from '../../catalogue/id-list.js';
-import { MAX_RANKED } from '../../catalogue/markets.sql.js';
+import { packIds, unpackIds } from '../../catalog/id-list.js';
+import { MAX_RANKED } from '../../catalog/markets.sql.js';
 import { notFound } from '../../errors/failure.js';
-import { walkName } from '../../fills/walks.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { minSizeAlias } from '../../http/aliases.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
-import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
-import type { RateWindow } from '../../limits/port.js';
-import { exampleHeld } from '../../positions/examples.js';
+import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
+import type { RateLimitStore } from '../../limits/port.js';
+import { exampleOpenPosition } from '../../positions/examples.js';
 import { type Holder, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
-import type { HolderOrders } from '../../positions/top-holders.js';
+import type { RankedHolders } from '../../positions/top-holders.js';
 import type { HolderRow } from '../../positions/top-holders.sql.js';
-import type { Reads } from '../../reads.js';
-import { common, marketId, paging, walletsOf } from './params.js';
+import type { Readers } from '../../readers.js';
+import { common, marketId, paging, parseWallets } from './params.js';
 
 const CACHE_S = 30;
 const DEFAULT_ROWS = 50;
@@ -39,7 +39,7 @@ const sorts = {
 const sortNames = Object.keys(sorts) as (keyof typeof sorts)[];
 const statuses = { OPEN: 'open', CLOSED: 'closed', ALL: 'all' } as const;
 
-const tradesLimit: OwnLimit = {
+const tradesLimit: FeatureLimit = {
   name: 'include-trades',
   requests: commonLimits.includeTradesPerMinutePerKey,
   windowMs: commonLimits.rateWindowMs,
@@ -74,21 +74,21 @@ const rowSchema = z.object({
 });
 
 /** Holders behind a first page that its walk is sure to have in the order they had then. */
-const BEGINNING = 1_000;
+const PREFIX_LENGTH = 1_000;
 /** Some 25 MB of the orders of holders and their first rows. */
-const MAX_HELD_WALLETS = 600_000;
+const MAX_CACHED_WALLETS = 600_000;
 /** In wallets of an order. */
 const ROW_WEIGHT = 12;
 
-const packOrders = ({ wallets, first }: HolderOrders): string =>
+const packRankedHolders = ({ wallets, first }: RankedHolders): string =>
   JSON.stringify({ wallets: [...wallets].map(([token, list]) => [token, packIds(list)]), first });
-function unpackOrders(text: string): HolderOrders {
+function unpackRankedHolders(text: string): RankedHolders {
   const { wallets, first } = JSON.parse(text) as { wallets: [string, string][]; first: HolderRow[] };
   return { wallets: new Map(wallets.map(([token, list]) => [token, unpackIds(list)])), first };
 }
 
 /** Loads when it is first asked, for all outcomes of a market at once. */
-const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
+const loadOnce = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let running: Promise<T> | undefined;
   return () => {
     running ??= load();
@@ -126,29 +126,29 @@ const rowFrom = (
 });
 
 /** GET /v1/markets/{id}/positions. */
-export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }): Route {
-  const { reads, window } = deps;
+export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: RateLimitStore }): Route {
+  const { readers, rateLimitStore } = deps;
   const held = createTtlCache({
     maxEntries: 1_000,
-    nowMs: reads.nowMs,
-    holding: reads.holding,
+    nowMs: readers.nowMs,
+    dataVersion: readers.dataVersion,
     weigh: (value) => {
-      const { wallets, first } = value as HolderOrders;
+      const { wallets, first } = value as RankedHolders;
       return [...wallets.values()].reduce((sum, { length }) => sum + length, first.length * ROW_WEIGHT);
     },
-    maxWeight: MAX_HELD_WALLETS,
-    packing: { pack: (value) => packOrders(value as HolderOrders), unpack: unpackOrders },
+    maxWeight: MAX_CACHED_WALLETS,
+    packing: { pack: (value) => packRankedHolders(value as RankedHolders), unpack: unpackRankedHolders },
   });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
   /** By condition id or slug; null where neither catalogue nor chain knows it. */
   const marketOf = async (id: string) => {
     const condition = conditionId.safeParse(id);
-    const [first] = condition.success ? [] : ((await reads.fills.tokens({ marketSlug: id })) ?? []);
-    const named = first === undefined ? null : (await reads.facts.tokensOf([first])).get(first);
+    const [first] = condition.success ? [] : ((await readers.fills.tokens({ marketSlug: id })) ?? []);
+    const named = first === undefined ? null : (await readers.metadata.tokensOf([first])).get(first);
     const found = condition.success ? condition.data : (named?.conditionId ?? null);
     if (found === null) return null;
-    const market = (await reads.conditionsOf([found])).get(found);
+    const market = (await readers.conditionsOf([found])).get(found);
     return market === undefined || !(market.known || market.onChain) ? null : { ...market, conditionId: found };
   };
 
@@ -207,17 +207,19 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
         outcomes: z.array(z.object({ token: z.string(), positions: z.array(rowSchema) })),
       }),
       example: {
-        condition_id: exampleHeld.about.conditionId,
-        market_title: exampleHeld.about.market,
-        slug: exampleHeld.about.slug,
-        image: exampleHeld.about.image,
+        condition_id: exampleOpenPosition.metadata.conditionId,
+        market_title: exampleOpenPosition.metadata.market,
+        slug: exampleOpenPosition.metadata.slug,
+        image: exampleOpenPosition.metadata.image,
         outcome_names: ['Yes', 'No'],
         outcomes: [
           {
-            token: exampleHeld.tokenId,
-            positions: [rowFrom(exampleHeld, exampleHeld.about, 0, { firstS: 1789000000, lastS: 1790000123 })],
+            token: exampleOpenPosition.tokenId,
+            positions: [
+              rowFrom(exampleOpenPosition, exampleOpenPosition.metadata, 0, { firstS: 1789000000, lastS: 1790000123 }),
+            ],
           },
-          { token: exampleHeld.about.tokenIds[1], positions: [] },
+          { token: exampleOpenPosition.metadata.tokenIds[1], positions: [] },
         ],
       },
     },
@@ -230,8 +232,8 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
     },
     async handler({ params: { id }, query }, context) {
       const { limit, offset, includeTrades, ...filter } = query;
-      const users = query.user === undefined ? null : walletsOf(query.user, 'user', commonLimits.topTradersMaxUsers);
-      if (includeTrades) await takeOwn(window, tradesLimit, context);
+      const users = query.user === undefined ? null : parseWallets(query.user, 'user', commonLimits.topTradersMaxUsers);
+      if (includeTrades) await enforceFeatureLimit(rateLimitStore, tradesLimit, context);
       const market = await marketOf(id);
       if (market === null) throw notFound(`Market ${id} not found`);
 
@@ -239,8 +241,8 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
       // What came with the order.
       let first: readonly HolderRow[] = [];
       const wallets = users === null ? null : [...users].sort();
-      const name = walkName(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
-      const walk = walkName(context.caller?.accountId, name, {});
+      const name = paginationSessionKey(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
+      const walk = paginationSessionKey(context.caller?.accountId, name, {});
       const asked = {
         tokenIds: market.tokenIds,
         status: statuses[filter.status],
@@ -248,11 +250,11 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
         wallets,
       } as const;
       const by = { sort: sorts[filter.sortBy], order: filter.sortDirection === 'ASC' ? 'asc' : 'desc' } as const;
-      const rows = BEGINNING + limit;
-      const beginning = once(async () => {
-        const load = () => reads.topHolders.orders(asked, { ...by, shown: limit, rows });
+      const rows = PREFIX_LENGTH + limit;
+      const beginning = loadOnce(async () => {
+        const load = () => readers.topHolders.ranked(asked, { ...by, shown: limit, rows });
         // Few holders are read again as fast as they are found, and would be garbage by then.
-        const lifeMs = ({ wallets: found }: HolderOrders) =>
+        const lifeMs = ({ wallets: found }: RankedHolders) =>
           [...found.values()].every(({ length }) => length < rows) ? 0 : CACHE_S * 1000;
         const cached = await held.get(`${name} ${limit}`, lifeMs, load);
         ageMs = cached.ageMs;
@@ -260,29 +262,29 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
         return cached.value.wallets;
       });
       // Not a copy: what a walk goes on with must not be older than how it began.
-      const all = once(() => reads.topHolders.orders(asked, { ...by, shown: 0, rows: MAX_RANKED }));
+      const all = loadOnce(() => readers.topHolders.ranked(asked, { ...by, shown: 0, rows: MAX_RANKED }));
       const pages = await Promise.all(
         market.tokenIds.map(async (token) => {
-          const page = await reads.rankings.page({
-            walk: `${walk} ${token}`,
+          const page = await readers.rankings.page({
+            sessionKey: `${walk} ${token}`,
             offset,
             limit,
             load: async () => (await all()).wallets.get(token) ?? [],
-            async begin() {
+            async loadPrefix() {
               const ids = (await beginning()).get(token) ?? [];
-              return { ids, whole: ids.length < rows };
+              return { ids, isComplete: ids.length < rows };
             },
           });
           return page.ids.map((wallet) => ({ wallet, tokenId: token }));
         }),
       );
-      const found = await reads.topHolders.holders(pages.flat(), first);
+      const found = await readers.topHolders.holders(pages.flat(), first);
       const outcomes = market.tokenIds.map((token) => ({
         token,
         positions: found.filter((position) => position.tokenId === token),
       }));
       const shown = outcomes.flatMap(({ positions }) => positions);
-      const trades = includeTrades ? await reads.positions.tradeSpans(shown) : null;
+      const trades = includeTrades ? await readers.positions.tradeSpans(shown) : null;
       return {
         body: {
           condition_id: market.conditionId,
@@ -302,7 +304,7 @@ export function createTopTradersRoute(deps: { reads: Reads; window: RateWindow }
             ),
           })),
         },
-        cache: cacheOf({ ageMs }, CACHE_S),
+        cache: cacheHeaders({ ageMs }, CACHE_S),
       };
     },
   });

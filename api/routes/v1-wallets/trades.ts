@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
-import { everyFill, type FillFilter, withoutCombos } from '../../fills/filter.js';
+import { allFills, type FillFilter, withoutCombos } from '../../fills/filter.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
-import { walkName } from '../../fills/walks.js';
 import { hashParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, MAX_WALLETS, marketId, paging, walletsOf } from './params.js';
+import { common, MAX_WALLETS, marketId, paging, parseWallets } from './params.js';
 
 const PRICE_PLACES = 6;
 
@@ -96,8 +96,8 @@ function marketTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof market
 }
 
 /** Trades as people see them: rows of the orders a wallet signed, so that what it took from others is one row, not one per maker. */
-export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
-  const { fills, titlesOf } = deps.reads;
+export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route[] {
+  const { fills, titlesOf } = deps.readers;
 
   const read = async (
     path: string,
@@ -106,12 +106,12 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
     context: RequestContext,
   ) => {
     const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-    const { rows } = await fills.fills(filter, page, walkName(context.caller?.accountId, path, {}));
+    const { rows } = await fills.fills(filter, page, paginationSessionKey(context.caller?.accountId, path, {}));
     const titles = await titlesOf(rows.map((row) => row.token_id));
     return rows.map((row) => [row, titles.get(row.token_id) ?? untitled] as const);
   };
   const ofWallet = async (wallet: string, query: { limit: number; offset: number }, context: RequestContext) => {
-    const filter = { ...everyFill, wallets: [wallet], role: 'maker', versions: withoutCombos } as const;
+    const filter = { ...allFills, wallets: [wallet], role: 'maker', versions: withoutCombos } as const;
     const rows = await read(`/v1/wallets/${wallet}/trades`, filter, query, context);
     const trades = rows.map(([row, title]) => walletTradeFrom(row, title));
     return { wallet, count: trades.length, trades };
@@ -136,7 +136,7 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
       example: { wallet_count: 1, wallets: [exampleList] },
     },
     async handler({ query }, context) {
-      const wallets = walletsOf(query.wallets, 'wallets');
+      const wallets = parseWallets(query.wallets, 'wallets');
       const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, query, context)));
       return { body: { wallet_count: found.length, wallets: found } };
     },
@@ -199,8 +199,8 @@ export function createV1TradesRoutes(deps: { reads: Reads }): readonly Route[] {
       const tokenIds = await fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });
       const [first] = tokenIds ?? [];
       if (tokenIds === null || first === undefined) throw notFound(`Market ${id} not found`);
-      const users = query.user === undefined ? null : walletsOf(query.user, 'user');
-      const filter = { ...everyFill, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
+      const users = query.user === undefined ? null : parseWallets(query.user, 'user');
+      const filter = { ...allFills, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
       const path = `/v1/markets/${id}/trades ${users?.join() ?? ''} ${query.side ?? ''}`;
       const rows = await read(path, filter, query, context);
       const title = (await titlesOf([first])).get(first) ?? untitled;

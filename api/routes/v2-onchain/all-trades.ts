@@ -4,13 +4,13 @@ import type { Plan } from '../../../schemas/types.gen.js';
 import { createTtlCache } from '../../cache/ttl-cache.js';
 import { ApiError, badParameter } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
-import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js';
-import type { ChainPosition } from '../../fills/position.js';
+import { allFills, clampToDateTimeSeconds, type FillFilter } from '../../fills/filter.js';
+import type { LogPosition } from '../../fills/log-position.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
-import { createTurns } from '../../limits/turns.js';
-import type { Reads } from '../../reads.js';
+import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
+import type { Readers } from '../../readers.js';
 import { exampleFill } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
 import { direction } from './serialize.js';
@@ -20,7 +20,7 @@ export const HARD_CAP = 250_000;
 const WALL_CLOCK_MS = 180_000;
 const CHUNK = 10_000;
 /** Longer answers are read anew each time: copies of them would take all the memory there is. */
-const MAX_KEPT = 50_000;
+const MAX_CACHED_TRADES = 50_000;
 const plansWithAll: ReadonlySet<Plan> = new Set<Plan>(['growth', 'enterprise']);
 const reasons = ['hard_cap_250000', 'wall_clock_180s'] as const;
 
@@ -58,7 +58,7 @@ interface Collected {
   readonly trades: readonly z.input<typeof tradeSchema>[];
 }
 
-const rest = {
+const commonFields = {
   from_ts: z.int(),
   to_ts: z.int(),
   count: z.int(),
@@ -68,7 +68,7 @@ const rest = {
   cache: z.enum(['hit', 'miss']),
   trades: z.array(tradeSchema),
 };
-const exampleRest = {
+const exampleCommonFields = {
   from_ts: 1790000000,
   to_ts: 1790100000,
   count: 1,
@@ -85,20 +85,20 @@ const query = z.object({
 });
 
 /** All trades of a wallet or token in one answer. */
-export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }): readonly Route[] {
-  const { fills, nowMs } = deps.reads;
+export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number }): readonly Route[] {
+  const { fills, nowMs } = deps.readers;
   const hardCap = deps.hardCap ?? HARD_CAP;
   const copies = createTtlCache({
     maxEntries: 1_000,
     nowMs,
-    holding: deps.reads.holding,
+    dataVersion: deps.readers.dataVersion,
     weigh: (collected) => (collected as Collected).trades.length,
-    maxWeight: 2 * MAX_KEPT,
+    maxWeight: 2 * MAX_CACHED_TRADES,
   });
-  const turns = createTurns({
+  const turns = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
-    waitMs: 20_000,
+    maxWaitMs: 20_000,
     message: 'Another trades/all request is still running. Retry shortly.',
     accountScope: 'trades_all',
     totalScope: 'trades_all_total',
@@ -109,7 +109,7 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
     const startedMs = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedMs);
     const trades: z.input<typeof tradeSchema>[] = [];
-    let beyond: ChainPosition | null = null;
+    let beyond: LogPosition | null = null;
     let reason: Collected['reason'] = null;
     for (;;) {
       const limit = Math.min(CHUNK, hardCap - trades.length);
@@ -133,13 +133,14 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
       const message = `trades/all requires the growth plan or higher. Your tier: ${plan}.`;
       throw new ApiError({ kind: 'plan_gate', tier: plan, upgradeUrl: '', status: 403, message });
     }
-    const fromS = tableSeconds(given.from) ?? 0;
-    const lastS = tableSeconds(given.to) ?? Math.floor(context.nowMs / 1000);
+    const fromS = clampToDateTimeSeconds(given.from) ?? 0;
+    const lastS = clampToDateTimeSeconds(given.to) ?? Math.floor(context.nowMs / 1000);
     if (fromS > lastS) throw badParameter('Invalid range. from is after to');
     const key = `${name} ${given.from ?? ''} ${given.to ?? ''}`;
-    const ttlMs = ({ reason, trades }: Collected) => (reason !== null || trades.length > MAX_KEPT ? 0 : CACHE_S * 1000);
+    const ttlMs = ({ reason, trades }: Collected) =>
+      reason !== null || trades.length > MAX_CACHED_TRADES ? 0 : CACHE_S * 1000;
     const cached = await copies.get(key, ttlMs, () =>
-      turns.take(context.caller?.accountId ?? '', () => collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS)),
+      turns.run(context.caller?.accountId ?? '', () => collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS)),
     );
     const { toS, reason, fetchedMs, trades } = cached.value;
     return {
@@ -153,7 +154,7 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
         cache: cached.hit ? ('hit' as const) : ('miss' as const),
         trades: [...trades],
       },
-      cache: cacheOf(cached, CACHE_S),
+      cache: cacheHeaders(cached, CACHE_S),
     };
   };
 
@@ -173,11 +174,11 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
     query,
     success: {
       description: 'Every fill',
-      schema: z.object({ wallet: z.string(), ...rest }),
-      example: { wallet: exampleFill.maker, ...exampleRest },
+      schema: z.object({ wallet: z.string(), ...commonFields }),
+      example: { wallet: exampleFill.maker, ...exampleCommonFields },
     },
     async handler({ params: { address }, query: given }, context) {
-      const { body, cache } = await answer(address, { ...everyFill, wallets: [address] }, given, context);
+      const { body, cache } = await answer(address, { ...allFills, wallets: [address] }, given, context);
       return { body: { wallet: address, ...body }, cache };
     },
   });
@@ -192,11 +193,11 @@ export function createAllTradesRoutes(deps: { reads: Reads; hardCap?: number }):
     query,
     success: {
       description: 'Every fill',
-      schema: z.object({ token_id: z.string(), ...rest }),
-      example: { token_id: exampleFill.token_id, ...exampleRest },
+      schema: z.object({ token_id: z.string(), ...commonFields }),
+      example: { token_id: exampleFill.token_id, ...exampleCommonFields },
     },
     async handler({ params: { token_id: id }, query: given }, context) {
-      const { body, cache } = await answer(id, { ...everyFill, tokenIds: [id] }, given, context);
+      const { body, cache } = await answer(id, { ...allFills, tokenIds: [id] }, given, context);
       return { body: { token_id: id, ...body }, cache };
     },
   });

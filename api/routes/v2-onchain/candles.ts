@@ -7,12 +7,12 @@ import { type Candle, type CandlePage, readCandles } from '../../candles/reader.
 import { badParameter } from '../../errors/failure.js';
 import { untitled } from '../../fills/titles.js';
 import { marketAliases } from '../../http/aliases.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
@@ -85,8 +85,8 @@ const shape = {
   }).default(false),
 };
 /** What chooses a token besides its id: all that is given must hold. */
-const marketNames = { condition_id: v2.conditionId.optional(), market_slug: v2.slug.optional() };
-interface MarketNames {
+const marketSelectors = { condition_id: v2.conditionId.optional(), market_slug: v2.slug.optional() };
+interface MarketSelectors {
   readonly condition_id?: string;
   readonly market_slug?: string;
 }
@@ -94,7 +94,7 @@ const query = z.object(shape);
 type Query = z.output<typeof query>;
 
 /** As many whole buckets as hold so many trades, from the end the walk begins at. */
-function enough(page: CandlePage, given: Query): CandlePage {
+function trimToTradeCount(page: CandlePage, given: Query): CandlePage {
   const newest = given.direction === 'before';
   const kept: Candle[] = [];
   let trades = 0;
@@ -163,8 +163,12 @@ function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof
 }
 
 /** Candles of an outcome token from its trades. */
-export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
-  const { tables, cache, reads } = deps;
+export function createOnchainCandleRoutes(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  readers: Readers;
+}): readonly Route[] {
+  const { tables, cache, readers } = deps;
 
   const momentOf = async (tokenId: string, given: Query): Promise<number | null> => {
     const { anchor_tx: hash, anchor_block: block } = given;
@@ -186,20 +190,20 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
         toS: given.direction === 'before' ? anchor : null,
         gapFill: given.gap_fill,
       });
-      return enough(page, given);
+      return trimToTradeCount(page, given);
     });
-    const title = (await reads.titlesOf([tokenId])).get(tokenId) ?? untitled;
-    return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheOf(cached, CACHE_S) };
+    const title = (await readers.titlesOf([tokenId])).get(tokenId) ?? untitled;
+    return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheHeaders(cached, CACHE_S) };
   };
 
   /** The one token that everything named agrees on. Throws ApiError for none, and for several. */
-  const outcomeOf = async (tokenId: string | undefined, named: MarketNames): Promise<string> => {
+  const outcomeOf = async (tokenId: string | undefined, named: MarketSelectors): Promise<string> => {
     let left: readonly string[] | null = tokenId === undefined ? null : [tokenId];
     let name = 'token_id';
     for (const by of ['condition_id', 'market_slug'] as const) {
       const value = named[by];
       if (value === undefined) continue;
-      const found = await reads.fills.tokens(by === 'condition_id' ? { conditionId: value } : { marketSlug: value });
+      const found = await readers.fills.tokens(by === 'condition_id' ? { conditionId: value } : { marketSlug: value });
       if (found === null || found.length === 0) throw badParameter(`${by} not found`);
       const before = left;
       left = before === null ? found : before.filter((id) => found.includes(id));
@@ -229,7 +233,7 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
     reads: ['fills'],
     summary: 'Candles of an outcome token',
     params: z.object({ token_id: v2.tokenId }),
-    query: z.object({ ...shape, ...marketNames }),
+    query: z.object({ ...shape, ...marketSelectors }),
     aliases: marketAliases('market_slug'),
     async handler({ params: { token_id: tokenId }, query: { condition_id, market_slug, ...given } }) {
       await outcomeOf(tokenId, { condition_id, market_slug });
@@ -245,7 +249,7 @@ export function createOnchainCandleRoutes(deps: { tables: Tables; cache: TtlCach
     query: z.object({
       ...shape,
       token_id: v2.tokenId.optional(),
-      ...marketNames,
+      ...marketSelectors,
     }),
     aliases: marketAliases('market_slug'),
     async handler({ query: { token_id, condition_id, market_slug, ...given } }) {

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { Condition } from '../../catalogue/conditions.js';
+import type { Condition } from '../../catalog/conditions.js';
 import type { FillRow } from '../../fills/fills.sql.js';
-import { everyFill, type FillFilter } from '../../fills/filter.js';
-import { cachedPage } from '../../fills/paged.js';
-import type { ChainPosition } from '../../fills/position.js';
+import { allFills, type FillFilter } from '../../fills/filter.js';
+import type { LogPosition } from '../../fills/log-position.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
+import { cachedPage } from '../../fills/read-page.js';
 import { untitled } from '../../fills/titles.js';
-import { walkName } from '../../fills/walks.js';
-import { cacheOf } from '../../http/replies.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { WalletEventKind } from '../../wallet-events/events.sql.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
 import {
   activityFrom,
   activitySchema,
-  cursorOf,
   fillFrom,
   fillSchema,
+  formatFillCursor,
   marketFields,
   marketOf,
   paginationSchema,
@@ -40,22 +40,22 @@ const listQuery = z.object({ limit: v2.limit(MAX_ROWS), offset: v2.offset });
 const source = z.literal(SOURCE);
 
 /** The wallet and market lists of /v2/onchain: fills, redemptions, splits, merges and conversions. */
-export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
-  const { fills, titlesOf, walks, walletEvents, conditionsOf } = deps.reads;
+export function createOnchainLists(deps: { readers: Readers }): readonly Route[] {
+  const { fills, titlesOf, paginationSessions, walletEvents, conditionsOf } = deps.readers;
 
   const fillsPage = async (
     path: string,
     filter: FillFilter,
-    query: { readonly limit: number; readonly offset: number; readonly cursor?: ChainPosition | null },
+    query: { readonly limit: number; readonly offset: number; readonly cursor?: LogPosition | null },
     context: RequestContext,
   ) => {
     const beyond = query.cursor ?? null;
     const page = { order: 'desc', limit: query.limit, offset: beyond === null ? query.offset : 0 } as const;
     const cached = await cachedPage<FillRow>({
-      cache: deps.reads.pages,
-      walks,
+      cache: deps.readers.pageCache,
+      paginationSessions,
       name: `${path} ${beyond === null ? '' : `${beyond.blockNumber}-${beyond.logIndex}`}`,
-      walk: walkName(context.caller?.accountId, path, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, path, {}),
       page,
       beyond,
       ttlMs: LIST_CACHE_S * 1000,
@@ -69,9 +69,9 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
       pagination: {
         limit: query.limit,
         has_more: hasMore,
-        ...(hasMore && last !== undefined ? { cursor: cursorOf(last) } : {}),
+        ...(hasMore && last !== undefined ? { cursor: formatFillCursor(last) } : {}),
       },
-      cache: cacheOf(cached, LIST_CACHE_S),
+      cache: cacheHeaders(cached, LIST_CACHE_S),
     };
   };
 
@@ -103,7 +103,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const filter = { ...everyFill, wallets: [address] };
+      const filter = { ...allFills, wallets: [address] };
       const path = `/v2/onchain/wallets/${address}/trades`;
       const { rows, offset, pagination, cache } = await fillsPage(path, filter, query, context);
       const titles = await titlesOf(rows.map((row) => row.token_id));
@@ -144,7 +144,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
       },
     },
     async handler({ params: { token_id: id }, query }, context) {
-      const filter = { ...everyFill, tokenIds: [id] };
+      const filter = { ...allFills, tokenIds: [id] };
       const path = `/v2/onchain/markets/${id}/trades`;
       const { rows, offset, pagination, cache } = await fillsPage(path, filter, query, context);
       const title = (await titlesOf([id])).get(id) ?? untitled;
@@ -174,10 +174,10 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
     const page = { order: 'desc', ...query } as const;
     const filter = { wallet: address, kinds, afterS: null, beforeS: null, beyond: null };
     const cached = await cachedPage({
-      cache: deps.reads.pages,
-      walks,
+      cache: deps.readers.pageCache,
+      paginationSessions,
       name: path,
-      walk: walkName(context.caller?.accountId, path, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, path, {}),
       page,
       beyond: null,
       ttlMs: LIST_CACHE_S * 1000,
@@ -185,7 +185,7 @@ export function createOnchainLists(deps: { reads: Reads }): readonly Route[] {
     });
     const { rows } = cached.value;
     const conditions = await conditionsOf(rows.flatMap((row) => (row.kind === 'conversion' ? [] : [row.subject_id])));
-    return { rows, conditions, cache: cacheOf(cached, LIST_CACHE_S) };
+    return { rows, conditions, cache: cacheHeaders(cached, LIST_CACHE_S) };
   };
 
   const redemptions = defineRoute({

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import { type TagRow, tagsSql } from '../../catalogue/markets.sql.js';
+import { type TagRow, tagsSql } from '../../catalog/markets.sql.js';
 import { untitled } from '../../fills/titles.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam } from '../../http/chain-params.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { readTokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
@@ -45,8 +45,12 @@ const tagSchema = z.object({
 });
 
 /** Volume of an outcome token, and the catalogue's tags. */
-export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
-  const { tables, cache, reads } = deps;
+export function createOnchainMarketRoutes(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  readers: Readers;
+}): readonly Route[] {
+  const { tables, cache, readers } = deps;
 
   const volume = defineRoute({
     ...common,
@@ -74,7 +78,7 @@ export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCach
     },
     async handler({ params: { token_id: id } }) {
       const cached = await cache.get(`v2 volume ${id}`, CACHE_S * 1000, () => readTokenVolume(tables, id, 1));
-      const title = (await reads.titlesOf([id])).get(id) ?? untitled;
+      const title = (await readers.titlesOf([id])).get(id) ?? untitled;
       const { trades, buys, sells, usdc, buyUsdc, sellUsdc } = cached.value;
       return {
         body: {
@@ -90,7 +94,7 @@ export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCach
           buy_volume_usdc: moneyToNumber(buyUsdc),
           sell_volume_usdc: moneyToNumber(sellUsdc),
         },
-        cache: cacheOf(cached, CACHE_S),
+        cache: cacheHeaders(cached, CACHE_S),
       };
     },
   });
@@ -150,7 +154,7 @@ export function createOnchainMarketRoutes(deps: { tables: Tables; cache: TtlCach
             }
           : row.tag,
       );
-      return { body: { count: found.length, tags: found }, cache: cacheOf(cached, CACHE_S) };
+      return { body: { count: found.length, tags: found }, cache: cacheHeaders(cached, CACHE_S) };
     },
   });
 

@@ -4,7 +4,7 @@ import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 
 /** What every /v2/onchain endpoint has in common. */
-export const common = { method: 'get', family: 'v2', tag: 'On-chain', auth: 'key', gate: 'v2Onchain' } as const;
+export const common = { method: 'get', apiGroup: 'v2', tag: 'On-chain', auth: 'key', feature: 'v2Onchain' } as const;
 
 /** Deepest page by offset; cursors have no depth. */
 export const MAX_OFFSET = 1_000_000;

@@ -2,27 +2,27 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { badParameter } from '../../errors/failure.js';
 import { marketAliases, minSizeAlias } from '../../http/aliases.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { usdParam } from '../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { exampleHeld } from '../../positions/examples.js';
+import { exampleOpenPosition } from '../../positions/examples.js';
 import { ordered } from '../../positions/order.js';
-import { unknownOutcome } from '../../positions/outcomes.js';
-import { type HeldPosition, positionId } from '../../positions/position.js';
-import type { PositionPlace } from '../../positions/positions.sql.js';
-import type { Reads } from '../../reads.js';
-import { oppositeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
+import { unknownOutcomeMetadata } from '../../positions/outcomes.js';
+import { type PositionWithMetadata, positionId } from '../../positions/position.js';
+import type { PositionKey } from '../../positions/positions.sql.js';
+import type { Readers } from '../../readers.js';
+import { oppositeOutcomeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
 import { common, v2 } from './params.js';
 
 const CACHE_S = 60;
 const MAX_ROWS = 500;
 
-const PLACE = /^(0x[0-9a-f]{40})-(\d{1,78})$/;
+const PAGINATION_KEY_PATTERN = /^(0x[0-9a-f]{40})-(\d{1,78})$/;
 const pageKey = z
   .string()
-  .transform((text, context): PositionPlace => {
-    const found = PLACE.exec(text.toLowerCase());
+  .transform((text, context): PositionKey => {
+    const found = PAGINATION_KEY_PATTERN.exec(text.toLowerCase());
     const token = v2.tokenId.safeParse(found?.[2] ?? '');
     if (found !== null && token.success) return { wallet: found[1] ?? '', tokenId: token.data };
     context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });
@@ -47,20 +47,20 @@ const rowSchema = z.object({
 });
 
 /** Money is rounded to cents here. */
-function rowFrom(position: HeldPosition, ofWallet: boolean): z.input<typeof rowSchema> {
-  const { about } = position;
+function rowFrom(position: PositionWithMetadata, ofWallet: boolean): z.input<typeof rowSchema> {
+  const { metadata } = position;
   const status = positionFieldsOf(position).market_status;
-  const opposite = oppositeOf(position);
+  const opposite = oppositeOutcomeOf(position);
   const settled = status === 'resolved-win' || status === 'resolved-loss';
   return {
     wallet: position.wallet,
     ...positionFieldsOf(position),
     realized_pnl: moneyToNumber(toCent(position.realizedPnl)),
     unrealized_pnl: moneyToNumber(toCent(position.unrealizedPnl)),
-    market_slug: about.slug,
+    market_slug: metadata.slug,
     ...(settled ? { won: status === 'resolved-win' } : {}),
-    ...(settled && about.winner !== null ? { winning_outcome_index: about.winner } : {}),
-    ...(about.outcomeIndex === null ? {} : { outcome_index: about.outcomeIndex }),
+    ...(settled && metadata.winner !== null ? { winning_outcome_index: metadata.winner } : {}),
+    ...(metadata.outcomeIndex === null ? {} : { outcome_index: metadata.outcomeIndex }),
     initial_value: moneyToNumber(toCent(position.initialValue)),
     redeemable: position.size > 0n && status.startsWith('resolved'),
     ...(opposite === null ? {} : { opposite_asset: opposite.asset }),
@@ -69,8 +69,8 @@ function rowFrom(position: HeldPosition, ofWallet: boolean): z.input<typeof rowS
 }
 
 /** GET /v2/onchain/positions. */
-export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
-  const { positions, outcomesOf, fills } = deps.reads;
+export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
+  const { positions, outcomesOf, fills } = deps.readers;
 
   return defineRoute({
     ...common,
@@ -106,8 +106,8 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
       }),
       example: {
         count: 1,
-        pagination: { limit: 1, has_more: true, pagination_key: positionId(exampleHeld) },
-        positions: [rowFrom(exampleHeld, false)],
+        pagination: { limit: 1, has_more: true, pagination_key: positionId(exampleOpenPosition) },
+        positions: [rowFrom(exampleOpenPosition, false)],
       },
     },
     async handler({ query }) {
@@ -125,7 +125,7 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
         ...(query.tag_slug === undefined ? {} : { tagSlug: query.tag_slug }),
       });
       const minSize = query.min_size ?? null;
-      const body = (rows: readonly HeldPosition[], hasMore: boolean, ofWallet: boolean) => {
+      const body = (rows: readonly PositionWithMetadata[], hasMore: boolean, ofWallet: boolean) => {
         const last = rows.at(-1);
         return {
           count: rows.length,
@@ -147,7 +147,7 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
             (minSize === null || one.size >= minSize),
         );
         const rows = ordered(listed, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
-        return { body: body(rows.slice(0, limit), false, true), cache: cacheOf(book, CACHE_S) };
+        return { body: body(rows.slice(0, limit), false, true), cache: cacheHeaders(book, CACHE_S) };
       }
       const found = await positions.page({
         tokenIds,
@@ -159,8 +159,8 @@ export function createOnchainPositionsRoute(deps: { reads: Reads }): Route {
       });
       const shown = found.slice(0, limit);
       const abouts = await outcomesOf(shown.map((one) => one.tokenId));
-      const rows = shown.map((one) => ({ ...one, about: abouts.get(one.tokenId) ?? unknownOutcome }));
-      return { body: body(rows, found.length > limit, false), cache: cacheOf({ ageMs: 0 }, CACHE_S) };
+      const rows = shown.map((one) => ({ ...one, metadata: abouts.get(one.tokenId) ?? unknownOutcomeMetadata }));
+      return { body: body(rows, found.length > limit, false), cache: cacheHeaders({ ageMs: 0 }, CACHE_S) };
     },
   });
 }

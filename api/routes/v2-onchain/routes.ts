@@ -1,21 +1,21 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { createAllTradesRoutes } from './all-trades.js';
 import { createOnchainCandleRoutes } from './candles.js';
-import { createInterestRoutes } from './interest.js';
 import { createOnchainLists } from './lists.js';
 import { createOnchainMarketRoutes } from './market.js';
+import { createOpenInterestRoutes } from './open-interest.js';
 import { createOnchainPositionsRoute } from './positions.js';
 import { createOnchainTradesRoute } from './trades.js';
 
 /** Every /v2/onchain endpoint over the tables. */
-export function createOnchainRoutes(deps: { tables: Tables; cache: TtlCache; reads: Reads }): readonly Route[] {
+export function createOnchainRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
   return [
     ...createOnchainLists(deps),
     ...createOnchainMarketRoutes(deps),
-    ...createInterestRoutes(deps),
+    ...createOpenInterestRoutes(deps),
     ...createOnchainCandleRoutes(deps),
     ...createAllTradesRoutes(deps),
     createOnchainTradesRoute(deps),

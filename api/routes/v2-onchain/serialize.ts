@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { Condition } from '../../catalogue/conditions.js';
-import { counterpartyField, counterpartyMark } from '../../fills/counterparty.js';
+import type { Condition } from '../../catalog/conditions.js';
+import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { directionOf, legsOf } from '../../fills/legs.js';
-import { formatCursor, positionOf } from '../../fills/position.js';
+import { formatCursor, logPositionOf } from '../../fills/log-position.js';
 import type { TokenTitle } from '../../fills/titles.js';
 import type { WalletEventRow } from '../../wallet-events/events.sql.js';
 import { eventId, questionCount } from '../../wallet-events/reader.js';
@@ -59,12 +59,12 @@ export function fillFrom(row: FillRow): z.input<typeof fillSchema> {
     fee: moneyToNumber(BigInt(row.fee)),
     side: row.role,
     direction: directionOf(row),
-    ...counterpartyMark(row),
+    ...counterpartyFlag(row),
   };
 }
 
 /** `<timestamp>:<block>-<log index>` of a row. */
-export const cursorOf = (row: FillRow): string => `${row.timestamp}:${formatCursor(positionOf(row))}`;
+export const formatFillCursor = (row: FillRow): string => `${row.timestamp}:${formatCursor(logPositionOf(row))}`;
 
 export const paginationSchema = z.object({
   limit: z.int(),

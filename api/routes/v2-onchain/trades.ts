@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { badParameter } from '../../errors/failure.js';
-import { counterpartyField, counterpartyMark } from '../../fills/counterparty.js';
-import type { FillRow, GroupRow } from '../../fills/fills.sql.js';
-import { everyFill, type FillFilter, tableSeconds } from '../../fills/filter.js';
+import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
+import type { FillGroupRow, FillRow } from '../../fills/fills.sql.js';
+import { allFills, clampToDateTimeSeconds, type FillFilter } from '../../fills/filter.js';
 import { directionOf } from '../../fills/legs.js';
-import { type ChainPosition, formatCursor, parseCursor } from '../../fills/position.js';
+import { formatCursor, type LogPosition, parseCursor } from '../../fills/log-position.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
-import { marketAliases, spanAliases } from '../../http/aliases.js';
+import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common, v2 } from './params.js';
 import { direction, role } from './serialize.js';
@@ -23,11 +23,11 @@ const MAX_ROWS = 500;
 const text = z.string().nullable();
 
 /** Where a page begins: after a fill; or, where rows have no chain order, so many rows into the list as it was up to a fill. */
-type Key = { readonly beyond: ChainPosition } | { readonly atMost: ChainPosition; readonly offset: number };
+type PageStart = { readonly beyond: LogPosition } | { readonly atMost: LogPosition; readonly offset: number };
 
 const pageKey = z
   .string()
-  .transform((given, context): Key => {
+  .transform((given, context): PageStart => {
     const [place = '', offset] = given.split('~');
     const position = parseCursor(place);
     const depth = offset === undefined ? null : /^\d{1,6}$/.test(offset) ? Number(offset) : Number.NaN;
@@ -119,12 +119,12 @@ function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema>
     shares: moneyToNumber(BigInt(row.shares)),
     side: row.role,
     direction: directionOf(row),
-    ...counterpartyMark(row),
+    ...counterpartyFlag(row),
     ...titleOf(title),
   };
 }
 
-function orderFrom(row: GroupRow, title: TokenTitle): z.input<typeof orderSchema> {
+function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSchema> {
   return {
     order_hash: row.order_hash,
     fill_count: Number(row.fill_count),
@@ -145,8 +145,8 @@ function orderFrom(row: GroupRow, title: TokenTitle): z.input<typeof orderSchema
 }
 
 /** GET /v2/onchain/trades. */
-export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
-  const { fills, titlesOf } = deps.reads;
+export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
+  const { fills, titlesOf } = deps.readers;
 
   const filterOf = async (given: z.output<typeof query>, nowMs: number): Promise<FillFilter> => {
     const named = [given.wallet, given.market_slug, given.condition_id, given.token_id].some(
@@ -169,12 +169,12 @@ export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
     ].filter((list) => list !== null);
     const [first, ...rest] = lists;
     return {
-      ...everyFill,
+      ...allFills,
       wallets: given.wallet === undefined ? null : [given.wallet],
       role: given.wallet !== undefined && given.group_by !== undefined ? 'maker' : null,
       tokenIds: first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id))),
-      afterS: filtered ? tableSeconds(given.start_time) : Math.floor(nowMs / 1000) - DAY_S,
-      beforeS: tableSeconds(given.end_time),
+      afterS: filtered ? clampToDateTimeSeconds(given.start_time) : Math.floor(nowMs / 1000) - DAY_S,
+      beforeS: clampToDateTimeSeconds(given.end_time),
       minUsdc: given.min_total ?? null,
     };
   };
@@ -187,7 +187,7 @@ export function createOnchainTradesRoute(deps: { reads: Reads }): Route {
     description:
       'Without a filter: the last 24 hours. The subject of `side` and `direction` is the wallet if given, else the maker. Walks by `pagination_key` are exact whatever arrives meanwhile.',
     query,
-    aliases: { ...spanAliases('start_time', 'end_time'), ...marketAliases('market_slug'), min_usd: 'min_total' },
+    aliases: { ...timeRangeAliases('start_time', 'end_time'), ...marketAliases('market_slug'), min_usd: 'min_total' },
     success: {
       description: 'A page of fills, or of orders when grouped',
       schema: z.union([

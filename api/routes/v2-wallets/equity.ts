@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import { spanAliases } from '../../http/aliases.js';
+import { timeRangeAliases } from '../../http/aliases.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
-import { type OwnLimit, takeOwn } from '../../limits/own-limit.js';
-import type { RateWindow } from '../../limits/port.js';
-import { type EquityPoint, thinned } from '../../positions/equity.js';
+import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
+import type { RateLimitStore } from '../../limits/port.js';
+import { downsample, type EquityPoint } from '../../positions/equity.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import { v2 } from '../v2-onchain/params.js';
 import { common, POSITIONS_CACHE_S } from './params.js';
 
@@ -22,7 +22,7 @@ const periods = { '7d': 7, '30d': 30, '90d': 90, '1y': 365, all: null } as const
 type Period = keyof typeof periods;
 const periodNames = Object.keys(periods) as Period[];
 
-const equityLimit: OwnLimit = {
+const equityLimit: FeatureLimit = {
   name: 'equity',
   requests: 1,
   windowMs: commonLimits.equityIntervalMsPerKey,
@@ -33,7 +33,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const unixSeconds = (name: string) =>
   secondsParam({ description: '', invalid: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });
 /** A UTC day, which is its midnight, or Unix seconds. */
-const moment = (name: string, description: string) =>
+const timestampParam = (name: string, description: string) =>
   z
     .string()
     .transform((text, context): number => {
@@ -56,13 +56,13 @@ const curve = z.array(z.object({ t: z.int().meta({ description: 'Unix seconds.' 
 const rounded = (value: bigint, from: number, to: number): number =>
   moneyToNumber(divide(value, 10n ** BigInt(from - to), 'half_up'), to);
 const curveOf = (points: readonly EquityPoint[], from: number, to: number) =>
-  thinned(points, MAX_POINTS).map(({ atS, pnl }) => ({ t: atS, pnl: rounded(pnl, from, to) }));
+  downsample(points, MAX_POINTS).map(({ atS, pnl }) => ({ t: atS, pnl: rounded(pnl, from, to) }));
 const finalOf = (points: readonly EquityPoint[], from: number, to: number): number =>
   rounded(points.at(-1)?.pnl ?? 0n, from, to);
 
 /** GET /v2/trader/{wallet}/equity. */
-export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window: RateWindow }): Route {
-  const { reads, cache, window } = deps;
+export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rateLimitStore: RateLimitStore }): Route {
+  const { readers, cache, rateLimitStore } = deps;
   return defineRoute({
     ...common,
     cacheS: POSITIONS_CACHE_S,
@@ -82,8 +82,8 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
         'normalize',
         '1: adds the curve of one dollar paid per position: its profit over all that was paid for it, splits at 0.50 per share.',
       ),
-      from: moment('from', 'Earliest first activity: YYYY-MM-DD (UTC) or Unix seconds.').optional(),
-      to: moment('to', 'Latest first activity.').optional(),
+      from: timestampParam('from', 'Earliest first activity: YYYY-MM-DD (UTC) or Unix seconds.').optional(),
+      to: timestampParam('to', 'Latest first activity.').optional(),
       max_markets: integerParam({
         description: 'Only so many markets, the ones touched last.',
         invalid: 'Invalid max_markets',
@@ -93,7 +93,7 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
       }).optional(),
       include_unrealized: flag('include_unrealized', '1: open positions count at the price of now.'),
     }),
-    aliases: spanAliases('from', 'to'),
+    aliases: timeRangeAliases('from', 'to'),
     success: {
       description: 'Oldest first, at most 500 points, the first and the last among them',
       schema: z.object({
@@ -136,7 +136,7 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
       },
     },
     async handler({ params: { wallet }, query }, context) {
-      await takeOwn(window, equityLimit, context);
+      await enforceFeatureLimit(rateLimitStore, equityLimit, context);
       const { period, normalize, from = null, to = null, max_markets: maxMarkets = null } = query;
       const includeUnrealized = query.include_unrealized;
       const name = [wallet, period, from, to, maxMarkets, includeUnrealized].join(' ');
@@ -145,7 +145,7 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
         const begun = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
         const fromS = begun === null || from === null ? (begun ?? from) : Math.max(begun, from);
         const filter = { fromS, toS: to, maxMarkets, includeUnrealized };
-        const equity = await reads.equity(wallet, filter);
+        const equity = await readers.equity(wallet, filter);
         return {
           counts: [equity.positions, equity.markets, equity.open] as const,
           partial: equity.partial,
@@ -177,7 +177,7 @@ export function createEquityRoute(deps: { reads: Reads; cache: TtlCache; window:
               }
             : {}),
         },
-        cache: cacheOf(cached, POSITIONS_CACHE_S),
+        cache: cacheHeaders(cached, POSITIONS_CACHE_S),
       };
     },
   });

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
-import { walkName } from '../../fills/walks.js';
-import { marketAliases, spanAliases } from '../../http/aliases.js';
+import { paginationSessionKey } from '../../fills/pagination-sessions.js';
+import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
-import { cacheOf } from '../../http/replies.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
-import { exampleClosed, exampleHeld } from '../../positions/examples.js';
+import { exampleClosedPosition, exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
-import type { HeldPosition } from '../../positions/position.js';
-import { priceSource, sourceOf } from '../../positions/price-fields.js';
+import type { PositionWithMetadata } from '../../positions/position.js';
+import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import { v2 } from '../v2-onchain/params.js';
-import { common as every, POSITIONS_CACHE_S } from './params.js';
-import { averageOf, oppositeOf, positionFields, positionFieldsOf, toCent } from './serialize.js';
+import { POSITIONS_CACHE_S, common as walletCommon } from './params.js';
+import { averageOf, oppositeOutcomeOf, positionFields, positionFieldsOf, toCent } from './serialize.js';
 
 const common = {
-  ...every,
+  ...walletCommon,
   cacheS: POSITIONS_CACHE_S,
   otherResponses: {
     404: {
@@ -30,18 +30,18 @@ const common = {
   },
 } as const;
 
-const wholeRow = z.object({
+const allPositionsRow = z.object({
   ...positionFields,
   slug: z.string().nullable(),
   tag_slugs: z.array(z.string()).nullable().meta({ description: 'Lower case, as the catalogue lists them.' }),
 });
-const wholeRowFrom = (position: HeldPosition): z.input<typeof wholeRow> => ({
+const allPositionsRowFrom = (position: PositionWithMetadata): z.input<typeof allPositionsRow> => ({
   ...positionFieldsOf(position),
-  slug: position.about.slug,
-  tag_slugs: position.about.tagSlugs === null ? null : [...position.about.tagSlugs],
+  slug: position.metadata.slug,
+  tag_slugs: position.metadata.tagSlugs === null ? null : [...position.metadata.tagSlugs],
 });
 
-const wholeSchema = z.object({
+const allPositionsSchema = z.object({
   wallet: z.string(),
   source: z.literal('onchain'),
   count: z.int(),
@@ -55,11 +55,14 @@ const wholeSchema = z.object({
   applied_filters: z
     .object({ since: z.int().nullable(), until: z.int().nullable(), tag_slug: z.string().optional() })
     .optional(),
-  positions: z.array(wholeRow),
+  positions: z.array(allPositionsRow),
 });
 
-function wholeFrom(wallet: string, positions: readonly HeldPosition[]): z.input<typeof wholeSchema> {
-  const sum = (of: (position: HeldPosition) => bigint) =>
+function allPositionsFrom(
+  wallet: string,
+  positions: readonly PositionWithMetadata[],
+): z.input<typeof allPositionsSchema> {
+  const sum = (of: (position: PositionWithMetadata) => bigint) =>
     toCent(positions.reduce((total, position) => total + of(position), 0n));
   const realized = sum((position) => position.realizedPnl);
   const unrealized = sum((position) => position.unrealizedPnl);
@@ -74,7 +77,7 @@ function wholeFrom(wallet: string, positions: readonly HeldPosition[]): z.input<
     total_unrealized_pnl: moneyToNumber(unrealized),
     total_pnl: moneyToNumber(realized + unrealized),
     positions_with_pnl: withPnl.length,
-    positions: positions.map(wholeRowFrom),
+    positions: positions.map(allPositionsRowFrom),
   };
 }
 
@@ -82,9 +85,9 @@ const closedSorts = {
   REALIZEDPNL: (position) => position.realizedPnl,
   AVGPRICE: (position) => position.avgPrice,
   PRICE: (position) => position.price.usd,
-  TITLE: ({ about }) => about.market,
+  TITLE: ({ metadata }) => metadata.market,
   TIMESTAMP: (position) => BigInt(position.lastAtS),
-} as const satisfies Record<string, (position: HeldPosition) => OrderKey>;
+} as const satisfies Record<string, (position: PositionWithMetadata) => OrderKey>;
 type ClosedSort = keyof typeof closedSorts;
 const closedSortNames = Object.keys(closedSorts) as ClosedSort[];
 const MAX_CLOSED = 50;
@@ -111,33 +114,34 @@ const closedRow = z.object({
   end_date: z.string().nullable().meta({ description: 'ISO-8601, UTC.' }),
   timestamp: z.int().meta({ description: 'When it was closed, Unix seconds.' }),
 });
-const closedRowFrom = (position: HeldPosition): z.input<typeof closedRow> => ({
+const closedRowFrom = (position: PositionWithMetadata): z.input<typeof closedRow> => ({
   proxy_wallet: position.wallet,
   asset: position.tokenId,
-  condition_id: position.about.conditionId,
+  condition_id: position.metadata.conditionId,
   avg_price: averageOf(position),
   total_bought: moneyToNumber(position.totalBought),
   realized_pnl: moneyToNumber(position.realizedPnl),
   cur_price: moneyToNumber(position.price.usd ?? 0n),
-  price_source: sourceOf(position.price),
+  price_source: priceSourceOf(position.price),
   price_updated_at: position.price.updatedAtS,
-  title: position.about.market,
-  slug: position.about.slug,
-  icon: position.about.icon,
-  event_slug: position.about.eventSlug,
-  outcome: position.about.outcome,
-  outcome_index: position.about.outcomeIndex,
-  opposite_outcome: oppositeOf(position)?.outcome ?? '',
-  opposite_asset: oppositeOf(position)?.asset ?? '',
-  end_date: position.about.endMs === null ? null : new Date(position.about.endMs).toISOString().replace('.000Z', 'Z'),
+  title: position.metadata.market,
+  slug: position.metadata.slug,
+  icon: position.metadata.icon,
+  event_slug: position.metadata.eventSlug,
+  outcome: position.metadata.outcome,
+  outcome_index: position.metadata.outcomeIndex,
+  opposite_outcome: oppositeOutcomeOf(position)?.outcome ?? '',
+  opposite_asset: oppositeOutcomeOf(position)?.asset ?? '',
+  end_date:
+    position.metadata.endMs === null ? null : new Date(position.metadata.endMs).toISOString().replace('.000Z', 'Z'),
   timestamp: position.lastAtS,
 });
 
 /** Positions of a wallet: all of them at once, and the closed ones page by page. */
-export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[] {
-  const { reads } = deps;
+export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
+  const { readers } = deps;
   const bookOf = async (wallet: string) => {
-    const book = await reads.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
+    const book = await readers.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
     if (book.value.length === 0) throw notFound('Wallet not found');
     return book;
   };
@@ -154,27 +158,27 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
       until: v2.time('until', 'Only what was last traded at or before this moment.').optional(),
       tag_slug: slugParam({ description: 'Only of markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
     }),
-    aliases: spanAliases('since', 'until'),
+    aliases: timeRangeAliases('since', 'until'),
     success: {
       description: 'Sums and rows',
-      schema: wholeSchema,
-      example: wholeFrom(exampleHeld.wallet, [exampleHeld]),
+      schema: allPositionsSchema,
+      example: allPositionsFrom(exampleOpenPosition.wallet, [exampleOpenPosition]),
     },
     async handler({ params: { address }, query: { since, until, tag_slug: tag } }) {
       const book = await bookOf(address);
       const listed = book.value.filter(
-        ({ lastTradeAtS: at, about }) =>
+        ({ lastTradeAtS: at, metadata }) =>
           (since === undefined || (at !== null && at >= since)) &&
           (until === undefined || (at !== null && at <= until)) &&
-          (tag === undefined || about.tagSlugs?.includes(tag) === true),
+          (tag === undefined || metadata.tagSlugs?.includes(tag) === true),
       );
       const positions = ordered(listed, {
         key: ({ lastTradeAtS: at }) => (at === null ? null : BigInt(at)),
         order: 'desc',
         id: (position) => position.tokenId,
       });
-      const body = wholeFrom(address, positions);
-      const cache = cacheOf(book, POSITIONS_CACHE_S);
+      const body = allPositionsFrom(address, positions);
+      const cache = cacheHeaders(book, POSITIONS_CACHE_S);
       if (since === undefined && until === undefined && tag === undefined) return { body, cache };
       const { positions: rows, ...sums } = body;
       const applied = {
@@ -230,30 +234,34 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
         positions: z.array(closedRow),
       }),
       example: {
-        wallet: exampleClosed.wallet,
+        wallet: exampleClosedPosition.wallet,
         count: 1,
         offset: 0,
         limit: 10,
-        positions: [closedRowFrom(exampleClosed)],
+        positions: [closedRowFrom(exampleClosedPosition)],
       },
     },
     async handler({ params: { address }, query: { limit, offset, ...filter } }, context) {
       const book = await bookOf(address);
       const title = filter.title?.toLowerCase();
-      const page = await reads.rankings.page({
-        walk: walkName(context.caller?.accountId, `/v2/wallets/${address}/closed-positions`, filter),
+      const page = await readers.rankings.page({
+        sessionKey: paginationSessionKey(context.caller?.accountId, `/v2/wallets/${address}/closed-positions`, filter),
         offset,
         limit,
         async load() {
           const listed = book.value.filter(
-            ({ size, totalBought, about }) =>
+            ({ size, totalBought, metadata }) =>
               size === 0n &&
               totalBought > 0n &&
-              (filter.market === undefined || about.slug === filter.market) &&
-              (title === undefined || about.market?.toLowerCase().includes(title) === true),
+              (filter.market === undefined || metadata.slug === filter.market) &&
+              (title === undefined || metadata.market?.toLowerCase().includes(title) === true),
           );
           const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-          const by = { key: closedSorts[filter.sortBy], order, id: (one: HeldPosition) => one.tokenId } as const;
+          const by = {
+            key: closedSorts[filter.sortBy],
+            order,
+            id: (one: PositionWithMetadata) => one.tokenId,
+          } as const;
           return ordered(listed, by).map((one) => one.tokenId);
         },
       });
@@ -261,7 +269,7 @@ export function createV2PositionsRoutes(deps: { reads: Reads }): readonly Route[
       const positions = page.ids.flatMap((id) => found.get(id) ?? []).map(closedRowFrom);
       return {
         body: { wallet: address, count: positions.length, offset, limit, positions },
-        cache: cacheOf(book, POSITIONS_CACHE_S),
+        cache: cacheHeaders(book, POSITIONS_CACHE_S),
       };
     },
   });

@@ -1,21 +1,23 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { priceDocs } from '../../http/field-docs.js';
-import type { HeldPosition } from '../../positions/position.js';
-import { priceSource, sourceOf } from '../../positions/price-fields.js';
+import type { PositionWithMetadata } from '../../positions/position.js';
+import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import { marketStatuses, marketStatusOf } from '../../positions/status.js';
 
 const text = z.string().nullable();
-const moment = z.int().nullable().meta({ description: 'Unix seconds.' });
+const nullableTimestamp = z.int().nullable().meta({ description: 'Unix seconds.' });
 const CENT = 10_000n;
 /** To the nearest cent, in base units. */
 export const toCent = (units: bigint): bigint => divide(units, CENT, 'half_up') * CENT;
-export const averageOf = (position: HeldPosition): number => priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0;
+export const averageOf = (position: PositionWithMetadata): number => priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0;
 /** The other outcome of a market of two. */
-export function oppositeOf({ about }: HeldPosition): { readonly outcome: string; readonly asset: string } | null {
-  if (about.outcomeIndex === null || about.tokenIds.length !== 2) return null;
-  const other = 1 - about.outcomeIndex;
-  return { outcome: about.outcomes[other] ?? '', asset: about.tokenIds[other] ?? '' };
+export function oppositeOutcomeOf({
+  metadata,
+}: PositionWithMetadata): { readonly outcome: string; readonly asset: string } | null {
+  if (metadata.outcomeIndex === null || metadata.tokenIds.length !== 2) return null;
+  const other = 1 - metadata.outcomeIndex;
+  return { outcome: metadata.outcomes[other] ?? '', asset: metadata.tokenIds[other] ?? '' };
 }
 
 /** Fields of a position that the /v2 lists of positions have in common. */
@@ -27,7 +29,7 @@ export const positionFields = {
   unrealized_pnl: z.number().meta({ description: 'At the price of now, or at what a resolved market pays.' }),
   current_price: z.number().nullable().describe(`${priceDocs.now} null where nothing is held, or there is none.`),
   price_source: priceSource,
-  price_updated_at: moment,
+  price_updated_at: nullableTimestamp,
   market_status: z.enum(marketStatuses),
   total_bought: z.number().meta({ description: 'Shares.' }),
   market: text,
@@ -35,28 +37,28 @@ export const positionFields = {
   outcome: text,
   image: text,
   condition_id: text,
-  last_trade_at: moment,
+  last_trade_at: nullableTimestamp,
   closed_at: z.int().nullable().meta({ description: 'Last redemption of the condition, Unix seconds.' }),
-  resolved_at: moment,
+  resolved_at: nullableTimestamp,
 };
 
-export const positionFieldsOf = (position: HeldPosition) => ({
+export const positionFieldsOf = (position: PositionWithMetadata) => ({
   token_id: position.tokenId,
   size: moneyToNumber(position.size),
   avg_price: averageOf(position),
   realized_pnl: moneyToNumber(position.realizedPnl),
   unrealized_pnl: moneyToNumber(position.unrealizedPnl),
   current_price: position.size === 0n || position.price.usd === null ? null : moneyToNumber(position.price.usd),
-  price_source: position.size === 0n ? null : sourceOf(position.price),
+  price_source: position.size === 0n ? null : priceSourceOf(position.price),
   price_updated_at: position.size === 0n ? null : position.price.updatedAtS,
   market_status: marketStatusOf(position),
   total_bought: moneyToNumber(position.totalBought),
-  market: position.about.market,
-  event_slug: position.about.eventSlug,
-  outcome: position.about.outcome,
-  image: position.about.image,
-  condition_id: position.about.conditionId,
+  market: position.metadata.market,
+  event_slug: position.metadata.eventSlug,
+  outcome: position.metadata.outcome,
+  image: position.metadata.image,
+  condition_id: position.metadata.conditionId,
   last_trade_at: position.lastTradeAtS,
   closed_at: position.lastRedeemedAtS,
-  resolved_at: position.about.resolvedAtS,
+  resolved_at: position.metadata.resolvedAtS,
 });

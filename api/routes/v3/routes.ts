@@ -1,10 +1,10 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
-import { createLargestReader } from '../../leaderboards/largest.js';
+import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import { createLeaderboardReader } from '../../leaderboards/reader.js';
-import { createTurns } from '../../limits/turns.js';
+import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
 import { createComboReader } from '../../positions/combos.js';
-import type { Reads } from '../../reads.js';
+import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { createBuilderRoutes } from './global/builders.js';
 import { createGlobalComboRoutes } from './global/combos.js';
@@ -23,48 +23,48 @@ import { createTradesRoutes } from './trades/trades.js';
 import { createWalletEventRoutes } from './wallets/events.js';
 import { createWalletMoneyRoutes } from './wallets/money.js';
 import { BUSY, createWalletPnlRoutes } from './wallets/pnl.js';
-import { createWalletProfitRoutes } from './wallets/profits.js';
+import { createWalletPnlSummaryRoutes } from './wallets/pnl-summary.js';
 
 export interface V3Deps {
   readonly tables: Tables;
   readonly cache: TtlCache;
-  readonly reads: Reads;
+  readonly readers: Readers;
 }
 
 /** Every /v3 endpoint over the tables. */
 export function createV3Routes(deps: V3Deps): readonly Route[] {
-  const { fills, titlesOf, walletEvents, conditionsOf } = deps.reads;
-  const { pnl } = deps.reads;
-  const turns = createTurns({
+  const { fills, titlesOf, walletEvents, conditionsOf } = deps.readers;
+  const { pnl } = deps.readers;
+  const concurrencyLimiter = createConcurrencyLimiter({
     perAccount: 2,
     total: 16,
-    waitMs: 750,
+    maxWaitMs: 750,
     message: BUSY,
     accountScope: 'v3_pnl_account_concurrency',
     totalScope: 'v3_pnl_global_concurrency',
-    nowMs: deps.reads.nowMs,
+    nowMs: deps.readers.nowMs,
   });
-  const views = createMarketViews({ ...deps, ...deps.reads });
+  const views = createMarketViews({ ...deps, ...deps.readers });
   return [
     ...createTradesRoutes({ fills, titlesOf, combos: createComboTrades({ fills }) }),
     createComboTradesRoute({ fills }),
     ...createWalletEventRoutes({ walletEvents, conditionsOf }),
     ...createWalletMoneyRoutes({ fills, titlesOf, walletEvents }),
-    ...createWalletProfitRoutes({ pnl }),
-    ...createWalletPnlRoutes({ pnl, fills, turns }),
-    createWalletPositionsRoute(deps.reads),
-    ...createComboPositionRoutes(deps.reads),
-    ...createHolderRoutes({ ...deps, ...deps.reads }),
-    createPositionsRoute({ ...deps, ...deps.reads, largest: createLargestReader(deps) }),
+    ...createWalletPnlSummaryRoutes({ pnl }),
+    ...createWalletPnlRoutes({ pnl, fills, concurrencyLimiter }),
+    createWalletPositionsRoute(deps.readers),
+    ...createComboPositionRoutes(deps.readers),
+    ...createHolderRoutes({ ...deps, ...deps.readers }),
+    createPositionsRoute({ ...deps, ...deps.readers, largest: createLargestPositionsReader(deps) }),
     ...createLeaderboardRoutes({
-      ...deps.reads,
+      ...deps.readers,
       leaderboards: createLeaderboardReader({ ...deps, pnl }),
     }),
-    ...createMarketRoutes({ ...deps, ...deps.reads, views }),
-    ...createTagRoutes({ ...deps, ...deps.reads, views }),
-    ...createCandleRoutes({ ...deps, ...deps.reads }),
-    ...createBuilderRoutes({ ...deps, ...deps.reads }),
-    ...createGlobalComboRoutes({ ...deps.reads, combos: createComboReader({ ...deps, ...deps.reads }) }),
-    createResolutionsRoute({ ...deps, ...deps.reads }),
+    ...createMarketRoutes({ ...deps, ...deps.readers, views }),
+    ...createTagRoutes({ ...deps, ...deps.readers, views }),
+    ...createCandleRoutes({ ...deps, ...deps.readers }),
+    ...createBuilderRoutes({ ...deps, ...deps.readers }),
+    ...createGlobalComboRoutes({ ...deps.readers, combos: createComboReader({ ...deps, ...deps.readers }) }),
+    createResolutionsRoute({ ...deps, ...deps.readers }),
   ];
 }

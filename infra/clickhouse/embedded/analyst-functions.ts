@@ -13,7 +13,7 @@ export interface AnalystFunctions {
 }
 
 /** Categories of `system.functions` whose functions compute from their arguments alone. Functions of new categories are not allowed. */
-const CATEGORIES = new Set([
+const ALLOWED_CATEGORIES = new Set([
   ...['Aggregate Functions', 'Arithmetic', 'Arrays', 'Bit', 'Bitmap', 'Comparison', 'Conditional', 'Dates and Times'],
   ...['Distance', 'Encoding', 'Encryption', 'Financial', 'Geo', 'Geo Polygon', 'Hash', 'IP Address', 'JSON', 'Logical'],
   ...['Map', 'Mathematical', 'Null', 'NumericIndexedVector', 'QBit', 'Random Number', 'Rounding', 'String'],
@@ -21,7 +21,7 @@ const CATEGORIES = new Set([
   ...['Type Conversion', 'URL', 'UUID'],
 ]);
 /** Harmless functions of the category `Other`, and what the parser writes for operators. */
-const NAMES = [
+const ALLOWED_NAMES = [
   ...['bar', 'blockNumber', 'blockSize', 'byteSize', 'countDigits', 'currentDatabase', 'currentSchemas', 'currentUser'],
   ...['defaultValueOfArgumentType', 'defaultValueOfTypeName', 'dumpColumnStructure', 'finalizeAggregation', 'timezone'],
   ...['formatQuery', 'formatQueryOrNull', 'formatQuerySingleLine', 'formatQuerySingleLineOrNull', 'getSetting'],
@@ -66,22 +66,22 @@ interface FunctionRow {
 /** Reads the engine's functions and sorts them. A name that stands for an allowed and for another function is not allowed. */
 export async function readAnalystFunctions(engine: Engine): Promise<AnalystFunctions> {
   const lines = (text: string) => text.trimEnd().split('\n');
-  const rows = lines(await engine.text('SELECT name, alias_to, categories FROM system.functions', 'JSONEachRow')).map(
-    (line) => JSON.parse(line) as FunctionRow,
-  );
+  const rows = lines(
+    await engine.queryText('SELECT name, alias_to, categories FROM system.functions', 'JSONEachRow'),
+  ).map((line) => JSON.parse(line) as FunctionRow);
   const combinators = lines(
-    await engine.text('SELECT name FROM system.aggregate_function_combinators ORDER BY length(name) DESC'),
+    await engine.queryText('SELECT name FROM system.aggregate_function_combinators ORDER BY length(name) DESC'),
   );
-  return { ...sortFunctions(rows), tables: TABLE_FUNCTIONS, combinators };
+  return { ...classifyFunctions(rows), tables: TABLE_FUNCTIONS, combinators };
 }
 
-export function sortFunctions(rows: readonly FunctionRow[]): Pick<AnalystFunctions, 'allowed' | 'forbidden'> {
-  const named = new Set(NAMES.map((name) => name.toLowerCase()));
+export function classifyFunctions(rows: readonly FunctionRow[]): Pick<AnalystFunctions, 'allowed' | 'forbidden'> {
+  const named = new Set(ALLOWED_NAMES.map((name) => name.toLowerCase()));
   const categoryOf = new Map(rows.map((row) => [row.name, row.categories]));
   const isAllowed = ({ name, alias_to, categories }: FunctionRow) =>
     named.has(name.toLowerCase()) ||
     named.has(alias_to.toLowerCase()) ||
-    CATEGORIES.has(alias_to === '' ? categories : (categoryOf.get(alias_to) ?? ''));
+    ALLOWED_CATEGORIES.has(alias_to === '' ? categories : (categoryOf.get(alias_to) ?? ''));
   const forbidden = new Set(rows.filter((row) => !isAllowed(row)).map((row) => row.name.toLowerCase()));
   const candidates = [...named, ...rows.filter(isAllowed).map((row) => row.name)];
   const allowed = new Set(candidates.map((name) => name.toLowerCase()).filter((name) => !forbidden.has(name)));

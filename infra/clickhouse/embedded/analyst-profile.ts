@@ -20,10 +20,10 @@ const TEMPORARY_BYTES = 2_000_000_000;
 const QUERY_BYTES = 256 * 1024;
 
 /** Settings a client may send as they are: the shape of the output, and the meaning of SQL. None reaches files or the network. */
-const FREE_SETTING =
+const UNRESTRICTED_SETTING =
   /^(output_format_(json|csv|tsv|pretty|arrow|parquet|orc|avro|msgpack|markdown|sql_insert|values|bson|binary|native|decimal|float|trim|always|write|compression|enable)_?[a-z0-9_]*|format_(csv|tsv|custom|json)_[a-z0-9_]+|date_time_(output|input)_format|interval_output_format|extremes|session_timezone|join_use_nulls|group_by_use_nulls|aggregate_functions_null_for_empty|transform_null_in|union_default_mode|prefer_column_name_to_alias|cast_keep_nullable|limit|offset|log_comment|send_progress_in_http_headers|http_headers_progress_interval_ms|http_response_buffer_size|http_write_exception_in_output_format|http_make_head_request|cancel_http_readonly_queries_on_client_close|input_format_[a-z0-9_]+)$/;
 const FORBIDDEN_SETTING = /schema|registry|infile|url|path|import|subject|errors/;
-const CHOICES: ReadonlyMap<string, readonly string[]> = new Map([
+const ALLOWED_VALUES: ReadonlyMap<string, readonly string[]> = new Map([
   ['result_overflow_mode', ['throw', 'break']],
   ['timeout_overflow_mode', ['throw']],
   ['readonly', ['1', '2']],
@@ -53,15 +53,17 @@ export function checkAnalystSettings(settings: Readonly<Record<string, string>>,
       const number = value.trim() === '' ? Number.NaN : Number(value);
       if (number > 0 && number <= bound) continue;
       const allowed = bound === Number.MAX_SAFE_INTEGER ? 'above 0' : `above 0 and at most ${bound}`;
-      throw constraint(`Setting ${name} = ${value} is not allowed for user analyst: it may only be ${allowed}.`);
+      throw constraintViolation(
+        `Setting ${name} = ${value} is not allowed for user analyst: it may only be ${allowed}.`,
+      );
     }
-    if (CHOICES.get(name)?.includes(value) === true) continue;
-    if (FREE_SETTING.test(name) && !FORBIDDEN_SETTING.test(name)) continue;
+    if (ALLOWED_VALUES.get(name)?.includes(value) === true) continue;
+    if (UNRESTRICTED_SETTING.test(name) && !FORBIDDEN_SETTING.test(name)) continue;
     throw new ServerException(164, 'READONLY', `Cannot modify '${name}' setting in readonly mode (user analyst).`);
   }
 }
 
-function constraint(text: string): ServerException {
+function constraintViolation(text: string): ServerException {
   return new ServerException(452, 'SETTING_CONSTRAINT_VIOLATION', text);
 }
 
@@ -99,7 +101,7 @@ export function analystSettings(database: string, limits: AnalystLimits): Readon
 }
 
 /** An analyst's error with the limit that it met and what helps. */
-export function explainLimit(error: ServerException, limits: AnalystLimits): ServerException {
+export function addLimitHint(error: ServerException, limits: AnalystLimits): ServerException {
   const hints: Readonly<Record<number, string>> = {
     159: `Limit of user analyst: max_execution_time = ${limits.executionS} s (ANALYST_TIMEOUT_S). Read less: filter by wallet, token or time.`,
     241: `Limit of user analyst: max_memory_usage = ${limits.memoryBytes} bytes (ANALYST_MEMORY_MB). Group or sort fewer rows, or add a filter.`,

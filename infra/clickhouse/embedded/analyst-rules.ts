@@ -36,7 +36,7 @@ const PLAIN_NODES = new Set([
 const EXPLAINS = new Set(['', ' AST', ' SYNTAX', ' QUERY TREE', ' PIPELINE', ' ESTIMATE', ' PLAN']);
 const OBJECT_QUERIES = new Set(['ExistsTableQuery', 'ExistsViewQuery', 'ShowCreateTableQuery', 'ShowCreateViewQuery']);
 
-export function notReading(): ServerException {
+export function notReadOnly(): ServerException {
   const text = 'Cannot execute query in readonly mode: user analyst may SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS.';
   return new ServerException(164, 'READONLY', text);
 }
@@ -45,7 +45,7 @@ export function accessDenied(text: string): ServerException {
   return new ServerException(497, 'ACCESS_DENIED', `analyst: Not enough privileges. ${text}`);
 }
 
-interface Node {
+interface AstNode {
   readonly depth: number;
   readonly kind: string;
   readonly rest: string;
@@ -56,25 +56,25 @@ interface Node {
  * one. Only known kinds of nodes pass. The caller guarantees that no name in the statement contains a line break. Throws code 497.
  */
 export function checkSyntaxTree(tree: string, rules: AnalystRules): void {
-  const nodes = tree.trimEnd().split('\n').map(readNode);
+  const nodes = tree.trimEnd().split('\n').map(parseNode);
   nodes.forEach((node, index) => {
     checkNode(node, nodes, index, rules);
   });
 }
 
-function readNode(line: string): Node {
+function parseNode(line: string): AstNode {
   const match = /^( *)([A-Za-z:]+)(.*)$/.exec(line);
   if (match === null) throw accessDenied('The statement cannot be checked.');
   return { depth: match[1]!.length, kind: match[2]!, rest: match[3]! };
 }
 
-const CHECKS: ReadonlyMap<string, (node: Node, rules: AnalystRules) => void> = new Map([
+const CHECKS: ReadonlyMap<string, (node: AstNode, rules: AnalystRules) => void> = new Map([
   ['Function', checkFunction],
   ['TableIdentifier', (node, rules) => checkTable(nameOf(node), rules)],
   ['Identifier', (node, rules) => checkIdentifier(nameOf(node), rules)],
 ]);
 
-function checkNode(node: Node, nodes: readonly Node[], index: number, rules: AnalystRules): void {
+function checkNode(node: AstNode, nodes: readonly AstNode[], index: number, rules: AnalystRules): void {
   const { kind } = node;
   if (PLAIN_NODES.has(kind) || kind === 'ColumnsReplaceTransformer::Replacement') return;
   if (kind === 'Function' && parentOf(node, nodes, index)?.kind === 'TableExpression') {
@@ -107,26 +107,26 @@ function checkNode(node: Node, nodes: readonly Node[], index: number, rules: Ana
 }
 
 /** `Identifier a.b (alias c)` -> `a.b`. */
-function nameOf({ rest }: Node): string {
+function nameOf({ rest }: AstNode): string {
   return rest.replace(/ \((?:alias .*|children \d+)\)$/, '').trimStart();
 }
 
-function parentOf(node: Node, nodes: readonly Node[], index: number): Node | undefined {
+function parentOf(node: AstNode, nodes: readonly AstNode[], index: number): AstNode | undefined {
   return nodes.slice(0, index).findLast((other) => other.depth < node.depth);
 }
 
-function functionOf(node: Node): string | undefined {
+function functionOf(node: AstNode): string | undefined {
   return /^ ([A-Za-z_][A-Za-z0-9_]*)(?: \(|$)/.exec(node.rest)?.[1];
 }
 
-function checkTableFunction(node: Node, rules: AnalystRules): void {
+function checkTableFunction(node: AstNode, rules: AnalystRules): void {
   const name = functionOf(node);
   if (name !== undefined && rules.tableFunctions.has(name.toLowerCase())) return;
   const available = [...rules.tableFunctions].join(', ');
   throw accessDenied(`Table function '${nameOf(node)}' is not available. Available are: ${available}.`);
 }
 
-function checkFunction(node: Node, rules: AnalystRules): void {
+function checkFunction(node: AstNode, rules: AnalystRules): void {
   const name = functionOf(node);
   if (name === undefined) throw accessDenied(`Function '${nameOf(node)}' is not available.`);
   if (!isAllowedFunction(name, rules)) throw accessDenied(`Function '${name}' is not available.`);

@@ -10,21 +10,21 @@ let ch: TestClickHouse;
 beforeAll(async () => {
   ch = await startTestClickHouse({
     owners: [owner],
-    analyst: { password: 'for analysts', database: 'market', slots: 2, limits },
+    analyst: { password: 'for analysts', database: 'market', concurrency: 2, limits },
   });
 }, 60_000);
 afterAll(() => ch.stop());
 
-interface Answer {
+interface QueryResponse {
   readonly status: number;
   readonly code: string | null;
   readonly text: string;
 }
-async function ask(
+async function sendQuery(
   query: string,
   params: Record<string, string> = {},
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<QueryResponse> {
   const url = `${ch.url}/?${new URLSearchParams(params)}`;
   const response = await fetch(url, { method: 'POST', body: query, headers });
   return {
@@ -39,7 +39,7 @@ const HEAVY = 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number
 const heavyCount = async () =>
   Number(
     (
-      await ask(
+      await sendQuery(
         "SELECT count() FROM system.processes WHERE query LIKE '%numbers(1000000000000)%' AND query NOT LIKE '%processes%'",
         {},
         asOwner,
@@ -47,7 +47,7 @@ const heavyCount = async () =>
     ).text,
   );
 /** A request on a connection of its own, which the test may cut. */
-function start(query: string): ClientRequest {
+function startRequest(query: string): ClientRequest {
   const sent = request(ch.url, { method: 'POST', agent: false });
   sent.on('error', () => undefined);
   sent.end(query);
@@ -63,7 +63,7 @@ describe('accounts', () => {
       { user: 'analyst', password: 'for analysts' },
     ];
     for (const params of accepted) {
-      expect([params, (await ask('SELECT currentDatabase()', params)).text]).toEqual([params, 'market\n']);
+      expect([params, (await sendQuery('SELECT currentDatabase()', params)).text]).toEqual([params, 'market\n']);
     }
     const rejected: readonly Record<string, string>[] = [
       { user: 'analyst', password: 'x' },
@@ -72,16 +72,17 @@ describe('accounts', () => {
       { user: 'owner' },
     ];
     for (const params of rejected) {
-      const { status, code } = await ask('SELECT 1', params);
+      const { status, code } = await sendQuery('SELECT 1', params);
       expect([params, status, code]).toEqual([params, 403, '516']);
     }
   });
 
   test('an analyst behind a proxy needs the password', async () => {
     for (const header of ['x-forwarded-for', 'forwarded']) {
-      expect((await ask('SELECT 1', {}, { [header]: 'for=192.0.2.1' })).code).toBe('516');
+      expect((await sendQuery('SELECT 1', {}, { [header]: 'for=192.0.2.1' })).code).toBe('516');
       expect(
-        (await ask('SELECT 1', { user: 'analyst', password: 'for analysts' }, { [header]: 'for=192.0.2.1' })).text,
+        (await sendQuery('SELECT 1', { user: 'analyst', password: 'for analysts' }, { [header]: 'for=192.0.2.1' }))
+          .text,
       ).toBe('1\n');
     }
   });
@@ -105,21 +106,21 @@ describe('limits', () => {
       /max_result_rows = 1000000 \(ANALYST_RESULT_ROWS\)/,
     ],
   ])('a statement over the limit of %s gets an error that names it', async (_limit, query, status, code, text) => {
-    const answer = await ask(query);
+    const answer = await sendQuery(query);
     expect([answer.status, answer.code]).toEqual([status, code]);
     expect(answer.text).toMatch(text);
   });
 
   test('a result of as many rows as allowed is whole', async () => {
-    const { status, text } = await ask('SELECT number FROM numbers(1000000)');
+    const { status, text } = await sendQuery('SELECT number FROM numbers(1000000)');
     expect(status).toBe(200);
     expect(text.length).toBe(6_888_890);
     expect(text.endsWith('\n999999\n')).toBe(true);
   });
 
   test('a limit may be lowered, and result_overflow_mode = break cuts the result', async () => {
-    expect((await ask('SELECT number FROM numbers(100000)', { max_result_rows: '1000' })).code).toBe('396');
-    const cut = await ask('SELECT number FROM numbers(1000000) SETTINGS max_block_size = 500', {
+    expect((await sendQuery('SELECT number FROM numbers(100000)', { max_result_rows: '1000' })).code).toBe('396');
+    const cut = await sendQuery('SELECT number FROM numbers(1000000) SETTINGS max_block_size = 500', {
       max_result_rows: '1000',
       result_overflow_mode: 'break',
     });
@@ -127,30 +128,30 @@ describe('limits', () => {
   });
 
   test('a limit that is lowered in one statement is not lowered in the next', async () => {
-    expect((await ask('SELECT number FROM numbers(2000) SETTINGS max_result_rows = 1000')).code).toBe('396');
-    expect((await ask('SELECT count() FROM (SELECT number FROM numbers(2000))')).text).toBe('2000\n');
-    expect((await ask('SELECT number FROM numbers(2000)')).status).toBe(200);
+    expect((await sendQuery('SELECT number FROM numbers(2000) SETTINGS max_result_rows = 1000')).code).toBe('396');
+    expect((await sendQuery('SELECT count() FROM (SELECT number FROM numbers(2000))')).text).toBe('2000\n');
+    expect((await sendQuery('SELECT number FROM numbers(2000)')).status).toBe(200);
   });
 });
 
 describe('slots', () => {
   test('two statements of analysts run at once, and the owner is not kept waiting', async () => {
-    const sent = Array.from({ length: 6 }, () => start(HEAVY));
+    const sent = Array.from({ length: 6 }, () => startRequest(HEAVY));
     await expect.poll(heavyCount).toBe(2);
-    expect((await ask('SELECT 1', {}, asOwner)).text).toBe('1\n');
+    expect((await sendQuery('SELECT 1', {}, asOwner)).text).toBe('1\n');
     for (const one of sent) one.destroy();
     await expect.poll(heavyCount, { timeout: 5000 }).toBe(0);
   });
 
   test('a statement ends in the engine when its client hangs up', async () => {
-    const sent = start(HEAVY);
+    const sent = startRequest(HEAVY);
     await expect.poll(heavyCount).toBe(1);
     sent.destroy();
     await expect.poll(heavyCount, { timeout: 1500, interval: 20 }).toBe(0);
   });
 
   test('statements over the number that may wait are rejected', async () => {
-    const sent = Array.from({ length: 60 }, () => start(HEAVY));
+    const sent = Array.from({ length: 60 }, () => startRequest(HEAVY));
     const codes = await Promise.all(
       sent.map(async (one) => {
         const [response] = await Promise.race([
@@ -163,19 +164,19 @@ describe('slots', () => {
     for (const one of sent) one.destroy();
     expect(codes.filter((code) => code === '202')).toHaveLength(8);
     await expect.poll(heavyCount, { timeout: 5000 }).toBe(0);
-    expect((await ask('SELECT 1')).text).toBe('1\n');
+    expect((await sendQuery('SELECT 1')).text).toBe('1\n');
   });
 
   test('clients that do not read their results keep no slot', async () => {
     const sockets = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const one = start('SELECT number, repeat(toString(number), 10) FROM numbers(500000)');
+        const one = startRequest('SELECT number, repeat(toString(number), 10) FROM numbers(500000)');
         const [response] = await once(one, 'response');
         response.pause();
         return one;
       }),
     );
-    expect((await ask('SELECT 1')).text).toBe('1\n');
+    expect((await sendQuery('SELECT 1')).text).toBe('1\n');
     for (const one of sockets) one.destroy();
   });
 });
@@ -212,12 +213,12 @@ describe('requests', () => {
   });
 
   test('64-bit integers are strings in JSON unless the client asks for numbers', async () => {
-    expect((await ask("SELECT toUInt256('87090000000000000001') AS id FORMAT JSONEachRow")).text).toBe(
+    expect((await sendQuery("SELECT toUInt256('87090000000000000001') AS id FORMAT JSONEachRow")).text).toBe(
       '{"id":"87090000000000000001"}\n',
     );
     expect(
       (
-        await ask('SELECT 7 AS id, toUInt64(7) AS n FORMAT JSONEachRow', {
+        await sendQuery('SELECT 7 AS id, toUInt64(7) AS n FORMAT JSONEachRow', {
           output_format_json_quote_64bit_integers: '0',
         })
       ).text,
@@ -225,11 +226,11 @@ describe('requests', () => {
   });
 
   test('the same query id of two users is no conflict', async () => {
-    const sent = start(HEAVY);
+    const sent = startRequest(HEAVY);
     await expect.poll(heavyCount).toBe(1);
     const [mine, theirs] = await Promise.all([
-      ask('SELECT 1', { query_id: 'same' }, asOwner),
-      ask('SELECT 1', { query_id: 'same' }),
+      sendQuery('SELECT 1', { query_id: 'same' }, asOwner),
+      sendQuery('SELECT 1', { query_id: 'same' }),
     ]);
     expect([mine.text, theirs.text]).toEqual(['1\n', '1\n']);
     sent.destroy();

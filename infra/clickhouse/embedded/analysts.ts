@@ -1,11 +1,11 @@
 import type { Metrics } from '../../telemetry/metrics.js';
 import { readAnalystFunctions } from './analyst-functions.js';
-import { createAnalystGate } from './analyst-gate.js';
-import { type AnalystLimits, analystSettings, checkAnalystSettings, explainLimit } from './analyst-profile.js';
+import { type AnalystLimits, addLimitHint, analystSettings, checkAnalystSettings } from './analyst-profile.js';
+import { createAnalystStatementValidator } from './analyst-statement-validator.js';
 import type { Engine } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
+import { createQueryPermits, type QueryPermit } from './query-permits.js';
 import type { QueryRequest } from './request.js';
-import { createSlots, type Slot } from './slots.js';
 import { quoteIdentifier } from './sql-text.js';
 import type { Statement } from './statement.js';
 
@@ -15,7 +15,7 @@ export interface AnalystOptions {
   /** The one database they read. It is created when it is missing. */
   readonly database: string;
   /** Statements of analysts that run at once, beside the product's own. */
-  readonly slots: number;
+  readonly concurrency: number;
   readonly limits: AnalystLimits;
 }
 
@@ -23,21 +23,21 @@ export interface AnalystOptions {
 export interface Analysts {
   readonly settings: Readonly<Record<string, string>>;
   /** Longest time of one statement in the engine, with its wait for the product's own queries. */
-  readonly engineMs: number;
+  readonly engineTimeoutMs: number;
   /** Longest time a client may take to read one result. */
-  readonly sendMs: number;
+  readonly sendTimeoutMs: number;
   readonly limits: AnalystLimits;
   /** A place to run a statement. Rejects with code 202 when too many run, wait, or send their results. */
-  acquire(signal: AbortSignal): Promise<Slot>;
+  acquire(signal: AbortSignal): Promise<QueryPermit>;
   /** The request and statement as they may run. Throws what the gate throws. */
-  admit(
+  validate(
     request: QueryRequest,
     statement: Statement,
   ): Promise<{ readonly request: QueryRequest; readonly statement: Statement }>;
   /** Counts a result on its way to the client until the function returned is called. */
-  sending(): () => void;
+  trackSending(): () => void;
   /** The error with the limit that it met. */
-  explain(error: unknown): ServerException;
+  explainError(error: unknown): ServerException;
   idle(): Promise<void>;
 }
 
@@ -45,9 +45,9 @@ const MAX_WAITING = 50;
 const MAX_WAIT_MS = 30_000;
 /** Results that wait in files for slow clients. */
 const MAX_SENDING = 10;
-const SEND_MS = 600_000;
+const SEND_TIMEOUT_MS = 600_000;
 /** The engine looks at its time limit between blocks only; what overruns it by this much is killed. */
-const OVERRUN_MS = 5_000;
+const KILL_GRACE_MS = 5_000;
 
 export async function createAnalysts(deps: {
   engine: Engine;
@@ -56,10 +56,15 @@ export async function createAnalysts(deps: {
 }): Promise<Analysts> {
   const { engine, options, metrics } = deps;
   const { database, limits } = options;
-  await engine.text(`CREATE DATABASE IF NOT EXISTS ${quoteIdentifier(database)}`);
-  const gate = createAnalystGate({ engine, functions: await readAnalystFunctions(engine), database, limits });
-  const slots = createSlots({
-    capacity: options.slots,
+  await engine.queryText(`CREATE DATABASE IF NOT EXISTS ${quoteIdentifier(database)}`);
+  const gate = createAnalystStatementValidator({
+    engine,
+    functions: await readAnalystFunctions(engine),
+    database,
+    limits,
+  });
+  const slots = createQueryPermits({
+    capacity: options.concurrency,
     maxWaiting: MAX_WAITING,
     maxWaitMs: MAX_WAIT_MS,
     hint: ' These are the limits of user analyst (ANALYST_QUERIES).',
@@ -77,7 +82,7 @@ export async function createAnalysts(deps: {
     waiting.set(slots.waiting);
   };
 
-  async function acquire(signal: AbortSignal): Promise<Slot> {
+  async function acquire(signal: AbortSignal): Promise<QueryPermit> {
     if (sendingCount >= MAX_SENDING) {
       const text = `Too many simultaneous queries. ${MAX_SENDING} results of user analyst are still being sent to their clients.`;
       throw new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text);
@@ -95,10 +100,10 @@ export async function createAnalysts(deps: {
     };
   }
 
-  async function admit(request: QueryRequest, statement: Statement) {
+  async function validate(request: QueryRequest, statement: Statement) {
     try {
       checkAnalystSettings(request.settings, limits);
-      const admitted = await gate.admit(request, statement);
+      const admitted = await gate.validate(request, statement);
       const settings = { ...request.settings, ...admitted.settings };
       // From a file, a slow client does not keep the engine, and an error has its status.
       return { request: { ...request, settings, waitEndOfQuery: true }, statement: admitted.statement };
@@ -110,18 +115,18 @@ export async function createAnalysts(deps: {
 
   return {
     settings: analystSettings(database, limits),
-    engineMs: limits.executionS * 1000 + OVERRUN_MS,
-    sendMs: SEND_MS,
+    engineTimeoutMs: limits.executionS * 1000 + KILL_GRACE_MS,
+    sendTimeoutMs: SEND_TIMEOUT_MS,
     limits,
     acquire,
-    admit,
-    sending: () => {
+    validate,
+    trackSending: () => {
       sendingCount += 1;
       return () => {
         sendingCount -= 1;
       };
     },
-    explain: (error) => explainLimit(parseEngineError(error), limits),
+    explainError: (error) => addLimitHint(parseEngineError(error), limits),
     idle: () => slots.idle(),
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RetryableError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { isAlive } from '../alive.js';
+import { isProcessAlive } from '../process-alive.js';
 import { loadNative, type NativeConnection, type NativeEngine, type NativeResult } from './native.js';
 import { setClause } from './sql-text.js';
 
@@ -23,7 +23,7 @@ export interface Engine {
   session(): Promise<EngineSession>;
   /** Asks the engine to stop whatever runs on the session; the query then fails with code 394. */
   kill(session: EngineSession): Promise<void>;
-  text(sql: string, format?: string): Promise<string>;
+  queryText(sql: string, format?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface EngineOptions {
 }
 
 /** Sessions kept ready, so that a request does not wait for its SET. */
-const WARM_SESSIONS = 4;
+const PREOPENED_SESSIONS = 4;
 
 /**
  * Opens chDB on a directory; one process at a time may. Settings that make the embedded engine answer like a server
@@ -72,13 +72,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     '--background_pool_size=2',
   ];
   // Held until close: the engine shuts down when the last connection does.
-  const anchor = connect(native, directory, connectionArgs);
+  const anchor = openNativeConnection(native, directory, connectionArgs);
   let counter = 0;
   let closed = false;
 
   async function open(): Promise<EngineSession> {
     counter += 1;
-    const session = wrap(native, native.CreateConnection(directory), `#${process.pid}-${counter}`);
+    const session = createEngineSession(native, native.CreateConnection(directory), `#${process.pid}-${counter}`);
     try {
       await session.run(setClause({ ...baseSettings, log_comment: session.label }));
     } catch (error) {
@@ -90,7 +90,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
   const warm: Promise<EngineSession>[] = [];
   const refill = () => {
-    while (!closed && warm.length < WARM_SESSIONS) {
+    while (!closed && warm.length < PREOPENED_SESSIONS) {
       const next = open();
       next.catch((error) => logger.error({ err: error }, 'cannot open an engine session'));
       warm.push(next);
@@ -101,7 +101,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     setImmediate(refill);
     return ready === undefined ? open() : ready.catch(() => open());
   }
-  async function text(sql: string, format = 'TabSeparated'): Promise<string> {
+  async function queryText(sql: string, format = 'TabSeparated'): Promise<string> {
     const session = await take();
     try {
       return Buffer.from((await session.run(sql, format)).bytes).toString('utf8');
@@ -110,9 +110,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   }
 
-  const version = (await text('SELECT version()')).trim();
+  const version = (await queryText('SELECT version()')).trim();
   const types = (
-    await text("SELECT name, content_type FROM system.formats WHERE is_output AND content_type != ''")
+    await queryText("SELECT name, content_type FROM system.formats WHERE is_output AND content_type != ''")
   ).trimEnd();
   const contentTypes = new Map(types.split('\n').map((line) => line.split('\t') as [string, string]));
 
@@ -120,9 +120,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     version,
     contentTypes,
     session: take,
-    text,
+    queryText,
     kill: async (session) => {
-      await text(`KILL QUERY WHERE endsWith(Settings['log_comment'], '${session.label}') ASYNC`);
+      await queryText(`KILL QUERY WHERE endsWith(Settings['log_comment'], '${session.label}') ASYNC`);
     },
     close: async () => {
       closed = true;
@@ -133,20 +133,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** RetryableError while another process has the directory, which may be the one this one replaces; and when it cannot be opened: a full disk or too little memory may pass. */
-function connect(native: NativeEngine, directory: string, args: readonly string[]): NativeConnection {
+function openNativeConnection(native: NativeEngine, directory: string, args: readonly string[]): NativeConnection {
   try {
     return native.CreateConnection(directory, args);
   } catch (error) {
     const status = join(directory, 'status');
     const pid = existsSync(status) ? Number(/^PID: (\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]) : 0;
-    if (pid > 0 && pid !== process.pid && isAlive(pid)) {
+    if (pid > 0 && pid !== process.pid && isProcessAlive(pid)) {
       throw new RetryableError(`${directory} is in use by process ${pid}.`, { cause: error });
     }
     throw new RetryableError(`The engine cannot open ${directory}; it says why on standard error.`, { cause: error });
   }
 }
 
-function wrap(native: NativeEngine, connection: NativeConnection, label: string): EngineSession {
+function createEngineSession(native: NativeEngine, connection: NativeConnection, label: string): EngineSession {
   let busy = 0;
   let open = true;
   return {

@@ -11,7 +11,7 @@ export class ServerException extends Error {
 }
 
 const ENGINE_ERROR = /^\s*Code: (\d+)\. DB::\w*Exception: ([\s\S]*)$/;
-const ERROR_TAIL = /\s*\(([A-Z0-9_]+)\)(?:\s*\(version [\d.]+(?: \([^)]*\))?\))?\.?\s*$/;
+const ERROR_SUFFIX = /\s*\(([A-Z0-9_]+)\)(?:\s*\(version [\d.]+(?: \([^)]*\))?\))?\.?\s*$/;
 
 /**
  * Reads the engine's message, unwraps the copy of itself that an INSERT from a file adds, and hides the text this server put into
@@ -30,7 +30,7 @@ export function parseEngineError(error: unknown, hide: readonly string[] = []): 
   for (let match = ENGINE_ERROR.exec(text); match !== null; match = ENGINE_ERROR.exec(text)) {
     code = Number(match[1]);
     text = match[2] ?? '';
-    const tail = ERROR_TAIL.exec(text);
+    const tail = ERROR_SUFFIX.exec(text);
     if (tail !== null) {
       codeName = tail[1] ?? codeName;
       text = text.slice(0, tail.index);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { ONE_PIECE_ROWS } from '../rows.js';
-import { notReading } from './analyst-rules.js';
+import { SINGLE_CHUNK_MAX_ROWS } from '../rows.js';
+import { notReadOnly } from './analyst-rules.js';
 import type { Engine, EngineSession } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import type { NativeResult } from './native.js';
@@ -12,11 +12,11 @@ import { quoteString } from './sql-text.js';
 import { readStatement, type Statement } from './statement.js';
 
 /** Answers up to this size are held back until the query has ended, so that an error keeps its status and the summary is whole. */
-const HOLD_BYTES = 64 * 1024;
+const REPLY_BUFFER_BYTES = 64 * 1024;
 /** Default of the setting max_query_size, as in a ClickHouse server. */
 const MAX_QUERY_BYTES = 256 * 1024;
 const SYNTAX_ERROR = 62;
-const LARGEST_QUERY_BYTES = 16 * 1024 * 1024;
+const MAX_BODY_QUERY_BYTES = 16 * 1024 * 1024;
 
 export interface PreparedQuery {
   readonly statement: Statement;
@@ -34,7 +34,7 @@ export async function prepare(
   spool: Spool,
 ): Promise<PreparedQuery> {
   const isAnalyst = request.identity.role === 'analyst';
-  const largest = isAnalyst ? MAX_QUERY_BYTES : LARGEST_QUERY_BYTES;
+  const largest = isAnalyst ? MAX_QUERY_BYTES : MAX_BODY_QUERY_BYTES;
   const limit = Math.min(Number(request.settings.max_query_size) || MAX_QUERY_BYTES, largest);
   let pieces: Buffer[] = [Buffer.from(request.sql === '' ? '' : `${request.sql}\n`, 'utf8')];
   let bytes = pieces[0]!.length;
@@ -53,32 +53,32 @@ export async function prepare(
     pieces = [head];
     const statement = readStatement(head.toString('latin1', 0, limit), next.done === true && head.length <= limit);
     if (isAnalyst && statement !== undefined && statement.kind !== 'select' && statement.kind !== 'show') {
-      throw notReading();
+      throw notReadOnly();
     }
     if (statement === undefined) {
       if (head.length <= limit) continue;
       const text = `Max query size exceeded (${limit} bytes; rows of an INSERT go after FORMAT or VALUES).`;
       throw new ServerException(62, 'SYNTAX_ERROR', `Syntax error: failed at position ${limit}: ${text}`);
     }
-    if (statement.kind !== 'insert') return { statement: decoded(statement), data: undefined };
+    if (statement.kind !== 'insert') return { statement: decodeStatement(statement), data: undefined };
     const more = next.done === true ? next : await iterator.next();
     return {
-      statement: decoded(statement),
+      statement: decodeStatement(statement),
       data: await spool.write(
         head.subarray(statement.dataAt),
-        more.done === true ? undefined : resume(more.value, iterator),
+        more.done === true ? undefined : prependChunk(more.value, iterator),
       ),
     };
   }
 }
 
-async function* resume(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* prependChunk(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
 /** Statement texts come as the latin1 view of bytes. */
-function decoded(statement: Statement): Statement {
+function decodeStatement(statement: Statement): Statement {
   const text = (latin1: string): string => {
     const bytes = Buffer.from(latin1, 'latin1');
     if (!isUtf8(bytes)) throw new ServerException(36, 'BAD_ARGUMENTS', 'The text of a query must be UTF-8.');
@@ -106,7 +106,7 @@ export interface ExecuteContext {
   /** Statements that make the session this request's. */
   readonly prelude: string;
   /** Index of this query's pipe in the spool. */
-  readonly slot: number;
+  readonly pipeIndex: number;
   readonly request: QueryRequest;
   readonly reply: Reply;
   /** Called when the engine has finished, before an answer from a file is sent. */
@@ -116,69 +116,69 @@ export interface ExecuteContext {
 /** Runs one prepared query on a session that has its settings, and answers it. Throws ServerException before the answer starts. */
 export async function execute(context: ExecuteContext, query: PreparedQuery): Promise<Summary> {
   const { statement, data } = query;
-  if (statement.kind === 'insert') return insert(context, statement, data!);
-  if (statement.kind === 'select') return select(context, statement);
-  return answerWhole(context, statement);
+  if (statement.kind === 'insert') return runInsert(context, statement, data!);
+  if (statement.kind === 'select') return runSelect(context, statement);
+  return runCommandStatement(context, statement);
 }
 
 /** Runs the client's own text and answers with what the engine hands back in memory. */
-async function answerWhole(
+async function runCommandStatement(
   context: ExecuteContext,
   statement: Exclude<Statement, { kind: 'insert' }>,
 ): Promise<Summary> {
   const { session, request, reply } = context;
-  await setUp(context);
+  await runPrelude(context);
   const result = await session.run(statement.text, request.defaultFormat).catch((error) => {
     throw parseEngineError(error);
   });
   const format = (statement.kind === 'command' ? undefined : statement.format) ?? request.defaultFormat;
   const summary = summaryOf(result, statement.kind === 'command' && statement.keyword === 'INSERT');
-  start(context, format, summary);
+  startReply(context, format, summary);
   await reply.end(result.bytes);
   return summary;
 }
 
-async function setUp(context: ExecuteContext): Promise<void> {
+async function runPrelude(context: ExecuteContext): Promise<void> {
   if (context.prelude === '') return;
   await context.session.run(context.prelude).catch((error) => {
     throw parseEngineError(error);
   });
 }
 
-async function insert(
+async function runInsert(
   context: ExecuteContext,
   statement: Extract<Statement, { kind: 'insert' }>,
   data: { readonly path: string },
 ): Promise<Summary> {
   const source = ` FROM INFILE ${quoteString(data.path)} COMPRESSION 'none' `;
   const sql = `${statement.head.trimEnd()}${source}${statement.settings} FORMAT ${statement.format}`;
-  await setUp(context);
+  await runPrelude(context);
   const result = await context.session.run(sql).catch((error) => {
     throw parseEngineError(error, [source, data.path]);
   });
   const summary = summaryOf(result, true);
-  start(context, statement.format, summary);
+  startReply(context, statement.format, summary);
   await context.reply.end();
   return summary;
 }
 
-async function select(
+async function runSelect(
   context: ExecuteContext,
   statement: Extract<Statement, { kind: 'select' | 'show' }>,
 ): Promise<Summary> {
-  const { session, prelude, spool, slot, request, reply } = context;
+  const { session, prelude, spool, pipeIndex, request, reply } = context;
   const format = statement.format ?? request.defaultFormat;
   if (!/^[A-Za-z0-9_]+$/.test(format)) throw new ServerException(73, 'UNKNOWN_FORMAT', `Unknown format ${format}`);
-  if (isShort(request)) {
+  if (isSmallResult(request)) {
     const result = await session.run(`${prelude}${statement.body}\n${statement.tail}`, format).catch((error) => {
       const told = parseEngineError(error);
       if (told.code === SYNTAX_ERROR) return undefined;
       throw told;
     });
     // The parser's complaint must be about the client's own words.
-    if (result === undefined) return answerWhole(context, statement);
+    if (result === undefined) return runCommandStatement(context, statement);
     const summary = summaryOf(result, false);
-    start(context, format, summary);
+    startReply(context, format, summary);
     await reply.end(result.bytes);
     return summary;
   }
@@ -195,12 +195,12 @@ async function select(
         if (error.code === SYNTAX_ERROR) return undefined;
         throw error;
       });
-      if (result === undefined) return await answerWhole(context, statement);
+      if (result === undefined) return await runCommandStatement(context, statement);
       context.engineDone();
       const summary = summaryOf(result, false);
-      start(context, format, summary);
+      startReply(context, format, summary);
       for await (const chunk of createReadStream(path)) {
-        if (reply.gone) break;
+        if (reply.clientGone) break;
         await reply.write(chunk as Buffer);
       }
       await reply.end();
@@ -209,7 +209,7 @@ async function select(
       await spool.remove(path);
     }
   }
-  const pipe = spool.pipe(slot);
+  const pipe = spool.pipe(pipeIndex);
   const outcome = run(pipe.path).then(
     (result) => ({ result, error: undefined }),
     (error: ServerException) => ({ result: undefined, error }),
@@ -220,13 +220,13 @@ async function select(
   try {
     for await (const chunk of pipe.stream as AsyncIterable<Buffer>) {
       // Without a reader the engine cannot write on and gives up the query.
-      if (reply.gone) break;
+      if (reply.clientGone) break;
       if (reply.started) await reply.write(chunk);
       else {
         held.push(chunk);
         heldBytes += chunk.length;
-        if (heldBytes < HOLD_BYTES) continue;
-        start(context, format, undefined);
+        if (heldBytes < REPLY_BUFFER_BYTES) continue;
+        startReply(context, format, undefined);
         for (const part of held) await reply.write(part);
         held = [];
       }
@@ -237,22 +237,22 @@ async function select(
   }
   const { result, error } = await outcome;
   // The parser's complaint must be about the client's own words.
-  if (error?.code === SYNTAX_ERROR && heldBytes === 0) return answerWhole(context, statement);
+  if (error?.code === SYNTAX_ERROR && heldBytes === 0) return runCommandStatement(context, statement);
   if (error !== undefined) throw error;
   const summary = summaryOf(result, false);
-  if (!reply.started) start(context, format, summary);
+  if (!reply.started) startReply(context, format, summary);
   await reply.end(Buffer.concat(held));
   return summary;
 }
 
 /** The way through a pipe takes as long as reading some hundred rows. Rows of analysts may be large, so that these never are. */
-function isShort({ settings, identity }: QueryRequest): boolean {
+function isSmallResult({ settings, identity }: QueryRequest): boolean {
   if (identity.role === 'analyst') return false;
   const rows = Number(settings.max_result_rows);
-  return rows >= 1 && rows <= ONE_PIECE_ROWS;
+  return rows >= 1 && rows <= SINGLE_CHUNK_MAX_ROWS;
 }
 
-function start(context: ExecuteContext, format: string, summary: Summary | undefined): void {
+function startReply(context: ExecuteContext, format: string, summary: Summary | undefined): void {
   context.reply.start({
     queryId: context.request.queryId,
     format,

@@ -26,30 +26,32 @@ export const ANALYST = 'analyst';
 const DEFAULT_USER = 'default';
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
-const isEqual = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));
+const constantTimeEqual = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));
 
 /** Finds the identity by Basic, `X-ClickHouse-User`/`-Key` or `user`/`password`. Throws code 516 when there is none. */
 export function authenticate(request: IncomingMessage, query: URLSearchParams, accounts: Accounts): Identity {
   const { user, password } = credentialsOf(request, query);
-  const isLocal = isFromThisMachine(request);
+  const isLocal = isFromLoopback(request);
   const owner = accounts.owners.find((entry) => entry.user === user);
-  if (owner !== undefined && isEqual(password, owner.password) && (owner.password !== '' || isLocal)) {
+  if (owner !== undefined && constantTimeEqual(password, owner.password) && (owner.password !== '' || isLocal)) {
     return { user, role: 'owner' };
   }
   const { analyst } = accounts;
   if (analyst !== undefined && (user === ANALYST || user === DEFAULT_USER)) {
-    const hasPassword = analyst.password !== undefined && isEqual(password, analyst.password);
+    const hasPassword = analyst.password !== undefined && constantTimeEqual(password, analyst.password);
     if (hasPassword || (password === '' && isLocal)) return { user: ANALYST, role: 'analyst' };
     if (password === '' && analyst.password === undefined) {
-      throw failed(
+      throw authenticationFailed(
         `${user}: Authentication failed: without a password only connections from this machine are accepted. Set ANALYST_PASSWORD to read from elsewhere.`,
       );
     }
   }
-  throw failed(`${user}: Authentication failed: password is incorrect, or there is no user with such name.`);
+  throw authenticationFailed(
+    `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
+  );
 }
 
-function failed(text: string): ServerException {
+function authenticationFailed(text: string): ServerException {
   return new ServerException(516, 'AUTHENTICATION_FAILED', text);
 }
 
@@ -67,14 +69,14 @@ function credentialsOf(request: IncomingMessage, query: URLSearchParams): { user
     query.has('user') || query.has('password'),
   ];
   if (ways.filter(Boolean).length > 1) {
-    throw failed(
+    throw authenticationFailed(
       'Invalid authentication: it is not allowed to use several of HTTP Authorization, X-ClickHouse HTTP headers and authentication via parameters simultaneously',
     );
   }
   if (basic !== undefined) {
     const [scheme, encoded = ''] = basic.split(' ', 2);
     if (scheme?.toLowerCase() !== 'basic') {
-      throw failed(`Invalid authentication: '${scheme}' HTTP Authorization scheme is not supported`);
+      throw authenticationFailed(`Invalid authentication: '${scheme}' HTTP Authorization scheme is not supported`);
     }
     const decoded = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = decoded.indexOf(':');
@@ -86,7 +88,7 @@ function credentialsOf(request: IncomingMessage, query: URLSearchParams): { user
 }
 
 /** Requests that a proxy on this machine passes on come from elsewhere. */
-function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
+function isFromLoopback({ socket, headers }: IncomingMessage): boolean {
   const address = socket.remoteAddress;
   if (address === undefined || headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined)
     return false;

@@ -2,17 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine, EngineSession } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import type { QueryRequest } from './request.js';
-import type { Lease } from './sessions.js';
+import type { PooledSession } from './session-pool.js';
 import { quoteIdentifier, quoteString, setClause } from './sql-text.js';
 import type { Statement } from './statement.js';
 
 /** Sessions with a `session_id`: what a statement changes stays for the next request of the same user and id. */
 export interface NamedSessions {
-  lease(
+  acquire(
     request: QueryRequest,
     statement: Statement,
     profile: (session: EngineSession) => readonly string[],
-  ): Promise<Lease>;
+  ): Promise<PooledSession>;
   close(): void;
 }
 
@@ -22,21 +22,21 @@ interface NamedSession {
   readonly session: EngineSession;
   busy: boolean;
   /** Resolves when the request that holds it lets go. */
-  freed: Promise<void>;
+  released: Promise<void>;
   timer: NodeJS.Timeout | undefined;
 }
 
 export function createNamedSessions(engine: Engine): NamedSessions {
   const named = new Map<string, NamedSession>();
 
-  const lease: NamedSessions['lease'] = async (request, statement, profile) => {
+  const acquire: NamedSessions['acquire'] = async (request, statement, profile) => {
     const { id, timeoutS, mustExist } = request.session!;
     if (request.readonlyMethod && statement.kind !== 'select' && statement.kind !== 'show') {
       throw new ServerException(164, 'READONLY', 'Cannot execute query in readonly mode: use POST.');
     }
     const key = JSON.stringify([request.identity.user, id]);
     // The answer can reach the client, and its next request us, a moment before the session has been tidied up.
-    const freed = named.get(key)?.freed;
+    const freed = named.get(key)?.released;
     if (freed !== undefined) await Promise.race([freed, wait(LOCK_WAIT_MS, undefined, { ref: false })]);
     let held = named.get(key);
     if (held?.busy === true) {
@@ -56,7 +56,7 @@ export function createNamedSessions(engine: Engine): NamedSessions {
       session.close();
       throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is being made by a concurrent client');
     }
-    const made: NamedSession = { session, busy: false, freed: Promise.resolve(), timer: undefined };
+    const made: NamedSession = { session, busy: false, released: Promise.resolve(), timer: undefined };
     named.set(key, made);
     return made;
   }
@@ -68,7 +68,7 @@ export function createNamedSessions(engine: Engine): NamedSessions {
     key: string,
     held: NamedSession,
     timeoutS: number,
-  ): Promise<Lease> {
+  ): Promise<PooledSession> {
     const { session } = held;
     if (held.busy) {
       throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is locked by a concurrent client');
@@ -76,7 +76,7 @@ export function createNamedSessions(engine: Engine): NamedSessions {
     held.busy = true;
     clearTimeout(held.timer);
     let free: () => void = () => undefined;
-    held.freed = new Promise((resolve) => {
+    held.released = new Promise((resolve) => {
       free = resolve;
     });
     const finish = async (restore: readonly string[]) => {
@@ -118,7 +118,7 @@ export function createNamedSessions(engine: Engine): NamedSessions {
   }
 
   return {
-    lease,
+    acquire,
     close: () => {
       for (const entry of named.values()) {
         clearTimeout(entry.timer);

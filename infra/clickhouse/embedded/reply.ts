@@ -30,9 +30,9 @@ export interface ReplyHead {
 export interface Reply {
   readonly started: boolean;
   /** The client has hung up. */
-  readonly gone: boolean;
+  readonly clientGone: boolean;
   /** Headers that do not depend on the outcome. */
-  set(name: string, value: string): void;
+  setHeader(name: string, value: string): void;
   start(head: ReplyHead): void;
   /** Resolves when the client can take more. */
   write(chunk: Uint8Array): Promise<void>;
@@ -94,10 +94,10 @@ export function createReply(response: ServerResponse, options: { version: string
     get started() {
       return started;
     },
-    get gone() {
+    get clientGone() {
       return response.destroyed;
     },
-    set: (name, value) => {
+    setHeader: (name, value) => {
       response.setHeader(name, value);
     },
     start: (head) => {

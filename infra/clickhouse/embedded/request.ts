@@ -22,7 +22,7 @@ export interface QueryRequest {
 }
 
 /** Parameters that are no settings of the engine. */
-const NOT_SETTINGS = new Set([
+const NON_SETTING_PARAMETERS = new Set([
   'query',
   'database',
   'user',
@@ -50,7 +50,7 @@ const MAX_SESSION_TIMEOUT_S = 3600;
 /** Query ids stand in headers and logs. */
 const QUERY_ID = /^[\x20-\x7e]{1,256}$/;
 
-const on = (value: string | null) => value !== null && value !== '' && value !== '0' && value !== 'false';
+const isEnabled = (value: string | null) => value !== null && value !== '' && value !== '0' && value !== 'false';
 
 export interface RequestRules {
   readonly accounts: Accounts;
@@ -67,7 +67,7 @@ export function readQueryRequest(request: IncomingMessage, url: URL, rules: Requ
     return Array.isArray(value) ? value[0] : value;
   };
   for (const name of ['compress', 'decompress']) {
-    if (on(query.get(name))) {
+    if (isEnabled(query.get(name))) {
       throw new ServerException(
         48,
         'NOT_IMPLEMENTED',
@@ -88,7 +88,7 @@ export function readQueryRequest(request: IncomingMessage, url: URL, rules: Requ
     if (name.startsWith('param_')) {
       if (!NAME.test(name)) throw new ServerException(36, 'BAD_ARGUMENTS', `Bad name of a query parameter: ${name}`);
       params[name] = value;
-    } else if (!NOT_SETTINGS.has(name)) {
+    } else if (!NON_SETTING_PARAMETERS.has(name)) {
       if (!NAME.test(name)) throw new ServerException(115, 'UNKNOWN_SETTING', `Unknown setting '${name}'.`);
       settings[name] = value;
     }
@@ -116,9 +116,12 @@ export function readQueryRequest(request: IncomingMessage, url: URL, rules: Requ
     settings,
     params,
     readonlyMethod: request.method !== 'POST',
-    session: sessionId === '' ? undefined : { id: sessionId, timeoutS, mustExist: on(query.get('session_check')) },
-    waitEndOfQuery: on(query.get('wait_end_of_query')) || on(query.get('http_wait_end_of_query')),
-    compression: on(query.get('enable_http_compression')) ? acceptedEncoding(header('accept-encoding')) : undefined,
+    session:
+      sessionId === '' ? undefined : { id: sessionId, timeoutS, mustExist: isEnabled(query.get('session_check')) },
+    waitEndOfQuery: isEnabled(query.get('wait_end_of_query')) || isEnabled(query.get('http_wait_end_of_query')),
+    compression: isEnabled(query.get('enable_http_compression'))
+      ? acceptedEncoding(header('accept-encoding'))
+      : undefined,
   };
 }
 

@@ -15,16 +15,16 @@ beforeAll(async () => {
 });
 afterAll(() => ch.stop());
 
-interface Answer {
+interface QueryResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
-async function ask(params: Record<string, string>, init: RequestInit = {}): Promise<Answer> {
+async function sendQuery(params: Record<string, string>, init: RequestInit = {}): Promise<QueryResponse> {
   const response = await fetch(`${ch.url}/?${new URLSearchParams(params)}`, { method: 'POST', ...init });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-interface Raw {
+interface RawResponse {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -32,7 +32,11 @@ interface Raw {
   readonly isCut: boolean;
 }
 /** As it comes over the line: nothing unpacked, and what came before a connection was cut. */
-const askRaw = (sql: string, headers: Record<string, string> = {}, params: Record<string, string> = {}): Promise<Raw> =>
+const sendRawQuery = (
+  sql: string,
+  headers: Record<string, string> = {},
+  params: Record<string, string> = {},
+): Promise<RawResponse> =>
   new Promise((resolve, reject) => {
     request(`${ch.url}/?${new URLSearchParams(params)}`, { method: 'POST', headers }, (response) => {
       const chunks: Buffer[] = [];
@@ -46,7 +50,7 @@ const askRaw = (sql: string, headers: Record<string, string> = {}, params: Recor
       .on('error', reject)
       .end(sql);
   });
-const summary = (answer: Answer) =>
+const summary = (answer: QueryResponse) =>
   JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '{}') as Record<string, string>;
 
 describe('doors', () => {
@@ -64,13 +68,15 @@ describe('doors', () => {
 
 describe('formats and headers', () => {
   test('FORMAT in the SQL, then default_format, then the header, then TabSeparated', async () => {
-    expect((await ask({ query: 'SELECT 1 AS a, 2 AS b FORMAT CSV', default_format: 'JSON' })).text).toBe('1,2\n');
-    expect((await ask({ query: 'SELECT 1 AS a', default_format: 'JSONEachRow' })).text).toBe('{"a":1}\n');
-    expect((await ask({ query: 'SELECT 1 AS a' }, { headers: { 'x-clickhouse-format': 'CSVWithNames' } })).text).toBe(
-      '"a"\n1\n',
+    expect((await sendQuery({ query: 'SELECT 1 AS a, 2 AS b FORMAT CSV', default_format: 'JSON' })).text).toBe('1,2\n');
+    expect((await sendQuery({ query: 'SELECT 1 AS a', default_format: 'JSONEachRow' })).text).toBe('{"a":1}\n');
+    expect(
+      (await sendQuery({ query: 'SELECT 1 AS a' }, { headers: { 'x-clickhouse-format': 'CSVWithNames' } })).text,
+    ).toBe('"a"\n1\n');
+    expect((await sendQuery({ query: "SELECT 1, 'x'" })).text).toBe('1\tx\n');
+    expect((await sendQuery({ query: 'SHOW DATABASES', default_format: 'JSONEachRow' })).text).toContain(
+      '{"name":"test"}',
     );
-    expect((await ask({ query: "SELECT 1, 'x'" })).text).toBe('1\tx\n');
-    expect((await ask({ query: 'SHOW DATABASES', default_format: 'JSONEachRow' })).text).toContain('{"name":"test"}');
   });
 
   test.each([
@@ -82,30 +88,32 @@ describe('formats and headers', () => {
     ['Parquet', 'application/octet-stream'],
     ['Pretty', 'text/plain; charset=UTF-8'],
   ])('%s is %s', async (format, type) => {
-    const answer = await ask({ query: `SELECT 1 AS a FORMAT ${format}` });
+    const answer = await sendQuery({ query: `SELECT 1 AS a FORMAT ${format}` });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe(type);
     expect(answer.headers.get('x-clickhouse-format')).toBe(format);
   });
 
   test('a format with head and foot stays one document over many blocks', async () => {
-    const answer = await ask({ query: 'SELECT number FROM numbers(300000)', default_format: 'JSON' });
+    const answer = await sendQuery({ query: 'SELECT number FROM numbers(300000)', default_format: 'JSON' });
     const parsed = JSON.parse(answer.text) as { rows: number; data: { number: number }[] };
     expect(parsed.rows).toBe(300000);
     expect(parsed.data.at(-1)).toEqual({ number: 299999 });
-    const csv = (await ask({ query: 'SELECT number AS n FROM numbers(200000) FORMAT CSVWithNames' })).text.split('\n');
+    const csv = (await sendQuery({ query: 'SELECT number AS n FROM numbers(200000) FORMAT CSVWithNames' })).text.split(
+      '\n',
+    );
     expect(csv.length).toBe(200002);
     expect(csv.filter((line) => line === '"n"')).toEqual(['"n"']);
   });
 
   test('headers tell the query id, the server and a summary of strings', async () => {
-    const answer = await ask({ query: 'SELECT number FROM numbers(10)', query_id: 'my-query' });
+    const answer = await sendQuery({ query: 'SELECT number FROM numbers(10)', query_id: 'my-query' });
     expect(answer.headers.get('x-clickhouse-query-id')).toBe('my-query');
     expect(answer.headers.get('x-clickhouse-server-display-name')).toBe('oddstream');
     expect(answer.headers.get('x-clickhouse-timezone')).toBe('UTC');
     expect(summary(answer)).toMatchObject({ result_rows: '10', written_rows: '0' });
     expect(Number(summary(answer).elapsed_ns)).toBeGreaterThan(0);
-    expect((await ask({ query: 'SELECT timezone(), toString(toDateTime(0))' })).text).toMatch(
+    expect((await sendQuery({ query: 'SELECT timezone(), toString(toDateTime(0))' })).text).toMatch(
       /\t1970-01-01 00:00:00\n$/,
     );
   });
@@ -113,7 +121,7 @@ describe('formats and headers', () => {
   test('compression only when asked for and accepted', async () => {
     const [sql, params] = ['SELECT number FROM numbers(50000)', { enable_http_compression: '1' }];
     const url = `${ch.url}/?${new URLSearchParams({ query: sql, ...params })}`;
-    const packed = await askRaw(sql, { 'accept-encoding': 'gzip' }, params);
+    const packed = await sendRawQuery(sql, { 'accept-encoding': 'gzip' }, params);
     expect(gunzipSync(packed.body).toString().split('\n').length).toBe(50001);
     const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
@@ -127,10 +135,13 @@ describe('formats and headers', () => {
   });
 
   test('wait_end_of_query answers with the whole result and its summary', async () => {
-    const answer = await ask({ query: 'SELECT number FROM numbers(100000)', wait_end_of_query: '1' });
+    const answer = await sendQuery({ query: 'SELECT number FROM numbers(100000)', wait_end_of_query: '1' });
     expect(answer.text.split('\n').length).toBe(100001);
     expect(summary(answer).result_rows).toBe('100000');
-    const failed = await ask({ query: 'SELECT throwIf(number = 90000) FROM numbers(100000)', wait_end_of_query: '1' });
+    const failed = await sendQuery({
+      query: 'SELECT throwIf(number = 90000) FROM numbers(100000)',
+      wait_end_of_query: '1',
+    });
     expect(failed.status).toBe(400);
     expect(failed.headers.get('x-clickhouse-exception-code')).toBe('395');
   });
@@ -151,7 +162,7 @@ describe('exceptions', () => {
     ['CREATE TABLE test.x (a Int8) ENGINE = Nope', 404, '56', 'UNKNOWN_STORAGE'],
     ['', 400, '62', 'SYNTAX_ERROR'],
   ])('%s -> %d', async (query, status, code, name) => {
-    const answer = await ask({}, { body: query });
+    const answer = await sendQuery({}, { body: query });
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-clickhouse-exception-code')).toBe(code);
     expect(answer.text).toMatch(
@@ -164,27 +175,31 @@ describe('exceptions', () => {
   });
 
   test('database, setting and compression that do not exist', async () => {
-    expect((await ask({ query: 'SELECT 1', database: 'nope' })).headers.get('x-clickhouse-exception-code')).toBe('81');
-    const unknown = await ask({ query: 'SELECT 1', no_such_setting: '1' });
+    expect((await sendQuery({ query: 'SELECT 1', database: 'nope' })).headers.get('x-clickhouse-exception-code')).toBe(
+      '81',
+    );
+    const unknown = await sendQuery({ query: 'SELECT 1', no_such_setting: '1' });
     expect([unknown.status, unknown.headers.get('x-clickhouse-exception-code')]).toEqual([404, '115']);
     expect(unknown.text).toContain('no_such_setting');
-    expect((await ask({ query: 'SELECT 1', "x'; DROP": '1' })).headers.get('x-clickhouse-exception-code')).toBe('115');
-    expect((await ask({ query: 'SELECT 1', compress: '1' })).status).toBe(400);
-    expect((await ask({ query: 'SELECT 1', role: 'r' })).headers.get('x-clickhouse-exception-code')).toBe('511');
-    expect((await ask({}, { body: 'SELECT 1', headers: { 'content-encoding': 'zstd' } })).status).toBe(400);
-    expect((await ask({}, { body: 'not gzip', headers: { 'content-encoding': 'gzip' } })).status).toBe(500);
-    expect((await ask({}, { body: Buffer.from([0x53, 0x45, 0xff, 0xfe]) })).status).toBe(400);
-    expect(
-      (await ask({}, { body: `SELECT '${'x'.repeat(300_000)}'` })).headers.get('x-clickhouse-exception-code'),
-    ).toBe('62');
-    expect((await ask({ max_query_size: '1000000' }, { body: `SELECT length('${'x'.repeat(300_000)}')` })).text).toBe(
-      '300000\n',
+    expect((await sendQuery({ query: 'SELECT 1', "x'; DROP": '1' })).headers.get('x-clickhouse-exception-code')).toBe(
+      '115',
     );
+    expect((await sendQuery({ query: 'SELECT 1', compress: '1' })).status).toBe(400);
+    expect((await sendQuery({ query: 'SELECT 1', role: 'r' })).headers.get('x-clickhouse-exception-code')).toBe('511');
+    expect((await sendQuery({}, { body: 'SELECT 1', headers: { 'content-encoding': 'zstd' } })).status).toBe(400);
+    expect((await sendQuery({}, { body: 'not gzip', headers: { 'content-encoding': 'gzip' } })).status).toBe(500);
+    expect((await sendQuery({}, { body: Buffer.from([0x53, 0x45, 0xff, 0xfe]) })).status).toBe(400);
+    expect(
+      (await sendQuery({}, { body: `SELECT '${'x'.repeat(300_000)}'` })).headers.get('x-clickhouse-exception-code'),
+    ).toBe('62');
+    expect(
+      (await sendQuery({ max_query_size: '1000000' }, { body: `SELECT length('${'x'.repeat(300_000)}')` })).text,
+    ).toBe('300000\n');
   });
 
   test('an error after the first rows is told in the tagged block and the body is cut off', async () => {
     const sql = 'SELECT number, throwIf(number = 900000) FROM numbers(1000000) SETTINGS max_block_size = 10000';
-    const { status, headers, body, isCut } = await askRaw(sql);
+    const { status, headers, body, isCut } = await sendRawQuery(sql);
     expect([status, isCut]).toEqual([200, true]);
     const tag = headers['x-clickhouse-exception-tag'];
     expect(tag).toMatch(/^\w+$/);
@@ -205,21 +220,24 @@ describe('identities', () => {
   });
 
   test('three ways in, one at a time', async () => {
-    expect((await ask(who, { headers: basic('owner', 's3cret:with colon') })).status).toBe(200);
+    expect((await sendQuery(who, { headers: basic('owner', 's3cret:with colon') })).status).toBe(200);
     expect(
-      (await ask(who, { headers: { 'x-clickhouse-user': 'owner', 'x-clickhouse-key': 's3cret:with colon' } })).status,
+      (await sendQuery(who, { headers: { 'x-clickhouse-user': 'owner', 'x-clickhouse-key': 's3cret:with colon' } }))
+        .status,
     ).toBe(200);
-    expect((await ask({ ...who, user: 'owner', password: 's3cret:with colon' })).status).toBe(200);
-    expect((await ask({ ...who, user: 'owner' }, { headers: basic('owner', 's3cret:with colon') })).status).toBe(403);
+    expect((await sendQuery({ ...who, user: 'owner', password: 's3cret:with colon' })).status).toBe(200);
+    expect((await sendQuery({ ...who, user: 'owner' }, { headers: basic('owner', 's3cret:with colon') })).status).toBe(
+      403,
+    );
   });
 
   test('wrong ones get code 516 and nothing runs', async () => {
     for (const answer of [
-      await ask(who, { headers: basic('owner', 'wrong') }),
-      await ask(who, { headers: basic('nobody', '') }),
-      await ask({ ...who, user: 'owner' }),
-      await ask({ ...who, user: 'default', password: 'x' }),
-      await ask(who, { headers: { authorization: 'Bearer x' } }),
+      await sendQuery(who, { headers: basic('owner', 'wrong') }),
+      await sendQuery(who, { headers: basic('nobody', '') }),
+      await sendQuery({ ...who, user: 'owner' }),
+      await sendQuery({ ...who, user: 'default', password: 'x' }),
+      await sendQuery(who, { headers: { authorization: 'Bearer x' } }),
     ]) {
       expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([403, '516']);
     }
@@ -229,36 +247,40 @@ describe('identities', () => {
 describe('what a request may leave behind', () => {
   test('settings, database, parameters and temporary tables end with it', async () => {
     const settings = () =>
-      ask({ query: "SELECT getSetting('max_block_size'), getSetting('readonly'), currentDatabase()" });
+      sendQuery({ query: "SELECT getSetting('max_block_size'), getSetting('readonly'), currentDatabase()" });
     const before = (await settings()).text;
-    expect((await ask({ query: "SELECT getSetting('max_block_size')", max_block_size: '77' })).text).toBe('77\n');
-    await ask({ query: 'SET max_block_size = 99' });
-    await ask({ query: 'USE test' });
-    await ask({ query: 'SELECT {a:UInt8}', param_a: '1' });
-    await ask({ query: 'CREATE TEMPORARY TABLE leftover (a Int8)' });
+    expect((await sendQuery({ query: "SELECT getSetting('max_block_size')", max_block_size: '77' })).text).toBe('77\n');
+    await sendQuery({ query: 'SET max_block_size = 99' });
+    await sendQuery({ query: 'USE test' });
+    await sendQuery({ query: 'SELECT {a:UInt8}', param_a: '1' });
+    await sendQuery({ query: 'CREATE TEMPORARY TABLE leftover (a Int8)' });
     for (let i = 0; i < 12; i++) {
       expect((await settings()).text).toBe(before);
-      expect((await ask({ query: 'SELECT {a:UInt8}' })).headers.get('x-clickhouse-exception-code')).toBe('456');
-      expect((await ask({ query: 'SELECT * FROM leftover' })).headers.get('x-clickhouse-exception-code')).toBe('60');
+      expect((await sendQuery({ query: 'SELECT {a:UInt8}' })).headers.get('x-clickhouse-exception-code')).toBe('456');
+      expect((await sendQuery({ query: 'SELECT * FROM leftover' })).headers.get('x-clickhouse-exception-code')).toBe(
+        '60',
+      );
     }
   });
 
   test('a session keeps them, but not the settings of one request', async () => {
     const at = { session_id: 'mine' };
     expect(
-      (await ask({ ...at, session_check: '1', query: 'SELECT 1' })).headers.get('x-clickhouse-exception-code'),
+      (await sendQuery({ ...at, session_check: '1', query: 'SELECT 1' })).headers.get('x-clickhouse-exception-code'),
     ).toBe('372');
-    await ask({ ...at, query: 'CREATE TEMPORARY TABLE kept (a Int8)' });
-    await ask({ ...at, query: 'SET max_block_size = 99' });
-    await ask({ ...at, query: 'USE test' });
-    await ask({ ...at, query: 'INSERT INTO kept VALUES (5)' });
+    await sendQuery({ ...at, query: 'CREATE TEMPORARY TABLE kept (a Int8)' });
+    await sendQuery({ ...at, query: 'SET max_block_size = 99' });
+    await sendQuery({ ...at, query: 'USE test' });
+    await sendQuery({ ...at, query: 'INSERT INTO kept VALUES (5)' });
     const state = "SELECT (SELECT sum(a) FROM kept), getSetting('max_block_size'), currentDatabase()";
-    expect((await ask({ ...at, query: state, max_block_size: '5', database: 'system' })).text).toBe('5\t5\tsystem\n');
-    expect((await ask({ ...at, query: state })).text).toBe('5\t99\ttest\n');
-    expect((await ask({ query: 'SELECT * FROM kept' })).status).toBe(404);
+    expect((await sendQuery({ ...at, query: state, max_block_size: '5', database: 'system' })).text).toBe(
+      '5\t5\tsystem\n',
+    );
+    expect((await sendQuery({ ...at, query: state })).text).toBe('5\t99\ttest\n');
+    expect((await sendQuery({ query: 'SELECT * FROM kept' })).status).toBe(404);
     const both = await Promise.all(
       [1, 2].map(() =>
-        ask({
+        sendQuery({
           ...at,
           query: 'SELECT count() FROM numbers(3000000000) WHERE sipHash64(number) = 1 SETTINGS max_execution_time = 4',
         }),
@@ -266,12 +288,14 @@ describe('what a request may leave behind', () => {
     );
     expect(both.map((answer) => answer.headers.get('x-clickhouse-exception-code')).sort()).toEqual(['159', '373']);
     expect(
-      (await ask({ ...at, query: 'SELECT 1', session_timeout: '99999' })).headers.get('x-clickhouse-exception-code'),
+      (await sendQuery({ ...at, query: 'SELECT 1', session_timeout: '99999' })).headers.get(
+        'x-clickhouse-exception-code',
+      ),
     ).toBe('374');
   });
 
   test('GET reads only', async () => {
-    const get = (query: string, extra = {}) => ask({ query, ...extra }, { method: 'GET' });
+    const get = (query: string, extra = {}) => sendQuery({ query, ...extra }, { method: 'GET' });
     for (const extra of [{}, { session_id: 'reader' }]) {
       expect((await get('SELECT 1', extra)).text).toBe('1\n');
       expect(
@@ -282,9 +306,9 @@ describe('what a request may leave behind', () => {
       );
     }
     expect((await get('SELECT {a:String}', { param_a: 'x', max_threads: '1' })).text).toBe('x\n');
-    expect((await ask({ session_id: 'reader', query: 'CREATE TABLE test.g (a Int8) ENGINE = Memory' })).status).toBe(
-      200,
-    );
+    expect(
+      (await sendQuery({ session_id: 'reader', query: 'CREATE TABLE test.g (a Int8) ENGINE = Memory' })).status,
+    ).toBe(200);
   });
 });
 

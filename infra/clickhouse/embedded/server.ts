@@ -10,7 +10,7 @@ import { type AnalystOptions, createAnalysts } from './analysts.js';
 import { type Engine, openEngine } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import type { OwnerAccount } from './identities.js';
-import { createQueries } from './queries.js';
+import { createQueryRunner } from './query-runner.js';
 import { createReply } from './reply.js';
 import { openSpool } from './spool.js';
 
@@ -63,14 +63,14 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   const engine = await openEngine({
     directory: join(options.dataDir, 'clickhouse'),
     memoryBytes: options.memoryBytes ?? 400 * 1024 * 1024,
-    analystBytes: analyst === undefined ? 0 : analyst.slots * analyst.limits.memoryBytes,
+    analystBytes: analyst === undefined ? 0 : analyst.concurrency * analyst.limits.memoryBytes,
     logger,
   });
   const analysts = analyst === undefined ? undefined : await createAnalysts({ engine, options: analyst, metrics });
   const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), concurrency);
   const accounts = { owners: options.owners, analyst };
   const rules = { accounts, analystDatabase: analyst?.database ?? '' };
-  const queries = createQueries({ engine, spool, analysts, rules, concurrency, logger, metrics });
+  const queries = createQueryRunner({ engine, spool, analysts, rules, concurrency, logger, metrics });
   let draining = false;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -101,7 +101,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       return plain(405, 'Only GET, HEAD and POST are served here.\n');
     }
     try {
-      await queries.serve(request, response, url, reply);
+      await queries.handle(request, response, url, reply);
     } catch (error) {
       if (response.destroyed) return;
       const exception = parseEngineError(error);
@@ -183,5 +183,5 @@ function urlOf(request: IncomingMessage): URL | undefined {
 }
 
 async function checkEngine(engine: Engine): Promise<void> {
-  await engine.text('SELECT 1');
+  await engine.queryText('SELECT 1');
 }

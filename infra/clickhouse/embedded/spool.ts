@@ -31,13 +31,13 @@ export interface Spool {
 const run = promisify(execFile);
 
 /** What one INSERT may send, after decompression. The product's own inserts stay below 50 MB. */
-const LARGEST_INSERT_BYTES = 1024 ** 3;
+const MAX_INSERT_BYTES = 1024 ** 3;
 
 /** Makes the directory anew, with one named pipe per slot: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
 export async function openSpool(
   directory: string,
   pipes: number,
-  largestInsertBytes = LARGEST_INSERT_BYTES,
+  largestInsertBytes = MAX_INSERT_BYTES,
 ): Promise<Spool> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });

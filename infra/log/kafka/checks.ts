@@ -1,5 +1,5 @@
 import { LogArgumentError } from '../errors.js';
-import type { NewRecord, Position, TopicSpec } from '../port.js';
+import type { NewRecord, TopicPartitionOffset, TopicSpec } from '../port.js';
 import { type EncodableRecord, recordBytes } from './record-batch.js';
 
 /** Largest record, and largest batch as it is stored. Topics are created to take it. */
@@ -34,7 +34,7 @@ export function checkGroup(group: string): string {
   return group;
 }
 
-export function checkPosition(position: Position): Position {
+export function checkOffset(position: TopicPartitionOffset): TopicPartitionOffset {
   const { nextOffset } = position;
   if (!Number.isSafeInteger(nextOffset) || nextOffset < 0) {
     throw new LogArgumentError(`Position ${nextOffset} of topic "${position.topic}" is not an offset`);

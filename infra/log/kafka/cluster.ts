@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.js';
 import { LogUnavailableError, UnknownTopicError } from '../errors.js';
 import type { LogHealth } from '../health.js';
-import { isMoved, isRetriable, isStale, KafkaError, portError } from './kafka-error.js';
+import { isCoordinatorMoved, isMetadataStale, isRetriable, KafkaError, toLogError } from './kafka-error.js';
 import {
   type BrokerAddress,
   type CoordinatorKind,
@@ -19,10 +19,10 @@ export interface ClusterOptions {
   /** How long a call keeps trying while the brokers are away. */
   readonly unavailableAfterMs: number;
   /** Hears of every attempt that fails, and that the next one works. */
-  readonly health?: Pick<LogHealth, 'failed' | 'worked'>;
+  readonly health?: Pick<LogHealth, 'recordFailure' | 'recordSuccess'>;
 }
 
-export interface TopicView {
+export interface TopicMetadata {
   readonly topic: string;
   readonly partitions: number;
 }
@@ -31,10 +31,10 @@ export interface TopicView {
  * What connections are for. The broker works on one request of a connection at a time, so what can take long has its own, and so has each
  * transactional writer: the steps of one must not wait for those of all others.
  */
-export type Purpose = 'control' | 'produce' | `writer ${string}`;
+export type ConnectionPurpose = 'control' | 'produce' | `writer ${string}`;
 
 /** A connection for one reader alone: a long poll holds up everything behind it. */
-export interface Lease {
+export interface ReaderConnection {
   readonly connection: KafkaConnection;
   /** For the next reader; not to be called while a request is under way (close the connection instead). */
   release(): void;
@@ -43,13 +43,13 @@ export interface Lease {
 /** Where everything is, and connections to it. */
 export interface Cluster {
   /** Throws UnknownTopicError when the topic does not exist. */
-  topic(name: string, options?: { fresh: boolean }): Promise<TopicView>;
+  topic(name: string, options?: { fresh: boolean }): Promise<TopicMetadata>;
   /** What is known of the topic without asking, unless that is old. */
-  knownTopic(name: string): TopicView | undefined;
-  leader(topic: string, partition: number, purpose: Purpose): Promise<KafkaConnection>;
-  leaseLeader(topic: string, partition: number): Promise<Lease>;
+  cachedTopic(name: string): TopicMetadata | undefined;
+  leader(topic: string, partition: number, purpose: ConnectionPurpose): Promise<KafkaConnection>;
+  acquireReaderConnection(topic: string, partition: number): Promise<ReaderConnection>;
   controller(): Promise<KafkaConnection>;
-  coordinator(kind: CoordinatorKind, key: string, purpose?: Purpose): Promise<KafkaConnection>;
+  coordinator(kind: CoordinatorKind, key: string, purpose?: ConnectionPurpose): Promise<KafkaConnection>;
   anyBroker(): Promise<KafkaConnection>;
   metadata(topics?: readonly string[]): Promise<Metadata>;
   connectTo(address: BrokerAddress): Promise<KafkaConnection>;
@@ -57,30 +57,30 @@ export interface Cluster {
    * Run `attempt` until it works: again with backoff after errors that can pass, for `unavailableAfterMs`; then, and at once for all other
    * errors, throw what the log port promises. Ends with LogUnavailableError when the log is closed.
    */
-  insist<T>(what: string, attempt: () => Promise<T>, options?: InsistOptions): Promise<T>;
+  retry<T>(what: string, attempt: () => Promise<T>, options?: RetryOptions): Promise<T>;
   /** After an error: look up leaders and coordinators again before the next attempt. */
-  forgetAfter(error: unknown, subject: { topic?: string; coordinator?: string }): void;
+  invalidateAfter(error: unknown, subject: { topic?: string; coordinator?: string }): void;
   readonly closed: AbortSignal;
   close(): void;
 }
 
-export interface InsistOptions {
+export interface RetryOptions {
   readonly topic?: string;
   readonly coordinator?: { readonly kind: CoordinatorKind; readonly key: string };
   readonly signal?: AbortSignal;
   /** Unix ms. Default: `unavailableAfterMs` from now. */
   readonly deadlineMs?: number;
-  readonly firstDelayMs?: number;
+  readonly initialDelayMs?: number;
 }
 
-interface KnownTopic extends TopicView {
+interface CachedTopic extends TopicMetadata {
   readonly leaders: readonly number[];
-  readonly learntMs: number;
+  readonly fetchedMs: number;
 }
 
 const TOPIC_MAX_AGE_MS = 60_000;
-const FIRST_DELAY_MS = 20;
-const LONGEST_DELAY_MS = 1_000;
+const INITIAL_DELAY_MS = 20;
+const MAX_DELAY_MS = 1_000;
 
 export function createCluster(options: ClusterOptions): Cluster {
   const { logger, health } = options;
@@ -89,8 +89,8 @@ export function createCluster(options: ClusterOptions): Cluster {
   const connections = new Map<string, Promise<KafkaConnection>>();
   const idle = new Map<string, KafkaConnection[]>();
   const leased = new Set<KafkaConnection>();
-  const topics = new Map<string, KnownTopic>();
-  const topicRequests = new Map<string, Promise<KnownTopic>>();
+  const topics = new Map<string, CachedTopic>();
+  const topicRequests = new Map<string, Promise<CachedTopic>>();
   const coordinators = new Map<string, BrokerAddress>();
   let nodes = new Map<number, BrokerAddress>();
   let controllerId = -1;
@@ -110,7 +110,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     return connection;
   };
 
-  const shared = async (host: string, port: number, purpose: Purpose): Promise<KafkaConnection> => {
+  const shared = async (host: string, port: number, purpose: ConnectionPurpose): Promise<KafkaConnection> => {
     const key = `${purpose} ${host}:${port}`;
     for (;;) {
       const pending = connections.get(key) ?? open(host, port);
@@ -150,27 +150,27 @@ export function createCluster(options: ClusterOptions): Cluster {
     return found;
   };
 
-  const askTopic = async (name: string): Promise<KnownTopic> => {
+  const askTopic = async (name: string): Promise<CachedTopic> => {
     const [found] = (await metadata([name])).topics;
     if (found === undefined || found.errorCode === 3 || found.errorCode === 17) throw new UnknownTopicError(name);
     if (found.errorCode !== 0) throw new KafkaError('LEADER_NOT_AVAILABLE', `Topic "${name}" is not ready`, true);
-    const known = { topic: name, partitions: found.leaders.length, leaders: found.leaders, learntMs: Date.now() };
+    const known = { topic: name, partitions: found.leaders.length, leaders: found.leaders, fetchedMs: Date.now() };
     topics.set(name, known);
     return known;
   };
 
-  const known = (name: string): KnownTopic | undefined => {
+  const known = (name: string): CachedTopic | undefined => {
     const topic = topics.get(name);
-    return topic !== undefined && Date.now() - topic.learntMs < TOPIC_MAX_AGE_MS ? topic : undefined;
+    return topic !== undefined && Date.now() - topic.fetchedMs < TOPIC_MAX_AGE_MS ? topic : undefined;
   };
 
-  const lookUp = async (name: string, fresh: boolean): Promise<KnownTopic> => {
+  const lookUp = async (name: string, fresh: boolean): Promise<CachedTopic> => {
     const cached = fresh ? undefined : known(name);
     if (cached !== undefined) return cached;
     // A fresh look must not be answered by a request that was sent before it was asked for.
     const pending = fresh ? undefined : topicRequests.get(name);
     if (pending !== undefined) return pending;
-    const request = insist(`Topic "${name}"`, () => askTopic(name));
+    const request = retry(`Topic "${name}"`, () => askTopic(name));
     topicRequests.set(name, request);
     try {
       return await request;
@@ -189,9 +189,9 @@ export function createCluster(options: ClusterOptions): Cluster {
 
   const coordinatorKey = (kind: CoordinatorKind, key: string) => `${kind} ${key}`;
 
-  const forgetAfter: Cluster['forgetAfter'] = (error, { topic, coordinator }) => {
-    if (topic !== undefined && isStale(error)) topics.delete(topic);
-    if (coordinator !== undefined && isMoved(error)) coordinators.delete(coordinator);
+  const invalidateAfter: Cluster['invalidateAfter'] = (error, { topic, coordinator }) => {
+    if (topic !== undefined && isMetadataStale(error)) topics.delete(topic);
+    if (coordinator !== undefined && isCoordinatorMoved(error)) coordinators.delete(coordinator);
   };
 
   const noteAway = (what: string, error: unknown) => {
@@ -200,14 +200,14 @@ export function createCluster(options: ClusterOptions): Cluster {
     logger.warn({ err: error, brokers: options.brokers }, `${what}: the broker does not answer, trying again`);
   };
 
-  const insist: Cluster['insist'] = async (what, attempt, own = {}) => {
+  const retry: Cluster['retry'] = async (what, attempt, own = {}) => {
     const deadlineMs = own.deadlineMs ?? Date.now() + options.unavailableAfterMs;
-    let delayMs = own.firstDelayMs ?? FIRST_DELAY_MS;
+    let delayMs = own.initialDelayMs ?? INITIAL_DELAY_MS;
     for (;;) {
       failIfClosed();
       try {
         const result = await attempt();
-        health?.worked(what);
+        health?.recordSuccess(what);
         if (away) {
           away = false;
           logger.info({ brokers: options.brokers }, 'the broker answers again');
@@ -216,14 +216,14 @@ export function createCluster(options: ClusterOptions): Cluster {
       } catch (error) {
         failIfClosed();
         const key = own.coordinator && coordinatorKey(own.coordinator.kind, own.coordinator.key);
-        forgetAfter(error, { topic: own.topic, coordinator: key });
-        if (isRetriable(error)) health?.failed(what, error);
-        if (!isRetriable(error) || Date.now() + delayMs > deadlineMs) throw portError(what, error);
+        invalidateAfter(error, { topic: own.topic, coordinator: key });
+        if (isRetriable(error)) health?.recordFailure(what, error);
+        if (!isRetriable(error) || Date.now() + delayMs > deadlineMs) throw toLogError(what, error);
         noteAway(what, error);
         logger.debug({ what, reason: (error as KafkaError).type }, 'trying again');
         await pause(delayMs * (0.75 + Math.random() / 2), own.signal);
         own.signal?.throwIfAborted();
-        delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 1.6);
+        delayMs = Math.min(MAX_DELAY_MS, delayMs * 1.6);
       }
     }
   };
@@ -243,12 +243,12 @@ export function createCluster(options: ClusterOptions): Cluster {
       failIfClosed();
       return lookUp(name, fresh);
     },
-    knownTopic: known,
+    cachedTopic: known,
     leader: async (topic, partition, purpose) => {
       const { host, port } = await leaderAddress(topic, partition);
       return shared(host, port, purpose);
     },
-    async leaseLeader(topic, partition) {
+    async acquireReaderConnection(topic, partition) {
       const { host, port } = await leaderAddress(topic, partition);
       const key = `${host}:${port}`;
       const free = idle.get(key) ?? [];
@@ -284,8 +284,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     anyBroker,
     metadata,
     connectTo: ({ host, port }) => shared(host, port, 'control'),
-    insist,
-    forgetAfter,
+    retry,
+    invalidateAfter,
     closed: closing.signal,
     close() {
       if (closing.signal.aborted) return;

@@ -16,7 +16,7 @@ export class KafkaError extends Error {
 }
 
 /** The leader moved or the topic changed: look again where it is. */
-const STALE = new Set([
+const STALE_METADATA = new Set([
   'CONNECTION',
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',
@@ -27,9 +27,9 @@ const STALE = new Set([
   'KAFKA_STORAGE_ERROR',
 ]);
 /** The coordinator moved. */
-const MOVED = new Set(['CONNECTION', 'NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
+const COORDINATOR_MOVED = new Set(['CONNECTION', 'NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
 /** The broker does not take this producer's state for granted any more: expired, timed out, or another took its transactional id. */
-const LOST_PRODUCER = new Set([
+const PRODUCER_STATE_LOST = new Set([
   'OUT_OF_ORDER_SEQUENCE_NUMBER',
   'UNKNOWN_PRODUCER_ID',
   'INVALID_PRODUCER_EPOCH',
@@ -39,27 +39,30 @@ const LOST_PRODUCER = new Set([
   'TRANSACTION_ABORTABLE',
 ]);
 /** The broker's configuration or ours has to change: rights, passwords, versions. */
-const NEEDS_A_PERSON =
+const CONFIGURATION_ERROR =
   /AUTHORIZATION_FAILED$|^(SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL_MECHANISM|ILLEGAL_SASL_STATE|SECURITY_DISABLED|UNSUPPORTED_VERSION|INVALID_REPLICATION_FACTOR|INVALID_CONFIG|POLICY_VIOLATION)$/;
 /** The record or batch itself is not acceptable. */
-const REFUSED = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP', 'INVALID_RECORD']);
+const REJECTED = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_TIMESTAMP', 'INVALID_RECORD']);
 
-export const isStale = (error: unknown): boolean => error instanceof KafkaError && STALE.has(error.type);
-export const isMoved = (error: unknown): boolean => error instanceof KafkaError && MOVED.has(error.type);
-export const isLostProducer = (error: unknown): boolean => error instanceof KafkaError && LOST_PRODUCER.has(error.type);
-export const isRefused = (error: unknown): boolean => error instanceof KafkaError && REFUSED.has(error.type);
+export const isMetadataStale = (error: unknown): boolean =>
+  error instanceof KafkaError && STALE_METADATA.has(error.type);
+export const isCoordinatorMoved = (error: unknown): boolean =>
+  error instanceof KafkaError && COORDINATOR_MOVED.has(error.type);
+export const isProducerStateLost = (error: unknown): boolean =>
+  error instanceof KafkaError && PRODUCER_STATE_LOST.has(error.type);
+export const isRejected = (error: unknown): boolean => error instanceof KafkaError && REJECTED.has(error.type);
 /** `UNKNOWN`: the broker failed at the request, without saying why; a restart or a moment later it may not. */
 export const isRetriable = (error: unknown): boolean =>
   error instanceof KafkaError &&
-  (error.retriable || error.type === 'UNKNOWN' || STALE.has(error.type) || MOVED.has(error.type));
+  (error.retriable || error.type === 'UNKNOWN' || STALE_METADATA.has(error.type) || COORDINATOR_MOVED.has(error.type));
 
 /** The error a caller of the log port sees. */
-export function portError(what: string, error: unknown): Error {
+export function toLogError(what: string, error: unknown): Error {
   if (!(error instanceof KafkaError)) return error instanceof Error ? error : new Error(String(error));
   const message = `${what}: ${error.message}`;
-  if (isRefused(error)) return new LogArgumentError(message, { cause: error });
+  if (isRejected(error)) return new LogArgumentError(message, { cause: error });
   if (error.type === 'UNKNOWN_TOPIC_OR_PARTITION') return new UnknownTopicError(what, message);
-  if (isRetriable(error) || isLostProducer(error)) return new LogUnavailableError(message, { cause: error });
-  if (NEEDS_A_PERSON.test(error.type)) return new FatalError(message, { cause: error });
+  if (isRetriable(error) || isProducerStateLost(error)) return new LogUnavailableError(message, { cause: error });
+  if (CONFIGURATION_ERROR.test(error.type)) return new FatalError(message, { cause: error });
   return new Error(message, { cause: error });
 }

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.js';
 import type { LogHealth } from '../health.js';
 import type { Log } from '../port.js';
-import { checkGroup, checkPosition } from './checks.js';
+import { checkGroup, checkOffset } from './checks.js';
 import { type ClusterOptions, createCluster } from './cluster.js';
-import { checkPartition } from './placement.js';
+import { checkPartition } from './partition-records.js';
 import { createReader } from './reader.js';
 import { createSender } from './sender.js';
 import { ensureTopics } from './topics.js';
-import { createTransactions, offsetsOf } from './transactions.js';
+import { createTransactions, topicOffsetsOf } from './transactions.js';
 
 export interface KafkaLogOptions {
   /** `host:port` of one or more brokers of the cluster. */
@@ -25,8 +25,8 @@ export interface KafkaLogOptions {
 
 const UNAVAILABLE_AFTER_MS = 30_000;
 /** What is under way at close gets this long. */
-const CLOSE_AFTER_MS = 3_000;
-const SHORTEST_SANE_RETENTION_MINUTES = 30 * 24 * 60;
+const CLOSE_TIMEOUT_MS = 3_000;
+const MIN_OFFSETS_RETENTION_MINUTES = 30 * 24 * 60;
 
 /**
  * The Kafka engine, for brokers 3.0 to 4.x. Rejects with LogUnavailableError when no broker answers.
@@ -41,20 +41,20 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
   const cluster = createCluster(clusterOptions);
   const reader = createReader({ cluster, logger });
   const sender = createSender({ cluster, logger, unavailableAfterMs });
-  const transactions = createTransactions({ cluster, logger, holds: reader.holds });
+  const transactions = createTransactions({ cluster, logger, isCommitted: reader.isCommitted });
 
   const warnOfShortRetention = async () => {
     const [broker] = (await cluster.metadata()).brokers;
     if (broker === undefined) return;
     const connection = await cluster.connectTo(broker);
     const minutes = Number(await connection.brokerConfig(broker.nodeId, 'offsets.retention.minutes'));
-    if (minutes < SHORTEST_SANE_RETENTION_MINUTES) {
+    if (minutes < MIN_OFFSETS_RETENTION_MINUTES) {
       logger.warn({ minutes }, 'offsets.retention.minutes is short: positions of a group that rests longer are lost');
     }
   };
 
   try {
-    await cluster.insist(`Kafka at ${brokers.join(', ')}`, warnOfShortRetention);
+    await cluster.retry(`Kafka at ${brokers.join(', ')}`, warnOfShortRetention);
   } catch (error) {
     cluster.close();
     throw error;
@@ -65,7 +65,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
     partitions: async (topic) => (await cluster.topic(topic, { fresh: true })).partitions,
     append: (topic, records) => sender.append(topic, records),
     appendAndCommit: (step) => transactions.run(step),
-    claim: (group) => transactions.claim(group),
+    acquireOwnership: (group) => transactions.acquireOwnership(group),
     read: (read) => reader.read(read),
     bounds: (topic, partition) => reader.bounds(topic, partition),
     offsetForTimestamp: (topic, partition, timestampMs) => reader.offsetForTimestamp(topic, partition, timestampMs),
@@ -73,13 +73,13 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
     async commit(group, positions) {
       checkGroup(group);
       for (const position of positions) {
-        checkPosition(position);
+        checkOffset(position);
         await checkPartition(cluster, position.topic, position.partition);
       }
       if (positions.length === 0) return;
-      await cluster.insist(
+      await cluster.retry(
         `Positions of group "${group}"`,
-        async () => (await cluster.coordinator('group', group)).offsetCommit(group, offsetsOf(positions)),
+        async () => (await cluster.coordinator('group', group)).offsetCommit(group, topicOffsetsOf(positions)),
         { coordinator: { kind: 'group', key: group } },
       );
     },
@@ -87,12 +87,12 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
       checkGroup(group);
       const { partitions } = await cluster.topic(topic, { fresh: true });
       const all = Array.from({ length: partitions }, (_, partition) => partition);
-      const found = await cluster.insist(
+      const found = await cluster.retry(
         `Positions of group "${group}"`,
         async () => (await cluster.coordinator('group', group)).offsetFetch(group, topic, all),
         { coordinator: { kind: 'group', key: group } },
       );
-      await transactions.settled(group);
+      await transactions.waitForPendingCommits(group);
       return found.map(({ partition, offset }) => ({ topic, partition, nextOffset: offset }));
     },
     maintain: async () => undefined,
@@ -100,7 +100,9 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
       if (cluster.closed.aborted) return;
       const drained = new AbortController();
       const all = Promise.all([sender.drain(), transactions.drain()]);
-      const patience = sleep(CLOSE_AFTER_MS, undefined, { signal: drained.signal, ref: false }).catch(() => undefined);
+      const patience = sleep(CLOSE_TIMEOUT_MS, undefined, { signal: drained.signal, ref: false }).catch(
+        () => undefined,
+      );
       await Promise.race([all, patience]);
       drained.abort();
       cluster.close();

@@ -135,7 +135,7 @@ const BROKER_TIMEOUT_MS = 10_000;
 /** An open transaction of a process that died holds readers back no longer than this. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 /** Committed positions do not expire: ten years. */
-const POSITION_RETENTION_MS = 10 * 365 * 24 * 60 * 60_000;
+const OFFSET_RETENTION_MS = 10 * 365 * 24 * 60 * 60_000;
 const READ_COMMITTED = 1;
 const API = { produce: 0, fetch: 1, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
 const RESOURCE = { topic: 2, broker: 4 } as const;
@@ -167,7 +167,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
     const { name, type, message, retriable } = error as Error & { type?: string; retriable?: boolean };
     if (name === 'KafkaJSProtocolError') {
       const code = /^Unknown error code (\d+)/.exec(message)?.[1];
-      return new KafkaError(NEWER[Number(code)] ?? type ?? 'UNKNOWN', message, retriable === true);
+      return new KafkaError(ERRORS_UNKNOWN_TO_KAFKAJS[Number(code)] ?? type ?? 'UNKNOWN', message, retriable === true);
     }
     // Framing may be lost after anything else, so the connection is given up.
     close();
@@ -378,7 +378,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
         groupId,
         groupGenerationId: -1,
         memberId: '',
-        retentionTime: POSITION_RETENTION_MS,
+        retentionTime: OFFSET_RETENTION_MS,
         topics,
       });
     },
@@ -482,12 +482,19 @@ function producerOf({ transactionalId, id, epoch }: Transaction) {
 }
 
 /** Codes newer than kafkajs that matter here. */
-const NEWER: Readonly<Record<number, string>> = { 90: 'PRODUCER_FENCED', 120: 'TRANSACTION_ABORTABLE' };
+const ERRORS_UNKNOWN_TO_KAFKAJS: Readonly<Record<number, string>> = {
+  90: 'PRODUCER_FENCED',
+  120: 'TRANSACTION_ABORTABLE',
+};
 
 function protocolError(code: number, where: string): KafkaError | null {
   if (code === 0) return null;
   const known = errors.createErrorFromCode(code) as Error & { type?: string; retriable?: boolean };
-  return new KafkaError(NEWER[code] ?? known.type ?? 'UNKNOWN', `${where}: ${known.message}`, known.retriable === true);
+  return new KafkaError(
+    ERRORS_UNKNOWN_TO_KAFKAJS[code] ?? known.type ?? 'UNKNOWN',
+    `${where}: ${known.message}`,
+    known.retriable === true,
+  );
 }
 
 /** kafkajs reports every refused connection as an error; what matters of that is said by the cluster. */

@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../telemetry/logger.js';
 import { LogArgumentError, LogCorruptError } from '../errors.js';
 import type { LogRecord, PartitionBounds, ReadOptions, RecordBatch } from '../port.js';
-import type { Cluster, Lease } from './cluster.js';
+import { EARLIEST, fetchEndOffset } from './appended-batches.js';
+import type { Cluster, ReaderConnection } from './cluster.js';
 import { KafkaError } from './kafka-error.js';
 import type { FetchResponse } from './kafkajs-client.js';
-import { EARLIEST, endOf } from './landed.js';
-import { checkPartition } from './placement.js';
+import { checkPartition } from './partition-records.js';
 import { decodeBatch, type FetchedBatch, isAbort, splitBatches } from './record-batch.js';
 
 export interface Reader {
@@ -15,10 +15,10 @@ export interface Reader {
   offsetForTimestamp(topic: string, partition: number, timestampMs: number): Promise<number>;
   lastRecord(topic: string, partition: number): Promise<LogRecord | null>;
   /** Is the record that was appended at this offset committed (true) or rolled back (false)? Waits until that is decided. */
-  holds(topic: string, partition: number, offset: number): Promise<boolean>;
+  isCommitted(topic: string, partition: number, offset: number): Promise<boolean>;
 }
 
-const DEFAULT_BATCH = 1000;
+const DEFAULT_MAX_RECORDS = 1000;
 const FETCH_BYTES = 4 * 1024 * 1024;
 /** Enough for the one batch that is asked for: a broker always gives at least one, whatever its size. */
 const PEEK_BYTES = 1024;
@@ -32,7 +32,7 @@ interface Fetched {
 }
 
 /** The last record readers can see, and the bounds that follow from it. */
-interface Tail {
+interface PartitionTail {
   readonly last: LogRecord | null;
   readonly bounds: PartitionBounds;
 }
@@ -49,16 +49,16 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
 
   /** Retries, and takes a new connection each time; the old one may hold an answer nobody waits for. */
   const fetchAt = async (
-    held: { lease: Lease | null },
+    held: { lease: ReaderConnection | null },
     request: { topic: string; partition: number; offset: number; maxWaitMs: number; maxBytes: number },
     signal?: AbortSignal,
     deadlineMs?: number,
   ): Promise<FetchResponse> => {
     const { topic, partition } = request;
-    return cluster.insist(
+    return cluster.retry(
       `Read of topic "${topic}", partition ${partition}`,
       async () => {
-        held.lease ??= await cluster.leaseLeader(topic, partition);
+        held.lease ??= await cluster.acquireReaderConnection(topic, partition);
         const { lease } = held;
         try {
           const response = await abortable(lease.connection.fetch(request), signal);
@@ -76,8 +76,8 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     );
   };
 
-  const withLease = async <T>(work: (held: { lease: Lease | null }) => Promise<T>): Promise<T> => {
-    const held: { lease: Lease | null } = { lease: null };
+  const withLease = async <T>(work: (held: { lease: ReaderConnection | null }) => Promise<T>): Promise<T> => {
+    const held: { lease: ReaderConnection | null } = { lease: null };
     try {
       return await work(held);
     } finally {
@@ -85,11 +85,11 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     }
   };
 
-  const stableEnd = (topic: string, partition: number) => endOf(cluster, topic, partition);
+  const stableEnd = (topic: string, partition: number) => fetchEndOffset(cluster, topic, partition);
 
   /** Visible records of `[from, end)`, batch by batch. */
   async function* scan(
-    held: { lease: Lease | null },
+    held: { lease: ReaderConnection | null },
     where: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
     wanted: (batch: FetchedBatch) => boolean = () => true,
     fetched?: FetchResponse,
@@ -104,7 +104,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
         offset = response.logStart;
         continue;
       }
-      const { batches, nextOffset } = visible(response, offset);
+      const { batches, nextOffset } = visibleBatches(response, offset);
       for (const batch of batches) {
         if (!wanted(batch)) continue;
         for (const record of await decodeBatch(batch, offset)) if (record.offset < end) yield record;
@@ -115,9 +115,9 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
   }
 
   /** Backwards from the end, in growing steps: before it there may be markers, rolled back records and compacted holes. */
-  const tailOf = async (topic: string, partition: number): Promise<Tail> => {
+  const tailOf = async (topic: string, partition: number): Promise<PartitionTail> => {
     const end = await stableEnd(topic, partition);
-    const empty: Tail = { last: null, bounds: { earliest: end, next: end } };
+    const empty: PartitionTail = { last: null, bounds: { earliest: end, next: end } };
     if (end === 0) return empty;
     return withLease(async (held) => {
       for (let step = 1, until = end; ; step *= 4) {
@@ -141,7 +141,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     if (!Number.isFinite(timestampMs)) throw new LogArgumentError(`${timestampMs} is not a Unix time in milliseconds`);
     await checkPartition(cluster, topic, partition);
     // Kafka's answer counts markers, whose time is the wall clock's, and rolled back records. It is never too late, so the search goes on there.
-    const candidate = await cluster.insist(
+    const candidate = await cluster.retry(
       `Topic "${topic}", partition ${partition}`,
       async () =>
         (await cluster.leader(topic, partition, 'control')).listOffset(
@@ -176,12 +176,12 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
   };
 
   async function* read(options: ReadOptions): AsyncGenerator<RecordBatch> {
-    const { topic, partition, follow, signal, maxRecords = DEFAULT_BATCH } = options;
+    const { topic, partition, follow, signal, maxRecords = DEFAULT_MAX_RECORDS } = options;
     if (!Number.isInteger(maxRecords) || maxRecords < 1) throw new LogArgumentError(`maxRecords ${maxRecords}`);
     if (signal?.aborted) return;
     // Every waiting reader listens, and one signal may stop any number of readers.
     if (signal !== undefined) setMaxListeners(0, signal);
-    const held: { lease: Lease | null } = { lease: null };
+    const held: { lease: ReaderConnection | null } = { lease: null };
     let ahead: Promise<FetchResponse> | null = null;
     const ask = (from: number) => {
       const maxWaitMs = follow ? LONG_POLL_MS : 0;
@@ -202,14 +202,14 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
           offset = start ?? offset;
           continue;
         }
-        const fetched = visible(response, offset);
+        const fetched = visibleBatches(response, offset);
         if (!follow && fetched.nextOffset === offset) return;
         // More is there: it travels while this is unpacked and worked on.
         if (fetched.nextOffset < Math.min(end, response.lastStableOffset)) {
           ahead = ask(fetched.nextOffset);
           ahead.catch(() => undefined);
         }
-        for await (const batch of grouped(fetched, offset, maxRecords, end)) {
+        for await (const batch of groupRecords(fetched, offset, maxRecords, end)) {
           if (signal?.aborted) return;
           yield { topic, partition, ...batch };
         }
@@ -225,7 +225,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
   }
 
   /** The reader has left while an answer is under way, which must not become the next reader's. */
-  const abandon = (held: { lease: Lease | null }, ahead: Promise<FetchResponse>) => {
+  const abandon = (held: { lease: ReaderConnection | null }, ahead: Promise<FetchResponse>) => {
     const release = () => held.lease?.release();
     ahead.then(release, release);
   };
@@ -253,8 +253,8 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
       await checkPartition(cluster, topic, partition);
       return (await tailOf(topic, partition)).last;
     },
-    holds: (topic, partition, offset) =>
-      cluster.insist(`Topic "${topic}", partition ${partition}`, () =>
+    isCommitted: (topic, partition, offset) =>
+      cluster.retry(`Topic "${topic}", partition ${partition}`, () =>
         withLease(async (held) => {
           const where = { topic, partition, maxBytes: PEEK_BYTES };
           const response = await fetchAt(held, { ...where, offset, maxWaitMs: 0 });
@@ -271,7 +271,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
 }
 
 /** Leaves out markers, and what a rolled back transaction wrote (KIP-98, "Reading transactional messages"). */
-function visible(response: FetchResponse, fetchOffset: number): Fetched {
+function visibleBatches(response: FetchResponse, fetchOffset: number): Fetched {
   const batches: FetchedBatch[] = [];
   const aborted = [...response.aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   const rolledBack = new Set<number>();
@@ -295,7 +295,7 @@ function visible(response: FetchResponse, fetchOffset: number): Fetched {
 }
 
 /** Records below `end` in groups of at most `maxRecords`; small batches are put together. */
-async function* grouped(
+async function* groupRecords(
   fetched: Fetched,
   fromOffset: number,
   maxRecords: number,

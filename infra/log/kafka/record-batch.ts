@@ -10,7 +10,7 @@ import { readInt64, varintBytes, WireReader, writeInt64, writeVarint } from './w
  * compressed as one. Offsets and timestamps inside are relative to the header's.
  */
 const HEADER_BYTES = 61;
-const AT = {
+const HEADER_OFFSETS = {
   baseOffset: 0,
   length: 8,
   leaderEpoch: 12,
@@ -31,9 +31,9 @@ const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 /** Below this a batch is not worth compressing. */
-const COMPRESS_FROM_BYTES = 1024;
+const COMPRESSION_MIN_BYTES = 1024;
 /** Above this compression runs on the thread pool instead of blocking the event loop. */
-const ASYNC_FROM_BYTES = 32 * 1024;
+const ASYNC_COMPRESSION_MIN_BYTES = 32 * 1024;
 /** Level 1: three times the speed of the default for a tenth more bytes. */
 const GZIP_LEVEL = 1;
 
@@ -93,33 +93,33 @@ export async function encodeBatch(
   }
   let batch = raw;
   let attributes = options.transactional ? TRANSACTIONAL : 0;
-  if (options.compress && size >= COMPRESS_FROM_BYTES) {
+  if (options.compress && size >= COMPRESSION_MIN_BYTES) {
     const body = raw.subarray(HEADER_BYTES);
     const settings = { level: GZIP_LEVEL };
-    const packed = size < ASYNC_FROM_BYTES ? gzipSync(body, settings) : await gzipAsync(body, settings);
+    const packed = size < ASYNC_COMPRESSION_MIN_BYTES ? gzipSync(body, settings) : await gzipAsync(body, settings);
     if (packed.length < size) {
       batch = Buffer.concat([raw.subarray(0, HEADER_BYTES), packed]);
       attributes |= GZIP;
     }
   }
-  writeInt64(batch, 0, AT.baseOffset);
-  batch.writeInt32BE(batch.length - AT.leaderEpoch, AT.length);
-  batch.writeInt32BE(-1, AT.leaderEpoch);
-  batch.writeInt8(2, AT.magic);
-  batch.writeInt16BE(attributes, AT.attributes);
-  batch.writeInt32BE(records.length - 1, AT.lastOffsetDelta);
-  writeInt64(batch, base, AT.baseTimestamp);
-  writeInt64(batch, maxTimestamp, AT.maxTimestamp);
-  batch.writeInt32BE(records.length, AT.count);
+  writeInt64(batch, 0, HEADER_OFFSETS.baseOffset);
+  batch.writeInt32BE(batch.length - HEADER_OFFSETS.leaderEpoch, HEADER_OFFSETS.length);
+  batch.writeInt32BE(-1, HEADER_OFFSETS.leaderEpoch);
+  batch.writeInt8(2, HEADER_OFFSETS.magic);
+  batch.writeInt16BE(attributes, HEADER_OFFSETS.attributes);
+  batch.writeInt32BE(records.length - 1, HEADER_OFFSETS.lastOffsetDelta);
+  writeInt64(batch, base, HEADER_OFFSETS.baseTimestamp);
+  writeInt64(batch, maxTimestamp, HEADER_OFFSETS.maxTimestamp);
+  batch.writeInt32BE(records.length, HEADER_OFFSETS.count);
   return batch;
 }
 
 /** Set who sends the batch and its first sequence number, and the checksum. */
 export function stampBatch(batch: Buffer, producer: ProducerState, baseSequence: number): void {
-  writeInt64(batch, producer.id, AT.producerId);
-  batch.writeInt16BE(producer.epoch, AT.producerEpoch);
-  batch.writeInt32BE(baseSequence, AT.baseSequence);
-  batch.writeUInt32BE(crc32c(batch, AT.attributes), AT.crc);
+  writeInt64(batch, producer.id, HEADER_OFFSETS.producerId);
+  batch.writeInt16BE(producer.epoch, HEADER_OFFSETS.producerEpoch);
+  batch.writeInt32BE(baseSequence, HEADER_OFFSETS.baseSequence);
+  batch.writeUInt32BE(crc32c(batch, HEADER_OFFSETS.attributes), HEADER_OFFSETS.crc);
 }
 
 /** One batch as fetched: its header read, its records not yet unpacked. */
@@ -142,23 +142,23 @@ export interface FetchedBatch {
 export function splitBatches(records: Buffer): FetchedBatch[] {
   const batches: FetchedBatch[] = [];
   for (let at = 0; at + HEADER_BYTES <= records.length; ) {
-    const end = at + AT.leaderEpoch + records.readInt32BE(at + AT.length);
+    const end = at + HEADER_OFFSETS.leaderEpoch + records.readInt32BE(at + HEADER_OFFSETS.length);
     if (end > records.length) break;
-    const magic = records.readInt8(at + AT.magic);
+    const magic = records.readInt8(at + HEADER_OFFSETS.magic);
     if (magic !== 2)
       throw new LogCorruptError(`A record batch of format ${magic}; Kafka 0.11 and later write format 2`);
-    const baseOffset = readInt64(records, at + AT.baseOffset);
-    const attributes = records.readInt16BE(at + AT.attributes);
+    const baseOffset = readInt64(records, at + HEADER_OFFSETS.baseOffset);
+    const attributes = records.readInt16BE(at + HEADER_OFFSETS.attributes);
     batches.push({
       baseOffset,
-      lastOffset: baseOffset + records.readInt32BE(at + AT.lastOffsetDelta),
-      maxTimestampMs: readInt64(records, at + AT.maxTimestamp),
-      producerId: readInt64(records, at + AT.producerId),
-      producerEpoch: records.readInt16BE(at + AT.producerEpoch),
-      baseSequence: records.readInt32BE(at + AT.baseSequence),
+      lastOffset: baseOffset + records.readInt32BE(at + HEADER_OFFSETS.lastOffsetDelta),
+      maxTimestampMs: readInt64(records, at + HEADER_OFFSETS.maxTimestamp),
+      producerId: readInt64(records, at + HEADER_OFFSETS.producerId),
+      producerEpoch: records.readInt16BE(at + HEADER_OFFSETS.producerEpoch),
+      baseSequence: records.readInt32BE(at + HEADER_OFFSETS.baseSequence),
       transactional: (attributes & TRANSACTIONAL) !== 0,
       control: (attributes & CONTROL) !== 0,
-      count: records.readInt32BE(at + AT.count),
+      count: records.readInt32BE(at + HEADER_OFFSETS.count),
       bytes: records.subarray(at, end),
     });
     at = end;
@@ -182,10 +182,11 @@ export function isAbort(batch: FetchedBatch): boolean {
 export async function decodeBatch(batch: FetchedBatch, fromOffset: number): Promise<LogRecord[]> {
   const { bytes, baseOffset } = batch;
   const where = `Record batch at offset ${baseOffset}`;
-  if (bytes.readUInt32BE(AT.crc) !== crc32c(bytes, AT.attributes)) throw new LogCorruptError(`${where}: bad checksum`);
-  const attributes = bytes.readInt16BE(AT.attributes);
-  const baseTimestamp = readInt64(bytes, AT.baseTimestamp);
-  const body = await unpack(bytes.subarray(HEADER_BYTES), attributes & CODEC_MASK, where);
+  if (bytes.readUInt32BE(HEADER_OFFSETS.crc) !== crc32c(bytes, HEADER_OFFSETS.attributes))
+    throw new LogCorruptError(`${where}: bad checksum`);
+  const attributes = bytes.readInt16BE(HEADER_OFFSETS.attributes);
+  const baseTimestamp = readInt64(bytes, HEADER_OFFSETS.baseTimestamp);
+  const body = await decompress(bytes.subarray(HEADER_BYTES), attributes & CODEC_MASK, where);
   const records: LogRecord[] = [];
   let at = 0;
   /** Plain arithmetic instead of shifts: timestamps need more than 32 bits. */
@@ -227,7 +228,7 @@ export async function decodeBatch(batch: FetchedBatch, fromOffset: number): Prom
   return records;
 }
 
-async function unpack(packed: Buffer, codec: number, where: string): Promise<Buffer> {
+async function decompress(packed: Buffer, codec: number, where: string): Promise<Buffer> {
   if (codec === 0) return packed;
   if (codec !== GZIP) {
     const name = ['', '', 'snappy', 'lz4', 'zstd'][codec] ?? `codec ${codec}`;
@@ -236,7 +237,7 @@ async function unpack(packed: Buffer, codec: number, where: string): Promise<Buf
     );
   }
   try {
-    return packed.length < ASYNC_FROM_BYTES ? gunzipSync(packed) : await gunzipAsync(packed);
+    return packed.length < ASYNC_COMPRESSION_MIN_BYTES ? gunzipSync(packed) : await gunzipAsync(packed);
   } catch (error) {
     throw new LogCorruptError(`${where}: ${(error as Error).message}`);
   }

@@ -1,33 +1,38 @@
 import type { Logger } from '../../telemetry/logger.js';
 import { LogArgumentError, LogUnavailableError } from '../errors.js';
 import type { AppendedRange, NewRecord } from '../port.js';
+import { fetchEndOffset, findAppendedBatch } from './appended-batches.js';
 import { MAX_BATCH_BYTES } from './checks.js';
 import type { Cluster } from './cluster.js';
-import { isLostProducer, isRefused, KafkaError } from './kafka-error.js';
+import { isProducerStateLost, isRejected, KafkaError } from './kafka-error.js';
 import type { KafkaConnection, ProduceBatch, ProduceResult } from './kafkajs-client.js';
-import { endOf, findLanded } from './landed.js';
-import { knownViewFor, type Placed, place, viewFor } from './placement.js';
+import {
+  cachedTopicMetadataFor,
+  groupByPartition,
+  type PartitionRecords,
+  topicMetadataFor,
+} from './partition-records.js';
 import { type EncodableRecord, encodeBatch, type ProducerState, recordBytes, stampBatch } from './record-batch.js';
 
 /** Records of one append for one partition. They share a batch with what else waits, or have one alone; never two. */
-interface Item {
+interface PendingAppend {
   readonly records: readonly EncodableRecord[];
   readonly bytes: number;
   readonly deadlineMs: number;
-  readonly landed: (firstOffset: number) => void;
-  readonly failed: (error: unknown) => void;
+  readonly resolve: (firstOffset: number) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** One partition's line. One batch is under way at a time, which keeps the order whatever fails. */
-interface Lane {
+interface PartitionQueue {
   readonly topic: string;
   readonly partition: number;
-  items: Item[];
+  pending: PendingAppend[];
   busy: boolean;
   producer: ProducerState | null;
   nextSequence: number;
   /** The next batch cannot land below this offset; unknown before the first. */
-  end: number | null;
+  endOffset: number | null;
   batchLimit: number;
 }
 
@@ -46,7 +51,7 @@ const BATCH_BYTES = 1024 * 1024;
  */
 export function createSender(deps: { cluster: Cluster; logger: Logger; unavailableAfterMs: number }): Sender {
   const { cluster, logger } = deps;
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, PartitionQueue>();
   const admission = new Map<string, Promise<unknown>>();
   const running = new Set<Promise<void>>();
   const send = createGroupedProduce();
@@ -54,7 +59,7 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
 
   const currentProducer = (): Promise<ProducerState> => {
     producer ??= cluster
-      .insist('Producer id', async () => (await cluster.anyBroker()).initProducerId(null))
+      .retry('Producer id', async () => (await cluster.anyBroker()).initProducerId(null))
       .catch((error: unknown) => {
         producer = null;
         throw error;
@@ -62,18 +67,18 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     return producer;
   };
 
-  const laneOf = (topic: string, partition: number): Lane => {
+  const laneOf = (topic: string, partition: number): PartitionQueue => {
     const key = `${topic}/${partition}`;
     let lane = lanes.get(key);
     if (lane === undefined) {
       lane = {
         topic,
         partition,
-        items: [],
+        pending: [],
         busy: false,
         producer: null,
         nextSequence: 0,
-        end: null,
+        endOffset: null,
         batchLimit: BATCH_BYTES,
       };
       lanes.set(key, lane);
@@ -81,18 +86,19 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     return lane;
   };
 
-  const enqueue = (placed: readonly Placed[]): Promise<readonly AppendedRange[]> =>
+  const enqueue = (placed: readonly PartitionRecords[]): Promise<readonly AppendedRange[]> =>
     Promise.all(
       placed.map(
         ({ topic, partition, records }) =>
           new Promise<AppendedRange>((landed, failed) => {
             const lane = laneOf(topic, partition);
-            lane.items.push({
+            lane.pending.push({
               records,
               bytes: records.reduce((sum, record) => sum + recordBytes(record), 0),
               deadlineMs: Date.now() + deps.unavailableAfterMs,
-              landed: (firstOffset) => landed({ partition, firstOffset, lastOffset: firstOffset + records.length - 1 }),
-              failed,
+              resolve: (firstOffset) =>
+                landed({ partition, firstOffset, lastOffset: firstOffset + records.length - 1 }),
+              reject: failed,
             });
             start(lane);
           }),
@@ -100,18 +106,18 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     );
 
   /** Starts at the end of this turn, so that appends of one turn go together. */
-  const start = (lane: Lane) => {
+  const start = (lane: PartitionQueue) => {
     if (lane.busy) return;
     lane.busy = true;
     const run = Promise.resolve().then(async () => {
-      while (lane.items.length > 0) await deliver(lane, takeItems(lane));
+      while (lane.pending.length > 0) await deliver(lane, takeBatch(lane));
       lane.busy = false;
     });
     running.add(run);
     void run.finally(() => running.delete(run));
   };
 
-  const deliver = async (lane: Lane, items: readonly Item[]): Promise<void> => {
+  const deliver = async (lane: PartitionQueue, items: readonly PendingAppend[]): Promise<void> => {
     const { topic, partition } = lane;
     const what = `Append to topic "${topic}", partition ${partition}`;
     const count = items.reduce((sum, { records }) => sum + records.length, 0);
@@ -125,11 +131,11 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
         lane.producer = await currentProducer();
         lane.nextSequence = 0;
       }
-      lane.end ??= await endOf(cluster, topic, partition);
+      lane.endOffset ??= await fetchEndOffset(cluster, topic, partition);
       stampBatch(batch, lane.producer, lane.nextSequence);
       const deadlineMs = Math.max(items[0]!.deadlineMs, Date.now() + 1000);
       let again = false;
-      const baseOffset = await cluster.insist(
+      const baseOffset = await cluster.retry(
         what,
         () => {
           const sentBefore = again;
@@ -139,17 +145,17 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
         { topic, deadlineMs },
       );
       lane.nextSequence = (lane.nextSequence + count) % 2 ** 31;
-      lane.end = baseOffset + count;
+      lane.endOffset = baseOffset + count;
       let offset = baseOffset;
       for (const item of items) {
-        item.landed(offset);
+        item.resolve(offset);
         offset += item.records.length;
       }
     } catch (error) {
       if (error instanceof LogArgumentError && items.length > 1) {
         // Too large together for a limit somebody set on the topic: one by one from now on.
         lane.batchLimit = 0;
-        lane.items.unshift(...items);
+        lane.pending.unshift(...items);
         return;
       }
       // Whether the batch landed is not known, so its numbers cannot be used again: the next one comes from a new producer.
@@ -157,14 +163,20 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
         if ((await producer?.catch(() => null)) === lane.producer) producer = null;
         lane.producer = null;
       }
-      for (const item of items) item.failed(error);
+      for (const item of items) item.reject(error);
     }
   };
 
-  const attempt = async (lane: Lane, batch: Buffer, sentBefore: boolean): Promise<number> => {
-    const { topic, partition, producer: sender, nextSequence: sequence, end } = lane;
-    if (sentBefore && sender !== null && end !== null) {
-      const landed = await findLanded(cluster, { topic, partition, producer: sender, sequence, from: end });
+  const attempt = async (lane: PartitionQueue, batch: Buffer, sentBefore: boolean): Promise<number> => {
+    const { topic, partition, producer: sender, nextSequence: sequence, endOffset } = lane;
+    if (sentBefore && sender !== null && endOffset !== null) {
+      const landed = await findAppendedBatch(cluster, {
+        topic,
+        partition,
+        producer: sender,
+        sequence,
+        from: endOffset,
+      });
       if (landed !== null) return landed;
     }
     const connection = await cluster.leader(topic, partition, 'produce');
@@ -173,7 +185,7 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     if (error.type === 'DUPLICATE_SEQUENCE_NUMBER') {
       throw new LogUnavailableError(`Topic "${topic}": the batch landed, but the broker has forgotten at which offset`);
     }
-    if (isLostProducer(error)) {
+    if (isProducerStateLost(error)) {
       logger.warn({ topic, partition, err: error }, 'the broker forgot this producer; going on under a new id');
       const lost = lane.producer;
       if (producer !== null && (await producer) === lost) producer = null;
@@ -182,7 +194,7 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
       stampBatch(batch, lane.producer, 0);
       throw new KafkaError('PRODUCER_RENEWED', error.message, true);
     }
-    if (isRefused(error)) throw new LogArgumentError(error.message);
+    if (isRejected(error)) throw new LogArgumentError(error.message);
     throw error;
   };
 
@@ -190,12 +202,12 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     async append(topic, records) {
       if (cluster.closed.aborted) throw new LogUnavailableError('The log is closed');
       const waiting = admission.get(topic);
-      const known = waiting === undefined ? knownViewFor(cluster, topic, records) : undefined;
-      if (known !== undefined) return enqueue(place(known, records));
+      const known = waiting === undefined ? cachedTopicMetadataFor(cluster, topic, records) : undefined;
+      if (known !== undefined) return enqueue(groupByPartition(known, records));
       // What came first is placed first, also while the topic is being looked up.
       const admitted = (async () => {
         await waiting;
-        return place(await viewFor(cluster, topic, records), records);
+        return groupByPartition(await topicMetadataFor(cluster, topic, records), records);
       })();
       const turn = admitted.then(
         (placed) => ({ result: enqueue(placed) }),
@@ -212,16 +224,16 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
   };
 }
 
-function takeItems(lane: Lane): Item[] {
+function takeBatch(lane: PartitionQueue): PendingAppend[] {
   let bytes = 0;
   let count = 0;
-  for (const item of lane.items) {
+  for (const item of lane.pending) {
     if (count > 0 && bytes + item.bytes > lane.batchLimit) break;
     bytes += item.bytes;
     count++;
   }
-  const taken = lane.items.slice(0, count);
-  lane.items = lane.items.slice(count);
+  const taken = lane.pending.slice(0, count);
+  lane.pending = lane.pending.slice(count);
   return taken;
 }
 

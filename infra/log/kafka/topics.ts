@@ -9,11 +9,11 @@ import type { Configs, NewTopic } from './kafkajs-client.js';
 const MINUTE_MS = 60_000;
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const MOST_REPLICAS = 3;
+const MAX_REPLICATION_FACTOR = 3;
 /** Kafka's own "no limit". */
-const FOR_EVER = '-1';
+const UNLIMITED = '-1';
 const ANY_TIME = '9223372036854775807';
-const MOST_CREATED_AT_ONCE = 50;
+const MAX_TOPICS_PER_REQUEST = 50;
 
 /** Create missing topics; widen partitions and retention of the others. Safe to repeat and to run from many processes. */
 export async function ensureTopics(
@@ -24,13 +24,13 @@ export async function ensureTopics(
   for (const spec of specs) checkSpec(spec);
   if (specs.length === 0) return;
   const wanted = [...new Map(specs.map((spec) => [spec.name, spec])).values()];
-  await cluster.insist('Create topics', async () => {
+  await cluster.retry('Create topics', async () => {
     const { brokers, topics } = await cluster.metadata(wanted.map(({ name }) => name));
     const found = new Set(topics.filter(({ errorCode }) => errorCode === 0).map(({ topic }) => topic));
     const missing = wanted.filter(({ name }) => !found.has(name));
-    const replicas = Math.min(MOST_REPLICAS, brokers.length);
-    for (let first = 0; first < missing.length; first += MOST_CREATED_AT_ONCE) {
-      const batch = missing.slice(first, first + MOST_CREATED_AT_ONCE);
+    const replicas = Math.min(MAX_REPLICATION_FACTOR, brokers.length);
+    for (let first = 0; first < missing.length; first += MAX_TOPICS_PER_REQUEST) {
+      const batch = missing.slice(first, first + MAX_TOPICS_PER_REQUEST);
       await (await cluster.controller()).createTopics(batch.map((spec) => newTopic(spec, replicas)));
     }
     const existing = wanted.filter(({ name }) => found.has(name));
@@ -71,17 +71,17 @@ export async function ensureTopics(
         `Topic "${spec.name}" is ${compacted ? '' : 'not '}compacted: another version or a person made it. Set its cleanup.policy, or use another cluster (LOG_URL).`,
       );
     }
-    const deletes = policy.includes('delete') && configs.get('retention.ms') !== FOR_EVER;
+    const deletes = policy.includes('delete') && configs.get('retention.ms') !== UNLIMITED;
     if (!deletes) return;
     const hasMs = Number(configs.get('retention.ms'));
     if (spec.retentionMs !== null && spec.retentionMs <= hasMs) return;
-    const value = spec.retentionMs === null ? FOR_EVER : String(spec.retentionMs);
+    const value = spec.retentionMs === null ? UNLIMITED : String(spec.retentionMs);
     await (await cluster.controller()).alterTopicConfig(spec.name, 'retention.ms', value);
   }
 
   /** Until the brokers themselves know the topic and every partition has a leader. */
   async function untilReady({ name, partitions }: TopicSpec): Promise<void> {
-    await cluster.insist(`Topic "${name}"`, async () => {
+    await cluster.retry(`Topic "${name}"`, async () => {
       const [topic] = (await cluster.metadata([name])).topics;
       if (topic?.errorCode === 0 && topic.leaders.length >= partitions && topic.leaders.every((id) => id >= 0)) return;
       throw new KafkaError('LEADER_NOT_AVAILABLE', 'not ready', true);
@@ -95,8 +95,8 @@ function newTopic(spec: TopicSpec, replicationFactor: number): NewTopic {
   const policy = [...(compacted ? ['compact'] : []), ...(compacted && retentionMs === null ? [] : ['delete'])];
   const configs = new Map([
     ['cleanup.policy', policy.join(',')],
-    ['retention.ms', retentionMs === null ? FOR_EVER : String(retentionMs)],
-    ['retention.bytes', FOR_EVER],
+    ['retention.ms', retentionMs === null ? UNLIMITED : String(retentionMs)],
+    ['retention.bytes', UNLIMITED],
     ['compression.type', 'producer'],
     ['max.message.bytes', String(MAX_BATCH_BYTES)],
     ['min.insync.replicas', replicationFactor >= 3 ? '2' : '1'],

@@ -26,7 +26,7 @@ export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 export interface ChunkHeader {
   readonly count: number;
-  readonly slots: number;
+  readonly offsetSpan: number;
   readonly maxTimestampMs: number;
   readonly hasTombstones: boolean;
   readonly tombstoneHorizonMs: number;
@@ -89,7 +89,7 @@ export function readHeader(chunk: Buffer): ChunkHeader {
   }
   return {
     count: chunk.readUInt32LE(8),
-    slots: chunk.readUInt32LE(12),
+    offsetSpan: chunk.readUInt32LE(12),
     maxTimestampMs: chunk.readDoubleLE(16),
     hasTombstones: (chunk[1]! & FLAG_TOMBSTONES) !== 0,
     tombstoneHorizonMs: chunk.readDoubleLE(24),
@@ -98,7 +98,7 @@ export function readHeader(chunk: Buffer): ChunkHeader {
   };
 }
 
-function checkSum(chunk: Buffer): ChunkHeader {
+function verifyChecksum(chunk: Buffer): ChunkHeader {
   const header = readHeader(chunk);
   if (crc32(chunk.subarray(8)) !== chunk.readUInt32LE(4)) throw new LogCorruptError('Log chunk fails its checksum');
   return header;
@@ -106,7 +106,7 @@ function checkSum(chunk: Buffer): ChunkHeader {
 
 /** Walk the entries of a chunk in place; key and value are views into it. Stops when `visit` returns false. */
 export function visitChunk(chunk: Buffer, visit: (entry: ChunkEntry) => boolean | undefined): ChunkHeader {
-  const header = checkSum(chunk);
+  const header = verifyChecksum(chunk);
   let at = HEADER;
   for (let i = 0; i < header.count; i++) {
     const delta = chunk.readUInt32LE(at);
@@ -135,7 +135,7 @@ export function collectRecords(
   maxRecords: number,
   into: LogRecord[],
 ): number {
-  const header = checkSum(chunk);
+  const header = verifyChecksum(chunk);
   let at = HEADER;
   let taken = 0;
   for (let i = 0; i < header.count && into.length < maxRecords; i++) {

@@ -7,9 +7,9 @@ import {
   readHeader,
   visitChunk,
 } from './chunk.js';
-import { partitionKey, slotKey, slotOf } from './keys.js';
+import { chunkBaseOffset, entryKey, partitionKey } from './keys.js';
 import { createOffsetMap, type OffsetMap } from './offset-map.js';
-import { decodeState, encodeState, type PartitionState } from './state.js';
+import { decodeState, encodeState, type PartitionState } from './partition-state.js';
 import type { Store } from './store.js';
 
 /** Chunks handled in one go: about 1 MB, a few milliseconds. */
@@ -17,16 +17,16 @@ const CHUNKS_PER_STEP = 16;
 /** Keys one pass can remember: 12 MB of table. A longer dirty stretch takes several passes. */
 const MAX_KEYS = 340_000;
 /** Slots a chunk may cover; its deltas are 32 bits wide. */
-const MAX_SLOTS = 2 ** 31;
+const MAX_OFFSET_SPAN = 2 ** 31;
 /** More records than one chunk can hold (its target size over the smallest record). */
 const MAX_CHUNK_RECORDS = CHUNK_TARGET_BYTES / 20 + 1;
 
 export interface CompactionDeps {
   readonly store: Store;
   /** Called inside every write transaction; throws to give up. */
-  readonly hold: () => void;
+  readonly renewLease: () => void;
   /** Between transactions: lets other writers and other work in. */
-  readonly pause: () => Promise<void>;
+  readonly throttle: () => Promise<void>;
   readonly nowMs: number;
   readonly tombstoneGraceMs: number;
   readonly maxKeys?: number;
@@ -42,7 +42,7 @@ export interface CompactionDeps {
  * Returns true when records remain that no pass has seen.
  */
 export async function compactPartition(deps: CompactionDeps, topicId: number, partition: number): Promise<boolean> {
-  const { store, hold, pause } = deps;
+  const { store, renewLease, throttle } = deps;
   const key = partitionKey(topicId, partition);
   const stored = store.read(() => store.meta.get(key));
   if (stored === undefined) return false;
@@ -50,7 +50,7 @@ export async function compactPartition(deps: CompactionDeps, topicId: number, pa
   const newest = createOffsetMap(
     Math.min(deps.maxKeys ?? MAX_KEYS, before.next - before.cleanedTo) + MAX_CHUNK_RECORDS,
   );
-  const end = await remember(deps, topicId, partition, before, newest);
+  const end = await buildOffsetMap(deps, topicId, partition, before, newest);
 
   let kept = 0;
   let horizonMs = Number.POSITIVE_INFINITY;
@@ -60,18 +60,18 @@ export async function compactPartition(deps: CompactionDeps, topicId: number, pa
     // Nobody but the holder of the lease changes chunks below `end`, so what was read still stands.
     if (step.remove.length > 0) {
       store.write(() => {
-        hold();
+        renewLease();
         for (const gone of step.remove) store.chunks.remove(gone);
-        for (const { place, chunk } of step.put) store.chunks.put(place, chunk);
+        for (const { place, chunk } of step.replace) store.chunks.put(place, chunk);
       });
     }
     kept += step.kept;
     horizonMs = Math.min(horizonMs, step.horizonMs);
     from = step.resumeAt;
-    await pause();
+    await throttle();
   }
   return store.write(() => {
-    hold();
+    renewLease();
     const state = decodeState(store.meta.get(key) ?? stored);
     state.cleanedTo = end;
     state.cleanRecords = kept;
@@ -83,7 +83,7 @@ export async function compactPartition(deps: CompactionDeps, topicId: number, pa
 }
 
 /** Fill `newest` from the dirty part; returns the offset (a chunk boundary) up to which it knows all keys. */
-async function remember(
+async function buildOffsetMap(
   deps: CompactionDeps,
   topicId: number,
   partition: number,
@@ -94,30 +94,30 @@ async function remember(
   while (at < state.next) {
     const reached = deps.store.read(() => {
       let covered = at;
-      const range = { start: slotKey(topicId, partition, at), end: slotKey(topicId, partition, state.next) };
+      const range = { start: entryKey(topicId, partition, at), end: entryKey(topicId, partition, state.next) };
       for (const { key, value } of deps.store.chunks.getRange({ ...range, limit: CHUNKS_PER_STEP })) {
-        deps.store.touched(value.length);
-        if (newest.room() < readHeader(value).count) return { covered, full: true };
-        const base = slotOf(key);
-        const { slots } = visitChunk(value, (entry) => {
+        deps.store.recordBytesRead(value.length);
+        if (newest.remainingCapacity() < readHeader(value).count) return { covered, full: true };
+        const base = chunkBaseOffset(key);
+        const { offsetSpan } = visitChunk(value, (entry) => {
           newest.set(entry.key, base + entry.delta);
           return true;
         });
-        covered = base + slots;
+        covered = base + offsetSpan;
       }
       return { covered, full: false };
     });
     if (reached.full) return reached.covered;
     if (reached.covered === at) break;
     at = reached.covered;
-    await deps.pause();
+    await deps.throttle();
   }
   return state.next;
 }
 
-interface Step {
+interface CompactionStep {
   readonly remove: Buffer[];
-  readonly put: { readonly place: Buffer; readonly chunk: Buffer }[];
+  readonly replace: { readonly place: Buffer; readonly chunk: Buffer }[];
   readonly kept: number;
   readonly horizonMs: number;
   /** Offset of the first chunk not handled; null at the end. */
@@ -125,7 +125,7 @@ interface Step {
 }
 
 /** Survivors of neighbouring chunks, on their way into one. */
-interface Run {
+interface ChunkRun {
   readonly base: number;
   end: number;
   bytes: number;
@@ -143,12 +143,12 @@ function planStep(
   from: number,
   end: number,
   newest: OffsetMap,
-): Step {
+): CompactionStep {
   const { store, nowMs } = deps;
-  const range = { start: slotKey(topicId, partition, from), end: slotKey(topicId, partition, end) };
+  const range = { start: entryKey(topicId, partition, from), end: entryKey(topicId, partition, end) };
   const remove: Buffer[] = [];
   const put: { place: Buffer; chunk: Buffer }[] = [];
-  let run: Run | null = null;
+  let run: ChunkRun | null = null;
   let kept = 0;
   let horizonMs = Number.POSITIVE_INFINITY;
   let seen = 0;
@@ -160,22 +160,23 @@ function planStep(
     if (!asItWas) remove.push(...run.sources);
     if (!asItWas && run.entries.length > 0) {
       const chunk = encodeChunk(run.entries, run.end - run.base, run.horizonMs);
-      put.push({ place: slotKey(topicId, partition, run.base), chunk });
+      put.push({ place: entryKey(topicId, partition, run.base), chunk });
     }
     run = null;
   };
   const take = (key: Buffer, value: Buffer) => {
-    store.touched(value.length);
-    const base = slotOf(key);
-    const chunk = survivors(value, base, newest, nowMs);
+    store.recordBytesRead(value.length);
+    const base = chunkBaseOffset(key);
+    const chunk = retainedEntries(value, base, newest, nowMs);
     const { header } = chunk;
     kept += chunk.entries.length;
-    resumeAt = base + header.slots;
+    resumeAt = base + header.offsetSpan;
     const chunkHorizonMs = chunk.hasTombstones ? header.tombstoneHorizonMs || nowMs + deps.tombstoneGraceMs : 0;
     if (chunkHorizonMs > 0) horizonMs = Math.min(horizonMs, chunkHorizonMs);
     const changed = chunk.entries.length < header.count || chunkHorizonMs !== header.tombstoneHorizonMs;
     if (!changed && value.length >= CHUNK_TARGET_BYTES / 2) return close();
-    const fits = (open: Run) => open.bytes + chunk.bytes <= CHUNK_TARGET_BYTES && resumeAt - open.base <= MAX_SLOTS;
+    const fits = (open: ChunkRun) =>
+      open.bytes + chunk.bytes <= CHUNK_TARGET_BYTES && resumeAt - open.base <= MAX_OFFSET_SPAN;
     if (run !== null && !fits(run)) close();
     run ??= { base, end: base, bytes: 0, sources: [], entries: [], horizonMs: 0, changed: false };
     for (const entry of chunk.entries) run.entries.push({ ...entry, delta: base + entry.delta - run.base });
@@ -191,10 +192,10 @@ function planStep(
     seen++;
   }
   close();
-  return { remove, put, kept, horizonMs, resumeAt: seen < CHUNKS_PER_STEP ? null : resumeAt };
+  return { remove, replace: put, kept, horizonMs, resumeAt: seen < CHUNKS_PER_STEP ? null : resumeAt };
 }
 
-function survivors(
+function retainedEntries(
   chunk: Buffer,
   base: number,
   newest: OffsetMap,

@@ -16,7 +16,7 @@ export const MAX_TIMESTAMP_MS = 2 ** 48 - 1;
 export const MAX_PARTITIONS = 0xffff;
 
 /** `at` is an offset in `chunks`, a timestamp in `times`. */
-export function slotKey(topicId: number, partition: number, at: number): Buffer {
+export function entryKey(topicId: number, partition: number, at: number): Buffer {
   const key = Buffer.allocUnsafe(10);
   key.writeUInt16BE(topicId, 0);
   key.writeUInt16BE(partition, 2);
@@ -24,7 +24,7 @@ export function slotKey(topicId: number, partition: number, at: number): Buffer 
   return key;
 }
 
-export function slotOf(key: Uint8Array): number {
+export function chunkBaseOffset(key: Uint8Array): number {
   return (
     (key[4]! * 0x100 + key[5]!) * 0x100000000 + (((key[6]! << 24) | (key[7]! << 16) | (key[8]! << 8) | key[9]!) >>> 0)
   );
@@ -49,12 +49,12 @@ export function partitionKey(topicId: number, partition: number): Buffer {
   return key;
 }
 
-export function claimKey(group: string): Buffer {
+export function ownershipKey(group: string): Buffer {
   return Buffer.concat([Buffer.from('C'), Buffer.from(group, 'utf8')]);
 }
 
 /** Without `partition`: the prefix of all positions of the group in that topic. */
-export function positionKey(group: string, topicId: number, partition?: number): Buffer {
+export function committedOffsetKey(group: string, topicId: number, partition?: number): Buffer {
   const name = Buffer.from(group, 'utf8');
   const key = Buffer.alloc(5 + name.length + (partition === undefined ? 0 : 2));
   key[0] = 0x47;

@@ -8,8 +8,8 @@ import { silentLogger } from '../../telemetry/logger.js';
 import { LogCorruptError, LogUnavailableError } from '../errors.js';
 import type { Log, NewRecord } from '../port.js';
 import { compactPartition } from './compaction.js';
-import { createLease, LeaseLostError } from './lease.js';
 import { createLmdbLog, type LmdbLogOptions } from './lmdb-log.js';
+import { createMaintenanceLease, LeaseLostError } from './maintenance-lease.js';
 import { openStore } from './store.js';
 
 const TOPIC = 'topic';
@@ -88,7 +88,13 @@ describe('the LMDB log', () => {
     const log = await start({}, true);
     for (let i = 0; i < 2; i++) await log.append(TOPIC, batch(5000, 100));
     const store = openStore(dir);
-    const deps = { store, hold: () => undefined, pause: async () => undefined, nowMs: T0, tombstoneGraceMs: 0 };
+    const deps = {
+      store,
+      renewLease: () => undefined,
+      throttle: async () => undefined,
+      nowMs: T0,
+      tombstoneGraceMs: 0,
+    };
     let passes = 1;
     while (await compactPartition({ ...deps, maxKeys: 1 }, 1, 0)) passes++;
     await store.close();
@@ -100,20 +106,23 @@ describe('the LMDB log', () => {
   it('gives the right to maintain to one at a time, and on when its time is up', async () => {
     const store = openStore(dir);
     let nowMs = T0;
-    const [first, second] = [createLease({ store, now: () => nowMs }), createLease({ store, now: () => nowMs })];
-    expect(first.take()).toBe(true);
-    expect(second.take()).toBe(false);
+    const [first, second] = [
+      createMaintenanceLease({ store, now: () => nowMs }),
+      createMaintenanceLease({ store, now: () => nowMs }),
+    ];
+    expect(first.acquire()).toBe(true);
+    expect(second.acquire()).toBe(false);
     nowMs += 9_000;
-    store.write(() => first.hold());
+    store.write(() => first.renew());
     nowMs += 9_000;
-    expect(second.take()).toBe(false);
+    expect(second.acquire()).toBe(false);
     nowMs += 1_000;
-    expect(second.take()).toBe(true);
-    expect(() => store.write(() => first.hold())).toThrow(LeaseLostError);
+    expect(second.acquire()).toBe(true);
+    expect(() => store.write(() => first.renew())).toThrow(LeaseLostError);
     first.release();
-    expect(first.take()).toBe(false);
+    expect(first.acquire()).toBe(false);
     second.release();
-    expect(first.take()).toBe(true);
+    expect(first.acquire()).toBe(true);
     await store.close();
   });
 

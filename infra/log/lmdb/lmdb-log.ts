@@ -1,15 +1,15 @@
 import { RetryableError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { LogHealth } from '../health.js';
-import type { AtomicStep, Log, Position } from '../port.js';
-import { createBell } from './bell.js';
-import { fenced, takeClaim } from './claims.js';
-import { positionKey } from './keys.js';
+import type { AtomicStep, Log, TopicPartitionOffset } from '../port.js';
+import { createCommitNotifier } from './commit-notifier.js';
+import { acquireOwnership, fencedError } from './group-ownership.js';
+import { committedOffsetKey } from './keys.js';
 import { createMaintenance } from './maintenance.js';
-import { checkGroup } from './plan.js';
 import { createReader } from './reader.js';
 import { openStore } from './store.js';
 import { createTopicTable } from './topics.js';
+import { checkGroup } from './write-plan.js';
 import { createWriter } from './writer.js';
 
 export interface LmdbLogOptions {
@@ -48,16 +48,16 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
   const { dir, logger, now = Date.now } = options;
   const store = openStore(dir);
   const topics = createTopicTable({ store, logger });
-  const bell = createBell({ dir, logger });
+  const commitNotifier = createCommitNotifier({ dir, logger });
   const writer = createWriter({
     store,
     topics,
     logger,
-    written: bell.ring,
+    onCommitted: commitNotifier.notify,
     health: options.health,
     unavailableAfterMs: options.unavailableAfterMs ?? UNAVAILABLE_AFTER_MS,
   });
-  const reader = createReader({ store, topics, bell });
+  const reader = createReader({ store, topics, commitNotifier });
   const maintenance = createMaintenance({
     store,
     topics,
@@ -77,18 +77,18 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
       const [ranges] = await writer.submit({ outputs: [{ topic, records }], commit: null });
       return ranges ?? [];
     },
-    appendAndCommit: async ({ outputs, group, positions }) => {
+    appendAndCommit: async ({ outputs, group, offsets }) => {
       checkGroup(group);
-      await writer.submit({ outputs, commit: { group, positions } });
+      await writer.submit({ outputs, commit: { group, offsets } });
     },
-    claim: async (group) => {
-      const claim = takeClaim(store, checkGroup(group));
+    acquireOwnership: async (group) => {
+      const fencingToken = acquireOwnership(store, checkGroup(group));
       let ended = false;
       let last: Promise<unknown> = Promise.resolve();
-      const run = async ({ outputs, positions }: Omit<AtomicStep, 'group'>): Promise<void> => {
-        if (ended) throw fenced(group);
+      const run = async ({ outputs, offsets }: Omit<AtomicStep, 'group'>): Promise<void> => {
+        if (ended) throw fencedError(group);
         try {
-          await writer.submit({ outputs, commit: { group, positions }, claim });
+          await writer.submit({ outputs, commit: { group, offsets }, fencingToken });
         } catch (error) {
           ended = error instanceof RetryableError;
           throw error;
@@ -107,15 +107,15 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
     offsetForTimestamp: async (topic, partition, timestampMs) =>
       reader.offsetForTimestamp(topic, partition, timestampMs),
     lastRecord: async (topic, partition) => reader.lastRecord(topic, partition),
-    commit: async (group, positions) => {
+    commit: async (group, offsets) => {
       checkGroup(group);
-      await writer.submit({ outputs: [], commit: { group, positions } });
+      await writer.submit({ outputs: [], commit: { group, offsets } });
     },
     committed: async (group, topic) => {
       const { id } = topics.get(checkGroup(group) && topic);
-      const prefix = positionKey(group, id);
+      const prefix = committedOffsetKey(group, id);
       return store.read(() => {
-        const found: Position[] = [];
+        const found: TopicPartitionOffset[] = [];
         const end = Buffer.concat([prefix, Buffer.from([0xff, 0xff])]);
         for (const { key, value } of store.meta.getRange({ start: prefix, end })) {
           const partition = Buffer.from(key).readUInt16BE(prefix.length);
@@ -129,7 +129,7 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
       writer.close();
       reader.close();
       await maintenance.close();
-      bell.close();
+      commitNotifier.close();
       await store.close();
     },
   };

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.js';
 import { compactPartition } from './compaction.js';
 import { partitionKey } from './keys.js';
-import { createLease, LeaseLostError } from './lease.js';
+import { createMaintenanceLease, LeaseLostError } from './maintenance-lease.js';
+import { decodeState } from './partition-state.js';
 import { expirePartition } from './retention.js';
-import { decodeState } from './state.js';
 import type { Store } from './store.js';
 import type { Topic, TopicTable } from './topics.js';
 
@@ -15,12 +15,12 @@ export interface Maintenance {
 }
 
 /** Compaction waits until the new part is this share of the clean part, and at least so many records ... */
-const DIRTY_RATIO = 0.5;
-const DIRTY_RECORDS = 1000;
+const MIN_DIRTY_RATIO = 0.5;
+const MIN_DIRTY_RECORDS = 1000;
 /** ... or until so long after the last pass. */
-const DIRTY_AGE_MS = 6 * 60 * 60_000;
+const MAX_DIRTY_AGE_MS = 6 * 60 * 60_000;
 /** Gap between two transactions of maintenance, for the other writers. */
-const PAUSE_MS = 2;
+const THROTTLE_MS = 2;
 const LEASE_POLL_MS = 50;
 
 /** Retention and compaction in small transactions; a lease lets one process at a time do it. */
@@ -33,13 +33,13 @@ export function createMaintenance(deps: {
   tombstoneGraceMs: number;
 }): Maintenance {
   const { store, topics, logger, now, intervalMs, tombstoneGraceMs } = deps;
-  const lease = createLease({ store, now: Date.now });
+  const lease = createMaintenanceLease({ store, now: Date.now });
   const closing = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
 
-  const pause = async () => {
-    await sleep(PAUSE_MS);
+  const throttle = async () => {
+    await sleep(THROTTLE_MS);
     if (closing.signal.aborted) throw new LeaseLostError('The log is being closed');
   };
 
@@ -50,25 +50,30 @@ export function createMaintenance(deps: {
     const state = decodeState(stored);
     const dirty = state.next - state.cleanedTo;
     if (nowMs >= state.tombstoneHorizonMs) return true;
-    if (all || nowMs - state.cleanedAtMs >= DIRTY_AGE_MS) return dirty > 0;
-    return dirty >= Math.max(DIRTY_RECORDS, state.cleanRecords * DIRTY_RATIO);
+    if (all || nowMs - state.cleanedAtMs >= MAX_DIRTY_AGE_MS) return dirty > 0;
+    return dirty >= Math.max(MIN_DIRTY_RECORDS, state.cleanRecords * MIN_DIRTY_RATIO);
   };
 
   const maintainPartition = async (topic: Topic, partition: number, nowMs: number, all: boolean): Promise<void> => {
     if (topic.retentionMs !== null) {
-      await expirePartition({ store, hold: lease.hold, pause }, topic.id, partition, nowMs - topic.retentionMs);
+      await expirePartition(
+        { store, renewLease: lease.renew, throttle },
+        topic.id,
+        partition,
+        nowMs - topic.retentionMs,
+      );
     }
     let more = wantsCompaction(topic, partition, nowMs, all);
     while (more) {
-      const compaction = { store, hold: lease.hold, pause, nowMs, tombstoneGraceMs };
+      const compaction = { store, renewLease: lease.renew, throttle, nowMs, tombstoneGraceMs };
       more = (await compactPartition(compaction, topic.id, partition)) && wantsCompaction(topic, partition, nowMs, all);
-      await pause();
+      await throttle();
     }
   };
 
   const sweep = async (nowMs: number, all: boolean): Promise<void> => {
     try {
-      store.dropDeadReaders();
+      store.clearStaleReaders();
       for (const topic of topics.all()) {
         for (let partition = 0; partition < topic.partitions; partition++) {
           await maintainPartition(topic, partition, nowMs, all);
@@ -90,7 +95,7 @@ export function createMaintenance(deps: {
   if (intervalMs !== null) {
     timer = setInterval(() => {
       enqueue(async () => {
-        if (lease.take()) await sweep(now(), false);
+        if (lease.acquire()) await sweep(now(), false);
       }).catch((error: unknown) => logger.error({ err: error }, 'maintenance of the log failed'));
     }, intervalMs);
     timer.unref();
@@ -99,7 +104,7 @@ export function createMaintenance(deps: {
   return {
     run: (nowMs) =>
       enqueue(async () => {
-        while (!closing.signal.aborted && !lease.take()) await sleep(LEASE_POLL_MS);
+        while (!closing.signal.aborted && !lease.acquire()) await sleep(LEASE_POLL_MS);
         if (!closing.signal.aborted) await sweep(nowMs, true);
       }),
     async close() {

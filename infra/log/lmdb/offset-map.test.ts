@@ -14,7 +14,7 @@ it('the offset map is a map from key to newest offset', () => {
       for (const [key, offset] of model) expect(map.get(Buffer.from(key))).toBe(offset);
       expect(map.get(Buffer.from('never written'))).toBeUndefined();
       expect(map.size).toBe(model.size);
-      expect(map.room()).toBe(200 - model.size);
+      expect(map.remainingCapacity()).toBe(200 - model.size);
     }),
   );
 });

@@ -13,7 +13,7 @@ export interface OffsetMap {
   /** Keys held. */
   readonly size: number;
   /** Keys it can still take. */
-  room(): number;
+  remainingCapacity(): number;
 }
 
 export function createOffsetMap(capacity: number): OffsetMap {
@@ -50,6 +50,6 @@ export function createOffsetMap(capacity: number): OffsetMap {
     get size() {
       return size;
     },
-    room: () => capacity - size,
+    remainingCapacity: () => capacity - size,
   };
 }

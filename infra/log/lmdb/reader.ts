@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { LogArgumentError } from '../errors.js';
 import type { LogRecord, PartitionBounds, ReadOptions, RecordBatch, StartAt } from '../port.js';
-import type { Bell } from './bell.js';
 import { collectRecords, readHeader } from './chunk.js';
-import { MAX_OFFSET, partitionKey, slotKey, slotOf } from './keys.js';
-import { decodeState } from './state.js';
+import type { CommitNotifier } from './commit-notifier.js';
+import { chunkBaseOffset, entryKey, MAX_OFFSET, partitionKey } from './keys.js';
+import { decodeState } from './partition-state.js';
 import type { Store } from './store.js';
 import { lowerBound } from './time-index.js';
 import type { TopicTable } from './topics.js';
@@ -24,14 +24,14 @@ const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** A reader that finds records all the time lets other work of its process in after this long. */
 const YIELD_AFTER_MS = 5;
 
-interface Slice {
+interface ReadSlice {
   readonly records: readonly LogRecord[];
   /** The partition's next offset in the same snapshot. */
   readonly next: number;
 }
 
-export function createReader(deps: { store: Store; topics: TopicTable; bell: Bell }): Reader {
-  const { store, topics, bell } = deps;
+export function createReader(deps: { store: Store; topics: TopicTable; commitNotifier: CommitNotifier }): Reader {
+  const { store, topics, commitNotifier } = deps;
   let closed = false;
 
   const nextOf = (id: number, partition: number): number => {
@@ -40,29 +40,29 @@ export function createReader(deps: { store: Store; topics: TopicTable; bell: Bel
   };
   const boundsOf = (id: number, partition: number): PartitionBounds => {
     const next = nextOf(id, partition);
-    const range = { start: slotKey(id, partition, 0), end: slotKey(id, partition + 1, 0), limit: 1 };
+    const range = { start: entryKey(id, partition, 0), end: entryKey(id, partition + 1, 0), limit: 1 };
     for (const { key, value } of store.chunks.getRange(range)) {
-      return { earliest: slotOf(key) + readHeader(value).firstDelta, next };
+      return { earliest: chunkBaseOffset(key) + readHeader(value).firstDelta, next };
     }
     return { earliest: next, next };
   };
   /** Key of the chunk that covers `offset`, or of the first one after it. */
   const startKey = (id: number, partition: number, offset: number): Buffer => {
-    const own = slotKey(id, partition, offset);
-    const before = { start: own, end: slotKey(id, partition, 0), reverse: true, inclusiveEnd: true, limit: 1 };
+    const own = entryKey(id, partition, offset);
+    const before = { start: own, end: entryKey(id, partition, 0), reverse: true, inclusiveEnd: true, limit: 1 };
     for (const key of store.chunks.getKeys(before)) return Buffer.from(key);
     return own;
   };
-  const slice = (id: number, partition: number, from: number, end: number, maxRecords: number): Slice => {
+  const slice = (id: number, partition: number, from: number, end: number, maxRecords: number): ReadSlice => {
     const next = nextOf(id, partition);
     const records: LogRecord[] = [];
     if (from >= Math.min(next, end)) return { records, next };
     let bytes = 0;
-    const range = { start: startKey(id, partition, from), end: slotKey(id, partition + 1, 0) };
+    const range = { start: startKey(id, partition, from), end: entryKey(id, partition + 1, 0) };
     for (const { key, value } of store.chunks.getRange(range)) {
-      const base = slotOf(key);
+      const base = chunkBaseOffset(key);
       if (base >= end) break;
-      store.touched(value.length);
+      store.recordBytesRead(value.length);
       bytes += collectRecords(value, base, from, end, maxRecords, records);
       if (records.length >= maxRecords || bytes >= MAX_BATCH_BYTES) break;
     }
@@ -73,12 +73,12 @@ export function createReader(deps: { store: Store; topics: TopicTable; bell: Bel
     if (timestampMs <= 0) return earliest;
     const from = Math.max(earliest, lowerBound(store, id, partition, timestampMs));
     if (from >= next) return next;
-    const range = { start: startKey(id, partition, from), end: slotKey(id, partition + 1, 0) };
+    const range = { start: startKey(id, partition, from), end: entryKey(id, partition + 1, 0) };
     for (const { key, value } of store.chunks.getRange(range)) {
-      store.touched(value.length);
+      store.recordBytesRead(value.length);
       if (readHeader(value).maxTimestampMs < timestampMs) continue;
       const records: LogRecord[] = [];
-      collectRecords(value, slotOf(key), 0, next, Number.POSITIVE_INFINITY, records);
+      collectRecords(value, chunkBaseOffset(key), 0, next, Number.POSITIVE_INFINITY, records);
       const found = records.find((record) => record.timestampMs >= timestampMs);
       if (found !== undefined) return found.offset;
     }
@@ -101,7 +101,7 @@ export function createReader(deps: { store: Store; topics: TopicTable; bell: Bel
     if (follow) end = Number.POSITIVE_INFINITY;
     let busySince = performance.now();
     while (offset < end && !closed && !signal?.aborted) {
-      const ticket = bell.ticket();
+      const ticket = commitNotifier.sequence();
       const { records, next } = store.read(() => slice(id, partition, offset, end, maxRecords));
       const last = records.at(-1);
       if (last !== undefined) {
@@ -115,7 +115,7 @@ export function createReader(deps: { store: Store; topics: TopicTable; bell: Bel
       }
       if (!follow) return;
       if (offset < next) offset = next;
-      await bell.wait(ticket, signal);
+      await commitNotifier.waitForCommit(ticket, signal);
       busySince = performance.now();
     }
   }
@@ -134,9 +134,9 @@ export function createReader(deps: { store: Store; topics: TopicTable; bell: Bel
     lastRecord(topic, partition) {
       const { id } = topics.partition(topic, partition);
       return store.read(() => {
-        const range = { start: slotKey(id, partition, MAX_OFFSET), end: slotKey(id, partition, 0) };
+        const range = { start: entryKey(id, partition, MAX_OFFSET), end: entryKey(id, partition, 0) };
         for (const { key, value } of store.chunks.getRange({ ...range, reverse: true, inclusiveEnd: true, limit: 1 })) {
-          const base = slotOf(key);
+          const base = chunkBaseOffset(key);
           const records: LogRecord[] = [];
           collectRecords(value, base, base + readHeader(value).lastDelta, Number.POSITIVE_INFINITY, 1, records);
           return records[0] ?? null;

@@ -1,5 +1,5 @@
 import { type ChunkEntry, encodeChunk, readHeader, visitChunk } from './chunk.js';
-import { slotKey, slotOf } from './keys.js';
+import { chunkBaseOffset, entryKey } from './keys.js';
 import type { Store } from './store.js';
 import { pruneTimeIndex } from './time-index.js';
 
@@ -10,9 +10,9 @@ const INDEX_ENTRIES_PER_STEP = 1000;
 export interface RetentionDeps {
   readonly store: Store;
   /** Called inside every write transaction; throws to give up. */
-  readonly hold: () => void;
+  readonly renewLease: () => void;
   /** Between transactions: lets other writers and other work in. */
-  readonly pause: () => Promise<void>;
+  readonly throttle: () => Promise<void>;
 }
 
 /**
@@ -26,23 +26,23 @@ export async function expirePartition(
   partition: number,
   cutoffMs: number,
 ): Promise<void> {
-  const { store, hold, pause } = deps;
+  const { store, renewLease, throttle } = deps;
   for (;;) {
     const step = store.read(() => planStep(store, topicId, partition, cutoffMs));
     if (step === null) return;
     // Nobody but the holder of the lease changes stored chunks, so what was read still stands.
     const pruned = store.write(() => {
-      hold();
+      renewLease();
       for (const key of step.remove) store.chunks.remove(key);
       if (step.shortened !== null) store.chunks.put(step.shortened.key, step.shortened.chunk);
       return pruneTimeIndex(store, topicId, partition, step.earliest, INDEX_ENTRIES_PER_STEP);
     });
     if (!step.more && pruned < INDEX_ENTRIES_PER_STEP) return;
-    await pause();
+    await throttle();
   }
 }
 
-interface Step {
+interface RetentionStep {
   readonly remove: readonly Buffer[];
   /** The chunk in which the first record to keep stands, without what is before that record. */
   readonly shortened: { readonly key: Buffer; readonly chunk: Buffer } | null;
@@ -52,33 +52,33 @@ interface Step {
 }
 
 /** null: there is nothing to delete. */
-function planStep(store: Store, topicId: number, partition: number, cutoffMs: number): Step | null {
+function planStep(store: Store, topicId: number, partition: number, cutoffMs: number): RetentionStep | null {
   const remove: Buffer[] = [];
   let earliest = 0;
   const range = store.chunks.getRange({
-    start: slotKey(topicId, partition, 0),
-    end: slotKey(topicId, partition + 1, 0),
+    start: entryKey(topicId, partition, 0),
+    end: entryKey(topicId, partition + 1, 0),
     limit: CHUNKS_PER_STEP,
   });
   for (const { key, value } of range) {
-    store.touched(value.length);
+    store.recordBytesRead(value.length);
     const header = readHeader(value);
     if (header.maxTimestampMs < cutoffMs) {
-      earliest = slotOf(key) + header.slots;
+      earliest = chunkBaseOffset(key) + header.offsetSpan;
       remove.push(key);
       continue;
     }
-    const entries = fromFirstYoung(value, cutoffMs);
+    const entries = entriesFromCutoff(value, cutoffMs);
     const first = entries[0]?.delta ?? 0;
     if (first === header.firstDelta) break;
-    const chunk = encodeChunk(entries, header.slots, header.tombstoneHorizonMs);
-    return { remove, shortened: { key, chunk }, earliest: slotOf(key) + first, more: false };
+    const chunk = encodeChunk(entries, header.offsetSpan, header.tombstoneHorizonMs);
+    return { remove, shortened: { key, chunk }, earliest: chunkBaseOffset(key) + first, more: false };
   }
   if (remove.length === 0) return null;
   return { remove, shortened: null, earliest, more: remove.length === CHUNKS_PER_STEP };
 }
 
-function fromFirstYoung(chunk: Buffer, cutoffMs: number): ChunkEntry[] {
+function entriesFromCutoff(chunk: Buffer, cutoffMs: number): ChunkEntry[] {
   const entries: ChunkEntry[] = [];
   visitChunk(chunk, (entry) => {
     if (entries.length > 0 || entry.timestampMs >= cutoffMs) entries.push(entry);

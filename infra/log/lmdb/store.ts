@@ -2,24 +2,24 @@ import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
 import { type Database, open } from 'lmdb';
 import { FatalError, RetryableError } from '../../errors.js';
 import { LogCorruptError, LogRequestError, LogUnavailableError } from '../errors.js';
-import { type Gate, openGate } from './gate.js';
 import { VERSION_KEY } from './keys.js';
+import { openWriteLock, type WriteLock } from './write-lock.js';
 
-export type Bytes = Database<Buffer, Buffer>;
+export type BufferDatabase = Database<Buffer, Buffer>;
 
 /** The LMDB environment of one log directory. */
 export interface Store {
-  readonly meta: Bytes;
-  readonly chunks: Bytes;
-  readonly times: Bytes;
+  readonly meta: BufferDatabase;
+  readonly chunks: BufferDatabase;
+  readonly times: BufferDatabase;
   /** Run `action` in the one write transaction of the machine; it is on disk when this returns. Whatever throws undoes all of it. */
   write<T>(action: () => T): T;
   /** Run `action` on a snapshot that holds everything committed before the call, by any process. `action` must not keep iterators. */
   read<T>(action: () => T): T;
   /** Say how many bytes of chunks a `read` has gone through (see UNMAP_AFTER_BYTES). */
-  touched(bytes: number): void;
+  recordBytesRead(bytes: number): void;
   /** Free the reader slots of processes that died inside a read; until then their snapshots keep old pages from being used again. */
-  dropDeadReaders(): void;
+  clearStaleReaders(): void;
   close(): Promise<void>;
 }
 
@@ -55,9 +55,9 @@ export function openStore(dir: string): Store {
       ? new LogUnavailableError(text, { cause: error })
       : new FatalError(text, { cause: error });
   }
-  const gate = throughTranslation(dir, () => openGate(dir));
+  const gate = withErrorTranslation(dir, () => openWriteLock(dir));
   try {
-    const store = wrap(dir, gate, openEnvironment(dir, gate));
+    const store = createStore(dir, gate, openEnvironment(dir, gate));
     checkVersion(dir, store);
     return store;
   } catch (error) {
@@ -67,17 +67,17 @@ export function openStore(dir: string): Store {
 }
 
 interface Environment {
-  readonly root: Bytes;
-  readonly meta: Bytes;
-  readonly chunks: Bytes;
-  readonly times: Bytes;
+  readonly root: BufferDatabase;
+  readonly meta: BufferDatabase;
+  readonly chunks: BufferDatabase;
+  readonly times: BufferDatabase;
 }
 
-function openEnvironment(dir: string, gate: Gate): Environment {
-  return throughTranslation(dir, () => gate.hold(() => openUnguarded(dir)));
+function openEnvironment(dir: string, gate: WriteLock): Environment {
+  return withErrorTranslation(dir, () => gate.run(() => openUnlocked(dir)));
 }
 
-function openUnguarded(dir: string): Environment {
+function openUnlocked(dir: string): Environment {
   const root = open<Buffer, Buffer>({
     path: dir,
     noSubdir: false,
@@ -88,11 +88,11 @@ function openUnguarded(dir: string): Environment {
     maxDbs: 8,
     maxReaders: 512,
   });
-  const dbi = (name: string): Bytes => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
+  const dbi = (name: string): BufferDatabase => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
   return { root, meta: dbi('meta'), chunks: dbi('chunks'), times: dbi('times') };
 }
 
-function wrap(dir: string, gate: Gate, first: Environment): Store {
+function createStore(dir: string, gate: WriteLock, first: Environment): Store {
   let env = first;
   let state: 'open' | 'closed' = 'open';
   let usable = true;
@@ -117,10 +117,10 @@ function wrap(dir: string, gate: Gate, first: Environment): Store {
     get times() {
       return env.times;
     },
-    touched(bytes) {
+    recordBytesRead(bytes) {
       mappedBytes += bytes;
     },
-    dropDeadReaders() {
+    clearStaleReaders() {
       guard();
       env.root.readerCheck();
     },
@@ -128,7 +128,7 @@ function wrap(dir: string, gate: Gate, first: Environment): Store {
       guard();
       let reached = false;
       try {
-        return gate.hold(() =>
+        return gate.run(() =>
           env.root.transactionSync(() => {
             const result = action();
             reached = true;
@@ -139,7 +139,7 @@ function wrap(dir: string, gate: Gate, first: Environment): Store {
         // A commit that failed may leave the environment unusable for this process, and the library does not survive a write
         // after that: start over with a fresh one.
         if (reached) mappedBytes = Number.POSITIVE_INFINITY;
-        throw translate(dir, error);
+        throw translateError(dir, error);
       }
     },
     read(action) {
@@ -148,7 +148,7 @@ function wrap(dir: string, gate: Gate, first: Environment): Store {
         env.root.resetReadTxn();
         return action();
       } catch (error) {
-        throw translate(dir, error);
+        throw translateError(dir, error);
       }
     },
     async close() {
@@ -195,7 +195,7 @@ function freeBytes(dir: string): number {
 }
 
 /** ENOSPC, EFBIG (the process's file size limit), EDQUOT, MDB_MAP_FULL; LMDB reports a write cut short as EIO, which a full disk also causes. */
-function isSpace(dir: string, error: unknown): boolean {
+function isDiskFull(dir: string, error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === EIO) return freeBytes(dir) < 2 ** 20;
   return (
@@ -208,22 +208,22 @@ function isSpace(dir: string, error: unknown): boolean {
   );
 }
 
-function throughTranslation<T>(dir: string, action: () => T): T {
+function withErrorTranslation<T>(dir: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    throw translate(dir, error);
+    throw translateError(dir, error);
   }
 }
 
-function translate(dir: string, error: unknown): Error {
+function translateError(dir: string, error: unknown): Error {
   if (error instanceof FatalError || error instanceof RetryableError) return error;
   if (error instanceof LogRequestError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'number' && MDB_CORRUPT.includes(code)) {
     return new LogCorruptError(`The log in ${dir} is damaged: ${String(message)}`, { cause: error });
   }
-  if (isSpace(dir, error)) return new LogUnavailableError(`No space left for the log in ${dir}`, { cause: error });
+  if (isDiskFull(dir, error)) return new LogUnavailableError(`No space left for the log in ${dir}`, { cause: error });
   if (error instanceof TypeError || error instanceof ReferenceError) return error;
   return new LogUnavailableError(`The log in ${dir} failed: ${String(message)}`, { cause: error });
 }

@@ -1,5 +1,5 @@
-import { slotKey } from './keys.js';
-import type { PartitionState } from './state.js';
+import { entryKey } from './keys.js';
+import type { PartitionState } from './partition-state.js';
 import type { Store } from './store.js';
 
 /**
@@ -23,15 +23,15 @@ export function indexChunk(
   if (maxTimestampMs < state.indexedTimestampMs + STEP_MS) return;
   const value = Buffer.allocUnsafe(8);
   value.writeDoubleLE(state.next, 0);
-  store.times.put(slotKey(topicId, partition, maxTimestampMs), value);
+  store.times.put(entryKey(topicId, partition, maxTimestampMs), value);
   state.indexedTimestampMs = maxTimestampMs;
 }
 
 /** An offset below which every record is older than `timestampMs`. */
 export function lowerBound(store: Store, topicId: number, partition: number, timestampMs: number): number {
   const range = store.times.getRange({
-    start: slotKey(topicId, partition, timestampMs - 1),
-    end: slotKey(topicId, partition, 0),
+    start: entryKey(topicId, partition, timestampMs - 1),
+    end: entryKey(topicId, partition, 0),
     reverse: true,
     inclusiveEnd: true,
     limit: 1,
@@ -50,8 +50,8 @@ export function pruneTimeIndex(
 ): number {
   const dead: Buffer[] = [];
   const range = store.times.getRange({
-    start: slotKey(topicId, partition, 0),
-    end: slotKey(topicId, partition + 1, 0),
+    start: entryKey(topicId, partition, 0),
+    end: entryKey(topicId, partition + 1, 0),
     limit,
   });
   for (const { key, value } of range) {

@@ -27,7 +27,7 @@ export interface TopicTable {
   reload(): void;
 }
 
-type Stored = Omit<Topic, 'name'>;
+type StoredTopic = Omit<Topic, 'name'>;
 
 export function createTopicTable(deps: { store: Store; logger: Logger }): TopicTable {
   const { store, logger } = deps;
@@ -39,7 +39,7 @@ export function createTopicTable(deps: { store: Store; logger: Logger }): TopicT
     const topics = new Map<string, Topic>();
     for (const { key, value } of store.meta.getRange({ start: topicPrefix, end: topicEnd })) {
       const name = Buffer.from(key).toString('utf8', 1);
-      topics.set(name, { name, ...(JSON.parse(value.toString('utf8')) as Stored) });
+      topics.set(name, { name, ...(JSON.parse(value.toString('utf8')) as StoredTopic) });
     }
     return topics;
   };
@@ -87,7 +87,7 @@ export function createTopicTable(deps: { store: Store; logger: Logger }): TopicT
           const topic = old === undefined ? { ...spec, id: nextId++ } : widened(old, spec);
           topics.set(spec.name, topic);
           const { id, partitions, retentionMs, compacted } = topic;
-          const stored: Stored = { id, partitions, retentionMs, compacted };
+          const stored: StoredTopic = { id, partitions, retentionMs, compacted };
           store.meta.put(topicKey(spec.name), Buffer.from(JSON.stringify(stored)));
         }
         store.meta.put(VERSION_KEY, encodeVersion(storedVersion() + 1));

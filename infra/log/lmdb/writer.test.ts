@@ -35,7 +35,12 @@ function setUp(unavailableAfterMs: number) {
     get times() {
       return store.times;
     },
-    ...{ read: store.read, touched: store.touched, dropDeadReaders: store.dropDeadReaders, close: store.close },
+    ...{
+      read: store.read,
+      recordBytesRead: store.recordBytesRead,
+      clearStaleReaders: store.clearStaleReaders,
+      close: store.close,
+    },
     write(action) {
       full.attempts++;
       if (full.now) throw new LogUnavailableError('No space left');
@@ -48,9 +53,9 @@ function setUp(unavailableAfterMs: number) {
     store: disk,
     topics,
     logger: silentLogger(),
-    written: () => undefined,
+    onCommitted: () => undefined,
     unavailableAfterMs,
-    health: { failed: (what) => seen.push(`failed ${what}`), worked: health.worked },
+    health: { recordFailure: (what) => seen.push(`failed ${what}`), recordSuccess: health.recordSuccess },
   });
   return { full, writer, seen };
 }

@@ -3,13 +3,13 @@ import type { Logger } from '../../telemetry/logger.js';
 import { LogUnavailableError } from '../errors.js';
 import type { LogHealth } from '../health.js';
 import type { AppendedRange } from '../port.js';
-import { fenced, isNewest } from './claims.js';
-import { partitionKey, positionKey, slotKey } from './keys.js';
-import { createPlanner, type PlannedRange, type WritePlan, type WriteRequest } from './plan.js';
-import { decodeState, encodeState, newPartitionState } from './state.js';
+import { fencedError, isCurrentOwner } from './group-ownership.js';
+import { committedOffsetKey, entryKey, partitionKey } from './keys.js';
+import { decodeState, encodeState, newPartitionState } from './partition-state.js';
 import type { Store } from './store.js';
 import { indexChunk } from './time-index.js';
 import type { TopicTable } from './topics.js';
+import { createPlanner, type PlannedRange, type WritePlan, type WriteRequest } from './write-plan.js';
 
 export interface Writer {
   /** Resolves, per output of the request, with the offsets it got; everything is on disk then. */
@@ -20,11 +20,11 @@ export interface Writer {
 
 /** A transaction takes queued requests until it holds this many records, so that other processes get their turn. */
 const MAX_RECORDS_PER_TRANSACTION = 5000;
-const RETRY_EVERY_MS = 250;
+const RETRY_INTERVAL_MS = 250;
 /** As LogHealth wants it. */
-const WHAT = 'Append to the log';
+const OPERATION = 'Append to the log';
 
-interface Queued {
+interface QueuedRequest {
   readonly request: WriteRequest;
   readonly records: number;
   /** When it first could not be written, Unix ms. */
@@ -34,14 +34,14 @@ interface Queued {
 }
 
 /** Claims of these requests were taken over before the transaction got its turn. */
-class StaleClaimsError extends RetryableError {
-  constructor(readonly stale: ReadonlySet<Queued>) {
+class StaleOwnershipError extends RetryableError {
+  constructor(readonly stale: ReadonlySet<QueuedRequest>) {
     super('Claims were taken over');
   }
 }
 
 /** Another process changed the topic table since the plan was made. */
-class TopicTableMovedError extends RetryableError {}
+class TopicTableChangedError extends RetryableError {}
 
 /**
  * Queues the requests of one turn of the event loop and writes them in one transaction: many small appends share one sync.
@@ -52,18 +52,18 @@ export function createWriter(deps: {
   store: Store;
   topics: TopicTable;
   logger: Logger;
-  written: () => void;
+  onCommitted: () => void;
   unavailableAfterMs: number;
-  health?: Pick<LogHealth, 'failed' | 'worked'>;
+  health?: Pick<LogHealth, 'recordFailure' | 'recordSuccess'>;
 }): Writer {
-  const { store, topics, written, logger, health } = deps;
-  let queue: Queued[] = [];
+  const { store, topics, onCommitted, logger, health } = deps;
+  let queue: QueuedRequest[] = [];
   let scheduled = false;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let away = false;
 
-  const take = (): Queued[] => {
+  const take = (): QueuedRequest[] => {
     let records = 0;
     let count = 0;
     while (count < queue.length && (count === 0 || records + queue[count]!.records <= MAX_RECORDS_PER_TRANSACTION)) {
@@ -74,9 +74,9 @@ export function createWriter(deps: {
     return taken;
   };
 
-  const write = (batch: readonly Queued[]): void => {
+  const write = (batch: readonly QueuedRequest[]): void => {
     const planner = createPlanner(topics);
-    const planned: { entry: Queued; ranges: readonly (readonly PlannedRange[])[] }[] = [];
+    const planned: { entry: QueuedRequest; ranges: readonly (readonly PlannedRange[])[] }[] = [];
     for (const entry of batch) {
       try {
         planned.push({ entry, ranges: planner.add(entry.request) });
@@ -89,46 +89,48 @@ export function createWriter(deps: {
     let bases: Map<unknown, number>;
     try {
       bases = store.write(() => {
-        const stale = planned.filter(({ entry }) => !isNewest(store, entry.request.claim)).map(({ entry }) => entry);
-        if (stale.length > 0) throw new StaleClaimsError(new Set(stale));
-        return apply(store, topics, plan);
+        const stale = planned
+          .filter(({ entry }) => !isCurrentOwner(store, entry.request.fencingToken))
+          .map(({ entry }) => entry);
+        if (stale.length > 0) throw new StaleOwnershipError(new Set(stale));
+        return applyPlan(store, topics, plan);
       });
     } catch (error) {
       const entries = planned.map(({ entry }) => entry);
-      if (error instanceof TopicTableMovedError) {
+      if (error instanceof TopicTableChangedError) {
         topics.reload();
         write(entries);
-      } else if (error instanceof StaleClaimsError) {
-        for (const entry of error.stale) entry.reject(fenced(entry.request.claim?.group ?? ''));
+      } else if (error instanceof StaleOwnershipError) {
+        for (const entry of error.stale) entry.reject(fencedError(entry.request.fencingToken?.group ?? ''));
         write(entries.filter((entry) => !error.stale.has(entry)));
       } else if (error instanceof LogUnavailableError) putBack(entries, error);
       else for (const entry of entries) entry.reject(error);
       return;
     }
-    written();
-    health?.worked(WHAT);
+    onCommitted();
+    health?.recordSuccess(OPERATION);
     if (away) logger.info('the log can be written again');
     away = false;
     for (const { entry, ranges } of planned) {
-      entry.resolve(ranges.map((output) => output.map((range) => absolute(range, bases))));
+      entry.resolve(ranges.map((output) => output.map((range) => toAppendedRange(range, bases))));
     }
   };
 
   /** Nothing of them was written, so writing them again is safe. */
-  const putBack = (entries: readonly Queued[], error: LogUnavailableError) => {
+  const putBack = (entries: readonly QueuedRequest[], error: LogUnavailableError) => {
     const now = Date.now();
-    health?.failed(WHAT, error);
+    health?.recordFailure(OPERATION, error);
     if (!away && !closed && deps.unavailableAfterMs > 0)
       logger.warn({ err: error }, 'cannot write the log now, trying again');
     away = true;
-    const waiting: Queued[] = [];
+    const waiting: QueuedRequest[] = [];
     for (const entry of entries) {
       entry.failedAtMs ??= now;
       if (closed || now - entry.failedAtMs >= deps.unavailableAfterMs) entry.reject(error);
       else waiting.push(entry);
     }
     queue = [...waiting, ...queue];
-    if (waiting.length > 0) timer = setTimeout(flush, RETRY_EVERY_MS);
+    if (waiting.length > 0) timer = setTimeout(flush, RETRY_INTERVAL_MS);
   };
 
   const flush = () => {
@@ -163,7 +165,7 @@ export function createWriter(deps: {
   };
 }
 
-function absolute(range: PlannedRange, bases: ReadonlyMap<unknown, number>): AppendedRange {
+function toAppendedRange(range: PlannedRange, bases: ReadonlyMap<unknown, number>): AppendedRange {
   const base = bases.get(range.target) ?? 0;
   return {
     partition: range.target.partition,
@@ -173,9 +175,9 @@ function absolute(range: PlannedRange, bases: ReadonlyMap<unknown, number>): App
 }
 
 /** Inside the write transaction: give offsets, store chunks, time index, states and positions. Returns each partition's base. */
-function apply(store: Store, topics: TopicTable, plan: WritePlan): Map<unknown, number> {
+function applyPlan(store: Store, topics: TopicTable, plan: WritePlan): Map<unknown, number> {
   if (topics.storedVersion() !== plan.topicVersion) {
-    throw new TopicTableMovedError('The topic table moved on');
+    throw new TopicTableChangedError('The topic table moved on');
   }
   const bases = new Map<unknown, number>();
   for (const target of plan.partitions) {
@@ -185,17 +187,17 @@ function apply(store: Store, topics: TopicTable, plan: WritePlan): Map<unknown, 
     const state = stored === undefined ? newPartitionState() : decodeState(stored);
     const base = state.next;
     for (const chunk of target.chunks) {
-      store.chunks.put(slotKey(id, target.partition, base + chunk.baseDelta), chunk.bytes);
-      state.next = base + chunk.baseDelta + chunk.slots;
+      store.chunks.put(entryKey(id, target.partition, base + chunk.baseDelta), chunk.bytes);
+      state.next = base + chunk.baseDelta + chunk.offsetSpan;
       indexChunk(store, id, target.partition, state, chunk.maxTimestampMs);
     }
     store.meta.put(key, encodeState(state));
     bases.set(target, base);
   }
-  for (const { group, topicId, position } of plan.positions) {
+  for (const { group, topicId, position } of plan.offsets) {
     const bytes = Buffer.allocUnsafe(8);
     bytes.writeDoubleLE(position.nextOffset, 0);
-    store.meta.put(positionKey(group, topicId, position.partition), bytes);
+    store.meta.put(committedOffsetKey(group, topicId, position.partition), bytes);
   }
   return bases;
 }

@@ -3,7 +3,7 @@ import { tokenPair } from '../../../schemas/primitives/ids.js';
 import type { CatalogMarket } from '../../../schemas/types.gen.js';
 import { addresses } from '../../chain/contracts.js';
 
-const REMEMBERED = 50_000;
+const MAX_CHECKED_IDS = 50_000;
 
 /**
  * Compares published token ids with those derived from the condition id (collateral USDC.e, or the wrapped collateral of neg-risk
@@ -16,9 +16,9 @@ export function createIdCheck(metrics: Metrics): (market: CatalogMarket) => void
   ]);
   const checked = new Set<string>();
   return (market) => {
-    const wanted = market.crypto_duration !== null || market.condition_id.startsWith('0x0');
-    if (!wanted || market.token_ids.length !== 2 || checked.has(market.condition_id)) return;
-    if (checked.size >= REMEMBERED) checked.clear();
+    const selected = market.crypto_duration !== null || market.condition_id.startsWith('0x0');
+    if (!selected || market.token_ids.length !== 2 || checked.has(market.condition_id)) return;
+    if (checked.size >= MAX_CHECKED_IDS) checked.clear();
     checked.add(market.condition_id);
     const collateral = market.neg_risk ? addresses.wrappedCollateral : addresses.usdcE;
     const derived = tokenPair(collateral, market.condition_id);

@@ -5,7 +5,7 @@ import { pause } from '../../shared/pause.js';
 import { createTokenBucket } from './token-bucket.js';
 
 /** The service refused a request for good (a 4xx other than 408 and 429): repeating it cannot help. */
-export class GammaRefusedError extends Error {
+export class GammaRejectedError extends Error {
   override name = 'GammaRefusedError';
   constructor(
     readonly status: number,
@@ -35,7 +35,7 @@ export interface GammaClientOptions {
   readonly attempts?: number;
   readonly timeoutMs?: number;
   readonly backoffMs?: number;
-  readonly maxPauseMs?: number;
+  readonly maxBackoffMs?: number;
   /** Longer answers are cut off while they come; a page of 100 events is below 5 MB. */
   readonly maxBodyBytes?: number;
   /** 0 <= x < 1; spreads retries. */
@@ -48,12 +48,12 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
     attempts = 6,
     timeoutMs = 20_000,
     backoffMs = 500,
-    maxPauseMs = 60_000,
+    maxBackoffMs = 60_000,
     maxBodyBytes = 32 * 1024 * 1024,
     random = Math.random,
   } = options;
   const bucket = createTokenBucket({ perSecond: options.perSecond ?? 10, burst: options.burst ?? 10 });
-  const answers = options.metrics.counter('gamma_requests_total', 'Catalogue requests by outcome', ['outcome']);
+  const requests = options.metrics.counter('gamma_requests_total', 'Catalogue requests by outcome', ['outcome']);
 
   /** The parsed answer, or how long to wait before the next attempt (null: as the backoff says) and why. */
   const attempt = async (
@@ -70,18 +70,18 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       const text = await readText(response, maxBodyBytes);
       if (response.ok) {
         const body: unknown = JSON.parse(text);
-        answers.inc({ outcome: 'ok' });
+        requests.inc({ outcome: 'ok' });
         return { body };
       }
-      answers.inc({ outcome: String(status) });
+      requests.inc({ outcome: String(status) });
       if (status !== 408 && status !== 429 && status < 500) {
-        throw new GammaRefusedError(status, `${url.pathname} answered ${status}: ${text.slice(0, 200)}`);
+        throw new GammaRejectedError(status, `${url.pathname} answered ${status}: ${text.slice(0, 200)}`);
       }
       return { why: `status ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof GammaRefusedError) throw error;
-      if (status === 0 || status === 200) answers.inc({ outcome: status === 0 ? 'network' : 'unreadable' });
+      if (error instanceof GammaRejectedError) throw error;
+      if (status === 0 || status === 200) requests.inc({ outcome: status === 0 ? 'network' : 'unreadable' });
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
       return { why: `${String(error)}${cause}`, waitMs: null };
     }
@@ -98,7 +98,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
         if ('body' in result) return result.body;
         if (n >= attempts) throw new RetryableError(`${url.host}${path}: ${result.why} (${n} attempts)`);
         const grown = backoffMs * 2 ** (n - 1) * (0.5 + random() / 2);
-        const waitMs = Math.min(maxPauseMs, result.waitMs ?? grown);
+        const waitMs = Math.min(maxBackoffMs, result.waitMs ?? grown);
         logger.warn(
           { path, why: result.why, attempt: n, waitMs: Math.round(waitMs) },
           'catalogue request failed, trying again',

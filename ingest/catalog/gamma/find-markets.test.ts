@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { decodeEvent } from '../decode.js';
-import { rowKey, type Wanted } from '../source.js';
+import { type MarketRequest, rowKey } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
 import { closedMarket, numberedCondition, numberedEvent, windowEvent } from '../testing/gamma-rows.js';
 import { createGammaClient } from './client.js';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-async function find(wanted: Wanted, findPerSecond = 1000) {
+async function find(wanted: MarketRequest, findPerSecond = 1000) {
   const refused: string[] = [];
   const metrics = createMetrics({ process: 'test', defaults: false });
   const logger = silentLogger();
@@ -26,7 +26,7 @@ async function find(wanted: Wanted, findPerSecond = 1000) {
     host: 'fake',
     logger,
     metrics,
-    refused: (reason) => refused.push(reason),
+    onRejected: (reason) => refused.push(reason),
     findPerSecond,
   });
   const rows = (await source.find?.(wanted, new AbortController().signal)) ?? [];
@@ -67,7 +67,7 @@ describe('find of the Gamma source', () => {
 
   it('goes on where the service cuts its pages', async () => {
     server.events = numbers(1, 51).map((n) => numberedEvent(n));
-    server.mostMarkets = 20;
+    server.maxMarkets = 20;
     const { markets } = await find({ by: 'condition', ids: numbers(1, 51).map(numberedCondition) });
     expect(markets).toHaveLength(50);
     expect(paths().filter((path) => path === '/markets')).toHaveLength(3);
@@ -117,7 +117,7 @@ describe('find of the Gamma source', () => {
         const finder = createMarketFinder({
           client: { get: () => Promise.resolve(answers[asked++ % answers.length]) },
           decodeEvents: (raws) => raws.flatMap((raw) => decodeEvent(raw).rows),
-          refuse: () => undefined,
+          reject: () => undefined,
           perSecond: 1e6,
         });
         const ids = kind === 'condition' ? [numberedCondition(1), numberedCondition(2)] : ['1', '9'];

@@ -1,7 +1,7 @@
 import { decodeMarket } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalText } from '../fields.js';
-import { shortFormSlugsAround } from '../short-form.js';
-import { type CatalogRow, findAtOnce, type Wanted } from '../source.js';
+import { type CatalogRow, type MarketRequest, maxFindIds } from '../source.js';
+import { upDownSlugsAround } from '../up-down.js';
 import type { GammaClient, Query } from './client.js';
 import { GammaShapeError } from './pages.js';
 import { createTokenBucket } from './token-bucket.js';
@@ -9,15 +9,15 @@ import { createTokenBucket } from './token-bucket.js';
 /** Requests a second at most, a sixth of what the service allows for /markets: the other requests of the catalogue go on beside these. */
 export const FIND_PER_SECOND = 5;
 /** The time between a window's end and its resolution is below a minute or two; the windows before and after are asked for too. */
-const RESOLVED_AFTER_MS = 60_000;
+const RESOLUTION_DELAY_MS = 60_000;
 /** A service that gives smaller pages than asked for cuts them to a multiple of this. */
 const PAGE_STEP = 5;
 
-export interface FindDeps {
+export interface MarketFinderDeps {
   readonly client: GammaClient;
   /** Rows of event objects as the other loads make them. */
   readonly decodeEvents: (raws: readonly unknown[]) => CatalogRow[];
-  readonly refuse: (reason: string, raw: unknown) => void;
+  readonly reject: (reason: string, raw: unknown) => void;
   readonly perSecond?: number;
 }
 
@@ -26,13 +26,13 @@ export interface FindDeps {
  * are what the other loads leave out. The events are asked for too, as only they have the tags, the series and all markets of an event. Short-form
  * windows, which the service may leave out of its list of markets, are found by the slugs of the windows that ended when they were resolved.
  */
-export function createMarketFinder(deps: FindDeps) {
-  const { client, decodeEvents, refuse, perSecond = FIND_PER_SECOND } = deps;
+export function createMarketFinder(deps: MarketFinderDeps) {
+  const { client, decodeEvents, reject, perSecond = FIND_PER_SECOND } = deps;
   const bucket = createTokenBucket({ perSecond, burst: 1 });
 
   /** Objects of the list that hold one of the ids; asks for closed ones, then for what is left among the open ones. */
   const collect = async (
-    question: {
+    lookup: {
       path: string;
       name: string;
       ids: readonly string[];
@@ -42,26 +42,26 @@ export function createMarketFinder(deps: FindDeps) {
     signal: AbortSignal,
   ): Promise<JsonObject[]> => {
     const found: JsonObject[] = [];
-    const rest = new Set(question.ids);
-    for (const closed of question.closedOnly === true ? ['true'] : ['true', 'false']) {
-      for (let more = true; more && rest.size > 0; ) {
+    const remaining = new Set(lookup.ids);
+    for (const closed of lookup.closedOnly === true ? ['true'] : ['true', 'false']) {
+      for (let more = true; more && remaining.size > 0; ) {
         await bucket.take(signal);
         signal.throwIfAborted();
         const query: Query = [
-          ...[...rest].map((id) => [question.name, id] as const),
+          ...[...remaining].map((id) => [lookup.name, id] as const),
           ['closed', closed],
-          ['limit', String(rest.size)],
+          ['limit', String(remaining.size)],
         ];
-        const rows = await client.get(question.path, query, signal);
-        if (!Array.isArray(rows)) throw new GammaShapeError(`${question.path}: the answer is not a list`);
-        const before = rest.size;
+        const rows = await client.get(lookup.path, query, signal);
+        if (!Array.isArray(rows)) throw new GammaShapeError(`${lookup.path}: the answer is not a list`);
+        const before = remaining.size;
         for (const row of rows) {
           if (!isObject(row)) continue;
-          const held = question.idsOf(row).filter((id) => rest.delete(id));
-          if (held.length > 0) found.push(row);
+          const matched = lookup.idsOf(row).filter((id) => remaining.delete(id));
+          if (matched.length > 0) found.push(row);
         }
         // Fewer than asked for, but as many as a page may be cut to: the others may be there.
-        more = rest.size < before && rows.length < before && rows.length % PAGE_STEP === 0;
+        more = remaining.size < before && rows.length < before && rows.length % PAGE_STEP === 0;
       }
     }
     return found;
@@ -73,20 +73,20 @@ export function createMarketFinder(deps: FindDeps) {
     resolvedMs: readonly number[],
     signal: AbortSignal,
   ): Promise<CatalogRow[]> => {
-    const slugs = [...new Set(resolvedMs.flatMap((ms) => shortFormSlugsAround(ms - RESOLVED_AFTER_MS)))];
-    const rest = new Set(conditions);
+    const slugs = [...new Set(resolvedMs.flatMap((ms) => upDownSlugsAround(ms - RESOLUTION_DELAY_MS)))];
+    const remaining = new Set(conditions);
     const rows: CatalogRow[] = [];
-    for (let from = 0; from < slugs.length && rest.size > 0; from += findAtOnce) {
-      const asked = slugs.slice(from, from + findAtOnce);
+    for (let from = 0; from < slugs.length && remaining.size > 0; from += maxFindIds) {
+      const requested = slugs.slice(from, from + maxFindIds);
       const idsOf = (row: JsonObject) => [optionalText(row.slug) ?? ''];
-      const events = await collect({ path: '/events', name: 'slug', ids: asked, idsOf, closedOnly: true }, signal);
+      const events = await collect({ path: '/events', name: 'slug', ids: requested, idsOf, closedOnly: true }, signal);
       rows.push(...decodeEvents(events));
-      for (const row of rows) if (row.kind === 'catalog_market') rest.delete(row.value.condition_id);
+      for (const row of rows) if (row.kind === 'catalog_market') remaining.delete(row.value.condition_id);
     }
     return rows;
   };
 
-  return async ({ by, ids, resolvedMs = [] }: Wanted, signal: AbortSignal): Promise<CatalogRow[]> => {
+  return async ({ by, ids, resolvedMs = [] }: MarketRequest, signal: AbortSignal): Promise<CatalogRow[]> => {
     const markets = await collect(
       {
         path: '/markets',
@@ -113,13 +113,13 @@ export function createMarketFinder(deps: FindDeps) {
         rows.push({ kind: 'catalog_market', value: decodeMarket(market, eventOf(market)) });
       } catch (error) {
         if (!(error instanceof FieldError)) throw error;
-        refuse(`market: ${error.message}`, market);
+        reject(`market: ${error.message}`, market);
       }
     }
     const given = new Set(markets.map(conditionOf));
-    const rest = new Set(ids.filter((id) => !given.has(id)));
-    if (by === 'token' || resolvedMs.length === 0 || rest.size === 0) return rows;
-    return [...rows, ...(await windows(rest, resolvedMs, signal))];
+    const remaining = new Set(ids.filter((id) => !given.has(id)));
+    if (by === 'token' || resolvedMs.length === 0 || remaining.size === 0) return rows;
+    return [...rows, ...(await windows(remaining, resolvedMs, signal))];
   };
 }
 

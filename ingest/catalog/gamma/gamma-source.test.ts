@@ -8,7 +8,7 @@ import { type CatalogRow, type CatalogUpdate, rowKey } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
 import { closedMarket, negRiskEvent, twapMarket, windowEvent } from '../testing/gamma-rows.js';
 import { createCatalogWriter } from '../writer.js';
-import { createGammaClient, GammaRefusedError } from './client.js';
+import { createGammaClient, GammaRejectedError } from './client.js';
 import { createGammaSource, type GammaTimes } from './gamma-source.js';
 
 let server: FakeGamma;
@@ -38,9 +38,9 @@ function setUp(times: Partial<GammaTimes> = {}) {
     host: 'fake',
     logger: silentLogger(),
     metrics,
-    refused: (reason) => refused.push(reason),
+    onRejected: (reason) => refused.push(reason),
     nowMs: () => nowMs,
-    times: { shortFormMs: 5, changedMs: 0, reloadMs: 3_600_000, faultMs: 5, ...times },
+    times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: 3_600_000, retryDelayMs: 5, ...times },
   });
   return { client, source, refused };
 }
@@ -83,7 +83,7 @@ describe('createGammaClient', () => {
 
   it('does not repeat a refused request', async () => {
     server.faults.push({ status: 422, body: 'bad order' });
-    await expect(setUp().client.get('/tags', [], stop.signal)).rejects.toThrow(GammaRefusedError);
+    await expect(setUp().client.get('/tags', [], stop.signal)).rejects.toThrow(GammaRejectedError);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -157,7 +157,7 @@ describe('increments', () => {
     const log = createMemoryLog();
     const codec = createCodec();
     const run = async (until: () => Promise<void>) => {
-      const writer = createCatalogWriter({ log, codec, metrics, refused: (reason) => expect.fail(reason) });
+      const writer = createCatalogWriter({ log, codec, metrics, onRejected: (reason) => expect.fail(reason) });
       await writer.restore();
       const own = new AbortController();
       const { source } = setUp();

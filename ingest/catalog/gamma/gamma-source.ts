@@ -4,10 +4,10 @@ import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import { decodeEvent, decodeSeries, decodeTag } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalTime } from '../fields.js';
-import { shortFormSlugsAround } from '../short-form.js';
 import type { CatalogRow, CatalogSource, CatalogUpdate } from '../source.js';
+import { upDownSlugsAround } from '../up-down.js';
 import { createIdCheck } from './check-ids.js';
-import { type GammaClient, GammaRefusedError, type Query } from './client.js';
+import { type GammaClient, GammaRejectedError, type Query } from './client.js';
 import { createMarketFinder } from './find-markets.js';
 import { GammaShapeError, keysetPages, offsetPages } from './pages.js';
 
@@ -18,7 +18,7 @@ export interface GammaOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** A row nothing could be made of. */
-  readonly refused: (reason: string, payload: string) => void;
+  readonly onRejected: (reason: string, payload: string) => void;
   readonly times?: Partial<GammaTimes>;
   /** Requests a second for single markets; given by tests. */
   readonly findPerSecond?: number;
@@ -27,30 +27,30 @@ export interface GammaOptions {
 
 export interface GammaTimes {
   /** Between two looks at the current short-form windows. */
-  readonly shortFormMs: number;
+  readonly upDownPollMs: number;
   /** Between two looks at what was updated. */
-  readonly changedMs: number;
+  readonly updatedPollMs: number;
   /** Between two full loads, which catch what the increments missed. */
   readonly reloadMs: number;
   /** How far back the full load takes closed events. */
-  readonly closedBackMs: number;
+  readonly closedLookbackMs: number;
   /** Pause after a failed step. */
-  readonly faultMs: number;
+  readonly retryDelayMs: number;
 }
 
 const defaults: GammaTimes = {
-  shortFormMs: 10_000,
-  changedMs: 60_000,
+  upDownPollMs: 10_000,
+  updatedPollMs: 60_000,
   reloadMs: 6 * 3_600_000,
-  closedBackMs: 48 * 3_600_000,
-  faultMs: 5000,
+  closedLookbackMs: 48 * 3_600_000,
+  retryDelayMs: 5000,
 };
 
 const EVENTS_PER_PAGE = 100;
 const SERIES_PER_PAGE = 50;
 const TAGS_PER_PAGE = 100;
 const SLUGS_PER_REQUEST = 20;
-const MAX_CHANGED_PAGES = 20;
+const MAX_UPDATED_PAGES = 20;
 /** An update may become visible a little after the time it carries. */
 const OVERLAP_MS = 60_000;
 
@@ -59,19 +59,19 @@ const OVERLAP_MS = 60_000;
  * windows around now by their computed slugs, and whatever was updated since the last look.
  */
 export function createGammaSource(options: GammaOptions): CatalogSource {
-  const { client, logger, metrics, refused, nowMs = Date.now } = options;
+  const { client, logger, metrics, onRejected, nowMs = Date.now } = options;
   const times = { ...defaults, ...options.times };
   const skipped = metrics.counter('catalog_markets_without_condition_total', 'Markets without a condition, left out');
-  const bad = metrics.counter('catalog_rows_refused_total', 'Catalogue rows that could not be read');
+  const rejectedRows = metrics.counter('catalog_rows_rejected_total', 'Catalogue rows that could not be read');
   const checkIds = createIdCheck(metrics);
   /** Listed series and tags: their listing says more than the copy inside an event, which is then not written. */
   const listed = new Set<string>();
   let newestUpdateMs = 0;
   let connected: boolean | null = null;
 
-  const refuse = (reason: string, raw: unknown) => {
-    bad.inc();
-    refused(reason, JSON.stringify(raw) ?? String(raw));
+  const reject = (reason: string, raw: unknown) => {
+    rejectedRows.inc();
+    onRejected(reason, JSON.stringify(raw) ?? String(raw));
   };
   const decodeListed = (raw: unknown, what: 'series' | 'tag'): CatalogRow[] => {
     try {
@@ -84,21 +84,21 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       return [row];
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
-      refuse(`${what}: ${error.message}`, raw);
+      reject(`${what}: ${error.message}`, raw);
       return [];
     }
   };
   const decodeEvents = (raws: readonly unknown[]): CatalogRow[] =>
     raws.flatMap((raw) => {
       const decoded = decodeEvent(raw);
-      for (const { reason, raw: part } of decoded.bad) refuse(reason, part);
+      for (const { reason, raw: part } of decoded.invalid) reject(reason, part);
       if (decoded.withoutCondition > 0) skipped.inc(decoded.withoutCondition);
       return decoded.rows.filter((row) => {
         if (row.kind === 'catalog_market') checkIds(row.value);
         return !listed.has(`${row.kind} ${row.value.id}`);
       });
     });
-  const find = createMarketFinder({ client, decodeEvents, refuse, perSecond: options.findPerSecond });
+  const find = createMarketFinder({ client, decodeEvents, reject, perSecond: options.findPerSecond });
   const rowsOf = (raws: readonly unknown[]): CatalogUpdate => ({ type: 'rows', rows: decodeEvents(raws) });
   const noteUpdates = (raws: readonly unknown[]) => {
     const latest = nowMs();
@@ -124,7 +124,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       }
     }
     yield* eventPages([['closed', 'false']], signal);
-    const since = new Date(nowMs() - times.closedBackMs).toISOString();
+    const since = new Date(nowMs() - times.closedLookbackMs).toISOString();
     yield* eventPages(
       [
         ['closed', 'true'],
@@ -135,10 +135,10 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   }
 
   async function* shortForms(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
-    const slugs = shortFormSlugsAround(nowMs());
+    const slugs = upDownSlugsAround(nowMs());
     for (let from = 0; from < slugs.length; from += SLUGS_PER_REQUEST) {
-      const asked = slugs.slice(from, from + SLUGS_PER_REQUEST);
-      const query: Query = [...asked.map((slug) => ['slug', slug] as const), ['limit', String(SLUGS_PER_REQUEST)]];
+      const requested = slugs.slice(from, from + SLUGS_PER_REQUEST);
+      const query: Query = [...requested.map((slug) => ['slug', slug] as const), ['limit', String(SLUGS_PER_REQUEST)]];
       const rows = await client.get('/events', query, signal);
       if (!Array.isArray(rows)) throw new GammaShapeError('/events: the answer is not a list');
       if (rows.length > 0) yield rowsOf(rows);
@@ -153,7 +153,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         ['order', 'updatedAt'],
         ['ascending', 'false'],
       ];
-      const paging = { path: '/events', query, limit: EVENTS_PER_PAGE, maxPages: MAX_CHANGED_PAGES, signal };
+      const paging = { path: '/events', query, limit: EVENTS_PER_PAGE, maxPages: MAX_UPDATED_PAGES, signal };
       for await (const page of offsetPages(client, paging)) {
         noteUpdates(page);
         yield rowsOf(page);
@@ -178,7 +178,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     } catch (error) {
       if (signal.aborted) return false;
       const known =
-        error instanceof RetryableError || error instanceof GammaRefusedError || error instanceof GammaShapeError;
+        error instanceof RetryableError || error instanceof GammaRejectedError || error instanceof GammaShapeError;
       if (!known) throw error;
       logger.warn({ err: error, step: what }, 'catalogue step failed');
       yield* announce(false, error.message);
@@ -200,21 +200,21 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     find,
     async *load(signal) {
       while (!signal.aborted && !(yield* guarded('load', everything(signal), signal)))
-        await pause(times.faultMs, signal);
+        await pause(times.retryDelayMs, signal);
     },
     async *live(signal) {
-      const due = { changed: nowMs() + times.changedMs, reload: nowMs() + times.reloadMs };
+      const due = { changed: nowMs() + times.updatedPollMs, reload: nowMs() + times.reloadMs };
       while (!signal.aborted) {
         let fine = yield* guarded('short-form windows', shortForms(signal), signal);
         if (fine && nowMs() >= due.changed) {
-          due.changed = nowMs() + times.changedMs;
+          due.changed = nowMs() + times.updatedPollMs;
           fine = yield* guarded('changes', changed(signal), signal);
         }
         if (fine && nowMs() >= due.reload) {
           fine = yield* guarded('reload', everything(signal), signal);
           if (fine) due.reload = nowMs() + times.reloadMs;
         }
-        await pause(fine ? times.shortFormMs : times.faultMs, signal);
+        await pause(fine ? times.upDownPollMs : times.retryDelayMs, signal);
       }
     },
   };

@@ -21,12 +21,12 @@ export async function* keysetPages(
       ['limit', String(options.limit)],
       ...(cursor === null ? [] : [['after_cursor', cursor] as const]),
     ];
-    const answer = await client.get(options.path, query, options.signal);
-    const rows = isObject(answer) ? answer[options.member] : undefined;
-    if (!isObject(answer) || !Array.isArray(rows))
+    const response = await client.get(options.path, query, options.signal);
+    const rows = isObject(response) ? response[options.member] : undefined;
+    if (!isObject(response) || !Array.isArray(rows))
       throw new GammaShapeError(`${options.path}: no ${options.member} in the answer`);
     if (rows.length > 0) yield rows;
-    const next = answer.next_cursor;
+    const next = response.next_cursor;
     if (typeof next !== 'string' || next === '' || seen.has(next)) return;
     seen.add(next);
     cursor = next;

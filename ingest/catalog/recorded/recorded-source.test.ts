@@ -24,9 +24,9 @@ const sourceAt = (nowMs: () => number, over: { lastWrittenMs?: number; historyOn
   createRecordedCatalogSource({
     recording,
     lastWrittenMs: null,
-    refused: (reason) => expect.fail(reason),
+    onRejected: (reason) => expect.fail(reason),
     nowMs,
-    lookMs: 1,
+    pollMs: 1,
     ...over,
   });
 
@@ -43,7 +43,7 @@ const newWriter = (log: ReturnType<typeof createMemoryLog>, nowMs: number) =>
     log,
     codec,
     metrics: createMetrics({ process: 'test', defaults: false }),
-    refused: (reason) => expect.fail(reason),
+    onRejected: (reason) => expect.fail(reason),
     nowMs: () => nowMs,
   });
 

@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const EVENTS_PER_BATCH = 100;
 
 /** How far around now the moved windows are kept true. The lead is a little more than the day windows exist before they start. */
-const BACK_MS = 3 * HOUR_MS;
+const LOOKBACK_MS = 3 * HOUR_MS;
 const LEAD_MS = 26 * HOUR_MS;
 /** Downtime up to this is filled in: windows that came and went meanwhile are written too. */
 const MAX_GAP_MS = 24 * HOUR_MS;
@@ -34,12 +34,12 @@ export function createRecordedCatalogSource(options: {
   lastWrittenMs: number | null;
   /** true: only what was recorded, nothing moved. */
   historyOnly?: boolean;
-  refused: (reason: string, payload: string) => void;
+  onRejected: (reason: string, payload: string) => void;
   nowMs?: () => number;
   /** Longest wait before looking at the clock again: it may be set while we wait. */
-  lookMs?: number;
+  pollMs?: number;
 }): CatalogSource {
-  const { recording, lastWrittenMs, historyOnly = false, refused, nowMs = Date.now, lookMs = 1000 } = options;
+  const { recording, lastWrittenMs, historyOnly = false, onRejected, nowMs = Date.now, pollMs = 1000 } = options;
   const liveMarkets = options.liveMarkets ?? createLiveMarkets(recording);
   const dayStartMs = recording.meta.day.from_ms;
   const shiftDays = () => shiftDaysFor(Math.floor(nowMs() / 1000), dayStartMs / 1000);
@@ -52,16 +52,16 @@ export function createRecordedCatalogSource(options: {
   const windowsAtStart = (now: number): RecordedMarket[] => {
     const aroundFromMs =
       lastWrittenMs === null
-        ? now - BACK_MS
-        : Math.max(now - MAX_GAP_MS, Math.min(now - BACK_MS, lastWrittenMs - HOUR_MS));
+        ? now - LOOKBACK_MS
+        : Math.max(now - MAX_GAP_MS, Math.min(now - LOOKBACK_MS, lastWrittenMs - HOUR_MS));
     const staleFromMs = lastWrittenMs === null ? aroundFromMs : lastWrittenMs - HOUR_MS;
     const staleToMs = lastWrittenMs === null ? aroundFromMs : Math.min(lastWrittenMs + LEAD_MS, aroundFromMs);
     return [...between(staleFromMs, staleToMs), ...between(aroundFromMs, now + LEAD_MS)];
   };
   const rowsOf = (markets: readonly RecordedMarket[], now: number): CatalogRow[] =>
     gammaEvents(recording, markets, now).flatMap((event) => {
-      const { rows, bad } = decodeEvent(event);
-      for (const { reason, raw } of bad) refused(reason, JSON.stringify(raw) ?? String(raw));
+      const { rows, invalid } = decodeEvent(event);
+      for (const { reason, raw } of invalid) onRejected(reason, JSON.stringify(raw) ?? String(raw));
       return rows;
     });
 
@@ -102,7 +102,7 @@ export function createRecordedCatalogSource(options: {
         }
         const due = schedule.due(now);
         if (due.length > 0) yield { type: 'rows', rows: rowsOf(due, now) };
-        await pause(Math.min(lookMs, Math.max(1, (schedule.nextMs() ?? now + lookMs) - now)), signal);
+        await pause(Math.min(pollMs, Math.max(1, (schedule.nextMs() ?? now + pollMs) - now)), signal);
       }
     },
   };

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface FakeAnswer {
+export interface FakeResponse {
   readonly status: number;
   readonly body: string;
   readonly headers?: Record<string, string>;
@@ -22,16 +22,16 @@ export interface FakeGamma {
   series: unknown[];
   tags: unknown[];
   /** Most rows of a page of /markets, whatever `limit` says. */
-  mostMarkets: number;
+  maxMarkets: number;
   /** Answers for the next requests, before the real ones. */
-  readonly faults: FakeAnswer[];
+  readonly faults: FakeResponse[];
   stop(): Promise<void>;
 }
 
 export async function startFakeGamma(): Promise<FakeGamma> {
   const requests: string[] = [];
   const requestedMs: number[] = [];
-  const faults: FakeAnswer[] = [];
+  const faults: FakeResponse[] = [];
   const page = (rows: unknown[], query: URLSearchParams, start: number) =>
     rows.slice(start, start + Number(query.get('limit')));
 
@@ -46,7 +46,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
         (closed === null || String(event.closed ?? false) === closed) &&
         (since === null || Date.parse(String(event.endDate)) >= Date.parse(since)),
     );
-    if (path === '/markets') return page(marketsAskedFor(fake.events, query), query, offset).slice(0, fake.mostMarkets);
+    if (path === '/markets') return page(requestedMarkets(fake.events, query), query, offset).slice(0, fake.maxMarkets);
     if (path === '/events/keyset') {
       const from = Number(query.get('after_cursor') ?? 0);
       const events = page(chosen, query, from);
@@ -85,7 +85,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     requestedMs,
-    mostMarkets: 500,
+    maxMarkets: 500,
     events: [],
     series: [],
     tags: [],
@@ -100,7 +100,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
 }
 
 /** Markets of the asked conditions or tokens, each with its event's name; open ones unless closed ones were asked for, none that are restricted. */
-function marketsAskedFor(events: Record<string, unknown>[], query: URLSearchParams): unknown[] {
+function requestedMarkets(events: Record<string, unknown>[], query: URLSearchParams): unknown[] {
   const conditions = query.getAll('condition_ids');
   const tokens = query.getAll('clob_token_ids');
   const closed = query.get('closed') ?? 'false';

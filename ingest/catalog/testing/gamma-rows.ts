@@ -66,7 +66,7 @@ export const closedMarket = {
   marketMakerAddress: '',
 };
 
-const nomineeMarket = (facts: {
+const nomineeMarket = (fields: {
   id: string;
   name: string;
   index: string;
@@ -75,20 +75,20 @@ const nomineeMarket = (facts: {
   prices: readonly [string, string];
   volume: string;
 }) => ({
-  id: facts.id,
-  slug: `will-${facts.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-win-the-2028-democratic-presidential-nomination`,
-  question: `Will ${facts.name} win the 2028 Democratic presidential nomination?`,
-  groupItemTitle: facts.name,
-  conditionId: facts.conditionId,
-  questionID: `${nominee.slice(0, -2)}${facts.index}`,
+  id: fields.id,
+  slug: `will-${fields.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-win-the-2028-democratic-presidential-nomination`,
+  question: `Will ${fields.name} win the 2028 Democratic presidential nomination?`,
+  groupItemTitle: fields.name,
+  conditionId: fields.conditionId,
+  questionID: `${nominee.slice(0, -2)}${fields.index}`,
   negRisk: true,
   negRiskMarketID: nominee,
   outcomes: list('Yes', 'No'),
-  outcomePrices: list(...facts.prices),
-  clobTokenIds: list(...facts.tokens),
+  outcomePrices: list(...fields.prices),
+  clobTokenIds: list(...fields.tokens),
   endDate: '2028-11-07T00:00:00Z',
   resolutionSource: '',
-  volume: facts.volume,
+  volume: fields.volume,
   orderPriceMinTickSize: 0.001,
   active: true,
   closed: false,

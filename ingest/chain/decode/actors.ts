@@ -2,8 +2,8 @@ import type { Address } from '../../../schemas/primitives/address.js';
 import { conditionId, negRiskQuestionId } from '../../../schemas/primitives/ids.js';
 import { addresses, contractAt } from '../contracts.js';
 import type { BlockIds } from './block-ids.js';
-import type { Legs, Transfer } from './legs.js';
 import type { DecodedLogOf } from './read-log.js';
+import type { TransactionTransfers, Transfer } from './transfers.js';
 
 /** Splits and merges of both contracts in one shape; the NegRiskAdapter's collateral is the wrapped one. */
 export interface SetAction {
@@ -15,7 +15,7 @@ export interface SetAction {
   readonly amount: bigint;
 }
 
-const BOTH = [1n, 2n] as const;
+const BOTH_OUTCOMES = [1n, 2n] as const;
 
 export function setAction(
   log: DecodedLogOf<'positionSplit' | 'positionsMerge' | 'negRiskPositionSplit' | 'negRiskPositionsMerge'>,
@@ -24,7 +24,7 @@ export function setAction(
   const common = { logIndex: log.logIndex, stakeholder, conditionId: condition, amount };
   return log.event === 'positionSplit' || log.event === 'positionsMerge'
     ? { ...common, collateral: log.args.collateralToken, partition: log.args.partition }
-    : { ...common, collateral: addresses.wrappedCollateral, partition: BOTH };
+    : { ...common, collateral: addresses.wrappedCollateral, partition: BOTH_OUTCOMES };
 }
 
 /** A pUSD wrap, by which an adapter pays its user. */
@@ -34,7 +34,7 @@ export const isCollateralAdapter = (address: string): boolean => contractAt(addr
 export const isExchange = (address: string): boolean => contractAt(address)?.role === 'exchange';
 
 /** Who an adapter paid in pUSD after the given log. */
-function paidAfter(wraps: readonly Wrap[], adapter: string, logIndex: number, amount: bigint): string | null {
+function wrapRecipientAfter(wraps: readonly Wrap[], adapter: string, logIndex: number, amount: bigint): string | null {
   const wrap = wraps.find(
     (one) => one.logIndex > logIndex && one.args.caller === adapter && one.args.amount === amount,
   );
@@ -42,7 +42,7 @@ function paidAfter(wraps: readonly Wrap[], adapter: string, logIndex: number, am
 }
 
 /** User of a split whose stakeholder is a collateral adapter: who the adapter hands the full set to. The adapter itself when untold. */
-export function splitUser(action: SetAction, legs: Legs, ids: BlockIds): string {
+export function splitUser(action: SetAction, legs: TransactionTransfers, ids: BlockIds): string {
   const tokens = ids.tokens(action.collateral, action.conditionId, action.partition);
   const amounts = tokens.map(() => action.amount);
   const leg = legs.take('after', action.logIndex, { from: action.stakeholder, batch: true }, tokens, amounts);
@@ -50,11 +50,18 @@ export function splitUser(action: SetAction, legs: Legs, ids: BlockIds): string 
 }
 
 /** User of a merge whose stakeholder is a collateral adapter: who handed it the full set, or who it paid. */
-export function mergeUser(action: SetAction, legs: Legs, ids: BlockIds, wraps: readonly Wrap[]): string {
+export function mergeUser(
+  action: SetAction,
+  legs: TransactionTransfers,
+  ids: BlockIds,
+  wraps: readonly Wrap[],
+): string {
   const tokens = ids.tokens(action.collateral, action.conditionId, action.partition);
   const amounts = tokens.map(() => action.amount);
   const leg = legs.take('before', action.logIndex, { to: action.stakeholder, batch: true }, tokens, amounts);
-  return leg?.from ?? paidAfter(wraps, action.stakeholder, action.logIndex, action.amount) ?? action.stakeholder;
+  return (
+    leg?.from ?? wrapRecipientAfter(wraps, action.stakeholder, action.logIndex, action.amount) ?? action.stakeholder
+  );
 }
 
 export interface RedemptionAction {
@@ -85,7 +92,7 @@ export function redemptionAction(log: DecodedLogOf<'payoutRedemption' | 'negRisk
       };
 }
 
-export interface Redeemed {
+export interface RedemptionUser {
   readonly user: string;
   readonly amounts: readonly bigint[] | null;
 }
@@ -94,7 +101,12 @@ export interface Redeemed {
  * User and amounts of a redemption. Behind a collateral adapter the user is who handed it the tokens (it takes all of both outcomes), or who it
  * paid. A direct one of ConditionalTokens burns token by token before its log, which tells the amounts.
  */
-export function redemptionUser(action: RedemptionAction, legs: Legs, ids: BlockIds, wraps: readonly Wrap[]): Redeemed {
+export function redemptionUser(
+  action: RedemptionAction,
+  legs: TransactionTransfers,
+  ids: BlockIds,
+  wraps: readonly Wrap[],
+): RedemptionUser {
   const { redeemer, logIndex } = action;
   if (!isCollateralAdapter(redeemer)) {
     if (action.amounts !== null || legs.empty) return { user: redeemer, amounts: action.amounts };
@@ -107,7 +119,7 @@ export function redemptionUser(action: RedemptionAction, legs: Legs, ids: BlockI
   if (leg !== null) {
     return { user: leg.from, amounts: tokens.map((token) => leg.values[leg.ids.indexOf(token)] ?? 0n) };
   }
-  return { user: paidAfter(wraps, redeemer, logIndex, action.payout) ?? redeemer, amounts: action.amounts };
+  return { user: wrapRecipientAfter(wraps, redeemer, logIndex, action.payout) ?? redeemer, amounts: action.amounts };
 }
 
 const questionTokens = (ids: BlockIds, marketId: string, index: number, sets: readonly bigint[]): readonly bigint[] => {
@@ -117,7 +129,11 @@ const questionTokens = (ids: BlockIds, marketId: string, index: number, sets: re
 };
 
 /** User of a conversion whose stakeholder is a collateral adapter: who handed it the NO tokens. The adapter itself when untold. */
-export function conversionUser(log: DecodedLogOf<'positionsConverted'>, legs: Legs, ids: BlockIds): string {
+export function conversionUser(
+  log: DecodedLogOf<'positionsConverted'>,
+  legs: TransactionTransfers,
+  ids: BlockIds,
+): string {
   const { stakeholder, marketId, indexSet, amount } = log.args;
   const noTokens: bigint[] = [];
   for (let i = 0; i < 256; i++) {

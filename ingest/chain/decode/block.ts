@@ -1,16 +1,16 @@
 import type { Block } from '../../../schemas/types.gen.js';
 import type { RpcLog, SourceBlock } from '../source.js';
 import { createBlockIds } from './block-ids.js';
-import type { ChainFact } from './facts.js';
+import type { ChainEvent } from './chain-event.js';
 
 import { MalformedError, quantity, requireHex } from './hex.js';
 import { type DecodedLog, readLog, routeOf } from './read-log.js';
-import { type Touched, touch, untouched } from './touched.js';
-import { factsOfTransaction, type Problem } from './transaction.js';
+import { decodeTransaction, type Problem } from './transaction.js';
+import { addAction, createTransactionActions, type TransactionActions } from './transaction-actions.js';
 
 export interface DecodedBlock {
   /** Ascending log index. */
-  readonly events: readonly ChainFact[];
+  readonly events: readonly ChainEvent[];
   /** Logs of ours that nothing could be made of. */
   readonly problems: readonly Problem[];
   /** Logs that are read, by contract, in the order of their first one. */
@@ -43,7 +43,7 @@ function countLogs() {
 
 interface TransactionLogs {
   readonly logs: DecodedLog[];
-  readonly touched: Touched;
+  readonly actions: TransactionActions;
 }
 
 function requireHash(text: string): void {
@@ -76,10 +76,10 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
       seen.add(logIndex);
       let transaction = transactions.get(log.transactionHash);
       if (transaction === undefined) {
-        transaction = { logs: [], touched: untouched() };
+        transaction = { logs: [], actions: createTransactionActions() };
         transactions.set(log.transactionHash, transaction);
       }
-      touch(transaction.touched, route.contract, route.event);
+      addAction(transaction.actions, route.contract, route.event);
       transaction.logs.push(readLog(route, log, logIndex));
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
@@ -87,11 +87,11 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
     }
   }
 
-  const events: ChainFact[] = [];
+  const events: ChainEvent[] = [];
   const ids = createBlockIds();
-  for (const [txHash, { logs, touched }] of transactions) {
+  for (const [txHash, { logs, actions }] of transactions) {
     logs.sort((a, b) => a.logIndex - b.logIndex);
-    for (const fact of factsOfTransaction(block, txHash, logs, touched, ids, report)) events.push(fact);
+    for (const fact of decodeTransaction(block, txHash, logs, actions, ids, report)) events.push(fact);
   }
   // Stable: the facts one log makes keep their order.
   events.sort((a, b) => a.value.log_index - b.value.log_index);
@@ -99,7 +99,7 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
 }
 
 /** The record that closes a block; whoever encodes it adds the logs by contract. Trade volume counts each match once: the taker's own row repeats its maker rows. */
-export function blockEvent(block: SourceBlock, events: readonly ChainFact[]): Block {
+export function blockEvent(block: SourceBlock, events: readonly ChainEvent[]): Block {
   const ours = new Set<string>();
   const settled = new Set<string>();
   let volume = 0n;

@@ -2,7 +2,7 @@ import type { Side } from '../../../schemas/types.gen.js';
 import { type FunctionName, functionAbi } from '../abi.js';
 import type { ExchangeContract } from '../contracts.js';
 import type { Hex } from '../source.js';
-import { addressAt, hashAt, MalformedError, requireHex, smallAt, uint256At, WORD } from './hex.js';
+import { addressAt, hashAt, MalformedError, requireHex, uint31At, uint256At, WORD } from './hex.js';
 import { orderHash } from './order-hash.js';
 
 /** One signed order as a settlement carries it. */
@@ -55,7 +55,7 @@ const layouts = {
 } as const;
 
 /** Calldata after the selector, as hex without `0x`; positions are in characters. */
-class Body {
+class CalldataReader {
   constructor(
     readonly text: string,
     private readonly exchange: ExchangeContract,
@@ -66,42 +66,42 @@ class Body {
   }
 
   /** Where the dynamic value starts whose offset, relative to `base`, stands at `position`. */
-  follow(base: number, position: number): number {
-    const target = base + smallAt(this.text, position, 'offset') * 2;
+  resolveOffset(base: number, position: number): number {
+    const target = base + uint31At(this.text, position, 'offset') * 2;
     if (target + WORD > this.text.length) throw new MalformedError('offset is out of range');
     return target;
   }
 
   length(position: number): number {
-    const length = smallAt(this.text, position, 'length');
+    const length = uint31At(this.text, position, 'length');
     if (length > MAX_ORDERS) throw new MalformedError(`more than ${MAX_ORDERS} items`);
     return length;
   }
 
   uints(headPosition: number): bigint[] {
-    const start = this.follow(0, headPosition);
+    const start = this.resolveOffset(0, headPosition);
     return Array.from({ length: this.length(start) }, (_, i) => this.uint(start + WORD * (i + 1)));
   }
 
   orders(headPosition: number): Order[] {
-    const start = this.follow(0, headPosition);
+    const start = this.resolveOffset(0, headPosition);
     const base = start + WORD;
-    return Array.from({ length: this.length(start) }, (_, i) => this.order(this.follow(base, base + i * WORD)));
+    return Array.from({ length: this.length(start) }, (_, i) => this.order(this.resolveOffset(base, base + i * WORD)));
   }
 
-  orderBehind(headPosition: number): Order {
-    return this.order(this.follow(0, headPosition));
+  orderAtOffset(headPosition: number): Order {
+    return this.order(this.resolveOffset(0, headPosition));
   }
 
   private order(start: number): Order {
     const layout = layouts[this.exchange.generation === 1 ? 1 : 2];
     const word = (index: number): number => start + index * WORD;
     if (word(layout.words) > this.text.length) throw new MalformedError('order is cut off');
-    const signature = this.follow(start, word(layout.words - 1));
-    const signatureBytes = smallAt(this.text, signature, 'signature length');
+    const signature = this.resolveOffset(start, word(layout.words - 1));
+    const signatureBytes = uint31At(this.text, signature, 'signature length');
     if (signature + WORD + signatureBytes * 2 > this.text.length) throw new MalformedError('signature is cut off');
-    const side = smallAt(this.text, word(layout.side), 'side');
-    const signatureType = smallAt(this.text, word(layout.signatureType), 'signature type');
+    const side = uint31At(this.text, word(layout.side), 'side');
+    const signatureType = uint31At(this.text, word(layout.signatureType), 'signature type');
     if (side > 1) throw new MalformedError('side is neither 0 nor 1');
     if (signatureType > 3) throw new MalformedError('unknown signature type');
     const maker = addressAt(this.text, word(1));
@@ -120,28 +120,28 @@ class Body {
   }
 }
 
-const amounts = (body: Body, taker: number, makers: number): CallFees => ({
+const amounts = (body: CalldataReader, taker: number, makers: number): CallFees => ({
   kind: 'amounts',
   taker: body.uint(taker * WORD),
   makers: body.uints(makers * WORD),
 });
 
 const matchV1 = (
-  body: Body,
+  body: CalldataReader,
 ): Pick<MatchCall, 'kind' | 'conditionId' | 'comboLegs' | 'taker' | 'makers' | 'takerFill'> => ({
   kind: 'match',
   conditionId: null,
   comboLegs: null,
-  taker: body.orderBehind(0),
+  taker: body.orderAtOffset(0),
   makers: body.orders(WORD),
   takerFill: body.uint(2 * WORD),
 });
 
-const matchV3 = (body: Body): MatchCall => ({
+const matchV3 = (body: CalldataReader): MatchCall => ({
   kind: 'match',
   conditionId: null,
   comboLegs: null,
-  taker: body.orderBehind(0),
+  taker: body.orderAtOffset(0),
   makers: body.orders(WORD),
   makerFills: body.uints(2 * WORD),
   takerFill: body.uint(4 * WORD),
@@ -150,7 +150,7 @@ const matchV3 = (body: Body): MatchCall => ({
 });
 
 /** Head layout of each function, in words. */
-const readers: Record<FunctionName, (body: Body) => MatchCall | FillCall> = {
+const callReaders: Record<FunctionName, (body: CalldataReader) => MatchCall | FillCall> = {
   matchOrdersFeeModule: (body) => ({
     ...matchV1(body),
     takerReceive: body.uint(3 * WORD),
@@ -175,13 +175,13 @@ const readers: Record<FunctionName, (body: Body) => MatchCall | FillCall> = {
     makerFills: body.uints(3 * WORD),
     fees: { kind: 'order_rates' },
   }),
-  fillOrderV1: (body) => ({ kind: 'fill', orders: [body.orderBehind(0)], fills: [body.uint(WORD)] }),
+  fillOrderV1: (body) => ({ kind: 'fill', orders: [body.orderAtOffset(0)], fills: [body.uint(WORD)] }),
   fillOrdersV1: (body) => ({ kind: 'fill', orders: body.orders(0), fills: body.uints(WORD) }),
   matchOrdersV2: (body) => ({
     kind: 'match',
     conditionId: hashAt(body.text, 0),
     comboLegs: null,
-    taker: body.orderBehind(WORD),
+    taker: body.orderAtOffset(WORD),
     makers: body.orders(2 * WORD),
     takerFill: body.uint(3 * WORD),
     takerReceive: null,
@@ -197,7 +197,7 @@ export function readCall(name: FunctionName, exchange: ExchangeContract, input: 
   const text = input.slice(2 + 8);
   if (text.length % 2 !== 0) throw new MalformedError('calldata is not whole bytes');
   requireHex(text, 0, text.length);
-  return readers[name](new Body(text, exchange));
+  return callReaders[name](new CalldataReader(text, exchange));
 }
 
 /** Selectors a settlement may have, by what it is sent to. */

@@ -3,17 +3,17 @@ import {
   addressArrayAt,
   addressAt,
   amountAt,
-  at,
   hashAt,
   leadingBytesAt,
   requireTopics,
   requireWords,
-  smallAt,
   topicAddress,
   topicLeadingBytes,
   topicUint,
+  uint31At,
   uint256At,
   uintArrayAt,
+  wordPosition,
 } from './hex.js';
 import { boolWord, joinedWords } from './oracle-log-decoders.js';
 
@@ -23,7 +23,7 @@ const CONDITION_BYTES = 31;
 const EVENT_BYTES = 29;
 const conditionTopic = (t: Topics, index: number) => topicLeadingBytes(t, index, CONDITION_BYTES);
 const eventTopic = (t: Topics, index: number) => topicLeadingBytes(t, index, EVENT_BYTES);
-const conditionWord = (d: string, index: number) => leadingBytesAt(d, at(index), CONDITION_BYTES);
+const conditionWord = (d: string, index: number) => leadingBytesAt(d, wordPosition(index), CONDITION_BYTES);
 
 /** Three conditions, one or two recipients, an amount. */
 const threeConditions = (recipients: 1 | 2) => (t: Topics, d: string) => {
@@ -34,19 +34,19 @@ const threeConditions = (recipients: 1 | 2) => (t: Topics, d: string) => {
     conditionId: conditionTopic(t, 2),
     conditionId1: conditionWord(d, 0),
     conditionId2: conditionWord(d, 1),
-    recipient: addressAt(d, at(2)),
-    amount: amountAt(d, at(2 + recipients)),
+    recipient: addressAt(d, wordPosition(2)),
+    amount: amountAt(d, wordPosition(2 + recipients)),
   };
 };
-const exchangeOfForm = (t: Topics, d: string) => {
+const decodeFormExchange = (t: Topics, d: string) => {
   requireTopics(t, 2);
   requireWords(d, 4);
   return {
     initiator: topicAddress(t, 1),
-    fromId: uint256At(d, at(0)),
-    toId: uint256At(d, at(1)),
-    recipient: addressAt(d, at(2)),
-    amount: amountAt(d, at(3)),
+    fromId: uint256At(d, wordPosition(0)),
+    toId: uint256At(d, wordPosition(1)),
+    recipient: addressAt(d, wordPosition(2)),
+    amount: amountAt(d, wordPosition(3)),
   };
 };
 
@@ -63,8 +63,8 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       conditionId: conditionTopic(t, 2),
       recipient: topicAddress(t, 3),
-      recipient1: addressAt(d, at(0)),
-      amount: amountAt(d, at(1)),
+      recipient1: addressAt(d, wordPosition(0)),
+      amount: amountAt(d, wordPosition(1)),
     };
   },
   comboMerge: (t: Topics, d: string) => {
@@ -74,7 +74,7 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       conditionId: conditionTopic(t, 2),
       recipient: topicAddress(t, 3),
-      amount: amountAt(d, at(0)),
+      amount: amountAt(d, wordPosition(0)),
     };
   },
   comboRedeem: (t: Topics, d: string) => {
@@ -84,8 +84,8 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       positionId: topicUint(t, 2),
       recipient: topicAddress(t, 3),
-      amount: amountAt(d, at(0)),
-      payout: amountAt(d, at(1)),
+      amount: amountAt(d, wordPosition(0)),
+      payout: amountAt(d, wordPosition(1)),
     };
   },
   comboSplitOnEvent: (t: Topics, d: string) => {
@@ -95,7 +95,7 @@ export const comboLogDecoders = {
       conditionId: conditionTopic(t, 2),
       eventId: eventTopic(t, 3),
       recipients: addressArrayAt(d, 0),
-      amount: amountAt(d, at(1)),
+      amount: amountAt(d, wordPosition(1)),
     };
   },
   comboMergedOnEvent: (t: Topics, d: string) => {
@@ -105,8 +105,8 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       conditionId: conditionTopic(t, 2),
       eventId: eventTopic(t, 3),
-      recipient: addressAt(d, at(0)),
-      amount: amountAt(d, at(1)),
+      recipient: addressAt(d, wordPosition(0)),
+      amount: amountAt(d, wordPosition(1)),
     };
   },
   comboSplitOnCondition: threeConditions(2),
@@ -117,9 +117,9 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       conditionId: conditionTopic(t, 2),
       eventId: eventTopic(t, 3),
-      index: smallAt(d, at(0), 'question index'),
+      index: uint31At(d, wordPosition(0), 'question index'),
       recipients: addressArrayAt(d, 1),
-      amount: amountAt(d, at(2)),
+      amount: amountAt(d, wordPosition(2)),
     };
   },
   comboExtract: threeConditions(2),
@@ -130,7 +130,7 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       conditionId: conditionTopic(t, 2),
       recipients: addressArrayAt(d, 0),
-      amount: amountAt(d, at(1)),
+      amount: amountAt(d, wordPosition(1)),
     };
   },
   comboMergeFromYesBasket: (t: Topics, d: string) => {
@@ -139,8 +139,8 @@ export const comboLogDecoders = {
     return {
       initiator: topicAddress(t, 1),
       conditionId: conditionTopic(t, 2),
-      recipient: addressAt(d, at(0)),
-      amount: amountAt(d, at(1)),
+      recipient: addressAt(d, wordPosition(0)),
+      amount: amountAt(d, wordPosition(1)),
     };
   },
   comboCompress: (t: Topics, d: string) => {
@@ -150,32 +150,36 @@ export const comboLogDecoders = {
       initiator: topicAddress(t, 1),
       fromId: topicUint(t, 2),
       toId: topicUint(t, 3),
-      recipient: addressAt(d, at(0)),
-      amount: amountAt(d, at(1)),
-      positionAmount: amountAt(d, at(2)),
-      collateralOut: amountAt(d, at(3)),
+      recipient: addressAt(d, wordPosition(0)),
+      amount: amountAt(d, wordPosition(1)),
+      positionAmount: amountAt(d, wordPosition(2)),
+      collateralOut: amountAt(d, wordPosition(3)),
     };
   },
-  comboWrap: exchangeOfForm,
-  comboUnwrap: exchangeOfForm,
+  comboWrap: decodeFormExchange,
+  comboUnwrap: decodeFormExchange,
   comboMigrationRegistered: (t: Topics, d: string) => {
     const words = joinedWords(t, d);
     requireWords(words, 2);
-    return { conditionId: conditionWord(words, 0), legacyConditionId: hashAt(words, at(1)) };
+    return { conditionId: conditionWord(words, 0), legacyConditionId: hashAt(words, wordPosition(1)) };
   },
   comboEventPrepared: (t: Topics, d: string) => {
     requireTopics(t, 2);
     requireWords(d, 2);
-    return { eventId: eventTopic(t, 1), count: smallAt(d, at(0), 'question count'), legacyEventId: hashAt(d, at(1)) };
+    return {
+      eventId: eventTopic(t, 1),
+      count: uint31At(d, wordPosition(0), 'question count'),
+      legacyEventId: hashAt(d, wordPosition(1)),
+    };
   },
   approvalForAll: (t: Topics, d: string) => {
     requireTopics(t, 3);
     requireWords(d, 1);
-    return { account: topicAddress(t, 1), operator: topicAddress(t, 2), approved: boolWord(d, at(0)) };
+    return { account: topicAddress(t, 1), operator: topicAddress(t, 2), approved: boolWord(d, wordPosition(0)) };
   },
   erc20Approval: (t: Topics, d: string) => {
     requireTopics(t, 3);
     requireWords(d, 1);
-    return { owner: topicAddress(t, 1), spender: topicAddress(t, 2), value: uint256At(d, at(0)) };
+    return { owner: topicAddress(t, 1), spender: topicAddress(t, 2), value: uint256At(d, wordPosition(0)) };
   },
 } satisfies Partial<Record<EventName, (topics: Topics, data: string) => object>>;

@@ -24,7 +24,7 @@ const at = (address: Hex, event: LogSpec['event'], args: Record<string, unknown>
   event,
   args,
 });
-const facts = (...logs: LogSpec[]) => {
+const decodeEvents = (...logs: LogSpec[]) => {
   const { events, problems } = decodeBlock(buildBlock(...logs));
   expect(problems).toEqual([]);
   return events.map(({ kind, value }) => ({ kind, ...value }));
@@ -38,7 +38,9 @@ describe('combo protocol', () => {
   });
 
   it('prepares: the definition first, then the step, which nobody is named for', () => {
-    expect(facts(at(addresses.combinatorialModule, 'comboPrepared', { conditionId: COMBO, legs }))).toMatchObject([
+    expect(
+      decodeEvents(at(addresses.combinatorialModule, 'comboPrepared', { conditionId: COMBO, legs })),
+    ).toMatchObject([
       { kind: 'combo_definition', subject_id: COMBO, legs: legs.map(String), legacy_id: null },
       { kind: 'combo_lifecycle', action: 'Prepare', user: null, condition_ids: [COMBO], legs: legs.map(String) },
     ]);
@@ -48,7 +50,7 @@ describe('combo protocol', () => {
     const legacyConditionId = hash('c0');
     const legacyEventId = hash('e0');
     expect(
-      facts(
+      decodeEvents(
         at(addresses.binaryModule, 'comboMigrationRegistered', { conditionId: LEG_CONDITION, legacyConditionId }),
         at(addresses.comboNegRiskModule, 'comboEventPrepared', { eventId: EVENT, count: 3n, legacyEventId }),
       ),
@@ -76,7 +78,7 @@ describe('combo protocol', () => {
         payout: M,
       });
     expect(
-      facts(
+      decodeEvents(
         split(alice),
         split(addresses.comboRouter),
         split(addresses.exchangeV3),
@@ -96,7 +98,7 @@ describe('combo protocol', () => {
     const one = { initiator: alice, conditionId: COMBO, recipient: bob, amount: M };
     const form = { initiator: alice, fromId: 7n, toId: 8n, recipient: bob, amount: M };
     const module = addresses.comboNegRiskModule;
-    const actions = facts(
+    const actions = decodeEvents(
       at(module, 'comboMerge', one),
       at(module, 'comboSplitOnEvent', { ...many, eventId: EVENT }),
       at(module, 'comboMergedOnEvent', { ...one, eventId: EVENT }),
@@ -140,7 +142,7 @@ describe('combo protocol', () => {
     const single = (from: Hex, to: Hex, operator: Hex = from) =>
       at(addresses.positionManager, 'transferSingle', { operator, from, to, id: BigInt(YES), value: 3n * M });
     expect(
-      facts(
+      decodeEvents(
         single(alice, bob),
         single(addresses.zero, alice),
         single(alice, addresses.zero),
@@ -167,7 +169,7 @@ describe('combo protocol', () => {
     const allowance = (spender: Hex, value: bigint) =>
       at(addresses.pusd, 'erc20Approval', { owner: alice, spender, value });
     expect(
-      facts(
+      decodeEvents(
         all(addresses.exchangeV3),
         all(addresses.autoRedeemer, false),
         all(bob),

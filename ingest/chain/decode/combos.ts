@@ -2,17 +2,17 @@ import { comboPositions } from '../../../schemas/primitives/combo-ids.js';
 import type { ComboLifecycle } from '../../../schemas/types.gen.js';
 import { addresses, contractAt } from '../contracts.js';
 import type { SourceBlock } from '../source.js';
-import { type ChainFact, locate } from './facts.js';
-import type { Transfer } from './legs.js';
+import { type ChainEvent, eventHeader } from './chain-event.js';
 import type { DecodedLog, DecodedLogOf } from './read-log.js';
-import type { Touched } from './touched.js';
+import type { TransactionActions } from './transaction-actions.js';
+import type { Transfer } from './transfers.js';
 
-type Body = Omit<
+type LifecycleFields = Omit<
   ComboLifecycle,
   'id' | 'block_number' | 'block_hash' | 'timestamp_ms' | 'tx_hash' | 'log_index' | 'user'
 >;
 
-const NOTHING: Omit<Body, 'action'> = {
+const EMPTY_FIELDS: Omit<LifecycleFields, 'action'> = {
   condition_ids: [],
   event_ids: [],
   source_position_ids: [],
@@ -23,19 +23,19 @@ const NOTHING: Omit<Body, 'action'> = {
 };
 
 /** The person behind an action: who did it, or, behind the Router, who received. */
-const person = (initiator: string, recipient: string | undefined): string =>
+const actorOf = (initiator: string, recipient: string | undefined): string =>
   initiator === addresses.comboRouter ? (recipient ?? initiator) : initiator;
 
-interface Action {
+interface LifecycleAction {
   readonly user: string | null;
-  readonly body: Body;
+  readonly body: LifecycleFields;
 }
 
 /** What a lifecycle log says; null for a log that is none, or that another log of its transaction tells. */
-function actionOf(log: DecodedLog): Action | null {
-  const of = (user: string | null, action: string, body: Partial<Body>): Action => ({
+function lifecycleActionOf(log: DecodedLog): LifecycleAction | null {
+  const of = (user: string | null, action: string, body: Partial<LifecycleFields>): LifecycleAction => ({
     user,
-    body: { ...NOTHING, ...body, action },
+    body: { ...EMPTY_FIELDS, ...body, action },
   });
   switch (log.event) {
     case 'comboPrepared':
@@ -43,7 +43,7 @@ function actionOf(log: DecodedLog): Action | null {
     case 'comboSplit': {
       const { initiator, recipient, conditionId, amount } = log.args;
       const destination_position_ids = comboPositions(conditionId);
-      return of(person(initiator, recipient), 'Split', {
+      return of(actorOf(initiator, recipient), 'Split', {
         condition_ids: [conditionId],
         destination_position_ids,
         amount,
@@ -52,13 +52,13 @@ function actionOf(log: DecodedLog): Action | null {
     case 'comboMerge': {
       const { initiator, recipient, conditionId, amount } = log.args;
       const source_position_ids = comboPositions(conditionId);
-      return of(person(initiator, recipient), 'Merge', { condition_ids: [conditionId], source_position_ids, amount });
+      return of(actorOf(initiator, recipient), 'Merge', { condition_ids: [conditionId], source_position_ids, amount });
     }
     case 'comboRedeem': {
       const { initiator, recipient, positionId, amount, payout } = log.args;
       // Its own Redemption log names the user.
       if (initiator === addresses.autoRedeemer) return null;
-      return of(person(initiator, recipient), 'Redeem', {
+      return of(actorOf(initiator, recipient), 'Redeem', {
         source_position_ids: [positionId.toString()],
         amount,
         payout,
@@ -72,7 +72,7 @@ function actionOf(log: DecodedLog): Action | null {
     case 'comboConvert': {
       const { initiator, recipients, conditionId, eventId, amount } = log.args;
       const action = log.event === 'comboConvert' ? 'Convert' : 'HorizontalSplit';
-      return of(person(initiator, recipients[0]), action, {
+      return of(actorOf(initiator, recipients[0]), action, {
         condition_ids: [conditionId],
         event_ids: [eventId],
         amount,
@@ -80,7 +80,7 @@ function actionOf(log: DecodedLog): Action | null {
     }
     case 'comboMergedOnEvent': {
       const { initiator, recipient, conditionId, eventId, amount } = log.args;
-      return of(person(initiator, recipient), 'HorizontalMerge', {
+      return of(actorOf(initiator, recipient), 'HorizontalMerge', {
         condition_ids: [conditionId],
         event_ids: [eventId],
         amount,
@@ -92,24 +92,24 @@ function actionOf(log: DecodedLog): Action | null {
     case 'comboInject': {
       const { initiator, recipient, conditionId, conditionId1, conditionId2, amount } = log.args;
       const action = THREE_CONDITION_ACTIONS[log.event];
-      return of(person(initiator, recipient), action, {
+      return of(actorOf(initiator, recipient), action, {
         condition_ids: [conditionId, conditionId1, conditionId2],
         amount,
       });
     }
     case 'comboConvertToYesBasket': {
       const { initiator, recipients, conditionId, amount } = log.args;
-      return of(person(initiator, recipients[0]), 'ConvertToYesBasket', { condition_ids: [conditionId], amount });
+      return of(actorOf(initiator, recipients[0]), 'ConvertToYesBasket', { condition_ids: [conditionId], amount });
     }
     case 'comboMergeFromYesBasket': {
       const { initiator, recipient, conditionId, amount } = log.args;
-      return of(person(initiator, recipient), 'MergeFromYesBasket', { condition_ids: [conditionId], amount });
+      return of(actorOf(initiator, recipient), 'MergeFromYesBasket', { condition_ids: [conditionId], amount });
     }
     case 'comboCompress':
     case 'comboWrap':
     case 'comboUnwrap': {
       const { initiator, recipient, fromId, toId, amount } = log.args;
-      return of(person(initiator, recipient), CHANGE_ACTIONS[log.event], {
+      return of(actorOf(initiator, recipient), CHANGE_ACTIONS[log.event], {
         source_position_ids: [fromId.toString()],
         destination_position_ids: [toId.toString()],
         amount,
@@ -129,22 +129,22 @@ const THREE_CONDITION_ACTIONS = {
 } as const;
 const CHANGE_ACTIONS = { comboCompress: 'Compress', comboWrap: 'Wrap', comboUnwrap: 'Unwrap' } as const;
 
-const roles: Readonly<Record<string, string>> = {
+const operatorNames: Readonly<Record<string, string>> = {
   [addresses.exchangeV3]: 'ExchangeV3',
   [addresses.autoRedeemer]: 'AutoRedeemer',
 };
 
-function approval(block: SourceBlock, txHash: string, log: DecodedLog): ChainFact[] {
+function decodeApproval(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
   if (log.event !== 'approvalForAll' && log.event !== 'erc20Approval') return [];
   const all = log.event === 'approvalForAll';
   const operator = all ? log.args.operator : log.args.spender;
-  const target_role = all || operator === addresses.exchangeV3 ? roles[operator] : undefined;
+  const target_role = all || operator === addresses.exchangeV3 ? operatorNames[operator] : undefined;
   if (target_role === undefined) return [];
   return [
     {
       kind: 'combo_approval',
       value: {
-        ...locate(block, txHash, log.logIndex),
+        ...eventHeader(block, txHash, log.logIndex),
         approval_type: all ? 'position_manager_approval_for_all' : 'collateral_allowance',
         owner: all ? log.args.account : log.args.owner,
         operator,
@@ -157,11 +157,11 @@ function approval(block: SourceBlock, txHash: string, log: DecodedLog): ChainFac
 }
 
 /** What an id stands for, from the logs that say so. */
-function definition(block: SourceBlock, txHash: string, log: DecodedLog): ChainFact[] {
-  const of = (subject_id: string, legs: readonly string[] | null, legacy_id: string | null): ChainFact[] => [
+function decodeDefinition(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
+  const of = (subject_id: string, legs: readonly string[] | null, legacy_id: string | null): ChainEvent[] => [
     {
       kind: 'combo_definition',
-      value: { ...locate(block, txHash, log.logIndex, '-definition'), subject_id, legs, legacy_id },
+      value: { ...eventHeader(block, txHash, log.logIndex, '-definition'), subject_id, legs, legacy_id },
     },
   ];
   switch (log.event) {
@@ -180,33 +180,33 @@ function definition(block: SourceBlock, txHash: string, log: DecodedLog): ChainF
  * Facts of one log of the combo protocol, of an approval for it, or of a combo redemption by the AutoRedeemer. Splits and merges by the
  * exchange belong to its match and are none; a definition comes before the step that uses it.
  */
-export function comboFacts(block: SourceBlock, txHash: string, log: DecodedLog): ChainFact[] {
-  const facts = [...definition(block, txHash, log), ...approval(block, txHash, log)];
-  const action = actionOf(log);
-  if (action === null || action.user === addresses.exchangeV3) return facts;
-  facts.push({
+export function decodeComboLog(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
+  const chainEvents = [...decodeDefinition(block, txHash, log), ...decodeApproval(block, txHash, log)];
+  const action = lifecycleActionOf(log);
+  if (action === null || action.user === addresses.exchangeV3) return chainEvents;
+  chainEvents.push({
     kind: 'combo_lifecycle',
-    value: { ...locate(block, txHash, log.logIndex, '-combo'), user: action.user, ...action.body },
+    value: { ...eventHeader(block, txHash, log.logIndex, '-combo'), user: action.user, ...action.body },
   });
-  return facts;
+  return chainEvents;
 }
 
 /** Transfers of combo positions between two wallets: no mint, burn, match or contract of ours at either end. */
-export function comboTransferFacts(
+export function decodeComboTransfer(
   block: SourceBlock,
   txHash: string,
   moved: Transfer,
-  touched: Pick<Touched, 'exchanges'>,
-): ChainFact[] {
+  touched: Pick<TransactionActions, 'exchanges'>,
+): ChainEvent[] {
   const ends = [moved.from, moved.to];
   if (ends.includes(addresses.zero) || ends.some((end) => contractAt(end) !== undefined)) return [];
   if (touched.exchanges.has(moved.operator)) return [];
   return moved.ids.map((id, index) => ({
     kind: 'combo_lifecycle',
     value: {
-      ...locate(block, txHash, moved.logIndex, moved.batch ? `-combo-${index}` : '-combo'),
+      ...eventHeader(block, txHash, moved.logIndex, moved.batch ? `-combo-${index}` : '-combo'),
       user: moved.from,
-      ...NOTHING,
+      ...EMPTY_FIELDS,
       action: 'Transfer',
       source_position_ids: [id.toString()],
       destination_position_ids: [id.toString()],

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { addresses } from '../contracts.js';
 import { decodeBlock } from './block.js';
 import { buildBlock, hash, wallet } from './build.fixture.js';
-import { alice, bob, factsOf, fillV1, fillV2, M, plain, refund, values } from './scenario.fixture.js';
+import { alice, bob, decodeEvents, fillV1, fillV2, M, plain, refund, values } from './scenario.fixture.js';
 
 describe('fills', () => {
   it('maps both sides of V2, marks the taker row, keeps the builder', () => {
     const withBuilder = fillV2(addresses.exchangeV2, alice, bob, 1, 4n * M, 3n * M);
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         { ...withBuilder, args: { ...withBuilder.args, builder: hash('bd') } },
         fillV2(addresses.exchangeV2, bob, addresses.exchangeV2, 0, 3n * M, 4n * M, 12_000n),
@@ -43,7 +43,7 @@ describe('fills', () => {
   });
 
   it('tells V2 from V3 by the address that emits, though the topic is the same', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         fillV2(addresses.exchangeV3, alice, bob, 0, M, 2n * M),
         fillV2(addresses.exchangeV2NegRiskB, alice, bob, 0, M, 2n * M),
@@ -64,7 +64,7 @@ describe('fills', () => {
   });
 
   it('V1: a buyer pays the fee in shares, shown in USDC net of the refund', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(fillV1(alice, bob, [0n, 777n], 7_434_000n, 17_700_000n, 1_770_000n), refund(770_000n, 1_000_000n)),
     );
     // 1,000,000 of share fee at 7.434/17.7 = 0.42.
@@ -74,12 +74,14 @@ describe('fills', () => {
   });
 
   it('V1: a seller pays in USDC', () => {
-    const events = factsOf(buildBlock(fillV1(alice, bob, [777n, 0n], 10n * M, 4n * M, 50_000n), refund(50_000n, 0n)));
+    const events = decodeEvents(
+      buildBlock(fillV1(alice, bob, [777n, 0n], 10n * M, 4n * M, 50_000n), refund(50_000n, 0n)),
+    );
     expect(values(events)).toMatchObject([{ side: 'SELL', usdc: 4n * M, shares: 10n * M, fee: 0n, fee_shares: 0n }]);
   });
 
   it('V1: two fills of one order get the refund that leaves what was meant to be charged', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         fillV1(alice, bob, [777n, 0n], 10n * M, 4n * M, 50_000n),
         fillV1(alice, bob, [777n, 0n], 20n * M, 8n * M, 100_000n),

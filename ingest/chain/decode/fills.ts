@@ -1,7 +1,7 @@
 import type { Trade } from '../../../schemas/types.gen.js';
 import type { ExchangeContract } from '../contracts.js';
 import type { BlockIds } from './block-ids.js';
-import type { Located } from './facts.js';
+import type { EventHeader } from './chain-event.js';
 import { feeSharesToUsdc } from './fees.js';
 import { FILL_LIMIT, MalformedError } from './hex.js';
 import type { ArgsOf } from './log-decoders.js';
@@ -9,7 +9,7 @@ import type { DecodedLogOf } from './read-log.js';
 
 /** Fill of exchange V1. `refund` is what the FeeModule gave back, in the unit of the fee. Throws MalformedError. */
 export function fillV1(
-  located: Located,
+  located: EventHeader,
   exchange: ExchangeContract,
   args: ArgsOf<'orderFilledV1'>,
   refund: bigint,
@@ -60,7 +60,7 @@ function feeInUsdc(buy: boolean, fee: bigint, usdc: bigint, shares: bigint): big
 
 /** Fill of exchange V2 or V3. */
 export function fillV2(
-  located: Located,
+  located: EventHeader,
   exchange: ExchangeContract,
   args: ArgsOf<'orderFilledV2'>,
   ids: BlockIds,

@@ -9,7 +9,7 @@ import {
   bob,
   CONDITION,
   carol,
-  factsOf,
+  decodeEvents,
   fillV1,
   fillV2,
   fullSet,
@@ -28,7 +28,7 @@ import {
 
 describe('splits and merges', () => {
   it('of a user count as they are, with the mint and burn explained', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(alice, zero, alice, plain, [M, M]),
         fullSet('positionSplit', alice, M),
@@ -45,7 +45,7 @@ describe('splits and merges', () => {
 
   it('of the NegRiskAdapter on ConditionalTokens are its own event again: counted once', () => {
     const nra = addresses.negRiskAdapter;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(nra, zero, nra, wrappedPair, [M, M]),
         fullSet('positionSplit', nra, M, addresses.wrappedCollateral),
@@ -66,7 +66,7 @@ describe('splits and merges', () => {
 
   it('of the V1 exchange belong to the match', () => {
     const e = addresses.exchangeV1;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(e, zero, e, plain, [M, M]),
         fullSet('positionSplit', e, M),
@@ -80,13 +80,13 @@ describe('splits and merges', () => {
   });
 
   it("of an exchange are never a user's, even without a fill beside them", () => {
-    expect(factsOf(buildBlock(fullSet('positionSplit', addresses.exchangeV1, M)))).toEqual([]);
+    expect(decodeEvents(buildBlock(fullSet('positionSplit', addresses.exchangeV1, M)))).toEqual([]);
   });
 
   it('of the V1 neg-risk exchange belong to the match on both contracts', () => {
     const e = addresses.exchangeV1NegRisk;
     const fill = fillV1(alice, bob, [0n, wrappedPair[0]!], M / 2n, M, 0n);
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         fullSet('positionSplit', addresses.negRiskAdapter, M, addresses.wrappedCollateral),
         neg('negRiskPositionSplit', { stakeholder: e, conditionId: CONDITION, amount: M }),
@@ -98,7 +98,7 @@ describe('splits and merges', () => {
 
   it('of a collateral adapter for a V2 exchange belong to the match', () => {
     const e = addresses.exchangeV2;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(plainAdapter, zero, plainAdapter, plain, [M, M]),
         fullSet('positionSplit', plainAdapter, M),
@@ -113,7 +113,7 @@ describe('splits and merges', () => {
 
   it('of a collateral adapter for a user beside a V2 match belong to the user', () => {
     const e = addresses.exchangeV2;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         fullSet('positionSplit', plainAdapter, 3n * M),
         batch(plainAdapter, plainAdapter, carol, plain, [3n * M, 3n * M]),
@@ -127,7 +127,7 @@ describe('splits and merges', () => {
   });
 
   it('of a collateral adapter belong to who gets or gives the full set', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         fullSet('positionSplit', plainAdapter, M),
         batch(plainAdapter, plainAdapter, alice, plain, [M, M]),
@@ -142,7 +142,7 @@ describe('splits and merges', () => {
 
   it('of the neg-risk collateral adapter: adapter event, real user', () => {
     const nra = addresses.negRiskAdapter;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(negAdapter, alice, negAdapter, wrappedPair, [M, M]),
         batch(nra, negAdapter, nra, wrappedPair, [M, M]),
@@ -155,7 +155,7 @@ describe('splits and merges', () => {
   });
 
   it('of several users in one transaction find one leg each, by tokens and amounts', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(plainAdapter, alice, plainAdapter, plain, [M, M]),
         batch(plainAdapter, bob, plainAdapter, plain, [2n * M, 2n * M]),
@@ -173,7 +173,7 @@ describe('splits and merges', () => {
   });
 
   it('fall back to who was paid, and to the adapter itself rather than a guess', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         fullSet('positionsMerge', plainAdapter, M),
         wrapped(plainAdapter, alice, M),
@@ -195,7 +195,7 @@ describe('conversions', () => {
 
   it('of a user: one fact, the inner splits and every leg explained', () => {
     const nra = addresses.negRiskAdapter;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(nra, alice, addresses.noTokenBurn, noTokens, [M, M]),
         batch(nra, zero, nra, wrappedPair, [M, M]),
@@ -228,7 +228,7 @@ describe('conversions', () => {
                 tokens.map(() => M),
               ),
             ];
-      const [event] = factsOf(
+      const [event] = decodeEvents(
         buildBlock(batch(nra, alice, addresses.noTokenBurn, noTokens, [M, M]), ...legs, converted(alice)),
       );
       return event?.kind === 'positions_converted' ? event.value.question_count : undefined;
@@ -237,7 +237,7 @@ describe('conversions', () => {
   });
 
   it('through a collateral adapter belong to who handed in exactly those NO tokens', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(negAdapter, alice, negAdapter, noTokens, [M, M]),
         batch(negAdapter, bob, negAdapter, noTokens, [M, 2n * M]),

@@ -16,14 +16,14 @@ export const FILL_LIMIT = 1n << 64n;
 export const AMOUNT_LIMIT = 10n ** 38n;
 
 /** Value of a lower-case hex digit by char code, -1 for any other character. */
-const DIGIT = new Int8Array(65536).fill(-1);
-for (let digit = 0; digit < 16; digit++) DIGIT[digit.toString(16).charCodeAt(0)] = digit;
+const HEX_DIGIT_VALUE = new Int8Array(65536).fill(-1);
+for (let digit = 0; digit < 16; digit++) HEX_DIGIT_VALUE[digit.toString(16).charCodeAt(0)] = digit;
 
 /** Throws unless [from, to) of the text is lower-case hex. */
 export function requireHex(text: string, from: number, to: number): void {
   if (to > text.length) throw new MalformedError('data is too short');
   let seen = 0;
-  for (let i = from; i < to; i++) seen |= DIGIT[text.charCodeAt(i)]!;
+  for (let i = from; i < to; i++) seen |= HEX_DIGIT_VALUE[text.charCodeAt(i)]!;
   if (seen < 0) throw new MalformedError('not lower-case hex');
 }
 
@@ -46,18 +46,18 @@ export function requireTopics(topics: readonly string[], count: number): void {
 }
 
 /** Char position of word `index` of `0x...` data. */
-export const at = (index: number): number => 2 + index * WORD;
+export const wordPosition = (index: number): number => 2 + index * WORD;
 
 /** Eight hex digits from char `position` as an unsigned 32-bit number. Written out: this is where most of a fill's decoding time goes. */
 function uint32At(text: string, position: number): number {
-  const a = DIGIT[text.charCodeAt(position)]!;
-  const b = DIGIT[text.charCodeAt(position + 1)]!;
-  const c = DIGIT[text.charCodeAt(position + 2)]!;
-  const d = DIGIT[text.charCodeAt(position + 3)]!;
-  const e = DIGIT[text.charCodeAt(position + 4)]!;
-  const f = DIGIT[text.charCodeAt(position + 5)]!;
-  const g = DIGIT[text.charCodeAt(position + 6)]!;
-  const h = DIGIT[text.charCodeAt(position + 7)]!;
+  const a = HEX_DIGIT_VALUE[text.charCodeAt(position)]!;
+  const b = HEX_DIGIT_VALUE[text.charCodeAt(position + 1)]!;
+  const c = HEX_DIGIT_VALUE[text.charCodeAt(position + 2)]!;
+  const d = HEX_DIGIT_VALUE[text.charCodeAt(position + 3)]!;
+  const e = HEX_DIGIT_VALUE[text.charCodeAt(position + 4)]!;
+  const f = HEX_DIGIT_VALUE[text.charCodeAt(position + 5)]!;
+  const g = HEX_DIGIT_VALUE[text.charCodeAt(position + 6)]!;
+  const h = HEX_DIGIT_VALUE[text.charCodeAt(position + 7)]!;
   if ((a | b | c | d | e | f | g | h) < 0) throw new MalformedError('not lower-case hex');
   return ((a << 28) | (b << 24) | (c << 20) | (d << 16) | (e << 12) | (f << 8) | (g << 4) | h) >>> 0;
 }
@@ -78,7 +78,7 @@ export function uint64At(data: string, position: number): bigint {
 export function uint256At(data: string, position: number): bigint {
   const end = position + WORD;
   // BigInt itself refuses everything that is not hex, except blanks at the end.
-  if (end > data.length || DIGIT[data.charCodeAt(end - 1)]! < 0) throw new MalformedError('not a hex word');
+  if (end > data.length || HEX_DIGIT_VALUE[data.charCodeAt(end - 1)]! < 0) throw new MalformedError('not a hex word');
   try {
     return BigInt(`0x${data.slice(position, end)}`);
   } catch {
@@ -99,7 +99,7 @@ export function amountAt(data: string, position: number): bigint {
 }
 
 /** Small unsigned number (below 2^31, what an Avro int holds) of the word at char `position`; larger ones throw with `what`. */
-export function smallAt(data: string, position: number, what: string): number {
+export function uint31At(data: string, position: number, what: string): number {
   const value = uint256At(data, position);
   if (value > 0x7fffffffn) throw new MalformedError(`${what} is out of range`);
   return Number(value);
@@ -114,7 +114,7 @@ export function addressAt(data: string, position: number): Hex {
   for (let i = position; i < start; i++) padding |= data.charCodeAt(i) ^ 48;
   if (padding !== 0) throw new MalformedError('dirty address padding');
   let seen = 0;
-  for (let i = start; i < end; i++) seen |= DIGIT[data.charCodeAt(i)]!;
+  for (let i = start; i < end; i++) seen |= HEX_DIGIT_VALUE[data.charCodeAt(i)]!;
   if (seen < 0) throw new MalformedError('not lower-case hex');
   return `0x${data.slice(start, end)}`;
 }
@@ -167,9 +167,9 @@ export function topicUint(topics: readonly string[], index: number): bigint {
 function dynamicAt(data: string, head: number, unit: number): { start: number; length: number } {
   const words = wordCount(data);
   if (head >= words) throw new MalformedError('data is too short');
-  const offset = smallAt(data, at(head), 'offset') * 2;
+  const offset = uint31At(data, wordPosition(head), 'offset') * 2;
   if (offset % WORD !== 0 || 2 + offset + WORD > data.length) throw new MalformedError('offset is out of range');
-  const length = smallAt(data, 2 + offset, 'length');
+  const length = uint31At(data, 2 + offset, 'length');
   const start = 2 + offset + WORD;
   if (start + length * unit > data.length) throw new MalformedError('length is out of range');
   return { start, length };

@@ -4,27 +4,27 @@ import {
   AMOUNT_LIMIT,
   addressAt,
   amountAt,
-  at,
   hashAt,
   isZeroWord,
   MalformedError,
   requireTopics,
   requireWords,
-  smallAt,
   topicAddress,
   topicHash,
   topicUint,
+  uint31At,
   uint64At,
   uint256At,
   uintArrayAt,
+  wordPosition,
 } from './hex.js';
 import { oracleLogDecoders } from './oracle-log-decoders.js';
 
 type Topics = readonly string[];
 
 function sideAt(data: string, index: number): 0 | 1 {
-  if (!isZeroWord(data, at(index))) {
-    if (smallAt(data, at(index), 'side') !== 1) throw new MalformedError('side is neither 0 nor 1');
+  if (!isZeroWord(data, wordPosition(index))) {
+    if (uint31At(data, wordPosition(index), 'side') !== 1) throw new MalformedError('side is neither 0 nor 1');
     return 1;
   }
   return 0;
@@ -39,7 +39,7 @@ function amountsAt(data: string, head: number): bigint[] {
 const actorAndCondition = (t: Topics, d: string) => {
   requireTopics(t, 3);
   requireWords(d, 1);
-  return { stakeholder: topicAddress(t, 1), conditionId: topicHash(t, 2), amount: amountAt(d, at(0)) };
+  return { stakeholder: topicAddress(t, 1), conditionId: topicHash(t, 2), amount: amountAt(d, wordPosition(0)) };
 };
 const fullSet = (t: Topics, d: string) => {
   requireTopics(t, 4);
@@ -47,15 +47,15 @@ const fullSet = (t: Topics, d: string) => {
     stakeholder: topicAddress(t, 1),
     parentCollectionId: topicHash(t, 2),
     conditionId: topicHash(t, 3),
-    collateralToken: addressAt(d, at(0)),
+    collateralToken: addressAt(d, wordPosition(0)),
     partition: uintArrayAt(d, 1),
-    amount: amountAt(d, at(2)),
+    amount: amountAt(d, wordPosition(2)),
   };
 };
 const autoRedemption = (t: Topics, d: string) => {
   requireTopics(t, 3);
   requireWords(d, 1);
-  return { from: topicAddress(t, 1), conditionId: topicHash(t, 2), payout: amountAt(d, at(0)) };
+  return { from: topicAddress(t, 1), conditionId: topicHash(t, 2), payout: amountAt(d, wordPosition(0)) };
 };
 const wrap = (t: Topics, d: string) => {
   requireTopics(t, 4);
@@ -64,7 +64,7 @@ const wrap = (t: Topics, d: string) => {
     caller: topicAddress(t, 1),
     asset: topicAddress(t, 2),
     to: topicAddress(t, 3),
-    amount: amountAt(d, at(0)),
+    amount: amountAt(d, wordPosition(0)),
   };
 };
 /**
@@ -108,10 +108,10 @@ export const logDecoders = {
     return {
       takerOrderHash: topicHash(t, 1),
       takerOrderMaker: topicAddress(t, 2),
-      makerAssetId: uint256At(d, at(0)),
-      takerAssetId: uint256At(d, at(1)),
-      makerAmountFilled: uint64At(d, at(2)),
-      takerAmountFilled: uint64At(d, at(3)),
+      makerAssetId: uint256At(d, wordPosition(0)),
+      takerAssetId: uint256At(d, wordPosition(1)),
+      makerAmountFilled: uint64At(d, wordPosition(2)),
+      takerAmountFilled: uint64At(d, wordPosition(3)),
     };
   },
   ordersMatchedV2: (t: Topics, d: string) => {
@@ -121,9 +121,9 @@ export const logDecoders = {
       takerOrderHash: topicHash(t, 1),
       takerOrderMaker: topicAddress(t, 2),
       side: sideAt(d, 0),
-      tokenId: uint256At(d, at(1)),
-      makerAmountFilled: uint64At(d, at(2)),
-      takerAmountFilled: uint64At(d, at(3)),
+      tokenId: uint256At(d, wordPosition(1)),
+      makerAmountFilled: uint64At(d, wordPosition(2)),
+      takerAmountFilled: uint64At(d, wordPosition(3)),
     };
   },
   feeRefunded: (t: Topics, d: string) => {
@@ -133,8 +133,8 @@ export const logDecoders = {
       orderHash: topicHash(t, 1),
       to: topicAddress(t, 2),
       feeCharged: topicUint(t, 3),
-      id: uint256At(d, at(0)),
-      refund: uint64At(d, at(1)),
+      id: uint256At(d, wordPosition(0)),
+      refund: uint64At(d, wordPosition(1)),
     };
   },
 
@@ -145,7 +145,7 @@ export const logDecoders = {
       conditionId: topicHash(t, 1),
       oracle: topicAddress(t, 2),
       questionId: topicHash(t, 3),
-      outcomeSlotCount: smallAt(d, at(0), 'outcome slot count'),
+      outcomeSlotCount: uint31At(d, wordPosition(0), 'outcome slot count'),
     };
   },
   conditionResolution: (t: Topics, d: string) => {
@@ -154,7 +154,7 @@ export const logDecoders = {
       conditionId: topicHash(t, 1),
       oracle: topicAddress(t, 2),
       questionId: topicHash(t, 3),
-      outcomeSlotCount: smallAt(d, at(0), 'outcome slot count'),
+      outcomeSlotCount: uint31At(d, wordPosition(0), 'outcome slot count'),
       payoutNumerators: uintArrayAt(d, 1),
     };
   },
@@ -166,9 +166,9 @@ export const logDecoders = {
       redeemer: topicAddress(t, 1),
       collateralToken: topicAddress(t, 2),
       parentCollectionId: topicHash(t, 3),
-      conditionId: hashAt(d, at(0)),
+      conditionId: hashAt(d, wordPosition(0)),
       indexSets: uintArrayAt(d, 1),
-      payout: amountAt(d, at(2)),
+      payout: amountAt(d, wordPosition(2)),
     };
   },
   transferSingle: (t: Topics, d: string) => {
@@ -204,7 +204,7 @@ export const logDecoders = {
       redeemer: topicAddress(t, 1),
       conditionId: topicHash(t, 2),
       amounts: amountsAt(d, 0),
-      payout: amountAt(d, at(1)),
+      payout: amountAt(d, wordPosition(1)),
     };
   },
   positionsConverted: (t: Topics, d: string) => {
@@ -214,7 +214,7 @@ export const logDecoders = {
       stakeholder: topicAddress(t, 1),
       marketId: topicHash(t, 2),
       indexSet: topicUint(t, 3),
-      amount: amountAt(d, at(0)),
+      amount: amountAt(d, wordPosition(0)),
     };
   },
 
@@ -223,14 +223,14 @@ export const logDecoders = {
   comboRedemption: (t: Topics, d: string) => {
     requireTopics(t, 3);
     requireWords(d, 1);
-    return { from: topicAddress(t, 1), positionId: topicUint(t, 2), payout: amountAt(d, at(0)) };
+    return { from: topicAddress(t, 1), positionId: topicUint(t, 2), payout: amountAt(d, wordPosition(0)) };
   },
   wrapped: wrap,
   unwrapped: wrap,
   erc20Transfer: (t: Topics, d: string) => {
     requireTopics(t, 3);
     requireWords(d, 1);
-    return { from: topicAddress(t, 1), to: topicAddress(t, 2), value: amountAt(d, at(0)) };
+    return { from: topicAddress(t, 1), to: topicAddress(t, 2), value: amountAt(d, wordPosition(0)) };
   },
 
   ...oracleLogDecoders,

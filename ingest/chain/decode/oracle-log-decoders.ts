@@ -1,25 +1,25 @@
 import type { EventName } from '../abi.js';
 import {
-  at,
   bytesAt,
   hashAt,
   int256At,
   MalformedError,
   requireTopics,
   requireWords,
-  smallAt,
   topicAddress,
   topicHash,
   topicUint,
+  uint31At,
   uint64At,
   uintArrayAt,
   wordCount,
+  wordPosition,
 } from './hex.js';
 
 type Topics = readonly string[];
 
 export function boolWord(data: string, position: number): boolean {
-  const value = smallAt(data, position, 'bool');
+  const value = uint31At(data, position, 'bool');
   if (value > 1) throw new MalformedError('not a bool');
   return value === 1;
 }
@@ -66,29 +66,29 @@ export const oracleLogDecoders = {
 
   operatorQuestionPrepared: (t: Topics, d: string) => {
     const words = joinedWords(t, d);
-    const marketId = hashAt(words, at(0));
-    const questionId = hashAt(words, at(1));
+    const marketId = hashAt(words, wordPosition(0));
+    const questionId = hashAt(words, wordPosition(1));
     if (!marketId.endsWith('00') || marketId.slice(0, 64) !== questionId.slice(0, 64)) {
       throw new MalformedError('question is not of the market');
     }
-    smallAt(words, at(3), 'question index');
+    uint31At(words, wordPosition(3), 'question index');
     // The last of five arguments: its head stands behind whatever the topics hold.
     bytesAt(d, 5 - t.length);
-    return { marketId, questionId, requestId: hashAt(words, at(2)) };
+    return { marketId, questionId, requestId: hashAt(words, wordPosition(2)) };
   },
   operatorQuestionReported: (t: Topics, d: string) => {
     const words = joinedWords(t, d);
     requireWords(words, 3);
     return {
-      questionId: hashAt(words, at(0)),
-      requestId: hashAt(words, at(1)),
-      result: boolWord(words, at(2)),
+      questionId: hashAt(words, wordPosition(0)),
+      requestId: hashAt(words, wordPosition(1)),
+      result: boolWord(words, wordPosition(2)),
     };
   },
   operatorQuestionEmergencyResolved: (t: Topics, d: string) => {
     const words = joinedWords(t, d);
     requireWords(words, 2);
-    return { questionId: hashAt(words, at(0)), result: boolWord(words, at(1)) };
+    return { questionId: hashAt(words, wordPosition(0)), result: boolWord(words, wordPosition(1)) };
   },
 
   proposePrice: (t: Topics, d: string) => {
@@ -97,8 +97,8 @@ export const oracleLogDecoders = {
       requester: topicAddress(t, 1),
       proposer: topicAddress(t, 2),
       ancillaryData: bytesAt(d, 2),
-      proposedPrice: int256At(d, at(3)),
-      expirationTimestamp: uint64At(d, at(4)),
+      proposedPrice: int256At(d, wordPosition(3)),
+      expirationTimestamp: uint64At(d, wordPosition(4)),
     };
   },
   disputePrice: (t: Topics, d: string) => {
@@ -108,7 +108,7 @@ export const oracleLogDecoders = {
       proposer: topicAddress(t, 2),
       disputer: topicAddress(t, 3),
       ancillaryData: bytesAt(d, 2),
-      proposedPrice: int256At(d, at(3)),
+      proposedPrice: int256At(d, wordPosition(3)),
     };
   },
   settle: (t: Topics, d: string) => {
@@ -118,7 +118,7 @@ export const oracleLogDecoders = {
       proposer: topicAddress(t, 2),
       disputer: topicAddress(t, 3),
       ancillaryData: bytesAt(d, 2),
-      price: int256At(d, at(3)),
+      price: int256At(d, wordPosition(3)),
     };
   },
 } satisfies Partial<Record<EventName, (topics: Topics, data: string) => object>>;

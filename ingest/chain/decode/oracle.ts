@@ -2,13 +2,13 @@ import { conditionId } from '../../../schemas/primitives/ids.js';
 import { formatMoney, ratio } from '../../../schemas/primitives/money.js';
 import type { Oracle, OracleType } from '../../../schemas/types.gen.js';
 import { addresses, type Contract, contractAt } from '../contracts.js';
-import type { Located } from './facts.js';
+import type { EventHeader } from './chain-event.js';
 import { keccakHex, MalformedError } from './hex.js';
 import type { DecodedLog } from './read-log.js';
 
 /** Oracle prices are int256 with 18 decimals. */
 const PRICE_DECIMALS = 18;
-const price = (value: bigint): string => formatMoney(value, PRICE_DECIMALS);
+const formatPrice = (value: bigint): string => formatMoney(value, PRICE_DECIMALS);
 
 /**
  * UMA question ids of neg-risk questions are request ids; only the operator's logs tell the question. What one transaction says about them:
@@ -39,10 +39,10 @@ function priceOfPayouts(payouts: readonly bigint[]): string | null {
   const [first, second] = payouts;
   if (payouts.length !== 2 || first === undefined || second === undefined) return null;
   const scaled = ratio(first, first + second, PRICE_DECIMALS, 'down');
-  return scaled === null ? null : price(scaled);
+  return scaled === null ? null : formatPrice(scaled);
 }
 
-const nothing = {
+const emptyOracleFields = {
   creator: null,
   proposer: null,
   disputer: null,
@@ -52,7 +52,7 @@ const nothing = {
   payouts: null,
 } as const;
 
-const unless0 = (address: string): string | null => (address === addresses.zero ? null : address);
+const nullIfZero = (address: string): string | null => (address === addresses.zero ? null : address);
 
 function milliseconds(seconds: bigint): number {
   const value = Number(seconds * 1000n);
@@ -72,14 +72,14 @@ const simpleSteps = {
  * The oracle row of a resolution step, or null for a log that is none (including requests that are not an adapter's). `located` is the row's
  * place; condition_id stays null for a neg-risk request whose question the transaction does not tell. Throws MalformedError.
  */
-export function oracleRow(located: Located, decoded: DecodedLog, questions: RequestQuestions): Oracle | null {
+export function oracleRow(located: EventHeader, decoded: DecodedLog, questions: RequestQuestions): Oracle | null {
   const row = (type: OracleType, adapter: Contract, questionId: string, rest: Partial<Oracle>): Oracle => ({
     ...located,
     oracle_type: type,
     question_id: questionId,
     adapter_address: adapter.address,
     condition_id: conditionOf(adapter, questionId, questions),
-    ...nothing,
+    ...emptyOracleFields,
     ...rest,
   });
   const requested = (type: OracleType, requester: string, ancillaryData: string, rest: Partial<Oracle>) => {
@@ -95,7 +95,7 @@ export function oracleRow(located: Located, decoded: DecodedLog, questions: Requ
       const { args } = decoded;
       return requested('proposal', args.requester, args.ancillaryData, {
         proposer: args.proposer,
-        proposed_price: price(args.proposedPrice),
+        proposed_price: formatPrice(args.proposedPrice),
         expiration_timestamp_ms: milliseconds(args.expirationTimestamp),
       });
     }
@@ -104,20 +104,20 @@ export function oracleRow(located: Located, decoded: DecodedLog, questions: Requ
       return requested('dispute', args.requester, args.ancillaryData, {
         proposer: args.proposer,
         disputer: args.disputer,
-        proposed_price: price(args.proposedPrice),
+        proposed_price: formatPrice(args.proposedPrice),
       });
     }
     case 'settle': {
       const { args } = decoded;
       return requested('settled', args.requester, args.ancillaryData, {
-        proposer: unless0(args.proposer),
-        disputer: unless0(args.disputer),
-        resolved_price: price(args.price),
+        proposer: nullIfZero(args.proposer),
+        disputer: nullIfZero(args.disputer),
+        resolved_price: formatPrice(args.price),
       });
     }
     case 'questionResolved':
       return row('resolution', contract, decoded.args.questionID, {
-        resolved_price: price(decoded.args.settledPrice),
+        resolved_price: formatPrice(decoded.args.settledPrice),
         payouts: decoded.args.payouts.map(String),
       });
     case 'questionManuallyResolved':
@@ -145,7 +145,7 @@ export function oracleRow(located: Located, decoded: DecodedLog, questions: Requ
         question_id: args.questionId,
         adapter_address: args.oracle,
         condition_id: args.conditionId,
-        ...nothing,
+        ...emptyOracleFields,
         resolved_price: priceOfPayouts(args.payoutNumerators),
         payouts: args.payoutNumerators.map(String),
       };

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { hashTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { addresses, exchangeBehind } from '../contracts.js';
+import { addresses, settlementExchange } from '../contracts.js';
 import type { Hex } from '../source.js';
 import { orderHash } from './order-hash.js';
 
 const word = (value: bigint | Hex): string => BigInt(value).toString(16).padStart(64, '0');
-const exchange = (address: Hex) => exchangeBehind(address)!;
+const exchange = (address: Hex) => settlementExchange(address)!;
 const ones: Hex = `0x${'11'.repeat(20)}`;
 const twos: Hex = `0x${'22'.repeat(20)}`;
 

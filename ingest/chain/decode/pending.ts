@@ -3,7 +3,7 @@ import { isHash } from '../../../schemas/primitives/hash.js';
 import { positionConditionId } from '../../../schemas/primitives/ids.js';
 import type { Settlement, SettlementTrade } from '../../../schemas/types.gen.js';
 import type { FunctionName } from '../abi.js';
-import { contractAt, type ExchangeContract, exchangeBehind } from '../contracts.js';
+import { contractAt, type ExchangeContract, settlementExchange } from '../contracts.js';
 import type { RpcTransaction } from '../source.js';
 import { type CallFees, type FillCall, type MatchCall, type Order, readCall, settlementFunctions } from './calldata.js';
 import { exchangeFeeV1, feeSharesToUsdc } from './fees.js';
@@ -18,17 +18,17 @@ interface Amounts {
 }
 
 /** What an order gets for filling `fill` of its maker amount, as the exchange computes it. */
-function taking(order: Order, fill: bigint): bigint {
+function takingAmount(order: Order, fill: bigint): bigint {
   if (order.makerAmount === 0n) throw new MalformedError('order with a maker amount of zero');
   if (fill > order.makerAmount) throw new MalformedError('fill beyond the order');
   return (fill * order.takerAmount) / order.makerAmount;
 }
 
-const oriented = (order: Order, made: bigint, took: bigint): Amounts =>
+const toAmounts = (order: Order, made: bigint, took: bigint): Amounts =>
   order.side === 'BUY' ? { usdc: made, shares: took } : { usdc: took, shares: made };
 
 /** A fee of V1 in USDC: buyers' fees are in shares. */
-const feeV1 = (order: Order, fee: bigint, { usdc, shares }: Amounts): bigint =>
+const usdcFeeV1 = (order: Order, fee: bigint, { usdc, shares }: Amounts): bigint =>
   order.side === 'BUY' ? feeSharesToUsdc(fee, usdc, shares) : fee;
 
 function rateFeeV1(order: Order, feeRateBps: bigint, at: Amounts, price: { maker: bigint; taker: bigint }): bigint {
@@ -39,20 +39,20 @@ function rateFeeV1(order: Order, feeRateBps: bigint, at: Amounts, price: { maker
     makerAmount: price.maker,
     takerAmount: price.taker,
   });
-  return feeV1(order, fee, at);
+  return usdcFeeV1(order, fee, at);
 }
 
 function makerFee(exchange: ExchangeContract, fees: CallFees, index: number, order: Order, at: Amounts): bigint {
   if (fees.kind === 'amounts') {
     const fee = fees.makers[index] ?? 0n;
-    return exchange.generation === 1 ? feeV1(order, fee, at) : fee;
+    return exchange.generation === 1 ? usdcFeeV1(order, fee, at) : fee;
   }
   const rate = fees.kind === 'maker_rate' ? fees.rateBps : order.feeRateBps;
   return rateFeeV1(order, rate, at, { maker: order.makerAmount, taker: order.takerAmount });
 }
 
 function takerFee(exchange: ExchangeContract, fees: CallFees, order: Order, at: Amounts): bigint {
-  if (fees.kind === 'amounts') return exchange.generation === 1 ? feeV1(order, fees.taker, at) : fees.taker;
+  if (fees.kind === 'amounts') return exchange.generation === 1 ? usdcFeeV1(order, fees.taker, at) : fees.taker;
   const price = order.side === 'BUY' ? { maker: at.usdc, taker: at.shares } : { maker: at.shares, taker: at.usdc };
   return rateFeeV1(order, order.feeRateBps, at, price);
 }
@@ -63,7 +63,7 @@ interface MakerRow {
   readonly took: bigint;
 }
 
-const difference = (a: bigint, b: bigint): bigint => {
+const subtract = (a: bigint, b: bigint): bigint => {
   if (b > a) throw new MalformedError('maker order pays more than a full set is worth');
   return a - b;
 };
@@ -79,9 +79,9 @@ function takerAmounts(exchange: ExchangeContract, call: MatchCall, makers: reado
   for (const { order, fill, took } of makers) {
     if (buy) {
       shares += order.side === 'SELL' ? fill : took;
-      usdc += order.side === 'SELL' ? took : difference(took, fill);
+      usdc += order.side === 'SELL' ? took : subtract(took, fill);
     } else {
-      usdc += order.side === 'BUY' ? fill : difference(fill, took);
+      usdc += order.side === 'BUY' ? fill : subtract(fill, took);
       shares += took;
     }
   }
@@ -91,7 +91,7 @@ function takerAmounts(exchange: ExchangeContract, call: MatchCall, makers: reado
 }
 
 /** The taker's amounts as its log will show them: unlike the real ones they may include what is refunded. */
-function loggedTaker(
+function loggedTakerAmounts(
   exchange: ExchangeContract,
   call: MatchCall,
   makers: readonly MakerRow[],
@@ -107,7 +107,7 @@ function loggedTaker(
   };
 }
 
-const row = (
+const tradeRow = (
   order: Order,
   taker: string,
   amounts: Amounts,
@@ -127,7 +127,7 @@ const row = (
   fee,
 });
 
-type Body = Pick<
+type SettlementBody = Pick<
   Settlement,
   | 'condition_id'
   | 'combo_legs'
@@ -140,7 +140,7 @@ type Body = Pick<
   | 'trades'
 >;
 
-function matchBody(exchange: ExchangeContract, call: MatchCall): Body {
+function matchBody(exchange: ExchangeContract, call: MatchCall): SettlementBody {
   const { taker, fees } = call;
   if (call.takerFill > taker.makerAmount) throw new MalformedError('taker fill beyond the order');
   if (call.makers.length === 0) throw new MalformedError('no maker orders');
@@ -151,16 +151,16 @@ function matchBody(exchange: ExchangeContract, call: MatchCall): Body {
   }
   const makers = call.makers.map((order, i): MakerRow => {
     const fill = call.makerFills[i] ?? 0n;
-    return { order, fill, took: taking(order, fill) };
+    return { order, fill, took: takingAmount(order, fill) };
   });
   const trades = makers.map(({ order, fill, took }, i) => {
-    const amounts = oriented(order, fill, took);
-    return row(order, taker.maker, amounts, { made: fill, took }, makerFee(exchange, fees, i, order, amounts));
+    const amounts = toAmounts(order, fill, took);
+    return tradeRow(order, taker.maker, amounts, { made: fill, took }, makerFee(exchange, fees, i, order, amounts));
   });
   const real = takerAmounts(exchange, call, makers);
   if (real.shares === 0n) throw new MalformedError('settles no shares');
   const fee = takerFee(exchange, fees, taker, real);
-  trades.push(row(taker, taker.maker, real, loggedTaker(exchange, call, makers, real), fee));
+  trades.push(tradeRow(taker, taker.maker, real, loggedTakerAmounts(exchange, call, makers, real), fee));
   return {
     condition_id: exchange.generation === 3 ? positionConditionId(BigInt(taker.tokenId)) : call.conditionId,
     combo_legs: call.comboLegs?.map(String) ?? null,
@@ -175,7 +175,7 @@ function matchBody(exchange: ExchangeContract, call: MatchCall): Body {
 }
 
 /** fillOrder(s) of V1: the caller is the taker of every order and has no order of its own. */
-function fillBody(exchange: ExchangeContract, call: FillCall, caller: string): Body {
+function fillBody(exchange: ExchangeContract, call: FillCall, caller: string): SettlementBody {
   const first = call.orders[0];
   if (first === undefined) throw new MalformedError('no orders');
   if (call.fills.length !== call.orders.length) throw new MalformedError('orders and fills differ in length');
@@ -183,14 +183,14 @@ function fillBody(exchange: ExchangeContract, call: FillCall, caller: string): B
   let taker_shares = 0n;
   const trades = call.orders.map((order, i) => {
     const made = call.fills[i] ?? 0n;
-    const took = taking(order, made);
-    const amounts = oriented(order, made, took);
+    const took = takingAmount(order, made);
+    const amounts = toAmounts(order, made, took);
     if (order.tokenId === first.tokenId && order.side === first.side) {
       taker_usdc += amounts.usdc;
       taker_shares += amounts.shares;
     }
     const fee = makerFee(exchange, { kind: 'order_rates' }, i, order, amounts);
-    return row(order, caller, amounts, { made, took }, fee);
+    return tradeRow(order, caller, amounts, { made, took }, fee);
   });
   if (taker_shares === 0n) throw new MalformedError('settles no shares');
   return {
@@ -206,7 +206,7 @@ function fillBody(exchange: ExchangeContract, call: FillCall, caller: string): B
   };
 }
 
-function requireFillAmounts(body: Body): void {
+function requireFillAmounts(body: SettlementBody): void {
   const tooLarge = (value: bigint): boolean => value >= FILL_LIMIT;
   for (const trade of body.trades) {
     const values = [trade.usdc, trade.shares, trade.maker_amount, trade.taker_amount, trade.fee];
@@ -223,7 +223,7 @@ interface Target {
 /** The exchange and function of a settlement call, by recipient first and selector second: forks elsewhere reuse the selectors. */
 function targetOf(tx: RpcTransaction): Target | null {
   if (typeof tx.to !== 'string' || typeof tx.input !== 'string') return null;
-  const exchange = exchangeBehind(tx.to);
+  const exchange = settlementExchange(tx.to);
   if (exchange === null) return null;
   const functions = settlementFunctions[contractAt(tx.to)?.role === 'fee_module' ? 'fee_module' : exchange.generation];
   const name = functions.get(tx.input.slice(0, 10));

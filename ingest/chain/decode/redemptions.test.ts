@@ -7,7 +7,7 @@ import {
   batch,
   bob,
   CONDITION,
-  factsOf,
+  decodeEvents,
   kinds,
   M,
   neg,
@@ -24,7 +24,7 @@ import {
 
 describe('redemptions', () => {
   it('of a user: amounts are what was burnt', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         single(alice, alice, zero, plain[0]!, 3n * M),
         single(alice, alice, zero, plain[1]!, 2n * M),
@@ -41,7 +41,7 @@ describe('redemptions', () => {
 
   it('through the NegRiskAdapter count once, with its amounts', () => {
     const nra = addresses.negRiskAdapter;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(nra, alice, nra, wrappedPair, [0n, 11n * M]),
         single(nra, nra, zero, wrappedPair[1]!, 11n * M),
@@ -66,7 +66,7 @@ describe('redemptions', () => {
   });
 
   it('through a collateral adapter belong to who handed in the tokens', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(plainAdapter, alice, plainAdapter, plain, [5n * M, 0n]),
         single(plainAdapter, plainAdapter, zero, plain[0]!, 5n * M),
@@ -81,7 +81,7 @@ describe('redemptions', () => {
   it('through the neg-risk collateral adapter: matched by amounts', () => {
     const negRedeem = (amounts: bigint[], payout: bigint) =>
       neg('negRiskPayoutRedemption', { redeemer: negAdapter, conditionId: CONDITION, amounts, payout });
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(negAdapter, alice, negAdapter, wrappedPair, [5n * M, 0n]),
         batch(negAdapter, bob, negAdapter, wrappedPair, [7n * M, M]),
@@ -99,7 +99,7 @@ describe('redemptions', () => {
       event: 'binaryRedemption',
       args: { from, conditionId: CONDITION, payout },
     });
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         batch(auto, alice, auto, plain, [4n * M, M]),
         batch(auto, bob, auto, plain, [0n, 9n * M]),
@@ -127,7 +127,7 @@ describe('redemptions', () => {
 
   it('by the AutoRedeemer of neg-risk markets and combos', () => {
     const position = (3n << 248n) | (77n << 120n) | 1n;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         neg('negRiskPayoutRedemption', {
           redeemer: addresses.autoRedeemer,

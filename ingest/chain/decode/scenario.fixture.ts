@@ -6,7 +6,7 @@ import { addresses } from '../contracts.js';
 import type { Hex, SourceBlock } from '../source.js';
 import { decodeBlock } from './block.js';
 import { hash, type LogSpec, wallet } from './build.fixture.js';
-import type { ChainFact } from './facts.js';
+import type { ChainEvent } from './chain-event.js';
 
 export const alice = wallet('a1');
 export const bob = wallet('b2');
@@ -19,13 +19,13 @@ export const plainAdapter = addresses.ctfCollateralAdapter;
 export const negAdapter = addresses.negRiskCtfCollateralAdapter;
 export const M = 1_000_000n;
 
-export function factsOf(block: SourceBlock): readonly ChainFact[] {
+export function decodeEvents(block: SourceBlock): readonly ChainEvent[] {
   const { events, problems } = decodeBlock(block);
   expect(problems).toEqual([]);
   return events;
 }
-export const kinds = (events: readonly ChainFact[]) => events.map((event) => event.kind);
-export const values = (events: readonly ChainFact[]) => events.map((event) => event.value);
+export const kinds = (events: readonly ChainEvent[]) => events.map((event) => event.kind);
+export const values = (events: readonly ChainEvent[]) => events.map((event) => event.value);
 
 export const ctf = (event: LogSpec['event'], args: Record<string, unknown>): LogSpec => ({
   address: addresses.conditionalTokens,

@@ -15,22 +15,22 @@ import {
   type Wrap,
 } from './actors.js';
 import type { BlockIds } from './block-ids.js';
+import { type ChainEvent, eventHeader } from './chain-event.js';
 import { comboLogDecoders } from './combo-log-decoders.js';
-import { comboFacts, comboTransferFacts, isComboTransfer } from './combos.js';
-import { type ChainFact, locate } from './facts.js';
+import { decodeComboLog, decodeComboTransfer, isComboTransfer } from './combos.js';
 import { assignRefunds, fillV1, fillV2 } from './fills.js';
 import { MalformedError } from './hex.js';
-import { createLegs, type Transfer, toTransfer } from './legs.js';
 import { oracleRow, requestQuestions } from './oracle.js';
 import type { DecodedLog, DecodedLogOf } from './read-log.js';
-import { explains, type Touched } from './touched.js';
+import { explainsTransfer, type TransactionActions } from './transaction-actions.js';
+import { createTransactionTransfers, type Transfer, toTransfer } from './transfers.js';
 
 export interface Problem {
   readonly log: RpcLog;
   readonly reason: string;
 }
 
-const only = <N extends DecodedLog['event']>(logs: readonly DecodedLog[], ...events: N[]): DecodedLogOf<N>[] =>
+const selectLogs = <N extends DecodedLog['event']>(logs: readonly DecodedLog[], ...events: N[]): DecodedLogOf<N>[] =>
   logs.filter((log): log is DecodedLogOf<N> => (events as string[]).includes(log.event));
 
 const INT32_MAX = 2n ** 31n - 1n;
@@ -45,22 +45,22 @@ function smallIndexSets(indexSets: readonly bigint[]): number[] {
  * ConditionalTokens, the exchange's own splits and merges inside a match, the collateral adapters and the AutoRedeemer are all seen through.
  * A log nothing can be made of is reported and leaves the others untouched.
  */
-export function factsOfTransaction(
+export function decodeTransaction(
   block: SourceBlock,
   txHash: string,
   logs: readonly DecodedLog[],
-  touched: Touched,
+  touched: TransactionActions,
   ids: BlockIds,
   report: (problem: Problem) => void,
-): ChainFact[] {
-  const facts: ChainFact[] = [];
-  const transfers: Transfer[] = only(logs, 'transferSingle', 'transferBatch')
+): ChainEvent[] {
+  const facts: ChainEvent[] = [];
+  const transfers: Transfer[] = selectLogs(logs, 'transferSingle', 'transferBatch')
     .filter((log) => !isComboTransfer(log))
     .map(toTransfer);
-  const legs = createLegs(transfers);
-  const wraps: Wrap[] = only(logs, 'wrapped');
-  const autoRedemptions = only(logs, 'binaryRedemption', 'negRiskRedemption', 'comboRedemption');
-  const refunds = assignRefunds(only(logs, 'orderFilledV1'), only(logs, 'feeRefunded'));
+  const legs = createTransactionTransfers(transfers);
+  const wraps: Wrap[] = selectLogs(logs, 'wrapped');
+  const autoRedemptions = selectLogs(logs, 'binaryRedemption', 'negRiskRedemption', 'comboRedemption');
+  const refunds = assignRefunds(selectLogs(logs, 'orderFilledV1'), selectLogs(logs, 'feeRefunded'));
   for (const { refund, reason } of refunds.stray) report({ log: refund.log, reason });
   const questions = requestQuestions(logs);
 
@@ -80,7 +80,7 @@ export function factsOfTransaction(
     facts.push({
       kind,
       value: {
-        ...locate(block, txHash, action.logIndex),
+        ...eventHeader(block, txHash, action.logIndex),
         stakeholder: user,
         collateral_token: action.collateral,
         condition_id: action.conditionId,
@@ -98,7 +98,7 @@ export function factsOfTransaction(
     facts.push({
       kind: 'redemption',
       value: {
-        ...locate(block, txHash, action.logIndex),
+        ...eventHeader(block, txHash, action.logIndex),
         redeemer: user,
         collateral_token: action.collateral,
         condition_id: action.conditionId,
@@ -111,7 +111,7 @@ export function factsOfTransaction(
   };
 
   const autoRedemption = (log: (typeof autoRedemptions)[number]) => {
-    const located = locate(block, txHash, log.logIndex);
+    const located = eventHeader(block, txHash, log.logIndex);
     if (log.event === 'comboRedemption') {
       const { positionId, from, payout } = log.args;
       const outcome = positionOutcomeIndex(positionId);
@@ -159,7 +159,7 @@ export function factsOfTransaction(
     facts.push({
       kind: 'deposit',
       value: {
-        ...locate(block, txHash, log.logIndex),
+        ...eventHeader(block, txHash, log.logIndex),
         from: caller,
         to,
         asset,
@@ -170,12 +170,12 @@ export function factsOfTransaction(
   };
 
   const transfer = (moved: Transfer) => {
-    if (explains(touched, moved)) return;
+    if (explainsTransfer(touched, moved)) return;
     moved.ids.forEach((id, batch_index) => {
       facts.push({
         kind: 'position_change',
         value: {
-          ...locate(block, txHash, moved.logIndex, moved.batch ? `-${batch_index}` : ''),
+          ...eventHeader(block, txHash, moved.logIndex, moved.batch ? `-${batch_index}` : ''),
           operator: moved.operator,
           from: moved.from,
           to: moved.to,
@@ -189,7 +189,7 @@ export function factsOfTransaction(
   };
 
   const oracle = (log: DecodedLog, suffix = '') => {
-    const row = oracleRow(locate(block, txHash, log.logIndex, suffix), log, questions);
+    const row = oracleRow(eventHeader(block, txHash, log.logIndex, suffix), log, questions);
     if (row !== null) facts.push({ kind: 'oracle', value: row });
   };
 
@@ -198,7 +198,7 @@ export function factsOfTransaction(
       case 'orderFilledV1':
       case 'orderFilledV2': {
         if (log.contract.role !== 'exchange') return;
-        const located = locate(block, txHash, log.logIndex);
+        const located = eventHeader(block, txHash, log.logIndex);
         const value =
           log.event === 'orderFilledV1'
             ? fillV1(located, log.contract, log.args, refunds.ofFill.get(log.logIndex) ?? 0n, ids)
@@ -220,14 +220,14 @@ export function factsOfTransaction(
         return autoRedemption(log);
       case 'comboRedemption':
         autoRedemption(log);
-        facts.push(...comboFacts(block, txHash, log));
+        facts.push(...decodeComboLog(block, txHash, log));
         return;
       case 'positionsConverted': {
         const { stakeholder, marketId, indexSet, amount } = log.args;
         facts.push({
           kind: 'positions_converted',
           value: {
-            ...locate(block, txHash, log.logIndex),
+            ...eventHeader(block, txHash, log.logIndex),
             stakeholder: isCollateralAdapter(stakeholder) ? conversionUser(log, legs, ids) : stakeholder,
             market_id: marketId,
             index_set: `0x${indexSet.toString(16)}`,
@@ -242,14 +242,14 @@ export function factsOfTransaction(
         return ramp(log);
       case 'transferSingle':
       case 'transferBatch':
-        if (isComboTransfer(log)) facts.push(...comboTransferFacts(block, txHash, toTransfer(log), touched));
+        if (isComboTransfer(log)) facts.push(...decodeComboTransfer(block, txHash, toTransfer(log), touched));
         else transfer(toTransfer(log));
         return;
       case 'conditionPreparation':
         facts.push({
           kind: 'condition_prepared',
           value: {
-            ...locate(block, txHash, log.logIndex),
+            ...eventHeader(block, txHash, log.logIndex),
             condition_id: log.args.conditionId,
             oracle: log.args.oracle,
             question_id: log.args.questionId,
@@ -261,7 +261,7 @@ export function factsOfTransaction(
         facts.push({
           kind: 'condition_resolved',
           value: {
-            ...locate(block, txHash, log.logIndex),
+            ...eventHeader(block, txHash, log.logIndex),
             condition_id: log.args.conditionId,
             oracle: log.args.oracle,
             question_id: log.args.questionId,
@@ -271,7 +271,7 @@ export function factsOfTransaction(
         });
         return oracle(log, '-oracle');
       default:
-        if (log.event in comboLogDecoders) facts.push(...comboFacts(block, txHash, log));
+        if (log.event in comboLogDecoders) facts.push(...decodeComboLog(block, txHash, log));
         else oracle(log);
     }
   };

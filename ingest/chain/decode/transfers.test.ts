@@ -8,7 +8,7 @@ import {
   batch,
   bob,
   carol,
-  factsOf,
+  decodeEvents,
   fillV1,
   fillV2,
   kinds,
@@ -24,7 +24,7 @@ import {
 
 describe('transfers', () => {
   it('between users are facts; a batch makes one per token', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(single(alice, alice, bob, 5n, M), batch(carol, alice, bob, [7n, 8n], [M, 2n * M])),
     );
     expect(values(events)).toMatchObject([
@@ -51,7 +51,7 @@ describe('transfers', () => {
 
   it('are explained by a fill of their transaction only, and only at or by its exchange', () => {
     const e = addresses.exchangeV2;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         single(e, alice, bob, plain[0]!, M),
         single(alice, alice, carol, plain[0]!, M),
@@ -66,7 +66,7 @@ describe('transfers', () => {
   it('of share fees between exchange, FeeModule and user belong to the fill', () => {
     const e = addresses.exchangeV1;
     const f = addresses.feeModule;
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         single(e, e, f, 777n, 100n),
         fillV1(alice, bob, [0n, 777n], M, 2n * M, 100n),
@@ -78,7 +78,7 @@ describe('transfers', () => {
   });
 
   it('without a split or merge in sight keep the zero address', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(single(alice, zero, alice, 5n, M), single(alice, alice, addresses.negRiskAdapter, 5n, M)),
     );
     expect(kinds(events)).toEqual(['position_change', 'position_change']);
@@ -99,7 +99,7 @@ describe('deposits', () => {
   const unwrapped = (caller: Hex, to: Hex): LogSpec => ({ ...wrapped(caller, to, M), event: 'unwrapped' });
 
   it('are wraps by the Onramp and unwraps by the Offramp for someone outside the venue', () => {
-    const events = factsOf(
+    const events = decodeEvents(
       buildBlock(
         wrapped(addresses.collateralOnramp, alice, 120n * M),
         unwrapped(addresses.collateralOfframp, bob),

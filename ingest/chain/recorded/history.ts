@@ -3,8 +3,8 @@ import type { HistoryRange, SourceBlock } from '../source.js';
 import { blockAt } from './block-clock.js';
 import { addConditionStep, type ConditionStep, marketWords } from './condition-events.js';
 import { addRedemption, addSplitOrMerge } from './ctf-logs.js';
-import type { Facts } from './facts.js';
 import { createLogSink } from './log-sink.js';
+import type { RecordedTransactions } from './transactions.js';
 import { addMatchV1, type MarketWords } from './v1-logs.js';
 
 /** Which of the six wallets' rows are history: until the cut the recording names, or all of them. */
@@ -21,14 +21,14 @@ export interface RecordedHistory {
   blocks(range: HistoryRange): Generator<SourceBlock>;
 }
 
-interface Step {
+interface BlockStep {
   readonly block: number;
   readonly step: ConditionStep;
   readonly market: RecordedMarket;
 }
 
-function conditionSteps(markets: readonly RecordedMarket[]): Step[] {
-  const steps: Step[] = [];
+function conditionSteps(markets: readonly RecordedMarket[]): BlockStep[] {
+  const steps: BlockStep[] = [];
   for (const market of markets) {
     if (market.createdS !== null && market.questionId !== null)
       steps.push({ block: blockAt(market.createdS), step: 'prepared', market });
@@ -38,25 +38,29 @@ function conditionSteps(markets: readonly RecordedMarket[]): Step[] {
   return steps.sort((a, b) => a.block - b.block);
 }
 
-function lowerBound(length: number, valueAt: (index: number) => number, wanted: number): number {
+function lowerBound(length: number, valueAt: (index: number) => number, target: number): number {
   let low = 0;
   let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (valueAt(middle) < wanted) low = middle + 1;
+    if (valueAt(middle) < target) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-export function createRecordedHistory(recording: Recording, facts: Facts, rows: HistoryRows): RecordedHistory {
+export function createRecordedHistory(
+  recording: Recording,
+  transactions: RecordedTransactions,
+  rows: HistoryRows,
+): RecordedHistory {
   const cutS = recording.meta.tail.history_until_s;
   const indexes: number[] = [];
   const txBlocks: number[] = [];
-  for (let i = 0; i < facts.length; i++) {
-    if (rows === 'until_cut' && facts.source[i] === 0 && facts.timeS[i]! >= cutS) continue;
+  for (let i = 0; i < transactions.length; i++) {
+    if (rows === 'until_cut' && transactions.source[i] === 0 && transactions.timeS[i]! >= cutS) continue;
     indexes.push(i);
-    txBlocks.push(blockAt(facts.timeS[i]!));
+    txBlocks.push(blockAt(transactions.timeS[i]!));
   }
   const steps = conditionSteps(recording.markets);
   const numbers = [...new Set([...txBlocks, ...steps.map((step) => step.block)])].sort((a, b) => a - b);
@@ -72,7 +76,7 @@ export function createRecordedHistory(recording: Recording, facts: Facts, rows: 
     for (let i = lowerBound(steps.length, (at) => steps[at]!.block, number); steps[i]?.block === number; i++)
       addConditionStep(sink, steps[i]!.step, steps[i]!.market);
     for (let i = lowerBound(txBlocks.length, (at) => txBlocks[at]!, number); txBlocks[i] === number; i++) {
-      const { hash, actions } = facts.at(indexes[i]!);
+      const { hash, actions } = transactions.at(indexes[i]!);
       sink.transaction(hash);
       for (const action of actions) {
         const market = wordsOf(action.market);

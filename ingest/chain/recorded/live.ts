@@ -1,15 +1,15 @@
 import type { RecordedClock } from '../../shared/recorded/clock.js';
 import type { LiveEvent } from '../source.js';
 import { headAt, timeOfBlock } from './block-clock.js';
-import type { Tail } from './tail.js';
+import type { RecordedTail } from './tail.js';
 
 /** Blocks between the head and the finalised one. */
 export const FINAL_DEPTH = 2;
 
 /** Further behind the clock than this many blocks, blocks are left out instead of played late. */
-const MAX_BEHIND = 300;
+const MAX_LAG_BLOCKS = 300;
 
-interface Scheduled {
+interface ScheduledEvent {
   readonly atMs: number;
   readonly event: (seenAtMs: number) => LiveEvent;
 }
@@ -18,15 +18,15 @@ interface Scheduled {
  * Plays the tail by the clock: every settlement before its block, a head every two seconds, the finalised block behind it. Ends with the
  * signal, or when the clock has passed `untilMs`.
  */
-export async function* playLive(deps: {
-  tail: Tail;
+export async function* replayLive(deps: {
+  tail: RecordedTail;
   clock: RecordedClock;
   untilMs: number;
   signal: AbortSignal;
 }): AsyncGenerator<LiveEvent> {
   const { tail, clock, untilMs, signal } = deps;
   const first = headAt(clock.nowMs() / 1000);
-  const upcoming: Scheduled[] = [];
+  const upcoming: ScheduledEvent[] = [];
   let planned = first - 1;
   /** Pending ones of the next block but one come before the head in between: two blocks are planned ahead. */
   const plan = (number: number) => {
@@ -45,7 +45,7 @@ export async function* playLive(deps: {
   };
   while (!signal.aborted) {
     const head = headAt(clock.nowMs() / 1000);
-    if (head - planned > MAX_BEHIND) {
+    if (head - planned > MAX_LAG_BLOCKS) {
       // The clock jumped: the reader asks for what it missed, by number.
       upcoming.length = 0;
       planned = head - 1;

@@ -6,16 +6,16 @@ import { eventAbi, functionAbi } from '../abi.js';
 import { addresses } from '../contracts.js';
 import type { Hex, RpcLog } from '../source.js';
 import { blockAt } from './block-clock.js';
-import { createFacts, type Leg, type MatchFact } from './facts.js';
 import { createRecordedHistory } from './history.js';
 import { createParties } from './parties.js';
 import { takerFeeV2 } from './settlement.js';
-import { createTail } from './tail.js';
+import { createRecordedTail } from './tail.js';
+import { createRecordedTransactions, type MatchedOrder, type RecordedMatch } from './transactions.js';
 
 const recording = openRecording(path.join(import.meta.dirname, '../../../tests/recorded/set'));
 const chain = recording.chain();
 const parties = createParties(chain);
-const facts = createFacts(chain, parties);
+const transactions = createRecordedTransactions(chain, parties);
 const abi = parseAbi(Object.values(eventAbi).map(({ signature }) => signature) as readonly string[]) as Abi;
 
 interface Decoded {
@@ -35,9 +35,9 @@ function decode(log: RpcLog): Decoded {
 const lower = (value: unknown): string => String(value).toLowerCase();
 
 describe('V1 logs of the history', () => {
-  const history = createRecordedHistory(recording, facts, 'all');
+  const history = createRecordedHistory(recording, transactions, 'all');
 
-  const sides = (leg: Leg, token: bigint) =>
+  const sides = (leg: MatchedOrder, token: bigint) =>
     leg.side === 0
       ? [0n, token, BigInt(leg.usdc), BigInt(leg.shares)]
       : [token, 0n, BigInt(leg.shares), BigInt(leg.usdc)];
@@ -45,8 +45,8 @@ describe('V1 logs of the history', () => {
   it('decode with viem to the recorded facts', () => {
     let checked = 0;
     const kinds = new Set<string>();
-    for (let index = 0; index < facts.length; index += 401) {
-      const fact = facts.at(index);
+    for (let index = 0; index < transactions.length; index += 401) {
+      const fact = transactions.at(index);
       const block = history.block(blockAt(fact.timeS));
       expect(block.timestampS).toBe(fact.timeS);
       const logs = block.logs.filter((log) => log.transactionHash === fact.hash).map(decode);
@@ -87,11 +87,11 @@ describe('V1 logs of the history', () => {
   });
 
   it('decode with viem for what users and the oracle did', () => {
-    const users = [...Array(facts.length).keys()].filter((i) =>
-      facts.at(i).actions.some(({ kind }) => kind !== 'match'),
+    const users = [...Array(transactions.length).keys()].filter((i) =>
+      transactions.at(i).actions.some(({ kind }) => kind !== 'match'),
     );
     for (const index of users.filter((_, i) => i % 37 === 0)) {
-      const fact = facts.at(index);
+      const fact = transactions.at(index);
       const logs = history.block(blockAt(fact.timeS)).logs.filter((log) => log.transactionHash === fact.hash);
       const events = logs
         .map(decode)
@@ -127,7 +127,7 @@ describe('V1 logs of the history', () => {
 });
 
 describe('V2 settlements of the tail', () => {
-  const tail = createTail(recording, facts, parties, createLiveMarkets(recording));
+  const tail = createRecordedTail(recording, transactions, parties, createLiveMarkets(recording));
   const calls = parseAbi([functionAbi.matchOrdersV2.signature]);
   const orderTypes = {
     Order: [
@@ -212,13 +212,13 @@ describe('V2 settlements of the tail', () => {
   it('stay with the recorded amounts of the makers', () => {
     const day = Date.UTC(2026, 10, 21, 15) / 1000;
     const wanted: string[] = [];
-    for (let i = 0; i < facts.length; i++) {
+    for (let i = 0; i < transactions.length; i++) {
       // 15:00:01 to 15:01:30 of the recorded day.
-      const second = facts.timeS[i]! - Date.UTC(2026, 2, 23, 15) / 1000;
-      if (second < 1 || second > 90 || facts.source[i] !== 0) continue;
-      for (const action of facts.at(i).actions)
+      const second = transactions.timeS[i]! - Date.UTC(2026, 2, 23, 15) / 1000;
+      if (second < 1 || second > 90 || transactions.source[i] !== 0) continue;
+      for (const action of transactions.at(i).actions)
         if (action.kind === 'match')
-          for (const { party, usdc, shares } of (action as MatchFact).makers)
+          for (const { party, usdc, shares } of (action as RecordedMatch).makers)
             wanted.push(`${party.address} ${usdc} ${shares}`);
     }
     const got: string[] = [];

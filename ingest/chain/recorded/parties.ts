@@ -7,7 +7,7 @@ import { addressTopic, addressWord } from './log-sink.js';
 export const POOL_SIZE = 256;
 const OPERATORS = 8;
 
-function madeAddress(what: string): Hex {
+function syntheticAddress(what: string): Hex {
   const hash = keccakOfHex(Buffer.from(`oddstream recording: ${what}`, 'utf8').toString('hex'));
   return `0x${hash.slice(26)}`;
 }
@@ -23,7 +23,7 @@ export interface Party {
 }
 
 function partyOf(address: Hex): Party {
-  const signer = madeAddress(`signer of ${address}`);
+  const signer = syntheticAddress(`signer of ${address}`);
   return { address, topic: addressTopic(address), word: addressWord(address), signer, signerWord: addressWord(signer) };
 }
 
@@ -38,8 +38,8 @@ export interface Parties {
 
 export function createParties(chain: RecordedChain): Parties {
   const wallets = chain.wallets.map(partyOf);
-  const pool = Array.from({ length: POOL_SIZE }, (_, i) => partyOf(madeAddress(`counterparty ${i}`)));
-  const operators = Array.from({ length: OPERATORS }, (_, i) => madeAddress(`operator ${i}`));
+  const pool = Array.from({ length: POOL_SIZE }, (_, i) => partyOf(syntheticAddress(`counterparty ${i}`)));
+  const operators = Array.from({ length: OPERATORS }, (_, i) => syntheticAddress(`operator ${i}`));
   return {
     wallet(index) {
       const party = wallets[index];

@@ -37,7 +37,7 @@ async function load(
   }
 }
 
-async function play(source: ChainSource): Promise<LiveEvent[]> {
+async function replay(source: ChainSource): Promise<LiveEvent[]> {
   const events: LiveEvent[] = [];
   for await (const event of source.live(never)) events.push(event);
   return events;
@@ -102,7 +102,7 @@ describe('recorded history', () => {
     expect(blocks).toHaveLength(range.blocksWithLogs!);
     expect([blocks[0]!.number, blocks.at(-1)!.number]).toEqual([range.fromBlock, range.toBlock]);
     expect(await source.historyRange(range.toBlock + 1, never)).toMatchObject({ toBlock: range.toBlock });
-    expect(await play(source)).toEqual([
+    expect(await replay(source)).toEqual([
       { type: 'connected', connected: true, detail: source.description },
       { type: 'finalized', number: range.toBlock },
     ]);
@@ -137,7 +137,7 @@ describe('restart', () => {
 });
 
 describe('live tail', () => {
-  const minute = async () => play(await sourceAt(NOW, { untilMs: NOW + 120_000 }));
+  const minute = async () => replay(await sourceAt(NOW, { untilMs: NOW + 120_000 }));
 
   it('is the same every time, with linked blocks two seconds apart', async () => {
     const events = await minute();
@@ -159,7 +159,7 @@ describe('live tail', () => {
     const pending = new Map<string, { hashes: string[]; atMs: number; usdc: bigint; shares: bigint }>();
     let confirmed = 0;
     let first = true;
-    for (const event of await play(source)) {
+    for (const event of await replay(source)) {
       if (event.type === 'pending') {
         const result = decodePending(event.transaction, event.seenAtMs);
         if (result === null || !('settlement' in result)) throw new Error(JSON.stringify(result));
@@ -205,7 +205,7 @@ describe('live tail', () => {
       },
     };
     const source = await sourceAt(NOW, { clock, untilMs: NOW + 3_700_000 });
-    const heads = headsOf(await play(source));
+    const heads = headsOf(await replay(source));
     const jumps = heads.slice(1).map((block, i) => block.number - heads[i]!.number);
     expect(Math.max(...jumps)).toBeGreaterThan(1000);
     const last = heads.at(-1)!;
@@ -215,7 +215,7 @@ describe('live tail', () => {
   it('repeats the next day with other identities', async () => {
     const later = NOW + 86_400_000;
     const today = headsOf(await minute());
-    const tomorrow = headsOf(await play(await sourceAt(later, { untilMs: later + 120_000 })));
+    const tomorrow = headsOf(await replay(await sourceAt(later, { untilMs: later + 120_000 })));
     const hashes = (blocks: SourceBlock[]) =>
       new Set(blocks.flatMap((block) => block.logs.map((log) => log.transactionHash)));
     const [first, second] = [hashes(today), hashes(tomorrow)];
@@ -240,7 +240,7 @@ describe('live tail', () => {
   it('resolves BTC windows as the recorded day did, around 16 seconds after their end', async () => {
     const endMs = Date.UTC(2026, 10, 21, 7, 5);
     const source = await sourceAt(endMs, { untilMs: endMs + 30_000 });
-    const resolved = headsOf(await play(source)).flatMap((block) =>
+    const resolved = headsOf(await replay(source)).flatMap((block) =>
       decodeBlock(block).events.flatMap((fact) => (fact.kind === 'condition_resolved' ? [fact.value] : [])),
     );
     const recorded = recording.markets.find(({ endS }) => endS === Date.UTC(2026, 6, 24, 7, 5) / 1000)!;

@@ -5,11 +5,11 @@ import { createLiveMarkets, type LiveMarkets } from '../../shared/recorded/shift
 import type { Recording } from '../../shared/recorded/types.js';
 import type { ChainSource, HistoryRange, SourceBlock } from '../source.js';
 import { blockAt, blockOfHash, headAt, timeOfBlock } from './block-clock.js';
-import { createFacts } from './facts.js';
 import { createRecordedHistory, type HistoryRows } from './history.js';
-import { FINAL_DEPTH, playLive } from './live.js';
+import { FINAL_DEPTH, replayLive } from './live.js';
 import { createParties } from './parties.js';
-import { createTail } from './tail.js';
+import { createRecordedTail } from './tail.js';
+import { createRecordedTransactions } from './transactions.js';
 
 export interface RecordedChainOptions {
   readonly recording: Recording;
@@ -48,9 +48,14 @@ export async function createRecordedChainSource(options: RecordedChainOptions): 
   const maxCatchUpS = options.maxCatchUpS ?? 86_400;
   const chain = recording.chain();
   const parties = createParties(chain);
-  const facts = createFacts(chain, parties);
-  const history = createRecordedHistory(recording, facts, options.historyRows ?? 'until_cut');
-  const tail = createTail(recording, facts, parties, options.liveMarkets ?? createLiveMarkets(recording));
+  const transactions = createRecordedTransactions(chain, parties);
+  const history = createRecordedHistory(recording, transactions, options.historyRows ?? 'until_cut');
+  const tail = createRecordedTail(
+    recording,
+    transactions,
+    parties,
+    options.liveMarkets ?? createLiveMarkets(recording),
+  );
   const historyOnly = options.historyOnly ?? false;
   const untilMs = options.untilMs ?? Number.POSITIVE_INFINITY;
   const nowS = () => Math.min(clock.nowMs(), untilMs) / 1000;
@@ -72,7 +77,7 @@ export async function createRecordedChainSource(options: RecordedChainOptions): 
     const fresh = blockAt(Math.floor((nowS() - leadS) / GRID_S) * GRID_S);
     if (resumeFrom === null || resumeFrom <= history.lastBlock + 1) return fresh;
     // A log that ends with a block of preparations ends in the prelude of a fresh start.
-    if (tail.prepares(resumeFrom) || tail.prepares(resumeFrom - 1)) return fresh;
+    if (tail.hasPreparations(resumeFrom) || tail.hasPreparations(resumeFrom - 1)) return fresh;
     return timeOfBlock(resumeFrom) < nowS() - maxCatchUpS ? fresh : resumeFrom;
   };
 
@@ -81,7 +86,7 @@ export async function createRecordedChainSource(options: RecordedChainOptions): 
     const preludeFrom = blockAt(timeOfBlock(start) - PRELUDE_S);
     for (let number = Math.max(fromBlock, preludeFrom, history.lastBlock + 1); number <= toBlock; number++) {
       const prelude = number < start;
-      if (prelude && !tail.prepares(number)) continue;
+      if (prelude && !tail.hasPreparations(number)) continue;
       const block = tail.block(number, prelude);
       if (block.logs.length > 0) yield block;
     }
@@ -126,7 +131,7 @@ export async function createRecordedChainSource(options: RecordedChainOptions): 
     },
     async *live(signal) {
       yield { type: 'connected', connected: true, detail: description };
-      if (!historyOnly) yield* playLive({ tail, clock, untilMs, signal });
+      if (!historyOnly) yield* replayLive({ tail, clock, untilMs, signal });
       if (!signal.aborted) yield { type: 'finalized', number: finalized() };
     },
     async blockByHash(hash) {

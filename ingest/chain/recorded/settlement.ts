@@ -2,9 +2,9 @@ import { keccakOfHex } from '../../../schemas/primitives/hash.js';
 import { functionAbi, orderTypeHashes } from '../abi.js';
 import { addresses, contracts } from '../contracts.js';
 import type { Hex } from '../source.js';
-import type { Leg, MatchFact } from './facts.js';
 import { word, ZERO_WORD } from './log-sink.js';
 import type { Party } from './parties.js';
+import type { MatchedOrder, RecordedMatch } from './transactions.js';
 import type { MarketWords } from './v1-logs.js';
 
 /** A fill of one order, with the order it fills. Amounts in base units. */
@@ -36,7 +36,7 @@ const TYPE_HASH = orderTypeHashes.v2.slice(2);
 const SIGNATURE_TYPE_WORD = word(2);
 
 /** The amounts the taker gets by the exchange's arithmetic, in whole base units. */
-function takerAmounts(match: MatchFact): { usdc: number; shares: number } {
+function takerAmounts(match: RecordedMatch): { usdc: number; shares: number } {
   let usdc = 0;
   let shares = 0;
   for (const maker of match.makers) {
@@ -58,14 +58,20 @@ export function takerFeeV2(usdc: number, shares: number, ratePercent: number): n
 const rotate = (body: string, bytes: number): string => body.slice(2 * bytes) + body.slice(0, 2 * bytes);
 
 /** Signs nothing: every field the sources lack comes from the transaction hash and the order's place in it. */
-function orderFill(leg: Leg, market: MarketWords, transactionHash: Hex, place: number, blockTimeS: number): OrderFill {
-  const seed = rotate(transactionHash.slice(2), (place + 1) % 32);
+function orderFill(
+  leg: MatchedOrder,
+  market: MarketWords,
+  transactionHash: Hex,
+  index: number,
+  blockTimeS: number,
+): OrderFill {
+  const seed = rotate(transactionHash.slice(2), (index + 1) % 32);
   // The order may be larger than what is filled of it, at the same price.
   const times = 1 + (Number.parseInt(seed.slice(0, 2), 16) & 3);
   const [making, taking] = leg.side === 0 ? [leg.usdc, leg.shares] : [leg.shares, leg.usdc];
-  const signedAtMs = blockTimeS * 1000 - 2000 - (Number.parseInt(seed.slice(2, 6), 16) % 30_000) - place;
+  const signedAtMs = blockTimeS * 1000 - 2000 - (Number.parseInt(seed.slice(2, 6), 16) % 30_000) - index;
   const signedWords =
-    word(BigInt(`0x${seed.slice(6, 18)}`) + BigInt(place)) +
+    word(BigInt(`0x${seed.slice(6, 18)}`) + BigInt(index)) +
     leg.party.word +
     leg.party.signerWord +
     market.tokenWords[leg.outcome]! +
@@ -87,14 +93,14 @@ function orderFill(leg: Leg, market: MarketWords, transactionHash: Hex, place: n
 
 /** A recorded match as a V2 settlement of a transaction with the given (derived) hash. `flip` swaps the outcomes. */
 export function settlementOf(
-  match: MatchFact,
+  match: RecordedMatch,
   market: MarketWords,
   transactionHash: Hex,
   blockTimeS: number,
   flip: boolean,
   feeRatePercent: number,
 ): Settlement {
-  const turned = (leg: Leg): Leg => (flip ? { ...leg, outcome: 1 - leg.outcome } : leg);
+  const turned = (leg: MatchedOrder): MatchedOrder => (flip ? { ...leg, outcome: 1 - leg.outcome } : leg);
   const makers = match.makers.map((leg, i) => orderFill(turned(leg), market, transactionHash, i, blockTimeS));
   const amounts = takerAmounts(match);
   const taker = { ...turned(match.taker), ...amounts };

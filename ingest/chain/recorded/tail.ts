@@ -5,10 +5,10 @@ import type { Hex, RpcTransaction, SourceBlock } from '../source.js';
 import { BLOCK_S, timeOfBlock } from './block-clock.js';
 import { addConditionStep, marketWords } from './condition-events.js';
 import { addRedemption, addSplitOrMerge } from './ctf-logs.js';
-import type { Facts, MatchFact } from './facts.js';
 import { createLogSink, type LogSink } from './log-sink.js';
 import type { Parties } from './parties.js';
 import { type Settlement, settlementCalldata, settlementOf } from './settlement.js';
+import type { RecordedMatch, RecordedTransactions } from './transactions.js';
 import type { MarketWords } from './v1-logs.js';
 import { addSettlement } from './v2-logs.js';
 
@@ -21,25 +21,25 @@ const FEE_RATE_PERCENT = 7;
 const REVERT_ONE_IN = 512;
 
 /** A settlement on its way into a block. */
-export interface PendingSettlement {
+export interface ScheduledSettlement {
   readonly transaction: RpcTransaction;
   /** How long before its block it is seen. */
   readonly leadMs: number;
 }
 
 /** The recorded 24 hours of the six wallets as they repeat, shifted by whole days, on exchange V2. A pure function of the block number. */
-export interface Tail {
+export interface RecordedTail {
   /** Days between the recording and what is played at a time. */
   shiftDays(timeS: number): number;
   /** Whether the block holds preparations of windows. */
-  prepares(number: number): boolean;
+  hasPreparations(number: number): boolean;
   /** `preparationsOnly` leaves everything else out; the logs that stay keep their indexes. */
   block(number: number, preparationsOnly: boolean): SourceBlock;
   /** Settlements of a block, in block order, those that will revert included. */
-  pending(number: number): PendingSettlement[];
+  pending(number: number): ScheduledSettlement[];
 }
 
-interface Played {
+interface ReplayedTransaction {
   readonly hash: Hex;
   readonly reverts: boolean;
   readonly actions: readonly (
@@ -50,7 +50,12 @@ interface Played {
 
 const mod = (value: number, by: number): number => ((value % by) + by) % by;
 
-export function createTail(recording: Recording, facts: Facts, parties: Parties, markets: LiveMarkets): Tail {
+export function createRecordedTail(
+  recording: Recording,
+  transactions: RecordedTransactions,
+  parties: Parties,
+  markets: LiveMarkets,
+): RecordedTail {
   const fromS = recording.meta.tail.from_s;
   const shiftDays = (timeS: number) => Math.floor((timeS - fromS) / DAY_S);
   const liveMarket = (recorded: RecordedMarket, days: number): RecordedMarket => {
@@ -72,9 +77,9 @@ export function createTail(recording: Recording, facts: Facts, parties: Parties,
   // The first transaction at or after every second of the recorded 24 hours.
   const firstAt = new Int32Array(DAY_S + 1).fill(-1);
   const inTail: number[] = [];
-  for (let i = 0; i < facts.length; i++) {
-    const second = facts.timeS[i]! - fromS;
-    if (facts.source[i] !== 0 || second < 0 || second >= DAY_S) continue;
+  for (let i = 0; i < transactions.length; i++) {
+    const second = transactions.timeS[i]! - fromS;
+    if (transactions.source[i] !== 0 || second < 0 || second >= DAY_S) continue;
     if (firstAt[second] === -1) firstAt[second] = inTail.length;
     inTail.push(i);
   }
@@ -86,10 +91,10 @@ export function createTail(recording: Recording, facts: Facts, parties: Parties,
   const windowKey = (market: RecordedMarket) => `${market.coin}:${market.startS! % DAY_S}`;
   const firstRedemption = new Map<string, number>();
   for (const index of inTail) {
-    for (const action of facts.at(index).actions) {
+    for (const action of transactions.at(index).actions) {
       if (action.kind !== 'redeem') continue;
       const market = recording.markets[action.market]!;
-      const after = facts.timeS[index]! - market.startS!;
+      const after = transactions.timeS[index]! - market.startS!;
       firstRedemption.set(windowKey(market), Math.min(after, firstRedemption.get(windowKey(market)) ?? after));
     }
   }
@@ -114,16 +119,16 @@ export function createTail(recording: Recording, facts: Facts, parties: Parties,
     for (let timeS = lastS - BLOCK_S + 1; timeS <= lastS; timeS++) yield timeS;
   }
 
-  const playMatch = (match: MatchFact, days: number, hash: Hex, blockTimeS: number): Settlement => {
+  const playMatch = (match: RecordedMatch, days: number, hash: Hex, blockTimeS: number): Settlement => {
     const recorded = recording.markets[match.market]!;
     const live = liveMarket(recorded, days);
     const flip = recorded.outcome !== null && live.outcome !== null && recorded.outcome !== live.outcome;
     return settlementOf(match, wordsOf(live), hash, blockTimeS, flip, FEE_RATE_PERCENT);
   };
-  const play = (index: number, days: number, blockTimeS: number): Played => {
-    const fact = facts.at(index);
+  const play = (index: number, days: number, blockTimeS: number): ReplayedTransaction => {
+    const fact = transactions.at(index);
     const hash = shiftHash(fact.hash, days);
-    const actions = fact.actions.map((action): Played['actions'][number] => {
+    const actions = fact.actions.map((action): ReplayedTransaction['actions'][number] => {
       if (action.kind === 'match') return { kind: 'settlement', settlement: playMatch(action, days, hash, blockTimeS) };
       const { conditionId } = liveMarket(recording.markets[action.market]!, days);
       const { kind, party, amount } = action;
@@ -136,11 +141,11 @@ export function createTail(recording: Recording, facts: Facts, parties: Parties,
   };
 
   // A block is asked for twice, as pending and as head; its order hashes are the expensive part.
-  const kept = new Map<number, readonly Played[]>();
-  const playedIn = (number: number): readonly Played[] => {
+  const kept = new Map<number, readonly ReplayedTransaction[]>();
+  const playedIn = (number: number): readonly ReplayedTransaction[] => {
     const known = kept.get(number);
     if (known !== undefined) return known;
-    const played: Played[] = [];
+    const played: ReplayedTransaction[] = [];
     for (const timeS of secondsOf(number)) {
       const days = shiftDays(timeS);
       const second = timeS - fromS - days * DAY_S;
@@ -170,7 +175,7 @@ export function createTail(recording: Recording, facts: Facts, parties: Parties,
 
   return {
     shiftDays,
-    prepares: (number) => mod(timeOfBlock(number), HOUR_S) < BLOCK_S,
+    hasPreparations: (number) => mod(timeOfBlock(number), HOUR_S) < BLOCK_S,
     block(number, preparationsOnly) {
       const sink = createLogSink(number);
       addPreparations(sink, number);
@@ -187,7 +192,7 @@ export function createTail(recording: Recording, facts: Facts, parties: Parties,
       return sink.block();
     },
     pending(number) {
-      const list: PendingSettlement[] = [];
+      const list: ScheduledSettlement[] = [];
       for (const { hash, actions } of playedIn(number)) {
         for (const action of actions) {
           if (action.kind !== 'settlement') continue;

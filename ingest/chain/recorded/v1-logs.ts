@@ -3,8 +3,8 @@ import { eventAbi } from '../abi.js';
 import { addresses } from '../contracts.js';
 import type { Hex } from '../source.js';
 import { addSplitOrMerge } from './ctf-logs.js';
-import type { Leg, MatchFact } from './facts.js';
 import { addressTopic, type LogSink, word, ZERO_WORD } from './log-sink.js';
+import type { MatchedOrder, RecordedMatch } from './transactions.js';
 
 /** Ids of a market in the forms logs need. */
 export interface MarketWords {
@@ -30,14 +30,14 @@ export function recordedOrderHash(transactionHash: Hex, order: number): Hex {
   return `0x${transactionHash.slice(cut)}${transactionHash.slice(2, cut)}`;
 }
 
-function amountWords(leg: Leg, tokenWord: string): string {
+function amountWords(leg: MatchedOrder, tokenWord: string): string {
   return leg.side === 0
     ? ZERO_WORD + tokenWord + word(leg.usdc) + word(leg.shares)
     : tokenWord + ZERO_WORD + word(leg.shares) + word(leg.usdc);
 }
 
 /** Logs of a match as exchange V1 writes them: every maker's fill (after the split or merge it needs), the taker's, the match. */
-export function addMatchV1(sink: LogSink, transactionHash: Hex, match: MatchFact, market: MarketWords): void {
+export function addMatchV1(sink: LogSink, transactionHash: Hex, match: RecordedMatch, market: MarketWords): void {
   const exchange = market.negRisk ? addresses.exchangeV1NegRisk : addresses.exchangeV1;
   const exchangeTopic = market.negRisk ? EXCHANGE_TOPICS.negRisk : EXCHANGE_TOPICS.plain;
   const { taker, makers } = match;

@@ -105,9 +105,9 @@ export interface BlockReader {
 export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }): BlockReader {
   const { client } = deps;
   const filter = topicFilter(deps.filter);
-  const unwrap = (answer: unknown): unknown => {
-    if (answer instanceof RpcError) throw answer;
-    return answer;
+  const unwrap = (response: unknown): unknown => {
+    if (response instanceof RpcError) throw response;
+    return response;
   };
   const logsOf = (hash: Hex) => ({ method: 'eth_getLogs', params: [{ ...filter, blockHash: hash }] });
   const unknownBlock = (error: unknown): boolean =>
@@ -137,11 +137,11 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
       }
     },
     async headers(numbers) {
-      const answers = await client.batch(
+      const responses = await client.batch(
         numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
       );
-      return answers.map((answer, index) => {
-        const found = parseHeader(unwrap(answer));
+      return responses.map((response, index) => {
+        const found = parseHeader(unwrap(response));
         if (found === null) throw new RpcError(`The node lacks block ${numbers[index]}`);
         return found;
       });

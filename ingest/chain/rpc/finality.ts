@@ -3,7 +3,7 @@ import type { Hex } from '../source.js';
 import type { BlockReader, Header } from './blocks.js';
 import { classifyRpcError, RpcError } from './rpc-error.js';
 
-export interface Finalized {
+export interface FinalizedBlock {
   readonly number: number;
   readonly hash: Hex;
 }
@@ -14,7 +14,7 @@ export interface Finalized {
  */
 export interface Finality {
   /** null: nothing new is known. */
-  read(headNumber: number): Promise<Finalized | null>;
+  read(headNumber: number): Promise<FinalizedBlock | null>;
 }
 
 export function createFinality(deps: {
@@ -24,10 +24,10 @@ export function createFinality(deps: {
 }): Finality {
   const { reader, logger, fallbackDepth } = deps;
   let tagKnown = false;
-  let told = false;
+  let warned = false;
   const behindHead = async (headNumber: number): Promise<Header | null> => {
-    if (!told) {
-      told = true;
+    if (!warned) {
+      warned = true;
       logger.warn({ depth: fallbackDepth }, 'the node does not know the finalized tag; using head minus a fixed depth');
     }
     return reader.header(Math.max(0, headNumber - fallbackDepth));

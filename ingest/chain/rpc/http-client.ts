@@ -17,7 +17,7 @@ export interface RpcClient {
   close(): void;
 }
 
-interface Answer {
+interface RpcResponse {
   readonly id?: unknown;
   readonly result?: unknown;
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
@@ -25,10 +25,10 @@ interface Answer {
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** A node may ask for a longer pause; it is asked again sooner. */
-const LONGEST_RETRY_AFTER_MS = 300_000;
+const MAX_RETRY_AFTER_MS = 300_000;
 
-function errorOf(answer: Answer): RpcError {
-  const { code, message, data } = answer.error ?? {};
+function errorOf(reply: RpcResponse): RpcError {
+  const { code, message, data } = reply.error ?? {};
   return new RpcError(typeof message === 'string' ? message : 'The node answered an error without a message', {
     code: typeof code === 'number' ? code : undefined,
     data,
@@ -77,7 +77,7 @@ export function createRpcClient(options: {
       const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
       throw new RpcError(`HTTP ${status} ${(details ?? '').slice(0, 300)}`, {
         status,
-        retryAfterMs: seconds >= 0 ? Math.min(seconds * 1000, LONGEST_RETRY_AFTER_MS) : undefined,
+        retryAfterMs: seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined,
       });
     } finally {
       clearTimeout(timer);
@@ -93,11 +93,11 @@ export function createRpcClient(options: {
     requests.inc({ method });
     nextId += 1;
     try {
-      const answer = (await send({ id: nextId, method, params })) as Answer | null;
-      if (answer === null || typeof answer !== 'object') throw new RpcError('The answer is not JSON-RPC');
-      if (answer.error !== undefined && answer.error !== null) throw errorOf(answer);
-      if (answer.result === undefined) throw new RpcError('The answer has no result');
-      return answer.result;
+      const reply = (await send({ id: nextId, method, params })) as RpcResponse | null;
+      if (reply === null || typeof reply !== 'object') throw new RpcError('The answer is not JSON-RPC');
+      if (reply.error !== undefined && reply.error !== null) throw errorOf(reply);
+      if (reply.result === undefined) throw new RpcError('The answer has no result');
+      return reply.result;
     } catch (error) {
       throw counted(method, error);
     }
@@ -110,27 +110,27 @@ export function createRpcClient(options: {
     nextId += calls.length;
     for (const { method } of calls) requests.inc({ method });
     const body = calls.map(({ method, params }, index) => ({ id: first + index, method, params }));
-    let answers: unknown;
+    let responses: unknown;
     try {
-      answers = await send(body);
+      responses = await send(body);
     } catch (error) {
       throw counted('batch', error);
     }
-    if (!Array.isArray(answers)) {
-      const failure = counted('batch', errorOf((answers ?? {}) as Answer));
+    if (!Array.isArray(responses)) {
+      const failure = counted('batch', errorOf((responses ?? {}) as RpcResponse));
       const { kind } = classifyRpcError(failure);
       if (kind === 'rate_limited' || kind === 'transient') throw failure;
       options.logger.warn({ answer: failure.message }, 'the node does not take batches; asking one by one');
       batching = false;
       return settled(calls);
     }
-    const byId = new Map<unknown, Answer>();
-    for (const answer of answers as (Answer | null)[]) if (answer !== null) byId.set(answer.id, answer);
+    const byId = new Map<unknown, RpcResponse>();
+    for (const reply of responses as (RpcResponse | null)[]) if (reply !== null) byId.set(reply.id, reply);
     return calls.map(({ method }, index) => {
-      const answer = byId.get(first + index);
-      if (answer === undefined) return counted(method, new RpcError('The batch lacks this answer'));
-      if (answer.error !== undefined && answer.error !== null) return counted(method, errorOf(answer));
-      return answer.result === undefined ? counted(method, new RpcError('The answer has no result')) : answer.result;
+      const reply = byId.get(first + index);
+      if (reply === undefined) return counted(method, new RpcError('The batch lacks this answer'));
+      if (reply.error !== undefined && reply.error !== null) return counted(method, errorOf(reply));
+      return reply.result === undefined ? counted(method, new RpcError('The answer has no result')) : reply.result;
     });
   };
 
@@ -142,7 +142,7 @@ export function createRpcClient(options: {
       const out: unknown[] = [];
       for (let from = 0; from < calls.length; from += batchSize) {
         const part = calls.slice(from, from + batchSize);
-        for (const answer of await (batching ? together(part) : settled(part))) out.push(answer);
+        for (const reply of await (batching ? together(part) : settled(part))) out.push(reply);
       }
       return out;
     },

@@ -3,7 +3,7 @@ import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Gauge } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import type { SourceBlock } from '../source.js';
-import { backoffMs, type Patience } from './patience.js';
+import { backoffMs, type RetryPolicy } from './retry-policy.js';
 import { classifyRpcError } from './rpc-error.js';
 
 /** Blocks with logs of ours in `fromBlock..toBlock`, ascending. */
@@ -20,10 +20,10 @@ export interface LogRangeOptions {
   readonly targetLogs: number;
   readonly inFlight: number;
   /** After this many good answers a limit the node once named is tried again. */
-  readonly retryLimitAfter: number;
+  readonly successesBeforeLimitRetry: number;
   /** Good answers after an error before ranges grow again. */
-  readonly holdAfterError: number;
-  readonly patience: Patience;
+  readonly successesBeforeGrowth: number;
+  readonly retryPolicy: RetryPolicy;
 }
 
 export const logRangeDefaults: LogRangeOptions = {
@@ -31,16 +31,16 @@ export const logRangeDefaults: LogRangeOptions = {
   maxBlocks: 10_000,
   targetLogs: 5000,
   inFlight: 4,
-  retryLimitAfter: 500,
-  holdAfterError: 16,
-  patience: { attempts: 8, baseMs: 250, maxMs: 15_000 },
+  successesBeforeLimitRetry: 500,
+  successesBeforeGrowth: 16,
+  retryPolicy: { attempts: 8, baseMs: 250, maxMs: 15_000 },
 };
 
 /**
  * Every block with logs of a range, in pieces as large as the node answers: halved on the providers' errors (or set to what they suggest), grown
  * back while answers are small. Several requests are under way; pieces come out in order.
  */
-export function createLogRanges(deps: {
+export function createLogRangeReader(deps: {
   /** One eth_getLogs and the headers that belong to it. */
   read: (fromBlock: number, toBlock: number) => Promise<readonly SourceBlock[]>;
   logger: Logger;
@@ -59,7 +59,7 @@ export function createLogRanges(deps: {
 
   const grow = (blocks: number, logs: number) => {
     goodSinceLimit += 1;
-    if (ceiling < options.maxBlocks && goodSinceLimit >= options.retryLimitAfter) {
+    if (ceiling < options.maxBlocks && goodSinceLimit >= options.successesBeforeLimitRetry) {
       ceiling = Math.min(options.maxBlocks, ceiling * 2);
       goodSinceLimit = 0;
     }
@@ -73,7 +73,7 @@ export function createLogRanges(deps: {
   };
   const shrink = (blocks: number, error: unknown): number => {
     const failure = classifyRpcError(error);
-    goodBeforeGrowth = options.holdAfterError;
+    goodBeforeGrowth = options.successesBeforeGrowth;
     let next = Math.floor(blocks / 2);
     if (failure.kind === 'too_large') {
       if (failure.suggested !== null) next = failure.suggested.to - failure.suggested.from + 1;
@@ -113,16 +113,16 @@ export function createLogRanges(deps: {
         const text = error instanceof Error ? error.message : String(error);
         const what = `Logs of blocks ${from}..${to}: ${text}`;
         const stuck = blocks === 1 && kind === 'too_large' && failures > 3;
-        if (signal.aborted || kind === 'refused' || stuck || failures > options.patience.attempts + 16) {
+        if (signal.aborted || kind === 'refused' || stuck || failures > options.retryPolicy.attempts + 16) {
           throw new RetryableError(what, { cause: error });
         }
         deps.logger.debug({ from, to, kind, err: text }, 'log range failed');
         const shrinkable = kind === 'too_large' || kind === 'rate_limited' || failures > 2;
         if (shrinkable && blocks > 1) step = shrink(blocks, error);
         if (kind !== 'too_large' || blocks === 1) {
-          if (failures > options.patience.attempts) throw new RetryableError(what, { cause: error });
-          const asked = 'retryAfterMs' in rest ? (rest.retryAfterMs ?? 0) : 0;
-          await pause(Math.max(asked, backoffMs(failures, options.patience)), signal);
+          if (failures > options.retryPolicy.attempts) throw new RetryableError(what, { cause: error });
+          const requestedTo = 'retryAfterMs' in rest ? (rest.retryAfterMs ?? 0) : 0;
+          await pause(Math.max(requestedTo, backoffMs(failures, options.retryPolicy)), signal);
         }
       }
     }

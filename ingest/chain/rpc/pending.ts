@@ -7,7 +7,7 @@ import type { RpcSocket } from './socket.js';
 
 /** Hashes asked for together, and how many may wait: pending is best effort, a flood must not fill the memory. */
 const BATCH = 50;
-const MAX_WAITING = 5000;
+const MAX_QUEUED = 5000;
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && value.startsWith('0x');
 
@@ -53,10 +53,10 @@ export function createPendingFeed(deps: {
     ['newPendingTransactionsWithBody'],
     ['newPendingTransactions'],
   ];
-  let told = '';
-  const tell = (text: string, level: 'info' | 'warn') => {
-    if (told === text) return;
-    told = text;
+  let warned = '';
+  const warnOnce = (text: string, level: 'info' | 'warn') => {
+    if (warned === text) return;
+    warned = text;
     logger[level](text);
   };
 
@@ -76,9 +76,9 @@ export function createPendingFeed(deps: {
           waiting = waiting.slice(BATCH);
           const calls = part.map(({ hash }) => ({ method: 'eth_getTransactionByHash', params: [hash] }));
           try {
-            const answers = await client.batch(calls);
-            for (const [index, answer] of answers.entries()) {
-              if (!(answer instanceof RpcError)) deliver(answer, part[index]!.seenAtMs);
+            const responses = await client.batch(calls);
+            for (const [index, response] of responses.entries()) {
+              if (!(response instanceof RpcError)) deliver(response, part[index]!.seenAtMs);
             }
           } catch (error) {
             logger.debug({ err: String(error), count: part.length }, 'pending transactions not read');
@@ -89,28 +89,28 @@ export function createPendingFeed(deps: {
       const onData = (value: unknown) => {
         const seenAtMs = now();
         if (typeof value !== 'string') {
-          tell('the mempool comes with whole transactions', 'info');
+          warnOnce('the mempool comes with whole transactions', 'info');
           deliver(value, seenAtMs);
           return;
         }
-        tell('the mempool comes as hashes; each is read on its own', 'info');
+        warnOnce('the mempool comes as hashes; each is read on its own', 'info');
         waiting.push({ hash: value, seenAtMs });
-        if (waiting.length > MAX_WAITING) {
-          dropped.inc(waiting.length - MAX_WAITING);
-          waiting = waiting.slice(-MAX_WAITING);
+        if (waiting.length > MAX_QUEUED) {
+          dropped.inc(waiting.length - MAX_QUEUED);
+          waiting = waiting.slice(-MAX_QUEUED);
         }
         if (!reading) void readHashes();
       };
-      let refusal = '';
+      let rejection = '';
       for (const params of ways) {
         try {
           await socket.subscribe(params, onData);
           return;
         } catch (error) {
-          refusal = error instanceof Error ? error.message : String(error);
+          rejection = error instanceof Error ? error.message : String(error);
         }
       }
-      tell(`the node offers no mempool subscription, so there are no pending settlements: ${refusal}`, 'warn');
+      warnOnce(`the node offers no mempool subscription, so there are no pending settlements: ${rejection}`, 'warn');
     },
   };
 }

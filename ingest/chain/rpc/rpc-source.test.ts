@@ -28,7 +28,7 @@ function sourceOf(fake: FakeNode, options: Partial<RpcSourceOptions> = {}, start
     chainId: 137,
     logger: silentLogger(),
     metrics,
-    options: { patience: { attempts: 4, baseMs: 1, maxMs: 2 }, ...options },
+    options: { retryPolicy: { attempts: 4, baseMs: 1, maxMs: 2 }, ...options },
   });
   cleanups.push(() => source.close());
   return { source, metrics };
@@ -131,7 +131,7 @@ describe('history over a node with limits', () => {
           : undefined,
     });
     const { source } = sourceOf(fake, {
-      ranges: { startBlocks: 100, maxBlocks: 500, retryLimitAfter: 30, inFlight: 1 },
+      ranges: { startBlocks: 100, maxBlocks: 500, successesBeforeLimitRetry: 30, inFlight: 1 },
     });
     await historyOf(source, 0, 999);
     const spans = fake.seen.map(spanOf).filter((span) => span !== null);

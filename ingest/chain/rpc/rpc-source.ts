@@ -5,15 +5,15 @@ import type { ChainSource, Hex, HistoryRange, RpcLog, SourceBlock } from '../sou
 import { createBlockReader, joinBlock, type LogFilter, parseLogs, toHex, topicFilter } from './blocks.js';
 import { createFinality } from './finality.js';
 import { createRpcClient } from './http-client.js';
-import { createLive, type LiveOptions } from './live.js';
-import { createLogRanges, type LogRangeOptions } from './log-ranges.js';
-import { defaultPatience, type Patience, patiently } from './patience.js';
+import { createLiveFeed, type LiveFeedOptions } from './live-feed.js';
+import { createLogRangeReader, type LogRangeOptions } from './log-ranges.js';
 import { createPendingFeed } from './pending.js';
+import { defaultRetryPolicy, type RetryPolicy, withRetry } from './retry-policy.js';
 import { RpcError } from './rpc-error.js';
 
 export interface RpcSourceOptions {
-  readonly patience: Patience;
-  readonly live: Partial<LiveOptions>;
+  readonly retryPolicy: RetryPolicy;
+  readonly live: Partial<LiveFeedOptions>;
   readonly ranges: Partial<LogRangeOptions>;
   /** Only for nodes without the `finalized` tag: blocks below the head that count as final. */
   readonly fallbackFinalityDepth: number;
@@ -40,7 +40,7 @@ export function createRpcSource(deps: {
 }): ChainSource {
   const { filter, metrics, options = {} } = deps;
   const now = deps.now ?? Date.now;
-  const patience = options.patience ?? defaultPatience;
+  const retryPolicy = options.retryPolicy ?? defaultRetryPolicy;
   const host = new URL(deps.rpcUrl).host;
   const logger = deps.logger.child({ source: 'chain', node: host });
   const closing = new AbortController();
@@ -64,11 +64,11 @@ export function createRpcSource(deps: {
     }
     checked = true;
   };
-  const eventually = <T>(what: string, attempt: () => Promise<T>, signal: AbortSignal = closing.signal) =>
-    patiently(`${host}: ${what}`, signal, patience, attempt);
+  const retry = <T>(what: string, attempt: () => Promise<T>, signal: AbortSignal = closing.signal) =>
+    withRetry(`${host}: ${what}`, signal, retryPolicy, attempt);
 
   const finalizedNumber = async (signal: AbortSignal = closing.signal): Promise<number> =>
-    eventually(
+    retry(
       'finalised block',
       async () => {
         const head = await reader.header('latest');
@@ -90,7 +90,7 @@ export function createRpcSource(deps: {
       else list.push(log);
     }
     const numbers = [...byNumber.keys()];
-    const headers = await eventually('block headers', () => reader.headers(numbers));
+    const headers = await retry('block headers', () => reader.headers(numbers));
     return headers.map((header) => {
       const logs = byNumber.get(header.number);
       if (logs === undefined || logs.some((log) => log.blockHash.toLowerCase() !== header.hash)) {
@@ -99,11 +99,11 @@ export function createRpcSource(deps: {
       return joinBlock(header, logs);
     });
   };
-  const ranges = createLogRanges({
+  const ranges = createLogRangeReader({
     read: readRange,
     logger,
     rangeSize: metrics.gauge('chain_rpc_log_range_blocks', 'Blocks asked for per eth_getLogs'),
-    options: { patience, ...options.ranges },
+    options: { retryPolicy, ...options.ranges },
   });
 
   return {
@@ -112,7 +112,7 @@ export function createRpcSource(deps: {
     shiftDays: null,
     recordedFromMs: null,
     async historyRange(resumeFrom, signal): Promise<HistoryRange> {
-      await eventually('chain id', checkNode, signal);
+      await retry('chain id', checkNode, signal);
       const toBlock = await finalizedNumber(signal);
       return { fromBlock: resumeFrom ?? deps.startBlock ?? toBlock, toBlock };
     },
@@ -124,7 +124,7 @@ export function createRpcSource(deps: {
         }
       }
     },
-    live: createLive({
+    live: createLiveFeed({
       wsUrl: deps.wsUrl,
       host,
       reader,
@@ -137,8 +137,8 @@ export function createRpcSource(deps: {
       now,
       options: options.live,
     }),
-    blockByHash: (hash) => eventually('block by hash', () => reader.byHash(hash)),
-    blockByNumber: (number) => eventually('block by number', () => reader.byNumber(number)),
+    blockByHash: (hash) => retry('block by hash', () => reader.byHash(hash)),
+    blockByNumber: (number) => retry('block by number', () => reader.byNumber(number)),
     finalizedNumber: () => finalizedNumber(),
     async close() {
       closing.abort();

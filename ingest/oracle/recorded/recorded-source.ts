@@ -5,9 +5,9 @@ import type { OraclePrice, OracleSource } from '../source.js';
 
 const FEED = 'BTC/USD';
 const DAY_MS = 86_400_000;
-const BATCH = 5000;
+const BATCH_TICKS = 5000;
 /** Longest wait before looking at the clock again: it may be set while we wait. */
-const LOOK_MS = 1000;
+const CLOCK_POLL_MS = 1000;
 
 /** What of a recording this source plays. */
 export type RecordedDay = Pick<Recording, 'meta' | 'ticks'>;
@@ -82,8 +82,8 @@ export function createRecordedOracleSource(options: {
     recordedFromMs: dayStartMs,
     historyTotal: (resume) => ticks.length - historyFrom(resume),
     async *history(resume, signal) {
-      for (let from = historyFrom(resume); from < ticks.length && !signal.aborted; from += BATCH) {
-        yield ticks.slice(from, from + BATCH).map((tick) => priceOf(tick, 0));
+      for (let from = historyFrom(resume); from < ticks.length && !signal.aborted; from += BATCH_TICKS) {
+        yield ticks.slice(from, from + BATCH_TICKS).map((tick) => priceOf(tick, 0));
       }
     },
     async *live(resume, signal) {
@@ -99,11 +99,11 @@ export function createRecordedOracleSource(options: {
             yield { type: 'prices', prices: ready };
             ready = [];
           }
-          await pause(Math.min(LOOK_MS, Math.max(1, price.receivedMs - nowMs())), signal);
+          await pause(Math.min(CLOCK_POLL_MS, Math.max(1, price.receivedMs - nowMs())), signal);
         }
         if (signal.aborted) return;
         ready.push(price);
-        if (ready.length >= BATCH) {
+        if (ready.length >= BATCH_TICKS) {
           yield { type: 'prices', prices: ready };
           ready = [];
         }

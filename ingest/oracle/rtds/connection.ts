@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { type DecodedFrame, decodeFrame } from './decode.js';
+import { createStallDetector } from './stall-detector.js';
 import { type Subscription, subscriptionFrame, subscriptionKey } from './subscriptions.js';
-import { createWatch } from './watch.js';
 
 /** A dump of two minutes is some 20 KB. */
 const MAX_FRAME_BYTES = 1024 * 1024;
@@ -41,13 +41,13 @@ export function runConnection(options: {
 }): Promise<ConnectionEnd> {
   const { subscriptions, times, events, signal, now } = options;
   const byKey = new Map(subscriptions.map((subscription) => [subscriptionKey(subscription), subscription]));
-  const topicsAsked = [...new Set(subscriptions.map(({ topic }) => topic))];
+  const requestedTopics = [...new Set(subscriptions.map(({ topic }) => topic))];
 
   return new Promise((resolve) => {
     let delivered = false;
     let ended = false;
     const timers: NodeJS.Timeout[] = [];
-    const watch = { current: createWatch([...byKey.keys()], times.staleMs, now()) };
+    const stallDetector = { current: createStallDetector([...byKey.keys()], times.staleMs, now()) };
     const socket = new WebSocket(options.url, {
       handshakeTimeout: times.openMs,
       perMessageDeflate: false,
@@ -66,28 +66,28 @@ export function runConnection(options: {
     const send = (text: string) => {
       if (socket.readyState === WebSocket.OPEN) socket.send(text);
     };
-    const onWatch = () => {
-      const verdict = watch.current.check(now());
-      if (verdict.type === 'reconnect') end(verdict.reason);
-      if (verdict.type !== 'resubscribe') return;
-      const asked = verdict.keys.flatMap((key) => byKey.get(key) ?? []);
-      send(subscriptionFrame('unsubscribe', asked));
-      send(subscriptionFrame('subscribe', asked));
-      events.resubscribed(verdict.keys);
+    const checkStall = () => {
+      const action = stallDetector.current.check(now());
+      if (action.type === 'reconnect') end(action.reason);
+      if (action.type !== 'resubscribe') return;
+      const stale = action.keys.flatMap((key) => byKey.get(key) ?? []);
+      send(subscriptionFrame('unsubscribe', stale));
+      send(subscriptionFrame('subscribe', stale));
+      events.resubscribed(action.keys);
     };
     const onText = (text: string) => {
       const frame = decodeFrame(text, Date.now());
-      for (const { subscription } of frame.prices) watch.current.sawData(subscription, now());
+      for (const { subscription } of frame.prices) stallDetector.current.recordData(subscription, now());
       if (frame.prices.length > 0) delivered = true;
       events.frame(frame, text);
     };
 
     socket.on('open', () => {
-      watch.current = createWatch([...byKey.keys()], times.staleMs, now());
+      stallDetector.current = createStallDetector([...byKey.keys()], times.staleMs, now());
       timers.push(setInterval(() => send('PING'), times.pingMs));
-      timers.push(setInterval(onWatch, Math.max(10, times.staleMs / 10)));
+      timers.push(setInterval(checkStall, Math.max(10, times.staleMs / 10)));
       timers.push(setTimeout(() => end('planned reconnect', true), times.recycleMs));
-      for (const topic of topicsAsked) {
+      for (const topic of requestedTopics) {
         send(
           subscriptionFrame(
             'subscribe',
@@ -102,7 +102,7 @@ export function runConnection(options: {
       const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as ArrayBuffer);
       if (isBinary) {
         const text = bytes.toString('base64');
-        events.frame({ kind: 'bad', prices: [], bad: ['A binary frame'] }, text);
+        events.frame({ kind: 'bad', prices: [], errors: ['A binary frame'] }, text);
       } else onText(bytes.toString('utf8'));
     });
     socket.on('close', (code) => end(`closed by the service (${code})`));

@@ -20,7 +20,7 @@ describe('decodeFrame', () => {
       }),
       now,
     );
-    expect(frame.bad).toEqual([]);
+    expect(frame.errors).toEqual([]);
     expect(frame.prices).toEqual([
       {
         subscription: 'crypto_prices_twap_sixty btc/usd',
@@ -70,11 +70,11 @@ describe('decodeFrame', () => {
       ['ETH/USD', 1786179812000, 3000500000000000000000n],
       ['ETH/USD', 1786179814000, 3001000000000000000000n],
     ]);
-    expect(frame.bad).toHaveLength(3);
+    expect(frame.errors).toHaveLength(3);
   });
 
   it.each(['', 'PONG', 'pong', 'PING', '\n'])('ignores the keep-alive %j', (text) => {
-    expect(decodeFrame(text, now)).toEqual({ kind: 'ignored', prices: [], bad: [] });
+    expect(decodeFrame(text, now)).toEqual({ kind: 'ignored', prices: [], errors: [] });
   });
 
   it('ignores topics and symbols nobody asked for', () => {
@@ -104,7 +104,7 @@ describe('decodeFrame', () => {
     const frame = decodeFrame(text, now);
     expect(frame.kind).toBe('bad');
     expect(frame.prices).toEqual([]);
-    expect(frame.bad[0]).toBeTruthy();
+    expect(frame.errors[0]).toBeTruthy();
   });
 
   it('never throws', () => {

@@ -15,7 +15,7 @@ export interface DecodedPrice {
 export interface DecodedFrame {
   readonly kind: 'update' | 'dump' | 'ignored' | 'bad';
   readonly prices: readonly DecodedPrice[];
-  readonly bad: readonly string[];
+  readonly errors: readonly string[];
 }
 
 const NUMBER_MEMBERS = /("(?:value|full_accuracy_value)"\s*:\s*)(-?[0-9][0-9.eE+-]*)/g;
@@ -32,26 +32,26 @@ const feeds = new Map(oracleAssets.map((asset) => [`${asset.toLowerCase()}/usd`,
  * `full_accuracy_value` (integer text, 1e18) wins over `value`; the two must agree to 1 %.
  */
 export function decodeFrame(text: string, receivedMs: number): DecodedFrame {
-  if (/^(p[io]ng)?$/i.test(text.trim())) return { kind: 'ignored', prices: [], bad: [] };
+  if (/^(p[io]ng)?$/i.test(text.trim())) return { kind: 'ignored', prices: [], errors: [] };
   let frame: unknown;
   try {
     frame = JSON.parse(text.replace(NUMBER_MEMBERS, '$1"$2"'));
   } catch {
-    return bad('Not JSON');
+    return badFrame('Not JSON');
   }
-  if (!isObject(frame)) return bad('Not a JSON object');
+  if (!isObject(frame)) return badFrame('Not a JSON object');
   const { topic, type, payload } = frame;
-  if (typeof topic !== 'string') return bad(`No topic: ${describeRefusal(frame)}`);
+  if (typeof topic !== 'string') return badFrame(`No topic: ${describeRejection(frame)}`);
   const windowS = windows.get(topic);
-  if (windowS === undefined) return { kind: 'ignored', prices: [], bad: [] };
-  if (!isObject(payload)) return bad('No payload');
+  if (windowS === undefined) return { kind: 'ignored', prices: [], errors: [] };
+  if (!isObject(payload)) return badFrame('No payload');
   const { symbol } = payload;
-  if (typeof symbol !== 'string') return bad('No symbol');
+  if (typeof symbol !== 'string') return badFrame('No symbol');
   const feed = feeds.get(symbol.toLowerCase());
-  if (feed === undefined) return { kind: 'ignored', prices: [], bad: [] };
+  if (feed === undefined) return { kind: 'ignored', prices: [], errors: [] };
 
   const dump = Array.isArray(payload.data);
-  if (!dump && type === 'subscribe') return bad('A dump without data');
+  if (!dump && type === 'subscribe') return badFrame('A dump without data');
   const rows: readonly unknown[] = Array.isArray(payload.data) ? payload.data : [payload];
   const subscription = subscriptionKey({ topic, symbol: symbol.toLowerCase() });
   const prices: DecodedPrice[] = [];
@@ -74,7 +74,7 @@ export function decodeFrame(text: string, receivedMs: number): DecodedFrame {
         },
       });
   }
-  return { kind: dump ? 'dump' : prices.length > 0 ? 'update' : 'bad', prices, bad: reasons };
+  return { kind: dump ? 'dump' : prices.length > 0 ? 'update' : 'bad', prices, errors: reasons };
 }
 
 function readRow(
@@ -108,12 +108,12 @@ function distance(a: bigint, b: bigint): bigint {
   return a > b ? a - b : b - a;
 }
 
-function bad(reason: string): DecodedFrame {
-  return { kind: 'bad', prices: [], bad: [reason] };
+function badFrame(reason: string): DecodedFrame {
+  return { kind: 'bad', prices: [], errors: [reason] };
 }
 
 /** The service answers a frame it refuses with a status code and a message. */
-function describeRefusal(frame: Record<string, unknown>): string {
+function describeRejection(frame: Record<string, unknown>): string {
   return `${String(frame.statusCode ?? '')} ${JSON.stringify(frame.body ?? frame.message ?? null)}`.trim();
 }
 

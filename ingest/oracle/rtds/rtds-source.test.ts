@@ -28,7 +28,7 @@ let server: FakeRtds;
 let stop: AbortController;
 let prices: OraclePrice[];
 let connected: boolean[];
-let refused: string[];
+let rejected: string[];
 let running: Promise<void>;
 
 function start(times: Partial<RtdsTimes> = {}, asked: typeof subscriptions | undefined = subscriptions) {
@@ -37,7 +37,7 @@ function start(times: Partial<RtdsTimes> = {}, asked: typeof subscriptions | und
     url: server.url,
     logger: silentLogger(),
     metrics,
-    refused: (reason) => refused.push(reason),
+    onRejected: (reason) => rejected.push(reason),
     subscriptions: asked,
     times: { ...longTimes, ...times },
     random: () => 0.5,
@@ -62,7 +62,7 @@ beforeEach(async () => {
   stop = new AbortController();
   prices = [];
   connected = [];
-  refused = [];
+  rejected = [];
 });
 afterEach(async () => {
   stop.abort();
@@ -84,7 +84,7 @@ describe('createRtdsSource', () => {
       for (const client of server.clients) expect(client.pings()).toBeGreaterThan(1);
     });
     expect(connected.at(-1)).toBe(true);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 
   it('asks for spot and both TWAPs of the seven assets, in the filter form the service honours', async () => {
@@ -113,9 +113,9 @@ describe('createRtdsSource', () => {
     const beat = setInterval(() => server.publish(spot, 'btc/usd', { timestamp: t0, value: 1 }), 20);
     try {
       await vi.waitFor(() => expect(prices.some((price) => price.windowS === 60)).toBe(true), { timeout: 15_000 });
-      expect(server.everSeen).toHaveLength(2);
-      expect(server.everSeen.some((client) => (client.asked.get(`${twap} btc/usd`) ?? 0) > 1)).toBe(true);
-      for (const client of server.everSeen) expect(client.asked.get(`${spot} btc/usd`)).toBe(1);
+      expect(server.allClients).toHaveLength(2);
+      expect(server.allClients.some((client) => (client.subscribeCounts.get(`${twap} btc/usd`) ?? 0) > 1)).toBe(true);
+      for (const client of server.allClients) expect(client.subscribeCounts.get(`${spot} btc/usd`)).toBe(1);
     } finally {
       clearInterval(beat);
     }
@@ -125,14 +125,14 @@ describe('createRtdsSource', () => {
     start({ staleMs: 400 });
     await bothSubscribed();
     const stalled = server.clients[0];
-    stalled?.silence();
+    stalled?.stall();
     let second = 0;
     const beat = setInterval(() => {
       for (const topic of [spot, twap]) server.publish(topic, 'btc/usd', { timestamp: t0 + second * 1000, value: 1 });
       second++;
     }, 20);
     try {
-      await vi.waitFor(() => expect(server.everSeen.length).toBeGreaterThan(2), { timeout: 15_000 });
+      await vi.waitFor(() => expect(server.allClients.length).toBeGreaterThan(2), { timeout: 15_000 });
       await bothSubscribed();
       expect(server.clients).not.toContain(stalled);
       expect(stalled?.pings()).toBeGreaterThan(0);
@@ -147,10 +147,10 @@ describe('createRtdsSource', () => {
   it('reconnects after the service closes, refuses and comes back', async () => {
     start();
     await bothSubscribed();
-    server.refuseConnections(true);
+    server.rejectConnections(true);
     for (const client of [...server.clients]) client.close();
     await vi.waitFor(() => expect(connected.at(-1)).toBe(false));
-    server.refuseConnections(false);
+    server.rejectConnections(false);
     await bothSubscribed();
     server.publish(spot, 'btc/usd', { timestamp: t0 + 1000, value: 1 });
     await vi.waitFor(() => expect(seconds()).toEqual(new Set([1])));
@@ -159,7 +159,7 @@ describe('createRtdsSource', () => {
 
   it('renews its connections by plan, never both at once', async () => {
     start({ recycleMs: 800 });
-    await vi.waitFor(() => expect(server.everSeen.length).toBeGreaterThan(5), { timeout: 15_000 });
+    await vi.waitFor(() => expect(server.allClients.length).toBeGreaterThan(5), { timeout: 15_000 });
     await vi.waitFor(() => expect(connected.filter((state) => state).length).toBeGreaterThan(3));
     expect(connected.slice(1)).not.toContain(false);
   });
@@ -172,7 +172,7 @@ describe('createRtdsSource', () => {
     client?.sendRaw(`{"topic":"${spot}","type":"update","payload":{"symbol":"btc/usd","timestamp":"?","value":1}}`);
     server.publish(spot, 'btc/usd', { timestamp: t0, value: 1 });
     await vi.waitFor(() => expect(prices).toHaveLength(2));
-    expect(refused).toEqual(['Not JSON', 'Not a JSON object', 'A binary frame', 'timestamp is not an integer']);
+    expect(rejected).toEqual(['Not JSON', 'Not a JSON object', 'A binary frame', 'timestamp is not an integer']);
     expect(await metrics.registry.metrics()).toMatch(/oddstream_rtds_frames_total\{kind="bad".*\} 4/);
   });
 });

@@ -11,7 +11,7 @@ export interface RtdsOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** A frame, or part of one, nothing could be made of. */
-  readonly refused: (reason: string, payload: string) => void;
+  readonly onRejected: (reason: string, payload: string) => void;
   readonly subscriptions?: readonly Subscription[];
   readonly times?: Partial<RtdsTimes>;
   /** 0 <= x < 1; spreads reconnects. */
@@ -43,7 +43,7 @@ const defaults: RtdsTimes = {
  * planned reconnect or a network fault, the other or the dump after the resubscription brings; the ticker drops the repetitions.
  */
 export function createRtdsSource(options: RtdsOptions): OracleSource {
-  const { url, logger, metrics, refused, subscriptions = allSubscriptions, random = Math.random } = options;
+  const { url, logger, metrics, onRejected, subscriptions = allSubscriptions, random = Math.random } = options;
   const times = { ...defaults, ...options.times };
   const frames = metrics.counter('rtds_frames_total', 'Frames received', ['kind']);
   const reconnects = metrics.counter('rtds_reconnects_total', 'Connections ended', ['planned']);
@@ -90,7 +90,7 @@ export function createRtdsSource(options: RtdsOptions): OracleSource {
               },
               frame: (frame, text) => {
                 frames.inc({ kind: frame.kind });
-                for (const reason of frame.bad) refused(reason, text);
+                for (const reason of frame.errors) onRejected(reason, text);
                 if (frame.prices.length > 0)
                   queue.push({ type: 'prices', prices: frame.prices.map(({ price }) => price) });
               },

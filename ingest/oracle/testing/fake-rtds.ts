@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-interface Entry {
+interface SubscriptionEntry {
   readonly topic: string;
   readonly type: string;
   readonly filters?: unknown;
@@ -12,10 +12,10 @@ export interface FakeClient {
   /** Every `topic symbol` it is subscribed to. */
   readonly subscribed: Set<string>;
   /** How often each `topic symbol` was asked for. */
-  readonly asked: Map<string, number>;
+  readonly subscribeCounts: Map<string, number>;
   readonly pings: () => number;
   /** Stops data but answers pings: the known fault. */
-  silence(): void;
+  stall(): void;
   sendRaw(text: string | Buffer): void;
   close(): void;
 }
@@ -25,42 +25,42 @@ export interface FakeRtds {
   readonly url: string;
   readonly clients: FakeClient[];
   /** Every client ever seen, also those gone. */
-  readonly everSeen: FakeClient[];
+  readonly allClients: FakeClient[];
   /** Sends an update frame to every subscribed client that is not silenced. */
   publish(topic: string, symbol: string, payload: Record<string, unknown>): void;
   /** Rows of the dump a new subscription gets. */
   setDump(topic: string, symbol: string, rows: readonly Record<string, unknown>[]): void;
-  refuseConnections(refuse: boolean): void;
+  rejectConnections(rejecting: boolean): void;
   stop(): Promise<void>;
 }
 
 export async function startFakeRtds(): Promise<FakeRtds> {
-  let refuse = false;
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', verifyClient: () => !refuse });
+  let rejecting = false;
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', verifyClient: () => !rejecting });
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const clients: (FakeClient & { readonly socket: WebSocket; readonly isSilent: () => boolean })[] = [];
-  const everSeen: FakeClient[] = [];
+  const allClients: FakeClient[] = [];
   const dumps = new Map<string, readonly Record<string, unknown>[]>();
   const envelope = (topic: string, type: string, payload: unknown) =>
     JSON.stringify({ connection_id: 'c-1', topic, type, timestamp: Date.now(), payload });
 
   server.on('connection', (socket) => {
-    let silent = false;
+    let stalled = false;
     let pings = 0;
     const client = {
       socket,
       subscribed: new Set<string>(),
-      asked: new Map<string, number>(),
+      subscribeCounts: new Map<string, number>(),
       pings: () => pings,
-      isSilent: () => silent,
-      silence: () => {
-        silent = true;
+      isSilent: () => stalled,
+      stall: () => {
+        stalled = true;
       },
       sendRaw: (text: string | Buffer) => socket.send(text),
       close: () => socket.close(1011),
     };
     clients.push(client);
-    everSeen.push(client);
+    allClients.push(client);
     socket.on('close', () => clients.splice(clients.indexOf(client), 1));
     socket.on('message', (data) => {
       const text = String(data);
@@ -69,7 +69,7 @@ export async function startFakeRtds(): Promise<FakeRtds> {
         socket.send('PONG');
         return;
       }
-      const { action, subscriptions } = JSON.parse(text) as { action: string; subscriptions: Entry[] };
+      const { action, subscriptions } = JSON.parse(text) as { action: string; subscriptions: SubscriptionEntry[] };
       for (const { topic, filters } of subscriptions) {
         const symbol = symbolOf(filters);
         if (symbol === null) continue;
@@ -77,9 +77,9 @@ export async function startFakeRtds(): Promise<FakeRtds> {
         if (action === 'unsubscribe') client.subscribed.delete(key);
         if (action !== 'subscribe') continue;
         client.subscribed.add(key);
-        client.asked.set(key, (client.asked.get(key) ?? 0) + 1);
+        client.subscribeCounts.set(key, (client.subscribeCounts.get(key) ?? 0) + 1);
         const data = dumps.get(key);
-        if (data !== undefined && !silent) socket.send(envelope(topic, 'subscribe', { symbol, data }));
+        if (data !== undefined && !stalled) socket.send(envelope(topic, 'subscribe', { symbol, data }));
       }
     });
   });
@@ -87,7 +87,7 @@ export async function startFakeRtds(): Promise<FakeRtds> {
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clients,
-    everSeen,
+    allClients,
     publish(topic, symbol, payload) {
       for (const client of clients) {
         if (client.isSilent() || !client.subscribed.has(`${topic} ${symbol}`)) continue;
@@ -97,8 +97,8 @@ export async function startFakeRtds(): Promise<FakeRtds> {
     setDump(topic, symbol, rows) {
       dumps.set(`${topic} ${symbol}`, rows);
     },
-    refuseConnections(value) {
-      refuse = value;
+    rejectConnections(value) {
+      rejecting = value;
     },
     async stop() {
       for (const socket of server.clients) socket.terminate();

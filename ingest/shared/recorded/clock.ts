@@ -36,9 +36,9 @@ export function createSteppingClock(startMs: number): RecordedClock {
   let timeMs = startMs;
   return {
     nowMs: () => timeMs,
-    async waitUntil(wantedMs, signal) {
+    async waitUntil(targetMs, signal) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (!signal.aborted) timeMs = Math.max(timeMs, wantedMs);
+      if (!signal.aborted) timeMs = Math.max(timeMs, targetMs);
     },
   };
 }

@@ -8,14 +8,14 @@ import { openColumns } from './columns.js';
 import { seriesOf, tagsOf } from './series.js';
 import type { GammaObject, RecordedChain, RecordedMarket, RecordedTick, Recording, RecordingMeta } from './types.js';
 
-interface Part {
+interface ManifestEntry {
   readonly encoding: 'brotli' | 'raw';
   readonly bytes: number;
   readonly files: readonly { readonly file: string; readonly bytes: number; readonly sha256: string }[];
 }
 
 interface Manifest extends RecordingMeta {
-  readonly parts: Readonly<Record<'ticks' | 'catalog' | 'chain' | 'hashes', Part>>;
+  readonly parts: Readonly<Record<'ticks' | 'catalog' | 'chain' | 'hashes', ManifestEntry>>;
 }
 
 type StoredMarket = Omit<RecordedMarket, 'strikeE18' | 'raw' | 'shiftDays'> & {
@@ -30,7 +30,7 @@ interface StoredCatalog {
   readonly wallets: readonly Hex[];
 }
 
-function readPart(dir: string, name: string, part: Part): Buffer {
+function readEntry(dir: string, name: string, part: ManifestEntry): Buffer {
   const chunks = part.files.map(({ file, sha256 }) => {
     let chunk: Buffer;
     try {
@@ -103,7 +103,7 @@ export function openRecording(folder: string): Recording {
   }
   if (manifest.format !== 1) throw new FatalError(`Recorded set: format ${manifest.format} is not known`);
   const { parts, ...meta } = manifest;
-  const catalog = JSON.parse(readPart(dir, 'catalog', parts.catalog).toString('utf8')) as StoredCatalog;
+  const catalog = JSON.parse(readEntry(dir, 'catalog', parts.catalog).toString('utf8')) as StoredCatalog;
   const markets = catalog.markets.map(
     (stored, index): RecordedMarket => ({
       ...stored,
@@ -120,13 +120,17 @@ export function openRecording(folder: string): Recording {
   let chain: RecordedChain | undefined;
   return {
     meta,
-    ticks: () => readTicks(readPart(dir, 'ticks', parts.ticks)),
+    ticks: () => readTicks(readEntry(dir, 'ticks', parts.ticks)),
     markets,
     gammaEvents: catalog.gamma_events,
     series: seriesOf(markets),
     tags: tagsOf(catalog.gamma_events),
     chain() {
-      chain ??= readChain(readPart(dir, 'chain', parts.chain), readPart(dir, 'hashes', parts.hashes), catalog.wallets);
+      chain ??= readChain(
+        readEntry(dir, 'chain', parts.chain),
+        readEntry(dir, 'hashes', parts.hashes),
+        catalog.wallets,
+      );
       return chain;
     },
   };

@@ -132,14 +132,14 @@ export function createLiveMarkets(recording: Recording): LiveMarkets {
     (a, b) => (a.startS! % DAY_S) - (b.startS! % DAY_S) || (a.coin! < b.coin! ? -1 : 1),
   );
 
-  const made = new Map<string, RecordedMarket>();
+  const shiftedMarkets = new Map<string, RecordedMarket>();
   const shifted = (template: RecordedMarket, startS: number): RecordedMarket => {
     const key = `${template.coin}:${template.duration}:${startS}`;
-    let market = made.get(key);
+    let market = shiftedMarkets.get(key);
     if (market === undefined) {
       market = shiftMarket(template, (startS - template.startS!) / DAY_S);
-      if (made.size >= 8192) made.delete(made.keys().next().value!);
-      made.set(key, market);
+      if (shiftedMarkets.size >= 8192) shiftedMarkets.delete(shiftedMarkets.keys().next().value!);
+      shiftedMarkets.set(key, market);
     }
     return market;
   };

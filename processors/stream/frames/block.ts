@@ -1,5 +1,5 @@
 import type { Block, Retract } from '../../../schemas/types.gen.js';
-import { units } from './enrichment.js';
+import { toUnits } from './enrichment.js';
 import { type Draft, idInBlock } from './frame.js';
 
 /** A block, after all of its events. */
@@ -22,7 +22,7 @@ export function blockDraft(block: Block): Draft {
         tx_count: block.tx_count ?? block.polymarket_tx_count,
         polymarket_tx_count: block.polymarket_tx_count,
         settlement_count: block.settlement_count,
-        trade_volume_usd: units(block.trade_volume),
+        trade_volume_usd: toUnits(block.trade_volume),
       },
     },
   };

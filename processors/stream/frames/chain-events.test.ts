@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Oracle, PriceTick, Redemption } from '../../../schemas/types.gen.js';
 import { blockDraft } from './block.js';
 import { depositDraft } from './deposit.js';
-import { enriched, known, market, nothingKnown, place, placed } from './market.fixture.js';
+import { emptyEnrichment, enriched, enrichmentWith, market, minedFields, minedFrameFields } from './market.fixture.js';
 import { oracleDraft } from './oracle.js';
 import { positionChangeDraft, positionsConvertedDraft, splitOrMergeDraft } from './positions.js';
 import { priceFeedDraft } from './price-feed.js';
@@ -20,7 +20,7 @@ const marketOnly = {
 };
 
 const redemption: Redemption = {
-  ...place,
+  ...minedFields,
   redeemer: '0xd1',
   collateral_token: '0x2791',
   condition_id: '0xc0',
@@ -31,7 +31,7 @@ const redemption: Redemption = {
 };
 const plainRedemption = {
   event_type: 'redemption',
-  ...placed,
+  ...minedFrameFields,
   redeemer: '0xd1',
   collateral_token: '0x2791',
   condition_id: '0xc0',
@@ -42,7 +42,10 @@ const plainRedemption = {
 
 describe('redemption', () => {
   it('names the winner when exactly one outcome pays', () => {
-    const draft = redemptionDraft({ ...redemption, source: 'AutoRedeemer.BinaryRedemption' }, known(['0', '1']));
+    const draft = redemptionDraft(
+      { ...redemption, source: 'AutoRedeemer.BinaryRedemption' },
+      enrichmentWith(['0', '1']),
+    );
     expect(draft.body.data).toEqual({
       ...plainRedemption,
       source: 'AutoRedeemer.BinaryRedemption',
@@ -59,23 +62,23 @@ describe('redemption', () => {
   });
 
   it('has fractional prices and no winner when outcomes share', () => {
-    const { data } = redemptionDraft(redemption, known(['1', '3'])).body;
+    const { data } = redemptionDraft(redemption, enrichmentWith(['1', '3'])).body;
     expect(data).toMatchObject({ payouts: [1, 3], outcome_prices: [0.25, 0.75] });
     expect(Object.keys(data).filter((field) => field.startsWith('winning'))).toEqual([]);
   });
 
   it('says nothing of a resolution it does not know whole', () => {
-    for (const enrichment of [known(undefined), known(['1', '0', '0']), known(['0', '0'])])
+    for (const enrichment of [enrichmentWith(undefined), enrichmentWith(['1', '0', '0']), enrichmentWith(['0', '0'])])
       expect(redemptionDraft(redemption, enrichment).body.data).toEqual({ ...plainRedemption, ...marketOnly });
-    expect(redemptionDraft(redemption, nothingKnown).body.data).toEqual(plainRedemption);
-    expect(redemptionDraft(redemption, { ...nothingKnown, payouts: () => ['0', '1'] }).body.data).toEqual(
+    expect(redemptionDraft(redemption, emptyEnrichment).body.data).toEqual(plainRedemption);
+    expect(redemptionDraft(redemption, { ...emptyEnrichment, payouts: () => ['0', '1'] }).body.data).toEqual(
       plainRedemption,
     );
   });
 });
 
 const oracle: Oracle = {
-  ...place,
+  ...minedFields,
   oracle_type: 'proposal',
   question_id: '0x51',
   adapter_address: '0x65aa',
@@ -91,10 +94,10 @@ const oracle: Oracle = {
 
 describe('oracle', () => {
   it('finds the market by its question', () => {
-    const draft = oracleDraft(oracle, known());
+    const draft = oracleDraft(oracle, enrichmentWith());
     expect(draft.body.data).toEqual({
       event_type: 'oracle',
-      ...placed,
+      ...minedFrameFields,
       oracle_type: 'proposal',
       question_id: '0x51',
       adapter_address: '0x65aa',
@@ -116,7 +119,7 @@ describe('oracle', () => {
 
   it('names the resolved outcome', () => {
     const resolved = (payouts: string[] | null, price: string | null) =>
-      oracleDraft({ ...oracle, oracle_type: 'resolution', payouts, resolved_price: price }, known()).body.data
+      oracleDraft({ ...oracle, oracle_type: 'resolution', payouts, resolved_price: price }, enrichmentWith()).body.data
         .resolved_outcome;
     expect(resolved(['1', '0'], '1')).toBe('Yes');
     expect(resolved(['0', '1'], '0')).toBe('No');
@@ -130,17 +133,17 @@ describe('oracle', () => {
 describe('positions', () => {
   it('split and merge carry the market without single outcomes', () => {
     const event = {
-      ...place,
+      ...minedFields,
       stakeholder: '0xd1',
       collateral_token: '0x2791',
       condition_id: '0xc0',
       amount: 40_000_000n,
     };
     for (const kind of ['position_split', 'position_merge'] as const) {
-      const draft = splitOrMergeDraft(kind, event, known());
+      const draft = splitOrMergeDraft(kind, event, enrichmentWith());
       expect(draft.body.data).toEqual({
         event_type: kind,
-        ...placed,
+        ...minedFrameFields,
         stakeholder: '0xd1',
         collateral_token: '0x2791',
         condition_id: '0xc0',
@@ -154,7 +157,7 @@ describe('positions', () => {
 
   it('transfers match both ends', () => {
     const event = {
-      ...place,
+      ...minedFields,
       operator: '0x0p',
       from: '0xd1',
       to: '0xf1',
@@ -163,10 +166,10 @@ describe('positions', () => {
       transfer_type: 'single' as const,
       batch_index: 0,
     };
-    const draft = positionChangeDraft(event, known());
+    const draft = positionChangeDraft(event, enrichmentWith());
     expect(draft.body.data).toEqual({
       event_type: 'position_change',
-      ...placed,
+      ...minedFrameFields,
       from: '0xd1',
       to: '0xf1',
       token_id: '9002',
@@ -179,7 +182,7 @@ describe('positions', () => {
 
   it('conversions name the outcomes whose NO was given in, or none of them', () => {
     const event = {
-      ...place,
+      ...minedFields,
       stakeholder: '0xd1',
       market_id: '0x7700',
       index_set: '0x05',
@@ -190,7 +193,7 @@ describe('positions', () => {
       [0, { ...market, groupItemTitle: 'Reds', conditionId: '0xc0', tokenIds: ['1', '2'] }],
       [2, { ...market, groupItemTitle: 'Blues', conditionId: '0xc2', tokenIds: ['5', '6'] }],
     ]);
-    const withGroup = { ...nothingKnown, negRiskGroup: () => group };
+    const withGroup = { ...emptyEnrichment, negRiskGroup: () => group };
     const draft = positionsConvertedDraft(event, withGroup);
     expect(draft.body.data).toMatchObject({
       market_id: '0x7700',
@@ -210,7 +213,7 @@ describe('positions', () => {
 describe('the rest', () => {
   it('deposit', () => {
     const event = {
-      ...place,
+      ...minedFields,
       from: '0xd1',
       to: '0xe1',
       asset: '0x2791',
@@ -220,7 +223,7 @@ describe('the rest', () => {
     const draft = depositDraft(event);
     expect(draft.body.data).toEqual({
       event_type: 'deposit',
-      ...placed,
+      ...minedFrameFields,
       from: '0xd1',
       to: '0xe1',
       amount: 120.5,
@@ -233,7 +236,7 @@ describe('the rest', () => {
     const draft = blockDraft({
       id: 'block-7',
       block_number: 7,
-      block_hash: place.block_hash,
+      block_hash: minedFields.block_hash,
       parent_hash: '0xb0',
       timestamp_ms: 1_780_000_004_000,
       tx_count: 211,
@@ -247,7 +250,7 @@ describe('the rest', () => {
       data: {
         event_type: 'block',
         block_number: 7,
-        block_hash: place.block_hash,
+        block_hash: minedFields.block_hash,
         timestamp: 1_780_000_004_000,
         parent_hash: '0xb0',
         tx_count: 211,
@@ -263,7 +266,7 @@ describe('the rest', () => {
     const draft = blockDraft({
       id: 'block-8',
       block_number: 8,
-      block_hash: place.block_hash,
+      block_hash: minedFields.block_hash,
       parent_hash: '0xb0',
       timestamp_ms: 1_780_000_006_000,
       tx_count: null,

@@ -6,11 +6,11 @@ import {
 } from '../../../schemas/primitives/combo-ids.js';
 import type { ComboApproval, ComboLifecycle } from '../../../schemas/types.gen.js';
 import { type ComboContext, comboFilters, legFrames, legsOf, outcomeSide } from './combo.js';
-import { units } from './enrichment.js';
+import { toUnits } from './enrichment.js';
 import { chainDraft, type Draft, distinct } from './frame.js';
 
 const usdc = (name: 'amount' | 'payout', amount: bigint | null): Record<string, unknown> =>
-  amount === null ? {} : { [`${name}_e6`]: amount.toString(), [`${name}_usdc`]: units(amount) };
+  amount === null ? {} : { [`${name}_e6`]: amount.toString(), [`${name}_usdc`]: toUnits(amount) };
 
 /** One step of a combo position's life. Only what its log tells; size in USD is the payout, or else the amount. */
 export function comboLifecycleDraft(event: ComboLifecycle, context: ComboContext): Draft {

@@ -6,14 +6,14 @@ import {
 } from '../../../schemas/primitives/combo-ids.js';
 import { priceNumber } from '../../../schemas/primitives/money.js';
 import type { Settlement, StatusUpdate, StreamCombo, Trade } from '../../../schemas/types.gen.js';
-import type { MarketInfo } from '../catalog-model.js';
+import type { MarketMetadata } from '../catalog-model.js';
 import type { ComboDefinitions } from '../combo-definitions.js';
-import { price, units } from './enrichment.js';
+import { price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 
 /** Exchange generation whose outcome tokens are positions of the combo protocol. */
 export const COMBO_EXCHANGE_VERSION = 3;
-const TAKER_PRICE_PLACES = 4;
+const TAKER_PRICE_DECIMALS = 4;
 /** By outcome index, while the leg's market is not known. */
 const LABELS: readonly string[] = ['Yes', 'No'];
 
@@ -28,7 +28,7 @@ interface Leg {
   readonly conditionId: string;
   readonly eventId: string;
   readonly moduleId: number;
-  readonly market: MarketInfo | undefined;
+  readonly market: MarketMetadata | undefined;
 }
 
 /** `YES` or `NO`; nothing for an index neither has. */
@@ -37,7 +37,7 @@ export const outcomeSide = (positionId: string): 'YES' | 'NO' | undefined => {
   return outcomeIndex === 0 ? 'YES' : outcomeIndex === 1 ? 'NO' : undefined;
 };
 
-const marketFrame = (market: MarketInfo): Record<string, unknown> => ({
+const marketFrame = (market: MarketMetadata): Record<string, unknown> => ({
   title: market.title,
   slug: market.slug,
   ...(market.image === null ? {} : { image: market.image }),
@@ -119,9 +119,9 @@ const tradeRow = (
     side: row.side,
     ...(outcome === undefined ? {} : { outcome }),
     price: price(row.usdc, row.shares),
-    size: units(row.shares),
-    amount_usdc: units(row.usdc),
-    fee: units(row.fee),
+    size: toUnits(row.shares),
+    amount_usdc: toUnits(row.usdc),
+    fee: toUnits(row.fee),
   };
 };
 
@@ -168,9 +168,9 @@ export function comboExecutionDraft(settlement: Settlement, context: ComboContex
         taker_token: settlement.taker_token,
         taker_side: settlement.taker_side,
         ...outcomeField(settlement.taker_token),
-        taker_price: priceNumber(settlement.taker_usdc, settlement.taker_shares, TAKER_PRICE_PLACES) ?? 0,
-        taker_size: units(settlement.taker_shares),
-        amount_usdc: units(settlement.taker_usdc),
+        taker_price: priceNumber(settlement.taker_usdc, settlement.taker_shares, TAKER_PRICE_DECIMALS) ?? 0,
+        taker_size: toUnits(settlement.taker_shares),
+        amount_usdc: toUnits(settlement.taker_usdc),
         order_hashes: distinct(...settlement.trades.map((row) => row.order_hash)),
         trades: settlement.trades.map((row, index) =>
           tradeRow(index === own ? { ...row, taker: settlement.exchange } : row, row.signer),
@@ -231,10 +231,10 @@ export function comboStatusDraft(fills: readonly Trade[], pending: StatusUpdate 
         legs: legFrames(legs),
         order_hashes: distinct(...fills.map((fill) => fill.order_hash)),
         confirmed_fills: fills.map((fill) => tradeRow(fill)),
-        fees: units(fills.reduce((sum, fill) => sum + fill.fee, 0n)),
+        fees: toUnits(fills.reduce((sum, fill) => sum + fill.fee, 0n)),
         ...(makerWallets.length === 1 ? { maker_address: makerWallets[0] } : {}),
         taker_address: takerWallet,
-        amount_usdc: units(subject.usdc),
+        amount_usdc: toUnits(subject.usdc),
       },
     },
   };

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyEvent, EventOf } from '../../../schemas/codec.js';
 import { eventFrames, type StreamKind } from '../../../schemas/socket/frames.js';
-import { createDrafting } from '../drafting.js';
+import { createDraftBuilder } from '../draft-builder.js';
 import type { Draft } from './frame.js';
-import { known, market, nothingKnown } from './market.fixture.js';
+import { emptyEnrichment, enrichmentWith, market } from './market.fixture.js';
 
 /** Six-decimal base units as a number, by their digits. */
 const decimal = (amount: bigint): number => {
@@ -22,7 +22,7 @@ const token = fc.constantFrom('9001', '9002', '77');
 const condition = fc.constantFrom('0xc0', '0xc1');
 const side = fc.constantFrom<'BUY' | 'SELL'>('BUY', 'SELL');
 const ms = fc.integer({ min: 1_780_000_000_000, max: 1_790_000_000_000 });
-const place = {
+const minedFields = {
   id: fc.string(),
   block_number: fc.nat(),
   block_hash: hash,
@@ -54,7 +54,7 @@ interface Fields extends Readonly<Record<'tx_hash' | 'block_number' | 'log_index
 /** Random events of one kind, by what their schema holds. */
 const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = {
   trade: fc.record({
-    ...place,
+    ...minedFields,
     exchange: address,
     exchange_version: fc.constantFrom(1, 2),
     neg_risk: fc.boolean(),
@@ -75,7 +75,7 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     builder: orNull(hash),
   }),
   deposit: fc.record({
-    ...place,
+    ...minedFields,
     from: address,
     to: address,
     asset: address,
@@ -83,7 +83,7 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     direction: fc.constantFrom<'deposit' | 'withdrawal'>('deposit', 'withdrawal'),
   }),
   position_change: fc.record({
-    ...place,
+    ...minedFields,
     operator: address,
     from: address,
     to: address,
@@ -93,21 +93,21 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     batch_index: fc.nat(9),
   }),
   position_split: fc.record({
-    ...place,
+    ...minedFields,
     stakeholder: address,
     collateral_token: address,
     condition_id: condition,
     amount,
   }),
   position_merge: fc.record({
-    ...place,
+    ...minedFields,
     stakeholder: address,
     collateral_token: address,
     condition_id: condition,
     amount,
   }),
   positions_converted: fc.record({
-    ...place,
+    ...minedFields,
     stakeholder: address,
     market_id: hash,
     index_set: fc.constantFrom('0x1', '0x3', '0xff'),
@@ -115,7 +115,7 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     question_count: fc.option(fc.integer({ min: 1, max: 256 })),
   }),
   redemption: fc.record({
-    ...place,
+    ...minedFields,
     redeemer: address,
     collateral_token: address,
     condition_id: condition,
@@ -125,7 +125,7 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     source: orNull(fc.constantFrom('AutoRedeemer.BinaryRedemption', 'AutoRedeemer.NegRiskRedemption')),
   }),
   oracle: fc.record({
-    ...place,
+    ...minedFields,
     oracle_type: fc.constantFrom('initialization', 'proposal', 'dispute', 'settled', 'resolution', 'reset', 'flag'),
     question_id: fc.constantFrom('0x51', '0x52'),
     adapter_address: address,
@@ -158,17 +158,17 @@ const framesOf = (drafts: readonly Draft[]) =>
 describe.each(Object.keys(events) as (keyof typeof events)[])('%s', (kind) => {
   const values = events[kind] as fc.Arbitrary<AnyEvent['value']>;
   const worlds = fc.constantFrom(
-    nothingKnown,
-    known(),
-    known(['0', '1']),
-    known(['1', '1'], { takerBaseFee: 200, image: null, eventTitle: null, eventSlug: null, tickSize: null }),
-    { ...known(), negRiskGroup: () => new Map([[0, market]]) },
+    emptyEnrichment,
+    enrichmentWith(),
+    enrichmentWith(['0', '1']),
+    enrichmentWith(['1', '1'], { takerBaseFee: 200, image: null, eventTitle: null, eventSlug: null, tickSize: null }),
+    { ...enrichmentWith(), negRiskGroup: () => new Map([[0, market]]) },
   );
 
   it('has the shape its schema says, whatever is known of the market', () => {
     fc.assert(
       fc.property(values, worlds, (value, world) => {
-        const drafts = createDrafting(world).drafts({ kind, value } as AnyEvent);
+        const drafts = createDraftBuilder(world).drafts({ kind, value } as AnyEvent);
         expect(drafts.map((draft) => draft.kind)).toEqual([kind]);
         for (const frame of framesOf(drafts)) {
           const { error } = eventFrames[kind as StreamKind].safeParse(frame);
@@ -182,7 +182,7 @@ describe.each(Object.keys(events) as (keyof typeof events)[])('%s', (kind) => {
   it('keeps amounts to the last unit, names its wallets to the filters and never a null it has no word for', () => {
     fc.assert(
       fc.property(values, worlds, (value, world) => {
-        const [draft] = createDrafting(world).drafts({ kind, value } as AnyEvent);
+        const [draft] = createDraftBuilder(world).drafts({ kind, value } as AnyEvent);
         const given = value as unknown as Fields;
         const data = draft?.body.data as Record<string, unknown>;
         const expected: Record<string, unknown> = { event_type: kind };

@@ -1,5 +1,5 @@
 import type { Settlement } from '../../../schemas/types.gen.js';
-import { marketFilters, outcomeOf, price, units } from './enrichment.js';
+import { marketFilters, outcomeOf, price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment } from './frame.js';
 
 /** The taker's own order is the last row: its maker is the taker, on the taker's token and side. */
@@ -46,7 +46,7 @@ export function fillDrafts(settlement: Settlement, known: Enrichment): Draft[] {
           side: row.side,
           price: price(row.usdc, row.shares),
           shares: Number(row.shares),
-          shares_normalized: units(row.shares),
+          shares_normalized: toUnits(row.shares),
           token_id: row.token_id,
           token_label: outcomeOf(market, row.token_id).outcome ?? null,
           condition_id: settlement.condition_id ?? market?.conditionId ?? null,

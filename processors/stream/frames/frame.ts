@@ -1,14 +1,14 @@
 import type { StreamCombo } from '../../../schemas/types.gen.js';
-import type { MarketInfo } from '../catalog-model.js';
+import type { MarketMetadata } from '../catalog-model.js';
 
 /** What frames are enriched with: the newest state known, never waited for. */
 export interface Enrichment {
-  marketOfToken(tokenId: string): MarketInfo | undefined;
-  marketOfCondition(conditionId: string): MarketInfo | undefined;
+  marketOfToken(tokenId: string): MarketMetadata | undefined;
+  marketOfCondition(conditionId: string): MarketMetadata | undefined;
   /** By question id, or by the request id a neg-risk question is asked under at the oracle. */
-  marketOfQuestion(questionId: string): MarketInfo | undefined;
+  marketOfQuestion(questionId: string): MarketMetadata | undefined;
   /** Markets of a neg-risk group by question index. */
-  negRiskGroup(marketId: string): ReadonlyMap<number, MarketInfo> | undefined;
+  negRiskGroup(marketId: string): ReadonlyMap<number, MarketMetadata> | undefined;
   /** Payout numerators of a resolved condition, outcome order. */
   payouts(conditionId: string): readonly string[] | undefined;
 }
@@ -45,7 +45,7 @@ export interface Draft {
 }
 
 /** Fields every event of a mined log has. */
-export interface ChainFact {
+export interface MinedEvent {
   readonly id: string;
   readonly block_number: number;
   readonly block_hash: string;
@@ -60,26 +60,26 @@ export const idInBlock = (id: string, blockHash: string): string => `${id}@${blo
 /** Draft of a mined log: envelope, place and the leading fields of `data`. */
 export function chainDraft(
   kind: string,
-  fact: ChainFact,
+  event: MinedEvent,
   data: Readonly<Record<string, unknown>>,
   filters: Pick<Draft, 'wallets' | 'tokens' | 'conditionIds' | 'slugs' | 'side' | 'usd' | 'combo'> = {},
 ): Draft {
   return {
-    id: idInBlock(fact.id, fact.block_hash),
+    id: idInBlock(event.id, event.block_hash),
     kind,
-    timestampMs: fact.timestamp_ms,
+    timestampMs: event.timestamp_ms,
     confirmed: true,
-    blockNumber: fact.block_number,
-    txHash: fact.tx_hash,
+    blockNumber: event.block_number,
+    txHash: event.tx_hash,
     ...filters,
     body: {
-      timestamp: fact.timestamp_ms,
+      timestamp: event.timestamp_ms,
       data: {
         event_type: kind,
-        tx_hash: fact.tx_hash,
-        block_number: fact.block_number,
-        log_index: fact.log_index,
-        timestamp: fact.timestamp_ms,
+        tx_hash: event.tx_hash,
+        block_number: event.block_number,
+        log_index: event.log_index,
+        timestamp: event.timestamp_ms,
         ...data,
       },
     },

@@ -1,8 +1,8 @@
-import type { MarketInfo } from '../catalog-model.js';
+import type { MarketMetadata } from '../catalog-model.js';
 import type { Enrichment } from './frame.js';
 
 /** A market with two outcomes, all optional facts known. */
-export const market: MarketInfo = {
+export const market: MarketMetadata = {
   conditionId: '0xc0',
   title: 'Will it rain?',
   slug: 'will-it-rain',
@@ -36,7 +36,7 @@ export const enriched = {
   taker_base_fee: null,
 };
 
-export const nothingKnown: Enrichment = {
+export const emptyEnrichment: Enrichment = {
   marketOfToken: () => undefined,
   marketOfCondition: () => undefined,
   marketOfQuestion: () => undefined,
@@ -44,7 +44,7 @@ export const nothingKnown: Enrichment = {
   payouts: () => undefined,
 };
 
-export const known = (payouts?: readonly string[], over: Partial<MarketInfo> = {}): Enrichment => {
+export const enrichmentWith = (payouts?: readonly string[], over: Partial<MarketMetadata> = {}): Enrichment => {
   const info = { ...market, ...over };
   return {
     marketOfToken: (tokenId) => (info.tokenIds.includes(tokenId) ? info : undefined),
@@ -56,7 +56,7 @@ export const known = (payouts?: readonly string[], over: Partial<MarketInfo> = {
 };
 
 /** Fields of a mined log. */
-export const place = {
+export const minedFields = {
   id: '0xaa01-512',
   block_number: 91_000_001,
   block_hash: `0x${'b1'.repeat(32)}`,
@@ -64,4 +64,9 @@ export const place = {
   tx_hash: '0xaa01',
   log_index: 512,
 };
-export const placed = { tx_hash: '0xaa01', block_number: 91_000_001, log_index: 512, timestamp: 1_780_000_004_000 };
+export const minedFrameFields = {
+  tx_hash: '0xaa01',
+  block_number: 91_000_001,
+  log_index: 512,
+  timestamp: 1_780_000_004_000,
+};

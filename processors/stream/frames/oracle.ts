@@ -1,10 +1,10 @@
 import type { Oracle } from '../../../schemas/types.gen.js';
-import type { MarketInfo } from '../catalog-model.js';
+import type { MarketMetadata } from '../catalog-model.js';
 import { marketFields, marketFilters, tokenLabels } from './enrichment.js';
 import { chainDraft, type Draft, type Enrichment } from './frame.js';
 
 /** Label of what the oracle decided: an outcome, or `Split` when both pay alike; undefined when it cannot be told. */
-function resolvedOutcome(event: Oracle, market: MarketInfo | undefined): string | undefined {
+function resolvedOutcome(event: Oracle, market: MarketMetadata | undefined): string | undefined {
   if (event.payouts !== null) {
     const paying = event.payouts.flatMap((payout, index) => (BigInt(payout) > 0n ? [index] : []));
     if (paying.length === 1) return market?.outcomes[paying[0] as number];
@@ -16,10 +16,10 @@ function resolvedOutcome(event: Oracle, market: MarketInfo | undefined): string 
   return price === 1 ? market?.outcomes[0] : price === 0 ? market?.outcomes[1] : undefined;
 }
 
-const when = (field: string, value: unknown): Record<string, unknown> =>
+const optionalField = (field: string, value: unknown): Record<string, unknown> =>
   value === null || value === undefined ? {} : { [field]: value };
 
-const whenPrice = (field: string, text: string | null): Record<string, unknown> =>
+const optionalPriceField = (field: string, text: string | null): Record<string, unknown> =>
   text === null ? {} : { [field]: Number(text) };
 
 /** A step of a question's resolution. Only the fields the step has. */
@@ -35,15 +35,15 @@ export function oracleDraft(event: Oracle, known: Enrichment): Draft {
       oracle_type: event.oracle_type,
       question_id: event.question_id,
       adapter_address: event.adapter_address,
-      ...when('creator', event.creator),
-      ...when('proposer', event.proposer),
-      ...when('disputer', event.disputer),
-      ...whenPrice('proposed_price', event.proposed_price),
-      ...when('expiration_timestamp', event.expiration_timestamp_ms),
-      ...whenPrice('resolved_price', event.resolved_price),
-      ...when('resolved_outcome', resolvedOutcome(event, market)),
-      ...when('payouts', event.payouts?.map(Number)),
-      ...when('condition_id', conditionId),
+      ...optionalField('creator', event.creator),
+      ...optionalField('proposer', event.proposer),
+      ...optionalField('disputer', event.disputer),
+      ...optionalPriceField('proposed_price', event.proposed_price),
+      ...optionalField('expiration_timestamp', event.expiration_timestamp_ms),
+      ...optionalPriceField('resolved_price', event.resolved_price),
+      ...optionalField('resolved_outcome', resolvedOutcome(event, market)),
+      ...optionalField('payouts', event.payouts?.map(Number)),
+      ...optionalField('condition_id', conditionId),
       ...marketFields(market),
       ...(market === undefined
         ? {}

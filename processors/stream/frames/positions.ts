@@ -1,6 +1,6 @@
 import type { PositionChange, PositionMerge, PositionSplit, PositionsConverted } from '../../../schemas/types.gen.js';
-import type { MarketInfo } from '../catalog-model.js';
-import { enrichment, marketFields, marketFilters, tokenLabels, units, wholeMarketEnrichment } from './enrichment.js';
+import type { MarketMetadata } from '../catalog-model.js';
+import { enrichment, marketFields, marketFilters, tokenLabels, toUnits, wholeMarketEnrichment } from './enrichment.js';
 import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
 
 /** Collateral became a full set of outcome tokens, or the other way round. */
@@ -17,7 +17,7 @@ export function splitOrMergeDraft(
       stakeholder: event.stakeholder,
       collateral_token: event.collateral_token,
       condition_id: event.condition_id,
-      amount: units(event.amount),
+      amount: toUnits(event.amount),
       ...wholeMarketEnrichment(market),
     },
     { wallets: [event.stakeholder], ...marketFilters(market, 'whole market', event.condition_id) },
@@ -34,7 +34,7 @@ export function positionChangeDraft(change: PositionChange, known: Enrichment): 
       from: change.from,
       to: change.to,
       token_id: change.token_id,
-      amount: units(change.amount),
+      amount: toUnits(change.amount),
       transfer_type: change.transfer_type,
       ...enrichment(market, change.token_id),
     },
@@ -45,10 +45,10 @@ export function positionChangeDraft(change: PositionChange, known: Enrichment): 
 /** Markets whose NO was given in, question order; undefined unless every one of them is known. */
 function convertedMarkets(
   indexSet: string,
-  group: ReadonlyMap<number, MarketInfo> | undefined,
-): readonly MarketInfo[] | undefined {
+  group: ReadonlyMap<number, MarketMetadata> | undefined,
+): readonly MarketMetadata[] | undefined {
   if (group === undefined || !/^0x[0-9a-f]+$/i.test(indexSet)) return undefined;
-  const markets: MarketInfo[] = [];
+  const markets: MarketMetadata[] = [];
   for (let bits = BigInt(indexSet), index = 0; bits > 0n; bits >>= 1n, index++) {
     if ((bits & 1n) === 0n) continue;
     const market = group.get(index);
@@ -59,7 +59,7 @@ function convertedMarkets(
 }
 
 /** Title, slug and picture when one market alone was converted; the fee when all of them have the same. */
-function convertedMarketFields(markets: readonly MarketInfo[] | undefined): Record<string, unknown> {
+function convertedMarketFields(markets: readonly MarketMetadata[] | undefined): Record<string, unknown> {
   const [first, second] = markets ?? [];
   if (first === undefined) return {};
   const { event_title: _, ...fields } = second === undefined ? marketFields(first) : {};
@@ -80,7 +80,7 @@ export function positionsConvertedDraft(event: PositionsConverted, known: Enrich
       stakeholder: event.stakeholder,
       market_id: event.market_id,
       index_set: event.index_set,
-      amount: units(event.amount),
+      amount: toUnits(event.amount),
       ...(labels === undefined ? {} : { converted_outcomes: labels }),
       ...(anyMarket?.eventTitle == null ? {} : { event_title: anyMarket.eventTitle }),
       neg_risk: true,

@@ -1,7 +1,7 @@
 import { moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { Redemption } from '../../../schemas/types.gen.js';
-import type { MarketInfo } from '../catalog-model.js';
-import { marketFilters, units, wholeMarketEnrichment } from './enrichment.js';
+import type { MarketMetadata } from '../catalog-model.js';
+import { marketFilters, toUnits, wholeMarketEnrichment } from './enrichment.js';
 import { chainDraft, type Draft, type Enrichment } from './frame.js';
 
 const OUTCOME_PRICE_DECIMALS = 12;
@@ -11,7 +11,7 @@ const OUTCOME_PRICE_DECIMALS = 12;
  * when exactly one outcome pays.
  */
 export function resolutionFields(
-  market: MarketInfo | undefined,
+  market: MarketMetadata | undefined,
   payouts: readonly string[] | undefined,
 ): Record<string, unknown> {
   if (market === undefined || payouts === undefined || payouts.length !== market.tokenIds.length) return {};
@@ -48,7 +48,7 @@ export function redemptionDraft(redemption: Redemption, known: Enrichment): Draf
       collateral_token: redemption.collateral_token,
       condition_id: redemption.condition_id,
       index_sets: redemption.index_sets,
-      payout: units(redemption.payout),
+      payout: toUnits(redemption.payout),
       payout_e6: redemption.payout.toString(),
       ...(redemption.source === null ? {} : { source: redemption.source }),
       ...wholeMarketEnrichment(market),

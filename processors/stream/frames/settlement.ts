@@ -1,5 +1,13 @@
 import type { Settlement } from '../../../schemas/types.gen.js';
-import { enrichment, eventSlug, exchangeVersion, marketFilters, outcomeOf, price, units } from './enrichment.js';
+import {
+  enrichment,
+  eventSlugField,
+  exchangeVersionField,
+  marketFilters,
+  outcomeOf,
+  price,
+  toUnits,
+} from './enrichment.js';
 import { type Draft, distinct, type Enrichment } from './frame.js';
 
 /** A match seen in the mempool. Its size in USD is taker price times taker size. */
@@ -34,11 +42,11 @@ export function settlementDraft(settlement: Settlement, known: Enrichment): Draf
         taker_token: settlement.taker_token,
         taker_side: settlement.taker_side,
         taker_price: price(settlement.taker_usdc, settlement.taker_shares),
-        taker_size: units(settlement.taker_shares),
+        taker_size: toUnits(settlement.taker_shares),
         ...(settlement.condition_id === null ? {} : { condition_id: settlement.condition_id }),
         neg_risk: settlement.neg_risk,
         ...enrichment(market, settlement.taker_token),
-        ...eventSlug(market),
+        ...eventSlugField(market),
         trades: settlement.trades.map((trade) => ({
           maker: trade.maker,
           signer: trade.signer,
@@ -46,12 +54,12 @@ export function settlementDraft(settlement: Settlement, known: Enrichment): Draf
           token_id: trade.token_id,
           side: trade.side,
           price: price(trade.usdc, trade.shares),
-          size: units(trade.shares),
+          size: toUnits(trade.shares),
           maker_amount: trade.maker_amount.toString(),
           taker_amount: trade.taker_amount.toString(),
           ...outcomeOf(known.marketOfToken(trade.token_id), trade.token_id),
           order_hash: trade.order_hash,
-          ...exchangeVersion(settlement.exchange_version),
+          ...exchangeVersionField(settlement.exchange_version),
         })),
       },
     },

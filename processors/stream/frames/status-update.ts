@@ -1,5 +1,5 @@
 import type { StatusUpdate } from '../../../schemas/types.gen.js';
-import { enrichment, marketFilters, price, units } from './enrichment.js';
+import { enrichment, marketFilters, price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 
 /** The taker's own row is the one the taker placed; it repeats the sum of the maker rows, so its USDC is the settlement's size. */
@@ -46,10 +46,10 @@ export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draf
           token_id: fill.token_id,
           side: fill.side,
           price: price(fill.usdc, fill.shares),
-          size: units(fill.shares),
+          size: toUnits(fill.shares),
           maker_amount: fill.maker_amount.toString(),
           taker_amount: fill.taker_amount.toString(),
-          fee: units(fill.fee),
+          fee: toUnits(fill.fee),
         })),
         ...enrichment(market, update.token_id),
       },

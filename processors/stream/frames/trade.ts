@@ -1,5 +1,5 @@
 import type { Trade } from '../../../schemas/types.gen.js';
-import { enrichment, eventSlug, exchangeVersion, marketFilters, price, units } from './enrichment.js';
+import { enrichment, eventSlugField, exchangeVersionField, marketFilters, price, toUnits } from './enrichment.js';
 import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
 
 /** One OrderFilled log; the taker's own row has the exchange as `taker`, which is no wallet. Its size in USD is price times size. */
@@ -15,16 +15,16 @@ export function tradeDraft(trade: Trade, known: Enrichment): Draft {
       token_id: trade.token_id,
       side: trade.side,
       price: price(trade.usdc, trade.shares),
-      size: units(trade.shares),
+      size: toUnits(trade.shares),
       maker_amount: trade.maker_amount.toString(),
       taker_amount: trade.taker_amount.toString(),
-      fee: units(trade.fee),
+      fee: toUnits(trade.fee),
       order_hash: trade.order_hash,
-      ...exchangeVersion(trade.exchange_version),
+      ...exchangeVersionField(trade.exchange_version),
       ...(trade.builder === null ? {} : { builder: trade.builder }),
       neg_risk: trade.neg_risk,
       ...enrichment(market, trade.token_id),
-      ...eventSlug(market),
+      ...eventSlugField(market),
     },
     {
       wallets: trade.is_taker_order ? [trade.maker] : distinct(trade.maker, trade.taker),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Settlement, StatusUpdate, Trade } from '../../../schemas/types.gen.js';
-import { enriched, known, nothingKnown, place, placed } from './market.fixture.js';
+import { emptyEnrichment, enriched, enrichmentWith, minedFields, minedFrameFields } from './market.fixture.js';
 import { settlementDraft } from './settlement.js';
 import { statusUpdateDraft } from './status-update.js';
 import { tradeDraft } from './trade.js';
@@ -54,7 +54,7 @@ const settlement: Settlement = {
 
 describe('settlement', () => {
   it('is the pending frame with both legs and the whole enrichment', () => {
-    const draft = settlementDraft(settlement, known());
+    const draft = settlementDraft(settlement, enrichmentWith());
     expect(draft.body).toEqual({
       timestamp: 1_780_000_001_500,
       data: {
@@ -105,7 +105,7 @@ describe('settlement', () => {
   });
 
   it('can be found by every wallet, token, market, its side and its size, as pending', () => {
-    expect(settlementDraft(settlement, known())).toMatchObject({
+    expect(settlementDraft(settlement, enrichmentWith())).toMatchObject({
       confirmed: false,
       wallets: ['0xd1', '0xe1'],
       tokens: ['9002', '9001'],
@@ -117,7 +117,7 @@ describe('settlement', () => {
   });
 
   it('leaves out what is not known, and the version of the first exchange', () => {
-    const draft = settlementDraft({ ...settlement, exchange_version: 1, condition_id: null }, nothingKnown);
+    const draft = settlementDraft({ ...settlement, exchange_version: 1, condition_id: null }, emptyEnrichment);
     expect(Object.keys(draft.body.data)).toEqual([
       'event_type',
       'tx_hash',
@@ -144,10 +144,10 @@ describe('tokens an event is filtered by', () => {
     const both = ['9001', '9002'];
     const oneSided = { ...settlement, trades: settlement.trades.filter((trade) => trade.token_id === '9002') };
     for (const [draft, tokens] of [
-      [settlementDraft(settlement, known()), ['9002', '9001']],
-      [settlementDraft(oneSided, known()), ['9002']],
-      [tradeDraft(trade, known()), ['9002']],
-      [statusUpdateDraft(update, known()), ['9002']],
+      [settlementDraft(settlement, enrichmentWith()), ['9002', '9001']],
+      [settlementDraft(oneSided, enrichmentWith()), ['9002']],
+      [tradeDraft(trade, enrichmentWith()), ['9002']],
+      [statusUpdateDraft(update, enrichmentWith()), ['9002']],
     ] as const) {
       expect(draft.tokens, draft.kind).toEqual(tokens);
       expect(draft.body.data.token_ids).toEqual(both);
@@ -171,7 +171,7 @@ const update: StatusUpdate = {
   id: 'status-0xaa01',
   tx_hash: '0xaa01',
   block_number: 91_000_001,
-  block_hash: place.block_hash,
+  block_hash: minedFields.block_hash,
   confirmed_at_ms: 1_780_000_004_000,
   pending_detected_at_ms: 1_780_000_001_500,
   latency_ms: 2_500,
@@ -184,7 +184,7 @@ const update: StatusUpdate = {
 
 describe('status_update', () => {
   it('tells the latency and the fills, prices to 6 decimals half up', () => {
-    const draft = statusUpdateDraft(update, known());
+    const draft = statusUpdateDraft(update, enrichmentWith());
     const { event_slug, ...block } = { ...enriched, event_slug: undefined };
     expect(event_slug).toBeUndefined();
     const row = {
@@ -221,12 +221,12 @@ describe('status_update', () => {
   });
 
   it("has no size when the taker's own fill is not among the confirmed", () => {
-    expect(statusUpdateDraft({ ...update, confirmed_fills: [fill] }, known()).usd).toBeUndefined();
+    expect(statusUpdateDraft({ ...update, confirmed_fills: [fill] }, enrichmentWith()).usd).toBeUndefined();
   });
 });
 
 const trade: Trade = {
-  ...place,
+  ...minedFields,
   exchange: EXCHANGE,
   exchange_version: 2,
   neg_risk: false,
@@ -249,12 +249,12 @@ const trade: Trade = {
 
 describe('trade', () => {
   it('is one OrderFilled log', () => {
-    const draft = tradeDraft(trade, known());
+    const draft = tradeDraft(trade, enrichmentWith());
     expect(draft.body).toEqual({
       timestamp: 1_780_000_004_000,
       data: {
         event_type: 'trade',
-        ...placed,
+        ...minedFrameFields,
         exchange: 'ctf_exchange',
         maker: '0xe1',
         taker: '0xd1',
@@ -276,7 +276,7 @@ describe('trade', () => {
 
   it('does not take the exchange for a wallet, and survives a fill of no shares', () => {
     const own = { ...trade, is_taker_order: true, taker: EXCHANGE, neg_risk: true, shares: 0n };
-    const draft = tradeDraft(own, nothingKnown);
+    const draft = tradeDraft(own, emptyEnrichment);
     expect(draft.wallets).toEqual(['0xe1']);
     expect(draft.body.data).toMatchObject({
       taker: EXCHANGE,
@@ -288,6 +288,6 @@ describe('trade', () => {
 
   it('has another id in another block', () => {
     const elsewhere = { ...trade, block_hash: `0x${'b2'.repeat(32)}` };
-    expect(tradeDraft(elsewhere, nothingKnown).id).not.toBe(tradeDraft(trade, nothingKnown).id);
+    expect(tradeDraft(elsewhere, emptyEnrichment).id).not.toBe(tradeDraft(trade, emptyEnrichment).id);
   });
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../../cache/ttl-cache.js';
-import type { Rankings } from '../../../catalogue/rankings.js';
+import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError } from '../../../errors/failure.js';
-import { walkName } from '../../../fills/walks.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, patternParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
@@ -12,7 +12,7 @@ import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Builders', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Builders', auth: 'key', feature: 'v3' } as const;
 const BUILDERS_MS = 30_000;
 const SOURCE = 'v3.builder_fills' as const;
 const SCOPE = 'order_fills' as const;
@@ -167,7 +167,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
       const rows = await load(query.sort);
       const byCode = new Map(rows.map((row) => [row.builder, row]));
       const page = await deps.rankings.page({
-        walk: walkName(context.caller?.accountId, `v3 builders ${query.sort}`, {}),
+        sessionKey: paginationSessionKey(context.caller?.accountId, `v3 builders ${query.sort}`, {}),
         ...query,
         load: async () => rows.map((row) => row.builder),
       });

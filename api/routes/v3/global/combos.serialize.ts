@@ -3,7 +3,7 @@ import { comboModuleName, parseComboPosition } from '../../../../schemas/primiti
 import { formatMoney } from '../../../../schemas/primitives/money.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import type { ComboMarket } from '../../../positions/combos.js';
-import type { PnlRow } from '../../../positions/events.sql.js';
+import type { PnlEventRow } from '../../../positions/pnl-events.sql.js';
 import {
   comboEventFrom,
   comboEventSchema,
@@ -55,9 +55,9 @@ export function comboMarketFrom(market: ComboMarket): z.input<typeof comboMarket
 }
 
 export const globalEventSchema = comboEventSchema.extend({ wallet: z.string() });
-export const globalEventFrom = (row: PnlRow) => ({ wallet: row.wallet, ...comboEventFrom(row) });
+export const globalEventFrom = (row: PnlEventRow) => ({ wallet: row.wallet, ...comboEventFrom(row) });
 export const globalRedemptionSchema = comboRedemptionSchema.extend({ wallet: z.string() });
-export const globalRedemptionFrom = (row: PnlRow) => ({ wallet: row.wallet, ...comboRedemptionFrom(row) });
+export const globalRedemptionFrom = (row: PnlEventRow) => ({ wallet: row.wallet, ...comboRedemptionFrom(row) });
 
 /** A made-up combo, for the reference page. */
 export const exampleComboMarket: ComboMarket = {

@@ -1,29 +1,29 @@
 import { z } from 'zod';
 import { positionConditionId } from '../../../../schemas/primitives/ids.js';
-import { MAX_RANKED } from '../../../catalogue/markets.sql.js';
-import type { Rankings } from '../../../catalogue/rankings.js';
-import { tableSeconds } from '../../../fills/filter.js';
-import { walkName } from '../../../fills/walks.js';
+import { MAX_RANKED } from '../../../catalog/markets.sql.js';
+import type { Rankings } from '../../../catalog/rankings.js';
+import { clampToDateTimeSeconds } from '../../../fills/filter.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { walletParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import { type ComboReader, ORDER_MS } from '../../../positions/combos.js';
+import { type ComboReader, MAX_ORDER_AGE_MS } from '../../../positions/combos.js';
 import { comboSorts } from '../../../positions/combos.sql.js';
-import { formatPlace, placeOf } from '../../../positions/events.sql.js';
+import { formatPnlEventCursor, pnlEventCursorOf } from '../../../positions/pnl-events.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import {
   comboListAliases,
   comboListQuery,
   comboRedemptionsQuery,
-  type EventChoice,
+  type EventSelection,
   eventKindParam,
   redemptionAliases,
   redemptionsOf,
 } from '../positions/combos.js';
 import { actions, exampleComboEvent } from '../positions/combos.serialize.js';
 import { examplePaging } from '../trades/examples.js';
-import { comboAliases, comboNames, comboTokensOf } from '../trades/query.js';
+import { comboAliases, comboParams, comboTokensOf } from '../trades/query.js';
 import {
   comboMarketFrom,
   comboMarketSchema,
@@ -34,13 +34,13 @@ import {
   globalRedemptionSchema,
 } from './combos.serialize.js';
 
-const common = { method: 'get', family: 'v3', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
 const walletFilter = {
   wallet: walletParam({ invalid: 'invalid wallet: use 0x and 40 hex digits' }).optional(),
 };
 const walletAliases = { ...comboListAliases, address: 'wallet' };
 const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
-const examplePlace = { ...examplePaging, next_cursor: formatPlace(placeOf(exampleComboEvent)) };
+const exampleEventPaging = { ...examplePaging, next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)) };
 
 /** Combos of everybody: which there are, and what happened to them. */
 export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: Rankings }): readonly Route[] {
@@ -52,9 +52,9 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     path: '/v3/combos/markets',
     reads: ['pnl', 'chain'],
     summary: 'Combos that anything happened to',
-    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is up to ${ORDER_MS / 1000} s old when a walk by \`offset\` begins and kept for it; the numbers are as they are now.`,
+    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is up to ${MAX_ORDER_AGE_MS / 1000} s old when a walk by \`offset\` begins and kept for it; the numbers are as they are now.`,
     query: z.object({
-      ...comboNames,
+      ...comboParams,
       sort: choiceParam({
         description: 'Descending. `recent`: by the last change of a position. Default recent.',
         invalid: `invalid sort: use ${comboSorts.join(' or ')}`,
@@ -90,7 +90,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
       const closed = query.status === 'resolved' ? 'closed' : query.status;
       const status = closed === 'all' ? null : closed;
       const page = await rankings.page({
-        walk: walkName(context.caller?.accountId, '/v3/combos/markets', { ...query }),
+        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/combos/markets', { ...query }),
         ...query,
         load: async () =>
           named === null
@@ -112,7 +112,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
   /** A page of events, newest first. */
   const eventsOf = async (
     path: string,
-    choice: EventChoice | null,
+    choice: EventSelection | null,
     query: z.output<typeof eventsQuery>,
     context: RequestContext,
   ) => {
@@ -121,12 +121,16 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         ...(choice ?? { actions: [] }),
         wallet: query.wallet ?? null,
         tokenIds: choice === null ? [] : comboTokensOf(query),
-        afterS: tableSeconds(query.after),
-        beforeS: tableSeconds(query.before),
+        afterS: clampToDateTimeSeconds(query.after),
+        beforeS: clampToDateTimeSeconds(query.before),
       },
-      { ...query, walk: walkName(context.caller?.accountId, path, { ...query }), beyond: query.cursor ?? null },
+      {
+        ...query,
+        sessionKey: paginationSessionKey(context.caller?.accountId, path, { ...query }),
+        beyond: query.cursor ?? null,
+      },
     );
-    const cursor = last === null ? null : formatPlace(last);
+    const cursor = last === null ? null : formatPnlEventCursor(last);
     return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
   };
 
@@ -151,7 +155,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         activity: [globalEventFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.combos.activity',
-        ...examplePlace,
+        ...exampleEventPaging,
       },
     },
     async handler({ query }, context) {
@@ -188,7 +192,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         redemptions: [globalRedemptionFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.combos.redemptions',
-        ...examplePlace,
+        ...exampleEventPaging,
       },
     },
     async handler({ query }, context) {

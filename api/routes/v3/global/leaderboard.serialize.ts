@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
-import type { VenueTotalsRow } from '../../../leaderboards/boards.sql.js';
+import type { VenueTotalsRow } from '../../../leaderboards/leaderboard.sql.js';
 import type { RankedWallet } from '../../../leaderboards/reader.js';
 
 const usd = z.string().meta({ description: 'USD, decimal text.' });
 
-export const madeSchema = z.object({
+export const tagPnlSchema = z.object({
   wallet: z.string(),
   net_pnl: usd.meta({ description: 'gross_profit + gross_loss, before fees.' }),
   gross_profit: usd,
@@ -15,7 +15,7 @@ export const madeSchema = z.object({
 });
 
 /** What a wallet made with the markets of a tag. */
-export const madeFrom = ({ wallet, summary }: RankedWallet): z.input<typeof madeSchema> => ({
+export const tagPnlFrom = ({ wallet, summary }: RankedWallet): z.input<typeof tagPnlSchema> => ({
   wallet,
   net_pnl: formatMoney(summary.realized),
   gross_profit: formatMoney(summary.grossProfit),

@@ -1,26 +1,26 @@
 import { z } from 'zod';
-import type { Rankings } from '../../../catalogue/rankings.js';
+import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
-import { formatCursor } from '../../../fills/position.js';
+import { formatCursor } from '../../../fills/log-position.js';
+import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
-import { type Walks, walkName } from '../../../fills/walks.js';
 import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
-import { type Board, boards, MAX_RANK } from '../../../leaderboards/boards.sql.js';
-import { type LeaderboardReader, ORDER_MS, type RankedWallet } from '../../../leaderboards/reader.js';
+import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboards/leaderboard.sql.js';
+import { type LeaderboardReader, MAX_ORDER_AGE_MS, type RankedWallet } from '../../../leaderboards/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { createSelector, selectionAliases, selectionFields } from '../selection.js';
 import { examplePaging } from '../trades/examples.js';
-import { exampleSummary, summaryFields, summaryFrom } from '../wallets/profits.serialize.js';
-import { madeFrom, madeSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
+import { exampleSummary, summaryFields, summaryFrom } from '../wallets/pnl-summary.serialize.js';
+import { tagPnlFrom, tagPnlSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
 
-const common = { method: 'get', family: 'v3', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
 const TOO_DEEP = 'leaderboard_offset_too_deep';
-const sorts = ['total_pnl', ...boards] as const;
+const sorts = ['total_pnl', ...rankingMetrics] as const;
 const tagSorts = ['net_pnl', 'volume', 'profit', 'loss'] as const;
-const tagBoards: Readonly<Record<(typeof tagSorts)[number], Board>> = {
+const tagMetrics: Readonly<Record<(typeof tagSorts)[number], RankingMetric>> = {
   net_pnl: 'realized',
   volume: 'volume',
   profit: 'profit',
@@ -47,36 +47,36 @@ interface PageQuery {
 
 function checkDepth({ limit, offset }: PageQuery): void {
   if (offset + limit <= MAX_RANK) return;
-  const facts = { max_rank: MAX_RANK, max_offset: MAX_RANK - limit, limit, offset };
-  throw new ApiError({ kind: 'bad_parameter', message: TOO_DEEP, facts });
+  const fields = { max_rank: MAX_RANK, max_offset: MAX_RANK - limit, limit, offset };
+  throw new ApiError({ kind: 'bad_parameter', message: TOO_DEEP, fields });
 }
 
 export interface LeaderboardDeps {
   readonly leaderboards: LeaderboardReader;
   readonly fills: FillReader;
   readonly rankings: Rankings;
-  readonly walks: Walks;
+  readonly paginationSessions: PaginationSessions;
 }
 
 /** Wallets by what they made: everywhere, with some markets, with those of a tag; and the venue's sums. */
 export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[] {
-  const { leaderboards, rankings, walks, fills } = deps;
+  const { leaderboards, rankings, paginationSessions, fills } = deps;
   const tokensOf = createSelector(deps);
 
   /** A page of the wallets of some markets. */
   const pageOf = async (
     name: string,
     tokenIds: readonly string[],
-    board: Board,
+    board: RankingMetric,
     query: PageQuery,
     context: RequestContext,
   ) => {
     const page = await rankings.page({
-      walk: walkName(context.caller?.accountId, `v3 leaderboard ${board} ${name}`, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, `v3 leaderboard ${board} ${name}`, {}),
       ...query,
-      load: () => leaderboards.order(tokenIds, board, name),
+      load: () => leaderboards.rankedWallets(tokenIds, board, name),
     });
-    const made = await leaderboards.made(page.ids, tokenIds);
+    const made = await leaderboards.summaries(page.ids, tokenIds);
     const rows = page.ids.flatMap((wallet, index): RankedWallet[] => {
       const summary = made[index];
       return summary === undefined ? [] : [{ rank: query.offset + index + 1, wallet, summary }];
@@ -93,7 +93,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
     summary: 'Wallets by what they made',
-    description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${ORDER_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now.`,
+    description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${MAX_ORDER_AGE_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now.`,
     query: z.object({
       sort: choiceParam({
         description: 'Descending; `loss` the largest loss first. Default total, which is total_pnl.',
@@ -121,7 +121,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     },
     otherResponses: { 400: tooDeep },
     async handler({ query }, context) {
-      const board: Board = query.sort === 'total_pnl' ? 'total' : query.sort;
+      const board: RankingMetric = query.sort === 'total_pnl' ? 'total' : query.sort;
       checkDepth(query);
       const tokenIds = await tokensOf(query);
       const { sort: _sort, cursor, limit, offset, ...selection } = query;
@@ -136,11 +136,11 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
           },
         };
       }
-      const walk = walkName(context.caller?.accountId, `/v3/leaderboard ${board}`, {});
-      const begun = offset === 0 ? undefined : walks.boundOf(walk)?.blockNumber;
-      const takenAtMs = cursor?.blockNumber ?? begun ?? (await leaderboards.newestPicture(board));
+      const walk = paginationSessionKey(context.caller?.accountId, `/v3/leaderboard ${board}`, {});
+      const begun = offset === 0 ? undefined : paginationSessions.asOf(walk)?.blockNumber;
+      const takenAtMs = cursor?.blockNumber ?? begun ?? (await leaderboards.newestSnapshot(board));
       if (takenAtMs !== null && cursor === undefined && offset === 0) {
-        walks.begin(walk, { blockNumber: takenAtMs, logIndex: 0 });
+        paginationSessions.start(walk, { blockNumber: takenAtMs, logIndex: 0 });
       }
       const after = cursor?.logIndex ?? offset;
       const found = takenAtMs === null ? [] : await leaderboards.ranks(board, takenAtMs, after, limit);
@@ -188,9 +188,9 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     }),
     success: {
       description: 'A page of wallets',
-      schema: z.object({ data: z.array(madeSchema), ...pageFields }),
+      schema: z.object({ data: z.array(tagPnlSchema), ...pageFields }),
       example: {
-        data: [madeFrom({ rank: 1, wallet: EXAMPLE_WALLET, summary: exampleSummary })],
+        data: [tagPnlFrom({ rank: 1, wallet: EXAMPLE_WALLET, summary: exampleSummary })],
         ...examplePaging,
         next_cursor: null,
       },
@@ -207,11 +207,11 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       checkDepth(query);
       const tokenIds = (await fills.tokens({ tagSlug: slug })) ?? [];
       if (tokenIds.length === 0)
-        throw new ApiError({ kind: 'not_found', message: 'tag not found', facts: { tag: slug } });
-      const { rows, hasMore } = await pageOf(`tag ${slug}`, tokenIds, tagBoards[query.sort], query, context);
+        throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
+      const { rows, hasMore } = await pageOf(`tag ${slug}`, tokenIds, tagMetrics[query.sort], query, context);
       return {
         body: {
-          data: rows.map(madeFrom),
+          data: rows.map(tagPnlFrom),
           ...pagingOf(query, { rows: rows.length, hasMore, cursor: null, context }),
         },
       };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Condition } from '../../../catalogue/conditions.js';
-import { resolutionOf } from '../../../catalogue/facts.js';
-import type { Lookup } from '../../../catalogue/held-lookup.js';
-import { readPage } from '../../../fills/paged.js';
-import { formatCursor } from '../../../fills/position.js';
-import { type Walks, walkName } from '../../../fills/walks.js';
+import type { Lookup } from '../../../catalog/cached-lookup.js';
+import type { Condition } from '../../../catalog/conditions.js';
+import { resolutionOf } from '../../../catalog/metadata.js';
+import { formatCursor } from '../../../fills/log-position.js';
+import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
+import { readPage } from '../../../fills/read-page.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
 import { preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
@@ -25,14 +25,18 @@ const resolutionSchema = z.object({
 });
 
 /** GET /v3/resolutions: every resolved condition, newest first. */
-export function createResolutionsRoute(deps: { tables: Tables; walks: Walks; conditionsOf: Lookup<Condition> }): Route {
-  const { tables, walks, conditionsOf } = deps;
+export function createResolutionsRoute(deps: {
+  tables: Tables;
+  paginationSessions: PaginationSessions;
+  conditionsOf: Lookup<Condition>;
+}): Route {
+  const { tables, paginationSessions, conditionsOf } = deps;
   return defineRoute({
     method: 'get',
-    family: 'v3',
+    apiGroup: 'v3',
     tag: 'Markets',
     auth: 'key',
-    gate: 'v3',
+    feature: 'v3',
     path: '/v3/resolutions',
     reads: ['chain', 'catalog'],
     summary: 'Resolved conditions, newest first',
@@ -61,8 +65,8 @@ export function createResolutionsRoute(deps: { tables: Tables; walks: Walks; con
       const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
       const beyond = query.cursor ?? null;
       const { rows, hasMore, last } = await readPage<ResolutionRow>({
-        walks,
-        walk: walkName(context.caller?.accountId, '/v3/resolutions', {}),
+        paginationSessions,
+        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/resolutions', {}),
         page,
         beyond,
         load: (atMost) => tables.rows<ResolutionRow>(resolutionsPageSql(page, { beyond, atMost })),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { moneyToNumber, ratio } from '../../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../../candles/candles.sql.js';
 import type { Candle, CandlePage } from '../../../candles/reader.js';
-import type { Condition } from '../../../catalogue/conditions.js';
+import type { Condition } from '../../../catalog/conditions.js';
 import { tokenIdParam } from '../../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../../http/params.js';
@@ -21,7 +21,7 @@ export const maxLimits: Readonly<Record<Resolution, number>> = {
 const DEFAULT_LIMIT = 120;
 /** Latest moment that buckets can begin at. */
 const LAST_BUCKET_S = 2 ** 32 - 1;
-const moment = (name: string, description: string) =>
+const timestampParam = (name: string, description: string) =>
   secondsParam({ description, invalid: `invalid ${name}: use Unix seconds` })
     .transform((value) => Math.min(value, LAST_BUCKET_S))
     .meta({ type: 'integer', minimum: 0, description })
@@ -46,9 +46,9 @@ export const candlesQuery = z.object({
     invalid: 'invalid direction: use before or after',
     values: ['before', 'after'],
   }).default('before'),
-  anchor_ts: moment('anchor_ts', 'Where `direction` looks from, Unix seconds.'),
-  start: moment('start', 'First moment, Unix seconds.'),
-  end: moment('end', 'Last moment, Unix seconds.'),
+  anchor_ts: timestampParam('anchor_ts', 'Where `direction` looks from, Unix seconds.'),
+  start: timestampParam('start', 'First moment, Unix seconds.'),
+  end: timestampParam('end', 'Last moment, Unix seconds.'),
   order: choiceParam({
     description: 'Of the buckets in the answer. Default asc.',
     invalid: 'invalid order: use asc or desc',

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
-import type { Condition } from '../../../catalogue/conditions.js';
-import type { Facts } from '../../../catalogue/facts.js';
-import type { Lookup } from '../../../catalogue/held-lookup.js';
-import { type MarketRow, marketBySlugSql } from '../../../catalogue/markets.sql.js';
+import type { Lookup } from '../../../catalog/cached-lookup.js';
+import type { Condition } from '../../../catalog/conditions.js';
+import { type MarketRow, marketBySlugSql } from '../../../catalog/markets.sql.js';
+import type { MetadataLookups } from '../../../catalog/metadata.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
-import { spanAliases } from '../../../http/aliases.js';
+import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
@@ -24,10 +24,10 @@ import {
 
 const common = {
   method: 'get',
-  family: 'v3',
+  apiGroup: 'v3',
   tag: 'Markets',
   auth: 'key',
-  gate: 'v3',
+  feature: 'v3',
   reads: ['fills', 'catalog'],
 } as const;
 /** The range a query asks for. Throws ApiError where it contradicts itself or is too large. */
@@ -59,16 +59,16 @@ const exampleQuery = candlesQuery.parse({});
 /** Candles of an outcome token, and of all outcomes of a market. */
 export function createCandleRoutes(deps: {
   tables: Tables;
-  facts: Facts;
+  metadata: MetadataLookups;
   conditionsOf: Lookup<Condition>;
 }): readonly Route[] {
-  const { tables, facts, conditionsOf } = deps;
+  const { tables, metadata, conditionsOf } = deps;
   const marketOf = async (conditionId: string): Promise<SeriesMarket | null> => {
     const found = (await conditionsOf([conditionId])).get(conditionId);
     return found === undefined || !(found.known || found.onChain) ? null : { ...found, conditionId };
   };
   const tokensMarket = async (tokenId: string): Promise<SeriesMarket | null> => {
-    const token = (await facts.tokensOf([tokenId])).get(tokenId) ?? null;
+    const token = (await metadata.tokensOf([tokenId])).get(tokenId) ?? null;
     return token === null ? null : marketOf(token.conditionId);
   };
   const read = async (query: CandlesQuery, tokenId: string) =>
@@ -87,7 +87,7 @@ export function createCandleRoutes(deps: {
     description: 'From its fills, each match once. Buckets without trades are left out unless `gap_fill` is set.',
     params: z.object({ token_id: v3.tokenId }),
     query: candlesQuery,
-    aliases: spanAliases('start', 'end'),
+    aliases: timeRangeAliases('start', 'end'),
     success: {
       description: 'Candles',
       schema: z.object({ ...tokenSeries, elapsed_ms: z.int() }),
@@ -106,7 +106,7 @@ export function createCandleRoutes(deps: {
         throw new ApiError({
           kind: 'not_found',
           message: 'market token not found',
-          facts: { token_id },
+          fields: { token_id },
           hint: 'use an outcome token id, or /v3/markets/condition/{condition_id}/candles',
         });
       }
@@ -126,7 +126,7 @@ export function createCandleRoutes(deps: {
       summary,
       params,
       query: seriesQuery,
-      aliases: spanAliases('start', 'end'),
+      aliases: timeRangeAliases('start', 'end'),
       success: {
         description: 'One series per outcome',
         schema: z.object({

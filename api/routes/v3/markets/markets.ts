@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Condition } from '../../../catalogue/conditions.js';
-import type { Lookup } from '../../../catalogue/held-lookup.js';
+import type { Lookup } from '../../../catalog/cached-lookup.js';
+import type { Condition } from '../../../catalog/conditions.js';
 import {
   type MarketRow,
   marketBySlugSql,
   marketByTokenSql,
   marketsSql,
   searchMarketsSql,
-} from '../../../catalogue/markets.sql.js';
+} from '../../../catalog/markets.sql.js';
 import { ApiError } from '../../../errors/failure.js';
 import { requiredText } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
-import { type Outcome, oppositeOf, unknownOutcome } from '../../../positions/outcomes.js';
+import { type OutcomeMetadata, oppositeTokenOf, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields } from '../envelope.js';
@@ -31,10 +31,10 @@ import type { MarketViews } from './views.js';
 
 const common = {
   method: 'get',
-  family: 'v3',
+  apiGroup: 'v3',
   tag: 'Markets',
   auth: 'key',
-  gate: 'v3',
+  feature: 'v3',
   reads: ['fills', 'catalog'],
 } as const;
 const MAX_WORDS = 20;
@@ -45,7 +45,7 @@ const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, 
 export interface MarketsDeps {
   readonly tables: Tables;
   readonly conditionsOf: Lookup<Condition>;
-  readonly outcomesOf: Lookup<Outcome>;
+  readonly outcomesOf: Lookup<OutcomeMetadata>;
   readonly prices: Lookup<Price>;
   readonly views: MarketViews;
 }
@@ -168,7 +168,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     },
     async handler({ params: { token_id } }, context) {
       const [rows, abouts, found] = await Promise.all([byToken(token_id), outcomesOf([token_id]), priceOf(token_id)]);
-      const about = abouts.get(token_id) ?? unknownOutcome;
+      const about = abouts.get(token_id) ?? unknownOutcomeMetadata;
       const [row] = rows;
       const [, labels] = await contextOf(rows);
       const market = row === undefined ? null : foundMarketFrom(row, undefined, labels);
@@ -185,7 +185,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
                 outcome_index: outcomeIndex,
                 question: about.market ?? '',
                 slug: about.slug ?? '',
-                opposite_asset: oppositeOf(about),
+                opposite_asset: oppositeTokenOf(about),
                 neg_risk: about.negRisk,
                 category: market?.category ?? null,
                 tag_slugs: market?.tag_slugs ?? null,

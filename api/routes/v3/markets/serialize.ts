@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
-import type { Condition } from '../../../catalogue/conditions.js';
-import type { MarketRow } from '../../../catalogue/markets.sql.js';
+import type { Condition } from '../../../catalog/conditions.js';
+import type { MarketRow } from '../../../catalog/markets.sql.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import type { Price } from '../../../positions/position.js';
-import { priceSource, sourceOf } from '../../../positions/price-fields.js';
+import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
 import { boolFrom, type Millis } from '../../../tables/values.js';
 
 const decimals = z.string().meta({ description: 'USD, decimal text.' });
@@ -96,7 +96,7 @@ export const priceFields = {
 export const priceFrom = (price: Price) => ({
   price: moneyToNumber(price.usd ?? 0n),
   resolved: price.source === 'settlement',
-  source: sourceOf(price),
+  source: priceSourceOf(price),
   updated_at: price.updatedAtS === null ? null : plainTime(price.updatedAtS),
 });
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../../cache/ttl-cache.js';
-import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalogue/markets.sql.js';
-import type { Rankings } from '../../../catalogue/rankings.js';
+import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalog/markets.sql.js';
+import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError } from '../../../errors/failure.js';
-import { walkName } from '../../../fills/walks.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
@@ -12,7 +12,7 @@ import { v3 } from '../params.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from './serialize.js';
 import { type MarketViews, RANKING_MS } from './views.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Markets', auth: 'key', feature: 'v3' } as const;
 const paging = { limit: v3.limit(), offset: v3.offset };
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
@@ -42,7 +42,7 @@ export function createTagRoutes(deps: {
       const { value } = await tagRows();
       const counts = new Map(value.map((row) => [row.tag, Number(row.markets)]));
       const page = await rankings.page({
-        walk: walkName(context.caller?.accountId, 'v3 tags', {}),
+        sessionKey: paginationSessionKey(context.caller?.accountId, 'v3 tags', {}),
         ...query,
         load: async () => value.map((row) => row.tag),
       });
@@ -88,7 +88,7 @@ export function createTagRoutes(deps: {
       const page = await ranked(name, query, context, load);
       const data = page.serialize(marketFrom);
       if (data.length === 0 && query.offset === 0) {
-        throw new ApiError({ kind: 'not_found', message: 'tag not found', facts: { tag: slug } });
+        throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
       }
       return { body: { data, ...page.fields() } };
     },

@@ -1,9 +1,9 @@
 import type { TtlCache } from '../../../cache/ttl-cache.js';
-import type { Condition } from '../../../catalogue/conditions.js';
-import { asItIs, createHeldLookup, type Lookup } from '../../../catalogue/held-lookup.js';
-import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalogue/markets.sql.js';
-import type { Rankings } from '../../../catalogue/rankings.js';
-import { walkName } from '../../../fills/walks.js';
+import { createCachedLookup, identityCodec, type Lookup } from '../../../catalog/cached-lookup.js';
+import type { Condition } from '../../../catalog/conditions.js';
+import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
+import type { Rankings } from '../../../catalog/rankings.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { RequestContext } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
 import { pagingOf } from '../envelope.js';
@@ -23,9 +23,9 @@ export type MarketViews = ReturnType<typeof createMarketViews>;
 
 export function createMarketViews(deps: MarketViewsDeps) {
   const { tables, cache, conditionsOf, rankings } = deps;
-  const labelsOf = createHeldLookup<string>({
+  const labelsOf = createCachedLookup<string>({
     unknown: '',
-    packed: asItIs,
+    codec: identityCodec,
     nowMs: deps.nowMs,
     read: async (slugs) => {
       const rows = await tables.rows<{ slug: string; label: string }>(tagLabelsSql(slugs));
@@ -44,7 +44,7 @@ export function createMarketViews(deps: MarketViewsDeps) {
     load: () => Promise<readonly { readonly id: string }[]>,
   ) => {
     const page = await rankings.page({
-      walk: walkName(context.caller?.accountId, name, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, name, {}),
       ...query,
       load: async () => (await cache.get(name, RANKING_MS, load)).value.map((row) => row.id),
     });

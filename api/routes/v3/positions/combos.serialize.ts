@@ -3,7 +3,7 @@ import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/p
 import { formatMoney } from '../../../../schemas/primitives/money.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import type { WalletSummary } from '../../../pnl/reader.js';
-import type { PnlAction, PnlRow } from '../../../positions/events.sql.js';
+import type { PnlAction, PnlEventRow } from '../../../positions/pnl-events.sql.js';
 
 export const eventKinds = ['buy', 'sell', 'split', 'merge', 'redeem', 'convert', 'send', 'receive'] as const;
 type EventKind = (typeof eventKinds)[number];
@@ -23,7 +23,7 @@ export const actions: Readonly<Record<EventKind, PnlAction>> = {
 const shares = z.string().meta({ description: 'Shares, decimal text.' });
 const usd = z.string().meta({ description: 'USD, decimal text.' });
 
-const placed = {
+const commonFields = {
   id: z.string(),
   position_type: z.literal('combo'),
   combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
@@ -32,14 +32,14 @@ const placed = {
   outcome: z.enum(['Yes', 'No']),
   outcome_index: z.int(),
 };
-const onChain = {
+const chainFields = {
   tx_hash: z.string(),
   log_index: z.int(),
   block_number: z.int(),
   timestamp: z.int().meta({ description: 'Unix seconds.' }),
 };
 
-function placeFrom(row: PnlRow) {
+function commonFieldsFrom(row: PnlEventRow) {
   const id = BigInt(row.token);
   const condition = positionConditionId(id);
   const index = positionOutcomeIndex(id);
@@ -54,7 +54,7 @@ function placeFrom(row: PnlRow) {
   };
 }
 
-const chainFrom = (row: PnlRow) => ({
+const chainFrom = (row: PnlEventRow) => ({
   tx_hash: row.tx_hash,
   log_index: row.log_index,
   block_number: Number(row.block_number),
@@ -62,28 +62,28 @@ const chainFrom = (row: PnlRow) => ({
 });
 
 /** Shares that left, those nobody saw coming included; 0 where some came. */
-function leftOf(row: PnlRow): bigint {
+function sharesOut(row: PnlEventRow): bigint {
   const change = BigInt(row.shares);
   return (change < 0n ? -change : 0n) + BigInt(row.untracked);
 }
 
 export const comboEventSchema = z.object({
-  ...placed,
+  ...commonFields,
   event_kind: z.enum(eventKinds),
   size: shares.meta({ description: 'Shares that came or left.' }),
   amount: usd.meta({ description: 'Cash for what has a known cost, USD: negative where it was paid.' }),
   fee: usd,
   realized_pnl: usd.meta({ description: 'USD, before fees.' }),
   size_after: shares,
-  ...onChain,
+  ...chainFields,
 });
 
-export function comboEventFrom(row: PnlRow): z.input<typeof comboEventSchema> {
+export function comboEventFrom(row: PnlEventRow): z.input<typeof comboEventSchema> {
   const change = BigInt(row.shares);
   return {
-    ...placeFrom(row),
+    ...commonFieldsFrom(row),
     event_kind: row.action.toLowerCase() as EventKind,
-    size: formatMoney(change > 0n ? change : leftOf(row)),
+    size: formatMoney(change > 0n ? change : sharesOut(row)),
     amount: formatMoney(BigInt(row.cash)),
     fee: formatMoney(BigInt(row.fee)),
     realized_pnl: formatMoney(BigInt(row.realized_pnl)),
@@ -93,25 +93,25 @@ export function comboEventFrom(row: PnlRow): z.input<typeof comboEventSchema> {
 }
 
 export const comboRedemptionSchema = z.object({
-  ...placed,
+  ...commonFields,
   redemption_scope: z.enum(['full', 'partial']).meta({ description: 'full: nothing of the position is left.' }),
   size: shares,
   payout: usd.meta({ description: 'For shares with a known cost, USD.' }),
   realized_pnl: usd.meta({ description: 'USD, before fees.' }),
-  ...onChain,
+  ...chainFields,
 });
 
-export const comboRedemptionFrom = (row: PnlRow): z.input<typeof comboRedemptionSchema> => ({
-  ...placeFrom(row),
+export const comboRedemptionFrom = (row: PnlEventRow): z.input<typeof comboRedemptionSchema> => ({
+  ...commonFieldsFrom(row),
   redemption_scope: BigInt(row.size_after) === 0n ? 'full' : 'partial',
-  size: formatMoney(leftOf(row)),
+  size: formatMoney(sharesOut(row)),
   payout: formatMoney(BigInt(row.cash)),
   realized_pnl: formatMoney(BigInt(row.realized_pnl)),
   ...chainFrom(row),
 });
 
 /** A made-up redemption, for the reference page. */
-export const exampleComboEvent: PnlRow = {
+export const exampleComboEvent: PnlEventRow = {
   wallet: EXAMPLE_WALLET,
   token: '1741334187009265192213210063949860811096650382021683265628000000000000000256',
   id: `0x${'7e'.repeat(32)}-41`,
@@ -158,21 +158,21 @@ export const comboSummarySchema = z.object({
 /** What a wallet made with combos. */
 export const comboSummaryFrom = (
   address: string,
-  made: WalletSummary,
+  pnl: WalletSummary,
   elapsedMs: number,
 ): z.input<typeof comboSummarySchema> => ({
   address,
   position_type: 'combo',
-  realized_pnl: formatMoney(made.realized),
-  gross_profit: formatMoney(made.grossProfit),
-  gross_loss: formatMoney(made.grossLoss),
-  unrealized_pnl: formatMoney(made.unrealized),
-  total_pnl: formatMoney(made.realized + made.unrealized),
-  total_volume: formatMoney(made.volume),
-  wins: made.wins,
-  losses: made.losses,
-  position_count: made.positions,
-  open_positions: made.openPositions,
+  realized_pnl: formatMoney(pnl.realized),
+  gross_profit: formatMoney(pnl.grossProfit),
+  gross_loss: formatMoney(pnl.grossLoss),
+  unrealized_pnl: formatMoney(pnl.unrealized),
+  total_pnl: formatMoney(pnl.realized + pnl.unrealized),
+  total_volume: formatMoney(pnl.volume),
+  wins: pnl.wins,
+  losses: pnl.losses,
+  position_count: pnl.positions,
+  open_positions: pnl.openPositions,
   source: 'v3.wallet_combos.summary',
   elapsed_ms: elapsedMs,
 });

@@ -1,29 +1,29 @@
 import { z } from 'zod';
-import type { Rankings } from '../../../catalogue/rankings.js';
-import { tableSeconds } from '../../../fills/filter.js';
-import { type Walks, walkName } from '../../../fills/walks.js';
-import { spanAliases } from '../../../http/aliases.js';
+import type { Rankings } from '../../../catalog/rankings.js';
+import { clampToDateTimeSeconds } from '../../../fills/filter.js';
+import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
+import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET, hashParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import { nothingMade, type PnlReader } from '../../../pnl/reader.js';
-import {
-  formatPlace,
-  type PnlFilter,
-  type PnlPlace,
-  type PnlRow,
-  parsePlace,
-  placeOf,
-} from '../../../positions/events.sql.js';
-import { exampleHeld } from '../../../positions/examples.js';
+import { emptyPnlSummary, type PnlReader } from '../../../pnl/reader.js';
+import { exampleOpenPosition } from '../../../positions/examples.js';
 import { ordered } from '../../../positions/order.js';
+import {
+  formatPnlEventCursor,
+  type PnlEventCursor,
+  type PnlEventFilter,
+  type PnlEventRow,
+  parsePnlEventCursor,
+  pnlEventCursorOf,
+} from '../../../positions/pnl-events.sql.js';
 import type { Position } from '../../../positions/position.js';
 import type { PositionReader } from '../../../positions/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { comboAliases, comboNames, comboTokensOf } from '../trades/query.js';
-import { exampleSummary } from '../wallets/profits.serialize.js';
+import { comboAliases, comboParams, comboTokensOf } from '../trades/query.js';
+import { exampleSummary } from '../wallets/pnl-summary.serialize.js';
 import {
   actions,
   comboEventFrom,
@@ -46,12 +46,12 @@ const newestFirst = {
   id: (one: Position) => one.tokenId.padStart(TOKEN_DIGITS, '0'),
 } as const;
 
-const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
 
-const placeParam = z
+const eventCursorParam = z
   .string()
-  .transform((text, context): PnlPlace => {
-    const place = parsePlace(text);
+  .transform((text, context): PnlEventCursor => {
+    const place = parsePnlEventCursor(text);
     if (place !== null) return place;
     context.addIssue({ code: 'custom', message: 'invalid cursor: use next_cursor of an earlier page' });
     return z.NEVER;
@@ -60,15 +60,15 @@ const placeParam = z
 
 /** Parameters of every list of events in combos. */
 export const comboListQuery = {
-  ...comboNames,
+  ...comboParams,
   after: v3.time('after').optional(),
   before: v3.time('before').optional(),
   limit: v3.limit(),
   offset: v3.offset,
-  cursor: placeParam.optional(),
+  cursor: eventCursorParam.optional(),
 };
 /** Other names of theirs. */
-export const comboListAliases = { ...comboAliases, ...spanAliases('after', 'before') };
+export const comboListAliases = { ...comboAliases, ...timeRangeAliases('after', 'before') };
 export const eventKindParam = choiceParam({
   description: 'Default all.',
   invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
@@ -93,10 +93,10 @@ export const comboRedemptionsQuery = {
 export const redemptionAliases = { redemption_type: 'redemption_scope' };
 
 /** Which events a list is of. */
-export type EventChoice = Pick<PnlFilter, 'actions' | 'emptied' | 'txHash'>;
+export type EventSelection = Pick<PnlEventFilter, 'actions' | 'emptied' | 'txHash'>;
 
 /** The redemptions a query chooses; null: there are none such. */
-export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemptionsQuery>>): EventChoice | null {
+export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemptionsQuery>>): EventSelection | null {
   const { redemption_scope: scope, tx_hash: txHash = null } = query;
   if (scope === 'transformation') return null;
   return { actions: ['REDEEM'], emptied: scope === 'all' ? null : scope === 'full', txHash };
@@ -104,18 +104,18 @@ export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemption
 type ListQuery = z.output<z.ZodObject<typeof comboListQuery>>;
 
 /** Every event of a record, also of those that touched several positions. */
-const wholeRecord = { id: '~', leg: 65_535 };
+const endOfRecord = { id: '~', leg: 65_535 };
 
 export interface ComboPositionsDeps {
   readonly positions: PositionReader;
   readonly pnl: PnlReader;
   readonly rankings: Rankings;
-  readonly walks: Walks;
+  readonly paginationSessions: PaginationSessions;
 }
 
 /** What a wallet holds in combos, what it made with them, and what changed its positions. */
 export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Route[] {
-  const { positions, pnl, rankings, walks } = deps;
+  const { positions, pnl, rankings, paginationSessions } = deps;
 
   const list = defineRoute({
     ...common,
@@ -123,7 +123,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     reads: ['positions', 'pnl'],
     summary: 'Positions of a wallet in combos, the ones touched last first',
     params: z.object({ address: v3.address }),
-    query: z.object({ ...comboNames, status: statusParam, limit: v3.limit(), offset: v3.offset }),
+    query: z.object({ ...comboParams, status: statusParam, limit: v3.limit(), offset: v3.offset }),
     aliases: comboAliases,
     success: {
       description: 'A page of positions',
@@ -136,7 +136,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       }),
       example: {
         address: EXAMPLE_WALLET,
-        positions: [comboPositionFrom({ ...exampleHeld, tokenId: exampleComboEvent.token })],
+        positions: [comboPositionFrom({ ...exampleOpenPosition, tokenId: exampleComboEvent.token })],
         position_type: 'combo',
         source: 'v3.wallet_combos.positions',
         ...examplePaging,
@@ -145,14 +145,16 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     },
     async handler({ params: { address }, query }, context) {
       const named = comboTokensOf(query);
-      const held = await positions.combosOf(address);
+      const held = await positions.comboPositionsOf(address);
       const wanted = held.filter(
         (one) =>
           (named === null || named.includes(one.tokenId)) &&
           (query.status === undefined || statusOf(one) === query.status),
       );
       const page = await rankings.page({
-        walk: walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/positions`, { ...query }),
+        sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/positions`, {
+          ...query,
+        }),
         ...query,
         load: async () => ordered(wanted, newestFirst).map((one) => one.tokenId),
       });
@@ -176,7 +178,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     reads: ['positions', 'pnl'],
     summary: 'What a wallet made with combos',
     params: z.object({ address: v3.address }),
-    query: z.object(comboNames),
+    query: z.object(comboParams),
     aliases: comboAliases,
     success: {
       description: 'The summary; zeros for a wallet without combos',
@@ -184,7 +186,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       example: comboSummaryFrom(EXAMPLE_WALLET, exampleSummary, 3),
     },
     async handler({ params: { address }, query }, context) {
-      const made = (await pnl.summaries([address], comboTokensOf(query))).get(address)?.combos ?? nothingMade;
+      const made = (await pnl.summaries([address], comboTokensOf(query))).get(address)?.combos ?? emptyPnlSummary;
       return { body: comboSummaryFrom(address, made, context.elapsedMs()) };
     },
   });
@@ -192,14 +194,14 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   /** A page of what changed the wallet's positions in combos, newest first. */
   const eventsOf = async (
     address: string,
-    choice: EventChoice | null,
+    choice: EventSelection | null,
     path: string,
     query: ListQuery,
     context: RequestContext,
   ) => {
     const tokenIds = comboTokensOf(query);
-    const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, { ...query });
-    const begun = query.cursor === undefined && query.offset > 0 ? walks.boundOf(walk) : null;
+    const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, { ...query });
+    const begun = query.cursor === undefined && query.offset > 0 ? paginationSessions.asOf(walk) : null;
     const rows =
       tokenIds?.length === 0 || choice === null
         ? []
@@ -209,28 +211,28 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
               tokenIds,
               combosOnly: true,
               ...choice,
-              afterS: tableSeconds(query.after),
-              beforeS: tableSeconds(query.before),
+              afterS: clampToDateTimeSeconds(query.after),
+              beforeS: clampToDateTimeSeconds(query.before),
               beyond: query.cursor ?? null,
-              atMost: begun === null ? null : { ...begun, ...wholeRecord },
+              atMost: begun === null ? null : { ...begun, ...endOfRecord },
             },
             { order: 'desc', limit: query.limit, offset: query.offset },
           );
     const [first] = rows;
     if (query.cursor === undefined && query.offset === 0)
-      walks.begin(walk, first === undefined ? null : placeOf(first));
-    const shown: readonly PnlRow[] = rows.slice(0, query.limit);
+      paginationSessions.start(walk, first === undefined ? null : pnlEventCursorOf(first));
+    const shown: readonly PnlEventRow[] = rows.slice(0, query.limit);
     const last = shown.at(-1);
     const paging = () =>
       pagingOf(query, {
         rows: shown.length,
         hasMore: rows.length > query.limit,
-        cursor: last === undefined ? null : formatPlace(placeOf(last)),
+        cursor: last === undefined ? null : formatPnlEventCursor(pnlEventCursorOf(last)),
         context,
       });
     return { rows: shown, paging };
   };
-  const examplePlace = { ...examplePaging, next_cursor: formatPlace(placeOf(exampleComboEvent)) };
+  const examplePlace = { ...examplePaging, next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)) };
 
   const activity = defineRoute({
     ...common,

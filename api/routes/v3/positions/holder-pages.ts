@@ -1,20 +1,20 @@
 import type { TtlCache } from '../../../cache/ttl-cache.js';
-import { MAX_RANKED } from '../../../catalogue/markets.sql.js';
-import type { Rankings } from '../../../catalogue/rankings.js';
+import { MAX_RANKED } from '../../../catalog/markets.sql.js';
+import type { Rankings } from '../../../catalog/rankings.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
-import { walkName } from '../../../fills/walks.js';
 import type { RequestContext } from '../../../http/route.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
 import type { PositionReader } from '../../../positions/reader.js';
 import { pagingOf } from '../envelope.js';
 
 /** Oldest order of holders a walk begins with. */
-const ORDER_S = 30;
+const MAX_ORDER_AGE_S = 30;
 /** What the reference page says of these lists. */
-export const HOLDER_WALK = `The first ${MAX_RANKED.toLocaleString('en')} in the order asked for. A walk by \`offset\` keeps the order of its first page for a quarter of an hour; an order is up to ${ORDER_S} s old when the walk begins, the rows are as they are now.`;
+export const HOLDER_PAGINATION_NOTE = `The first ${MAX_RANKED.toLocaleString('en')} in the order asked for. A walk by \`offset\` keeps the order of its first page for a quarter of an hour; an order is up to ${MAX_ORDER_AGE_S} s old when the walk begins, the rows are as they are now.`;
 
-export interface HoldersAsked {
+export interface HoldersRequest {
   readonly sort: HolderSort;
   readonly order: 'asc' | 'desc';
   /** redeemable: what is held of settled tokens. */
@@ -35,28 +35,28 @@ export interface HolderPagesDeps {
 /** Pages of the positions in the tokens of a selection, in an order that a walk keeps. `name` tells selections apart. */
 export function createHolderPages(deps: HolderPagesDeps) {
   const { positions, fills, rankings, cache } = deps;
-  return async (name: string, selection: TokenSelection, asked: HoldersAsked, context: RequestContext) => {
-    const { sort, order, minSize, status = 'all' } = asked;
+  return async (name: string, selection: TokenSelection, request: HoldersRequest, context: RequestContext) => {
+    const { sort, order, minSize, status = 'all' } = request;
     const list = `v3 holders ${name} ${status} ${minSize ?? 0n} ${sort} ${order}`;
     const page = await rankings.page({
-      walk: walkName(context.caller?.accountId, list, {}),
-      offset: asked.offset,
-      limit: asked.limit,
+      sessionKey: paginationSessionKey(context.caller?.accountId, list, {}),
+      offset: request.offset,
+      limit: request.limit,
       load: async () => {
-        const found = await cache.get(list, ORDER_S * 1000, async () => {
+        const found = await cache.get(list, MAX_ORDER_AGE_S * 1000, async () => {
           const tokenIds = (await fills.tokens(selection)) ?? [];
           if (status !== 'redeemable') {
-            return positions.holderOrder({ tokenIds, status, minSize, wallets: null }, sort, order);
+            return positions.rankedHolderIds({ tokenIds, status, minSize, wallets: null }, sort, order);
           }
           const prices = await positions.prices(tokenIds);
           const settled = tokenIds.filter((id) => prices.get(id)?.source === 'settlement');
-          return positions.holderOrder({ tokenIds: settled, status: 'open', minSize, wallets: null }, sort, order);
+          return positions.rankedHolderIds({ tokenIds: settled, status: 'open', minSize, wallets: null }, sort, order);
         });
         return found.value;
       },
     });
     const rows = await positions.byId(page.ids);
-    const paging = () => pagingOf(asked, { rows: rows.length, hasMore: page.hasMore, cursor: null, context });
+    const paging = () => pagingOf(request, { rows: rows.length, hasMore: page.hasMore, cursor: null, context });
     return { rows, paging };
   };
 }

@@ -3,18 +3,18 @@ import { plans } from '../../../../schemas/plans.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import { exampleHeld } from '../../../positions/examples.js';
+import { exampleOpenPosition } from '../../../positions/examples.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
 import { pageFields } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { createHolderPages, HOLDER_WALK, type HolderPagesDeps } from './holder-pages.js';
+import { createHolderPages, HOLDER_PAGINATION_NOTE, type HolderPagesDeps } from './holder-pages.js';
 import { holderFrom, holderSchema } from './serialize.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Markets', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Markets', auth: 'key', feature: 'v3' } as const;
 const LARGEST_PAGE = Math.max(...Object.values(plans).map((terms) => terms.conditionPositionsMaxLimit));
 const sorts = ['pnl', 'realized_pnl', 'amount', 'volume'] as const;
-const measures: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
+const sortColumns: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
   pnl: 'realized_pnl',
   realized_pnl: 'realized_pnl',
   amount: 'size',
@@ -38,20 +38,20 @@ interface HoldersQuery {
 export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const listOf = createHolderPages(deps);
   const pageOf = async (name: string, selection: TokenSelection, query: HoldersQuery, context: RequestContext) => {
-    const asked = { ...query, sort: measures[query.sort], order: 'desc', minSize: null } as const;
+    const asked = { ...query, sort: sortColumns[query.sort], order: 'desc', minSize: null } as const;
     const { rows, paging } = await listOf(name, selection, asked, context);
     return { rows: rows.map(holderFrom), paging };
   };
 
   const page = { data: z.array(holderSchema), ...pageFields };
-  const example = { data: [holderFrom(exampleHeld)], ...examplePaging, next_cursor: null };
+  const example = { data: [holderFrom(exampleOpenPosition)], ...examplePaging, next_cursor: null };
 
   const byCondition = defineRoute({
     ...common,
     path: '/v3/markets/condition/{condition_id}/positions',
     reads: ['positions', 'catalog'],
     summary: 'Who holds, or held, the outcomes of a market',
-    description: `One row per wallet and outcome. ${HOLDER_WALK} Page sizes go up to 300 on the starter plan.`,
+    description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE} Page sizes go up to 300 on the starter plan.`,
     params: z.object({ condition_id: v3.conditionId }),
     query: z.object({ sort: sortParam('pnl'), limit: v3.limit(LARGEST_PAGE), offset: v3.offset }),
     success: { description: 'A page of positions', schema: z.object(page), example },
@@ -69,7 +69,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     path: '/v3/markets/slug/{slug}/positions',
     reads: ['catalog', 'positions'],
     summary: 'Who holds, or held, the outcomes of a market, by its slug',
-    description: `One row per wallet and outcome. ${HOLDER_WALK}`,
+    description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE}`,
     params: z.object({ slug: v3.slug }),
     query: z.object({
       sort: sortParam('realized_pnl'),
@@ -88,13 +88,13 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     },
   });
 
-  const { token_id: _, ...exampleRow } = holderFrom(exampleHeld);
+  const { token_id: _, ...exampleRow } = holderFrom(exampleOpenPosition);
   const byToken = defineRoute({
     ...common,
     path: '/v3/markets/{token_id}/positions',
     reads: ['positions', 'catalog'],
     summary: 'Who holds, or held, an outcome token',
-    description: HOLDER_WALK,
+    description: HOLDER_PAGINATION_NOTE,
     params: z.object({ token_id: v3.tokenId }),
     query: z.object({ sort: sortParam('pnl'), limit: v3.limit(), offset: v3.offset }),
     success: {

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import type { Lookup } from '../../../catalogue/held-lookup.js';
+import type { Lookup } from '../../../catalog/cached-lookup.js';
 import { badParameter } from '../../../errors/failure.js';
-import { walkName } from '../../../fills/walks.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import type { LargestReader } from '../../../leaderboards/largest.js';
-import { MAX_LARGEST } from '../../../leaderboards/largest.sql.js';
-import { createEverybody, NEWEST_FILLS } from '../../../positions/everybody.js';
-import { exampleHeld } from '../../../positions/examples.js';
-import { type Outcome, unknownOutcome } from '../../../positions/outcomes.js';
+import type { LargestPositionsReader } from '../../../leaderboards/largest-positions.js';
+import { MAX_LARGEST } from '../../../leaderboards/largest-positions.sql.js';
+import { createAllWalletPositions, MAX_NEWEST_FILLS } from '../../../positions/all-wallet-positions.js';
+import { exampleOpenPosition } from '../../../positions/examples.js';
+import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import type { HolderSort } from '../../../positions/positions.sql.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { createHolderPages, HOLDER_WALK, type HolderPagesDeps } from './holder-pages.js';
+import { createHolderPages, HOLDER_PAGINATION_NOTE, type HolderPagesDeps } from './holder-pages.js';
 import { positionFrom, positionSchema } from './serialize.js';
 
 const sorts = ['recent', 'pnl', 'size', 'volume'] as const;
-const measures: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
+const sortColumns: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
   recent: 'last_at',
   pnl: 'realized_pnl',
   size: 'size',
@@ -34,7 +34,7 @@ const sharesParam = usdParam({
   invalid: 'invalid min_size: use a decimal number, 0 or more',
 });
 
-const shown = {
+const shownFields = {
   token_id: true,
   size: true,
   avg_price: true,
@@ -54,22 +54,22 @@ const shown = {
   neg_risk: true,
 } as const;
 const statuses = ['open', 'closed', 'redeemable', 'redeemed', 'all'] as const;
-const fits: Readonly<Record<(typeof statuses)[number], (position: Position) => boolean>> = {
+const statusPredicates: Readonly<Record<(typeof statuses)[number], (position: Position) => boolean>> = {
   open: ({ size }) => size > 0n,
   closed: ({ size }) => size === 0n,
   redeemable: ({ size, price }) => size > 0n && price.source === 'settlement',
   redeemed: ({ size, lastRedeemedAtS }) => size === 0n && lastRedeemedAtS !== null,
   all: () => true,
 };
-const rowSchema = positionSchema.pick(shown).extend({ wallet: z.string() });
+const rowSchema = positionSchema.pick(shownFields).extend({ wallet: z.string() });
 
-function rowFrom(position: Position, about: Outcome): z.input<typeof rowSchema> {
-  const row = positionFrom(position, about);
-  const kept = Object.fromEntries(Object.keys(shown).map((name) => [name, row[name as keyof typeof row]]));
+function rowFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof rowSchema> {
+  const row = positionFrom(position, metadata);
+  const kept = Object.fromEntries(Object.keys(shownFields).map((name) => [name, row[name as keyof typeof row]]));
   return { wallet: position.wallet, ...(kept as unknown as Omit<z.input<typeof rowSchema>, 'wallet'>) };
 }
 
-interface EverybodyQuery {
+interface AllPositionsQuery {
   readonly sort: (typeof sorts)[number];
   readonly order: 'asc' | 'desc';
   readonly status: (typeof statuses)[number];
@@ -81,15 +81,15 @@ interface EverybodyQuery {
 /** GET /v3/positions: positions of everybody, or of all wallets in a token or a market. */
 export function createPositionsRoute(
   deps: HolderPagesDeps & {
-    readonly outcomesOf: Lookup<Outcome>;
+    readonly outcomesOf: Lookup<OutcomeMetadata>;
     readonly tables: Tables;
-    readonly largest: LargestReader;
+    readonly largest: LargestPositionsReader;
   },
 ): Route {
   const pageOf = createHolderPages(deps);
-  const idsOf = createEverybody(deps);
+  const idsOf = createAllWalletPositions(deps);
   /** Without a market: in an order there is of everybody. */
-  const everybodysPage = async (query: EverybodyQuery, context: RequestContext) => {
+  const everybodysPage = async (query: AllPositionsQuery, context: RequestContext) => {
     const { sort, order, status, min_size: minSize = 0n, limit, offset } = query;
     if (sort === 'pnl' || sort === 'volume' || order === 'asc') {
       const given = order === 'asc' ? 'order=asc' : `sort=${sort}`;
@@ -98,10 +98,10 @@ export function createPositionsRoute(
     const name = `${status} ${minSize}`;
     const all = status === 'all' && minSize === 0n;
     const page = await deps.rankings.page({
-      walk: walkName(context.caller?.accountId, `/v3/positions ${sort} ${name}`, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/positions ${sort} ${name}`, {}),
       limit,
       offset,
-      load: () => idsOf(sort, name, all ? null : (one) => fits[status](one) && one.size >= minSize),
+      load: () => idsOf(sort, name, all ? null : (one) => statusPredicates[status](one) && one.size >= minSize),
     });
     const rows = await deps.positions.byId(page.ids);
     const paging = () => pagingOf(query, { rows: rows.length, hasMore: page.hasMore, cursor: null, context });
@@ -109,14 +109,14 @@ export function createPositionsRoute(
   };
   return defineRoute({
     method: 'get',
-    family: 'v3',
+    apiGroup: 'v3',
     tag: 'Markets',
     auth: 'key',
-    gate: 'v3',
+    feature: 'v3',
     path: '/v3/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions of all wallets, of a token or of a market',
-    description: `Of \`token_id\`, \`condition_id\` and \`market_slug\` all that are named must hold. ${HOLDER_WALK} Without any of them: by \`recent\`, the positions that the makers of the newest ${NEWEST_FILLS.toLocaleString('en')} fills traded, the last one first, or by \`size\`, the ${MAX_LARGEST.toLocaleString('en')} largest of a picture that is taken once a minute; the filters choose among these.`,
+    description: `Of \`token_id\`, \`condition_id\` and \`market_slug\` all that are named must hold. ${HOLDER_PAGINATION_NOTE} Without any of them: by \`recent\`, the positions that the makers of the newest ${MAX_NEWEST_FILLS.toLocaleString('en')} fills traded, the last one first, or by \`size\`, the ${MAX_LARGEST.toLocaleString('en')} largest of a picture that is taken once a minute; the filters choose among these.`,
     query: z.object({
       token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
       condition_id: v3.conditionId.optional(),
@@ -145,21 +145,25 @@ export function createPositionsRoute(
     success: {
       description: 'A page of positions',
       schema: z.object({ positions: z.array(rowSchema), ...pageFields }),
-      example: { positions: [rowFrom(exampleHeld, exampleHeld.about)], ...examplePaging, next_cursor: null },
+      example: {
+        positions: [rowFrom(exampleOpenPosition, exampleOpenPosition.metadata)],
+        ...examplePaging,
+        next_cursor: null,
+      },
     },
     async handler({ query }, context) {
       const { token_id: tokenId, condition_id: conditionId, market_slug: marketSlug } = query;
       const selection = { tokenId, conditionId, marketSlug };
       const minSize = query.min_size ?? null;
       const named = Object.values(selection).some((value) => value !== undefined);
-      const asked = { ...query, sort: measures[query.sort], minSize };
+      const asked = { ...query, sort: sortColumns[query.sort], minSize };
       const { rows, paging } = named
         ? await pageOf(`of ${JSON.stringify(selection)}`, selection, asked, context)
         : await everybodysPage(query, context);
       const about = await deps.outcomesOf(rows.map((row) => row.tokenId));
       return {
         body: {
-          positions: rows.map((row) => rowFrom(row, about.get(row.tokenId) ?? unknownOutcome)),
+          positions: rows.map((row) => rowFrom(row, about.get(row.tokenId) ?? unknownOutcomeMetadata)),
           ...paging(),
         },
       };

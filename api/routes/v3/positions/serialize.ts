@@ -3,9 +3,9 @@ import { parseComboPosition } from '../../../../schemas/primitives/combo-ids.js'
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import { priceDocs } from '../../../http/field-docs.js';
-import { type Outcome, oppositeOf } from '../../../positions/outcomes.js';
+import { type OutcomeMetadata, oppositeTokenOf } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
-import { priceSource, sourceOf } from '../../../positions/price-fields.js';
+import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
 
 export const statuses = ['open', 'closed', 'redeemable', 'redeemed'] as const;
 export type Status = (typeof statuses)[number];
@@ -28,7 +28,7 @@ const averageOf = (position: Position): bigint =>
 const secondsText = (seconds: number | null): string | null => (seconds === null ? null : String(seconds));
 
 /** Whether a settled outcome won; null where it pays a part, or nothing is settled. */
-function wonBy(position: Position): boolean | null {
+function hasWon(position: Position): boolean | null {
   if (!isResolved(position) || position.price.usd === null) return null;
   if (position.price.usd === 0n) return false;
   return position.price.usd === ONE_PRICE ? true : null;
@@ -69,12 +69,12 @@ export const positionSchema = z.object({
   won: z.boolean().nullable().meta({ description: 'null while open, and where several outcomes pay.' }),
 });
 
-function marketStatus(position: Position, about: Outcome): z.input<typeof positionSchema>['market_status'] {
+function marketStatus(position: Position, metadata: OutcomeMetadata): z.input<typeof positionSchema>['market_status'] {
   if (isResolved(position)) return position.price.usd === 0n ? 'resolved-loss' : 'resolved-win';
-  return about.status === 'live' ? 'live' : 'closed';
+  return metadata.status === 'live' ? 'live' : 'closed';
 }
 
-export function positionFrom(position: Position, about: Outcome): z.input<typeof positionSchema> {
+export function positionFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof positionSchema> {
   return {
     token_id: position.tokenId,
     size: moneyToNumber(position.size),
@@ -87,25 +87,25 @@ export function positionFrom(position: Position, about: Outcome): z.input<typeof
     initial_value: moneyToNumber(position.initialValue),
     redeemable_payout: isResolved(position) ? moneyToNumber(position.currentValue) : 0,
     resolved: isResolved(position),
-    price_source: sourceOf(position.price),
+    price_source: priceSourceOf(position.price),
     price_updated_at: secondsText(position.price.updatedAtS),
     status: statusOf(position),
-    market: about.market,
-    slug: about.slug,
-    outcome: about.outcome,
-    outcome_index: about.outcomeIndex,
-    opposite_asset: oppositeOf(about),
-    image: about.image,
-    condition_id: about.conditionId,
-    event_slug: about.eventSlug,
-    neg_risk: about.negRisk,
-    market_status: marketStatus(position, about),
-    tag_slugs: about.tagSlugs === null ? null : [...about.tagSlugs],
+    market: metadata.market,
+    slug: metadata.slug,
+    outcome: metadata.outcome,
+    outcome_index: metadata.outcomeIndex,
+    opposite_asset: oppositeTokenOf(metadata),
+    image: metadata.image,
+    condition_id: metadata.conditionId,
+    event_slug: metadata.eventSlug,
+    neg_risk: metadata.negRisk,
+    market_status: marketStatus(position, metadata),
+    tag_slugs: metadata.tagSlugs === null ? null : [...metadata.tagSlugs],
     last_trade_at: secondsText(position.lastTradeAtS),
-    resolved_at: secondsText(about.resolvedAtS),
+    resolved_at: secondsText(metadata.resolvedAtS),
     last_activity_at: String(position.lastAtS),
-    winning_outcome_index: about.winner,
-    won: wonBy(position),
+    winning_outcome_index: metadata.winner,
+    won: hasWon(position),
   };
 }
 
@@ -147,7 +147,7 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
   const condition = positionConditionId(id);
   const index = positionOutcomeIndex(id);
   const outcome = index === 0 ? 'Yes' : 'No';
-  const won = wonBy(position);
+  const won = hasWon(position);
   const lost = position.price.usd === 0n;
   return {
     position_type: 'combo',
@@ -171,7 +171,7 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
     initial_value: formatMoney(position.initialValue),
     redeemable_payout: formatMoney(isResolved(position) ? position.currentValue : 0n),
     resolved: isResolved(position),
-    price_source: sourceOf(position.price),
+    price_source: priceSourceOf(position.price),
     status: statusOf(position),
     market_status: !isResolved(position) ? 'live' : lost ? 'resolved-loss' : 'resolved-win',
     winning_outcome_index: won === null ? null : won ? index : 1 - index,

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
-import { walkName } from '../../../fills/walks.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
+import { cacheHeaders } from '../../../http/cache-headers.js';
 import { usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
-import { cacheOf } from '../../../http/replies.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { exampleHeld } from '../../../positions/examples.js';
-import type { BriefPosition, WalletPages } from '../../../positions/wallet-pages.js';
-import type { WalletSort } from '../../../positions/wallet-pages.sql.js';
+import { exampleOpenPosition } from '../../../positions/examples.js';
+import type { FilterablePosition, WalletPositionPages } from '../../../positions/wallet-position-pages.js';
+import type { WalletSort } from '../../../positions/wallet-position-pages.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
@@ -23,9 +23,9 @@ import {
 } from './serialize.js';
 
 /** Oldest copy of a wallet's positions that is shown. */
-const POSITIONS_S = 5;
+const POSITIONS_CACHE_S = 5;
 /** Of a wallet with more than a thousand positions. */
-const MANY_POSITIONS_S = 20;
+const LARGE_WALLET_CACHE_S = 20;
 
 const statusNames = [...statuses, 'all'] as const;
 /** undefined: any. */
@@ -39,7 +39,7 @@ export const statusParam = choiceParam({
   .optional();
 
 const sorts = ['realized_pnl', 'pnl', 'amount', 'size', 'volume', 'total_bought', 'avg_price', 'recent'] as const;
-const measures: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
+const sortColumns: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
   realized_pnl: 'realized_pnl',
   pnl: 'realized_pnl',
   amount: 'size',
@@ -51,14 +51,17 @@ const measures: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
 };
 
 /** GET /v3/wallets/{address}/positions: everything a wallet holds or held. */
-export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fills: FillReader }): Route {
-  const { walletPages, fills } = deps;
+export function createWalletPositionsRoute(deps: {
+  walletPositionPages: WalletPositionPages;
+  fills: FillReader;
+}): Route {
+  const { walletPositionPages, fills } = deps;
   return defineRoute({
     method: 'get',
-    family: 'v3',
+    apiGroup: 'v3',
     tag: 'Wallets',
     auth: 'key',
-    gate: 'v3',
+    feature: 'v3',
     path: '/v3/wallets/{address}/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions of a wallet, open and closed',
@@ -88,7 +91,7 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
       offset: v3.offset,
     }),
     aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
-    cacheS: MANY_POSITIONS_S,
+    cacheS: LARGE_WALLET_CACHE_S,
     success: {
       description: 'A page of positions',
       schema: z.object({
@@ -98,8 +101,8 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
         next_offset: z.int().nullable(),
       }),
       example: {
-        address: exampleHeld.wallet,
-        positions: [positionFrom(exampleHeld, exampleHeld.about)],
+        address: exampleOpenPosition.wallet,
+        positions: [positionFrom(exampleOpenPosition, exampleOpenPosition.metadata)],
         ...examplePaging,
         next_cursor: null,
         next_offset: 1,
@@ -108,34 +111,34 @@ export function createWalletPositionsRoute(deps: { walletPages: WalletPages; fil
     async handler({ params: { address }, query }, context) {
       const named = await fills.tokens({ conditionId: query.condition_id, marketSlug: query.market_slug });
       const among = named === null ? null : new Set(named);
-      const wanted = (position: BriefPosition): boolean =>
+      const wanted = (position: FilterablePosition): boolean =>
         (query.status === undefined || statusOf(position) === query.status) &&
         (among === null || among.has(position.tokenId)) &&
         (query.min_size === undefined || position.currentValue >= query.min_size);
-      const page = await walletPages.page(
+      const page = await walletPositionPages.page(
         {
           wallet: address,
-          sort: measures[query.sort],
+          sort: sortColumns[query.sort],
           order: query.order,
           combos: query.include_combos,
-          wanted: query.status === undefined && among === null && query.min_size === undefined ? null : wanted,
-          walk: walkName(context.caller?.accountId, `/v3/wallets/${address}/positions`, { ...query }),
+          predicate: query.status === undefined && among === null && query.min_size === undefined ? null : wanted,
+          sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/positions`, { ...query }),
           offset: query.offset,
           limit: query.limit,
         },
-        { fewMs: POSITIONS_S * 1000, manyMs: MANY_POSITIONS_S * 1000 },
+        { smallWalletMs: POSITIONS_CACHE_S * 1000, largeWalletMs: LARGE_WALLET_CACHE_S * 1000 },
       );
       const { positions: shown, hasMore, maxAgeMs } = page.value;
       return {
         body: {
           address,
           positions: shown.map((position) =>
-            isComboPosition(position.tokenId) ? comboPositionFrom(position) : positionFrom(position, position.about),
+            isComboPosition(position.tokenId) ? comboPositionFrom(position) : positionFrom(position, position.metadata),
           ),
           ...pagingOf(query, { rows: shown.length, hasMore, cursor: null, context }),
           next_offset: hasMore ? query.offset + shown.length : null,
         },
-        cache: cacheOf(page, maxAgeMs / 1000),
+        cache: cacheHeaders(page, maxAgeMs / 1000),
       };
     },
   });

@@ -3,15 +3,15 @@ import { positionConditionId } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, ratio } from '../../../../schemas/primitives/money.js';
 import type { FillRow } from '../../../fills/fills.sql.js';
 import type { FillFilter } from '../../../fills/filter.js';
-import { formatCursor } from '../../../fills/position.js';
+import { formatCursor } from '../../../fills/log-position.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
-import { walkName } from '../../../fills/walks.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { exampleFill, examplePaging } from './examples.js';
-import type { ListPlace, ListQuery } from './lists.js';
+import type { ListQuery, ListRequest } from './lists.js';
 import { comboAliases, comboFilterOf, comboTradesQuery } from './query.js';
 
 export const COMBO_SOURCE = 'v3.wallet_combos.trades' as const;
@@ -80,7 +80,7 @@ export interface ComboTrades {
     address: string,
     filter: FillFilter,
     query: ListQuery,
-    at: ListPlace,
+    at: ListRequest,
   ): Promise<
     { include_combos: true; included_position_types: string[] } & {
       [K in keyof typeof comboBranch]: z.input<(typeof comboBranch)[K]>;
@@ -92,7 +92,9 @@ export interface ComboTrades {
 export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
   return {
     async branch(address, filter, query, { context }) {
-      const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/trades#combos`, { ...query });
+      const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/trades#combos`, {
+        ...query,
+      });
       const { rows, hasMore } = await deps.fills.fills(filter, query, walk);
       return {
         include_combos: true,
@@ -110,11 +112,11 @@ export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
 export function createComboTradesRoute(deps: { fills: FillReader }): Route {
   return defineRoute({
     method: 'get',
-    family: 'v3',
+    apiGroup: 'v3',
     tag: 'Trades',
     auth: 'key',
-    gate: 'v3',
-    heavy: true,
+    feature: 'v3',
+    isHeavy: true,
     path: '/v3/wallets/{address}/combos/trades',
     reads: ['fills'],
     summary: 'Combo trades of a wallet, newest first',
@@ -145,7 +147,9 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/combos/trades`, { ...query });
+      const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/trades`, {
+        ...query,
+      });
       const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
       const { rows, hasMore, last } = await deps.fills.fills(comboFilterOf(address, query), page, walk);
       return {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { badParameter } from '../../../errors/failure.js';
 import type { FillFilter } from '../../../fills/filter.js';
-import { type ChainPosition, formatCursor } from '../../../fills/position.js';
+import { formatCursor, type LogPosition } from '../../../fills/log-position.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { type TitleLookup, untitled } from '../../../fills/titles.js';
-import { walkName } from '../../../fills/walks.js';
 import type { RequestContext } from '../../../http/route.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { orderFrom, orderSchema, tradeFrom, tradeSchema, userTradeFrom, userTradeSchema } from './serialize.js';
@@ -31,22 +31,22 @@ type UserTradesBody = z.input<typeof userTradesPage>;
 export interface ListQuery {
   readonly limit: number;
   readonly offset: number;
-  readonly cursor?: ChainPosition;
+  readonly cursor?: LogPosition;
   readonly order: 'asc' | 'desc';
   readonly sort_by?: 'order_hash';
   readonly group_by?: string;
 }
 
 export interface TradeLists {
-  single(query: ListQuery, filter: FillFilter, at: ListPlace): Promise<TradesBody>;
-  orders(query: ListQuery, filter: FillFilter, at: ListPlace): Promise<OrdersBody>;
-  userTrades(query: ListQuery, filter: FillFilter, at: ListPlace): Promise<UserTradesBody>;
+  single(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<TradesBody>;
+  orders(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<OrdersBody>;
+  userTrades(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<UserTradesBody>;
   /** single or orders, as the query asks. */
-  either(query: ListQuery, filter: FillFilter, at: ListPlace): Promise<TradesBody | OrdersBody>;
+  byQuery(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<TradesBody | OrdersBody>;
 }
 
 /** Whose list it is: the request, and the path with its parameters, which name the walk. */
-export interface ListPlace {
+export interface ListRequest {
   readonly context: RequestContext;
   readonly path: string;
 }
@@ -54,8 +54,8 @@ export interface ListPlace {
 /** The lists of /v3 fills, over any filter. Throws ApiError for a cursor with rows that have no chain order. */
 export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLookup }): TradeLists {
   const { fills, titlesOf } = deps;
-  const walkOf = (query: ListQuery, { context, path }: ListPlace) =>
-    walkName(context.caller?.accountId, path, { ...query });
+  const walkOf = (query: ListQuery, { context, path }: ListRequest) =>
+    paginationSessionKey(context.caller?.accountId, path, { ...query });
   const orderedOnly = (query: ListQuery) => {
     if (query.cursor !== undefined) throw badParameter('cursor cannot be combined with sort_by or group_by');
   };
@@ -98,7 +98,7 @@ export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLooku
         elapsed_ms: at.context.elapsedMs(),
       };
     },
-    either: (query, filter, at) =>
+    byQuery: (query, filter, at) =>
       query.group_by === undefined ? lists.single(query, filter, at) : lists.orders(query, filter, at),
   };
   return lists;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import {
-  everyFill,
+  allFills,
+  clampToDateTimeSeconds,
   type FillFilter,
   onlyCombos,
-  storedBuilder,
-  tableSeconds,
+  storedBuilderCode,
   withoutCombos,
 } from '../../../fills/filter.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
-import { marketAliases, spanAliases } from '../../../http/aliases.js';
+import { marketAliases, timeRangeAliases } from '../../../http/aliases.js';
 import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
 import { v3 } from '../params.js';
@@ -27,7 +27,7 @@ const usd = {
   }).optional(),
 };
 /** Other names of what the lists of fills are chosen by. */
-export const marketFillAliases = spanAliases('after', 'before');
+export const marketFillAliases = timeRangeAliases('after', 'before');
 export const fillAliases = { ...marketFillAliases, ...marketAliases('market_slug') };
 
 export const builderAliases = { ...fillAliases, category: 'tag_slug' };
@@ -55,7 +55,7 @@ const makerAmount = {
     invalid: 'invalid min_amount: use a whole number of base units, 0 or more',
   }).optional(),
 };
-const catalogue = {
+const marketParams = {
   token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
   condition_id: hash('condition_id', 'Condition id of a market.').optional(),
   market_slug: slug('market_slug', 'Market slug.').optional(),
@@ -82,7 +82,7 @@ const makerSide = choiceParam({
 export const tradesQuery = z.object({
   ...times,
   ...paging,
-  ...catalogue,
+  ...marketParams,
   ...orders,
   ...usd,
   ...makerAmount,
@@ -95,7 +95,7 @@ export const tradesQuery = z.object({
 export const walletTradesQuery = z.object({
   ...times,
   ...paging,
-  ...catalogue,
+  ...marketParams,
   ...orders,
   ...usd,
   ...makerAmount,
@@ -119,7 +119,7 @@ export const marketTradesQuery = z.object({ ...times, ...paging, ...orders, ...u
 export const builderTradesQuery = z.object({
   ...times,
   ...paging,
-  ...catalogue,
+  ...marketParams,
   ...usd,
   ...makerAmount,
   side: makerSide.optional(),
@@ -137,13 +137,13 @@ const comboCondition = (name: string) =>
 /** Other names of the parameters that choose combos. */
 export const comboAliases = { market_id: 'condition_id' };
 /** Parameters that choose combos. */
-export const comboNames = {
+export const comboParams = {
   condition_id: comboCondition('condition_id').optional(),
   position_id: tokenIdParam({ invalid: 'invalid position_id: use a decimal uint256' }).optional(),
 };
 
 export const comboTradesQuery = z.object({
-  ...comboNames,
+  ...comboParams,
   side: choiceParam({
     description: 'Side of the signed order. Default all.',
     invalid: 'invalid side: use BUY, SELL or all',
@@ -186,14 +186,14 @@ export function selectionOf(query: FillQuery & { tag_slug?: string }): TokenSele
 /** The filter of a query, its tokens already known. */
 export function filterOf(query: FillQuery, tokenIds: readonly string[] | null): FillFilter {
   return {
-    ...everyFill,
+    ...allFills,
     tokenIds,
-    afterS: tableSeconds(query.after),
-    beforeS: tableSeconds(query.before),
+    afterS: clampToDateTimeSeconds(query.after),
+    beforeS: clampToDateTimeSeconds(query.before),
     orderHash: query.order_hash ?? null,
     minUsdc: query.min_amount_usd ?? null,
     minMakerAmount: query.min_amount ?? null,
-    builder: storedBuilder(query.builder),
+    builder: storedBuilderCode(query.builder),
     side: query.side === 'BUY' || query.side === 'SELL' ? query.side : null,
     beyond: query.cursor ?? null,
   };
@@ -216,13 +216,13 @@ export function walletFilterOf(
   };
 }
 
-interface ComboNames {
+interface ComboSelection {
   readonly condition_id?: string;
   readonly position_id?: string;
 }
 
 /** Positions that fit every given name; null for no names. A condition has two: its id with the outcome as last byte. */
-export function comboTokensOf(query: ComboNames): string[] | null {
+export function comboTokensOf(query: ComboSelection): string[] | null {
   const conditions = query.condition_id === undefined ? [] : [query.condition_id];
   const named = conditions.map((id) => [0n, 1n].map((outcome) => ((BigInt(id) << 8n) | outcome).toString()));
   const given = query.position_id === undefined ? named : [...named, [query.position_id]];
@@ -233,7 +233,7 @@ export function comboTokensOf(query: ComboNames): string[] | null {
 /** Combo fills of a wallet. */
 export function comboFilterOf(address: string, query: z.output<typeof comboTradesQuery>): FillFilter {
   return {
-    ...everyFill,
+    ...allFills,
     wallets: [address],
     versions: onlyCombos,
     tokenIds: comboTokensOf(query),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../../schemas/primitives/money.js';
-import { counterpartyField, counterpartyMark } from '../../../fills/counterparty.js';
-import type { FillRow, GroupRow } from '../../../fills/fills.sql.js';
+import { counterpartyField, counterpartyFlag } from '../../../fills/counterparty.js';
+import type { FillGroupRow, FillRow } from '../../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../../fills/filter.js';
 import { directionOf, legsOf } from '../../../fills/legs.js';
 import type { TokenTitle } from '../../../fills/titles.js';
 import { priceDocs, sideDocs } from '../../../http/field-docs.js';
 
-const shared = {
+const commonFields = {
   market: z.string().nullable(),
   slug: z.string().nullable(),
   outcome: z.string().nullable(),
@@ -46,7 +46,7 @@ export const tradeSchema = z.object({
   role,
   direction,
   counterparty: counterpartyField,
-  ...shared,
+  ...commonFields,
   event_slug: z.string().nullable(),
   event_id: z.int().nullable(),
 });
@@ -65,7 +65,7 @@ export const orderSchema = z.object({
   last_fill_at: z.int(),
   timestamp: z.string(),
   tx_hashes: z.array(z.string()),
-  ...shared,
+  ...commonFields,
   direction,
   counterparty: counterpartyField,
   role,
@@ -78,7 +78,7 @@ export const orderSchema = z.object({
 const sideNumber = (row: { exchange_version: number; side: 'BUY' | 'SELL' }): number | null =>
   row.exchange_version === 1 ? null : row.side === 'BUY' ? 0 : 1;
 
-const titles = (title: TokenTitle) => ({
+const titleFieldsFrom = (title: TokenTitle) => ({
   market: title.market,
   slug: title.slug,
   outcome: title.outcome,
@@ -107,7 +107,7 @@ const partiesOf = (row: FillRow) => ({
   side: sideNumber(row),
   role: row.role,
   direction: directionOf(row),
-  ...counterpartyMark(row),
+  ...counterpartyFlag(row),
   maker: row.maker,
   taker: row.taker,
 });
@@ -133,14 +133,14 @@ export function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof trade
     order_hash: row.order_hash,
     builder: row.builder === '' ? NO_BUILDER : row.builder,
     ...partiesOf(row),
-    ...titles(title),
+    ...titleFieldsFrom(title),
     event_slug: title.eventSlug,
     event_id: title.eventId,
   };
 }
 
 /** An order with the sums of its fills. */
-export function orderFrom(row: GroupRow, title: TokenTitle): z.input<typeof orderSchema> {
+export function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSchema> {
   const { usd, size, fee, price, maker_amount, taker_amount } = amountsOf(row);
   return {
     order_hash: row.order_hash,
@@ -156,7 +156,7 @@ export function orderFrom(row: GroupRow, title: TokenTitle): z.input<typeof orde
     last_fill_at: Number(row.timestamp),
     timestamp: String(row.timestamp),
     tx_hashes: [...row.tx_hashes],
-    ...titles(title),
+    ...titleFieldsFrom(title),
     ...partiesOf(row),
   };
 }
@@ -164,7 +164,7 @@ export function orderFrom(row: GroupRow, title: TokenTitle): z.input<typeof orde
 /** What a wallet traded of one token in one transaction: the common trade row with its fills' sums. */
 export const userTradeSchema = tradeSchema.extend({ fill_count: z.int(), tx_hashes: z.array(z.string()) });
 
-export function userTradeFrom(row: GroupRow, title: TokenTitle): z.input<typeof userTradeSchema> {
+export function userTradeFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof userTradeSchema> {
   return {
     ...tradeFrom(row, title),
     role: Number(row.is_taker_order) === 1 ? 'taker' : 'maker',

@@ -23,10 +23,10 @@ import {
 } from './query.js';
 import { tradeFrom, tradeSchema } from './serialize.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Trades', auth: 'key', gate: 'v3', heavy: true } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Trades', auth: 'key', feature: 'v3', isHeavy: true } as const;
 const exampleTrade = tradeFrom(exampleFill, exampleTitle);
-const GROUPED = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
-const WALK =
+const GROUPED_NOTE = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
+const PAGINATION_NOTE =
   'Walk with `next_cursor`, or by `offset` within a quarter of an hour per page, where new fills must not shift the pages.';
 
 const builderCode = patternParam({
@@ -73,7 +73,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     path: '/v3/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills, newest first',
-    description: `One row per on-chain OrderFilled event, seen from its signed order. Filters are ANDed. ${GROUPED} ${WALK}`,
+    description: `One row per on-chain OrderFilled event, seen from its signed order. Filters are ANDed. ${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     query: tradesQuery,
     aliases: fillAliases,
     success: {
@@ -83,7 +83,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ query }, context) {
       const filter = filterOf(query, await fills.tokens(selectionOf(query)));
-      return { body: await lists.either(query, filter, { context, path: '/v3/trades' }) };
+      return { body: await lists.byQuery(query, filter, { context, path: '/v3/trades' }) };
     },
   });
 
@@ -92,7 +92,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     path: '/v3/wallets/{address}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet',
-    description: `Fills the wallet had a part in: \`role\` is what it was, \`direction\` whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are of the wallet's own orders, which already hold what they took from others. ${GROUPED} ${WALK}`,
+    description: `Fills the wallet had a part in: \`role\` is what it was, \`direction\` whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are of the wallet's own orders, which already hold what they took from others. ${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     params: z.object({ address: v3.address }),
     query: walletTradesQuery,
     aliases: fillAliases,
@@ -114,7 +114,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       const at = { context, path: `/v3/wallets/${address}/trades` };
       const byTrade = query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
       if (!query.include_combos) {
-        const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.either(query, filter, at);
+        const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.byQuery(query, filter, at);
         return { body: { address, ...body } };
       }
       const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.single(query, filter, at);
@@ -128,7 +128,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     path: '/v3/markets/{token_id}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of an outcome token',
-    description: `${GROUPED} ${WALK}`,
+    description: `${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     params: z.object({ token_id: v3.tokenId }),
     query: marketTradesQuery,
     aliases: marketFillAliases,
@@ -139,7 +139,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ params: { token_id }, query }, context) {
       const at = { context, path: `/v3/markets/${token_id}/trades` };
-      return { body: { token_id, ...(await lists.either(query, filterOf(query, [token_id]), at)) } };
+      return { body: { token_id, ...(await lists.byQuery(query, filterOf(query, [token_id]), at)) } };
     },
   });
 
@@ -148,7 +148,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     path: '/v3/markets/slug/{slug}/trades',
     reads: ['catalog', 'fills'],
     summary: 'Fills of a market',
-    description: `All outcomes of the market. ${GROUPED} ${WALK}`,
+    description: `All outcomes of the market. ${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     params: z.object({ slug: v3.slug }),
     query: marketTradesQuery,
     aliases: marketFillAliases,
@@ -159,7 +159,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ params: { slug }, query }, context) {
       const filter = filterOf(query, await fills.tokens({ marketSlug: slug }));
-      return { body: { slug, ...(await lists.either(query, filter, { context, path: `/v3/markets/slug/${slug}` })) } };
+      return { body: { slug, ...(await lists.byQuery(query, filter, { context, path: `/v3/markets/slug/${slug}` })) } };
     },
   });
 
@@ -168,7 +168,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     path: '/v3/builders/{code}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of orders that carry a builder code',
-    description: WALK,
+    description: PAGINATION_NOTE,
     params: z.object({ code: builderCode }),
     query: builderTradesQuery,
     aliases: builderAliases,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Condition } from '../../../catalogue/conditions.js';
-import type { Lookup } from '../../../catalogue/held-lookup.js';
-import { tableSeconds } from '../../../fills/filter.js';
-import { formatCursor } from '../../../fills/position.js';
-import { walkName } from '../../../fills/walks.js';
-import { spanAliases } from '../../../http/aliases.js';
+import type { Lookup } from '../../../catalog/cached-lookup.js';
+import type { Condition } from '../../../catalog/conditions.js';
+import { clampToDateTimeSeconds } from '../../../fills/filter.js';
+import { formatCursor } from '../../../fills/log-position.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
+import { timeRangeAliases } from '../../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
@@ -24,10 +24,10 @@ import {
 
 const common = {
   method: 'get',
-  family: 'v3',
+  apiGroup: 'v3',
   tag: 'Wallets',
   auth: 'key',
-  gate: 'v3',
+  feature: 'v3',
   reads: ['wallet_events', 'catalog'],
 } as const;
 const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
@@ -86,12 +86,12 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
       {
         wallet: address,
         kinds,
-        afterS: tableSeconds(query.after),
-        beforeS: tableSeconds(query.before),
+        afterS: clampToDateTimeSeconds(query.after),
+        beforeS: clampToDateTimeSeconds(query.before),
         beyond: query.cursor ?? null,
       },
       { order: query.order ?? 'desc', limit: query.limit, offset: query.offset },
-      walkName(context.caller?.accountId, `/v3/wallets/${address}/${kinds.join()}`, { ...query }),
+      paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/${kinds.join()}`, { ...query }),
     );
     const cursor = last === null ? null : formatCursor(last);
     return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
@@ -112,7 +112,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
       summary: of.summary,
       params: z.object({ address: v3.address }),
       query: listQuery,
-      aliases: spanAliases('after', 'before'),
+      aliases: timeRangeAliases('after', 'before'),
       success: {
         description: 'A page, newest first',
         schema: z.object({ data: z.array(of.row), ...pageFields }),
@@ -132,7 +132,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     description: 'Also those made for it by protocol contracts. What is not known of the market is null.',
     params: z.object({ address: v3.address }),
     query: orderedQuery,
-    aliases: spanAliases('after', 'before'),
+    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'A page of redemptions',
       schema: z.object({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
-import { everyFill, tableSeconds } from '../../../fills/filter.js';
-import { formatCursor } from '../../../fills/position.js';
+import { allFills, clampToDateTimeSeconds } from '../../../fills/filter.js';
+import { formatCursor } from '../../../fills/log-position.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { type TitleLookup, untitled } from '../../../fills/titles.js';
-import { walkName } from '../../../fills/walks.js';
-import { spanAliases } from '../../../http/aliases.js';
+import { timeRangeAliases } from '../../../http/aliases.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
@@ -15,7 +15,7 @@ import { exampleFill, examplePaging, exampleTitle } from '../trades/examples.js'
 import { tradeFrom, tradeSchema } from '../trades/serialize.js';
 import { flowFrom, flowSchema } from './serialize.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
 const FEES_SOURCE = 'v3.order_fills' as const;
 const FLOWS_SOURCE = 'v3.collateral_flows' as const;
 const DEFAULT_AFTER = 0;
@@ -84,7 +84,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     summary: 'Fees a wallet paid, fill by fill',
     params: z.object({ address: v3.address }),
     query: feesQuery,
-    aliases: spanAliases('after', 'before'),
+    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'A page of fills with a fee',
       schema: feesPage,
@@ -105,16 +105,16 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     async handler({ params: { address }, query }, context) {
       const { rows, hasMore, last } = await deps.fills.fills(
         {
-          ...everyFill,
+          ...allFills,
           wallets: [address],
           role: 'maker',
           minFee: 1n,
-          afterS: tableSeconds(query.after),
-          beforeS: tableSeconds(query.before),
+          afterS: clampToDateTimeSeconds(query.after),
+          beforeS: clampToDateTimeSeconds(query.before),
           beyond: query.cursor ?? null,
         },
         query,
-        walkName(context.caller?.accountId, `/v3/wallets/${address}/fees-paid`, { ...query }),
+        paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/fees-paid`, { ...query }),
       );
       const titles = await deps.titlesOf(rows.map((row) => row.token_id));
       const total = rows.reduce((sum, row) => sum + BigInt(row.fee), 0n);
@@ -152,7 +152,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     description: 'Totals are over all matching rows, not only this page.',
     params: z.object({ address: v3.address }),
     query: flowsQuery,
-    aliases: spanAliases('after', 'before'),
+    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'A page of deposits and withdrawals',
       schema: flowsPage,
@@ -182,11 +182,13 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
       const filter = {
         wallet: address,
         direction: query.kind === 'all' ? null : query.kind,
-        afterS: tableSeconds(query.after),
-        beforeS: tableSeconds(query.before),
+        afterS: clampToDateTimeSeconds(query.after),
+        beforeS: clampToDateTimeSeconds(query.before),
         beyond: query.cursor ?? null,
       };
-      const walk = walkName(context.caller?.accountId, `/v3/wallets/${address}/polyusd-flows`, { ...query });
+      const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/polyusd-flows`, {
+        ...query,
+      });
       const [{ rows, hasMore, last }, totals] = await Promise.all([
         deps.walletEvents.flows(filter, query, walk),
         deps.walletEvents.flowTotals(filter),

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { badParameter } from '../../../errors/failure.js';
 import type { FillReader } from '../../../fills/reader.js';
-import { spanAliases } from '../../../http/aliases.js';
+import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
-import type { Turns } from '../../../limits/turns.js';
+import type { ConcurrencyLimiter } from '../../../limits/concurrency-limiter.js';
 import type { PnlReader } from '../../../pnl/reader.js';
 import type { Span } from '../../../pnl/series.sql.js';
 import { v3 } from '../params.js';
 import { createSelector, selectionAliases, selectionFields } from '../selection.js';
-import { nothing } from './profits.js';
+import { emptySummaries } from './pnl-summary.js';
 import {
   allTimeFields,
   allTimeFrom,
@@ -26,9 +26,9 @@ import {
   unrealizedFields,
   unrealizedFrom,
   unrealizedUnknown,
-} from './profits.serialize.js';
+} from './pnl-summary.serialize.js';
 
-const common = { method: 'get', family: 'v3', tag: 'Wallets', auth: 'key', gate: 'v3' } as const;
+const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
 const MAX_BUCKETS = 1_000;
 const SERIES_SOURCE = 'realized_pnl_series' as const;
 const DAY_S = 86_400;
@@ -109,7 +109,7 @@ const seriesSchema = z.object({
 export interface WalletPnlDeps {
   readonly pnl: PnlReader;
   readonly fills: FillReader;
-  readonly turns: Turns;
+  readonly concurrencyLimiter: ConcurrencyLimiter;
 }
 
 /** What a wallet made within spans of time: as one sum, and as a series. */
@@ -120,7 +120,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
   const answer = async (address: string, query: PnlQuery, context: RequestContext) => {
     const span = spanOf(query, context.nowMs);
     const tokenIds = await tokensOf(query);
-    const summaryOf = async () => (await pnl.summaries([address], tokenIds)).get(address) ?? nothing;
+    const summaryOf = async () => (await pnl.summaries([address], tokenIds)).get(address) ?? emptySummaries;
     if (span === null) {
       const { markets, combos } = await summaryOf();
       return {
@@ -133,7 +133,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     // What was held at an earlier moment, and its prices then, are not kept.
     const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
     const [made, summary] = await Promise.all([
-      pnl.within(address, span, { tokenIds, combos: query.include_combos }),
+      pnl.spanPnl(address, span, { tokenIds, combos: query.include_combos }),
       query.include_unrealized && isNow ? summaryOf() : null,
     ]);
     const held = summary === null ? null : unrealizedFrom(made, summary, query.include_combos);
@@ -158,7 +158,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       'Without `period`, `after` and `before`: as the summary of the wallet. All filters must hold. At most two requests of an account run at once; a third waits up to 750 ms.',
     params: z.object({ address: v3.address }),
     query: pnlQuery,
-    aliases: { ...spanAliases('after', 'before'), ...selectionAliases },
+    aliases: { ...timeRangeAliases('after', 'before'), ...selectionAliases },
     success: {
       description: 'The summary, or the sums of the span',
       schema: z.union([
@@ -193,7 +193,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       },
     },
     handler: async ({ params: { address }, query }, context) => ({
-      body: await deps.turns.take(context.caller?.accountId ?? '', () => answer(address, query, context)),
+      body: await deps.concurrencyLimiter.run(context.caller?.accountId ?? '', () => answer(address, query, context)),
     }),
   });
 
@@ -214,7 +214,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       ...times,
       limit: v3.limit(MAX_BUCKETS, MAX_BUCKETS),
     }),
-    aliases: spanAliases('after', 'before'),
+    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'The series',
       schema: z.union([allTimeSchema, seriesSchema]),
@@ -231,7 +231,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     async handler({ params: { address }, query }, context) {
       const span = spanOf(query, context.nowMs);
       if (span === null) {
-        const { markets } = (await pnl.summaries([address], null)).get(address) ?? nothing;
+        const { markets } = (await pnl.summaries([address], null)).get(address) ?? emptySummaries;
         return {
           body: {
             address,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber, ratio } from '../../../../schemas/primitives/money.js';
-import type { Condition } from '../../../catalogue/conditions.js';
+import type { Condition } from '../../../catalog/conditions.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import { isoFrom } from '../../../tables/values.js';
 import type { FlowRow, WalletEventRow } from '../../../wallet-events/events.sql.js';
@@ -11,11 +11,11 @@ const baseUnits = z.string().meta({ description: 'USDC base units (6 decimals).'
 
 export const setEventSchema = z.object({ id: z.string(), timestamp, condition: z.string(), amount: baseUnits });
 
-const placed = (row: WalletEventRow) => ({ id: eventId(row), timestamp: String(row.timestamp) });
+const commonFieldsFrom = (row: WalletEventRow) => ({ id: eventId(row), timestamp: String(row.timestamp) });
 
 /** A split or merge. */
 export const setEventFrom = (row: WalletEventRow): z.input<typeof setEventSchema> => ({
-  ...placed(row),
+  ...commonFieldsFrom(row),
   condition: row.subject_id,
   amount: row.amount,
 });
@@ -30,7 +30,7 @@ export const conversionSchema = z.object({
 });
 
 export const conversionFrom = (row: WalletEventRow, questions: number): z.input<typeof conversionSchema> => ({
-  ...placed(row),
+  ...commonFieldsFrom(row),
   neg_risk_market_id: row.subject_id,
   amount: row.amount,
   index_set: row.index_sets[0] ?? '0',
@@ -51,7 +51,7 @@ const FULL_SET = ['1', '2'];
 
 export const activityFrom = (row: WalletEventRow): z.input<typeof activitySchema> => ({
   event_type: row.kind === 'conversion' ? 'nrc' : row.kind,
-  ...placed(row),
+  ...commonFieldsFrom(row),
   ref_id: row.subject_id,
   amount: row.amount,
   extra: `{${(row.index_sets.length === 0 ? FULL_SET : row.index_sets).join(',')}}`,
@@ -122,7 +122,7 @@ export function redemptionFrom(row: WalletEventRow, condition: Condition): z.inp
   const winner = resolution?.winner ?? null;
   const listed = <T>(values: readonly T[]) => (condition.known ? [...values] : null);
   return {
-    ...placed(row),
+    ...commonFieldsFrom(row),
     condition: row.subject_id,
     condition_id: row.subject_id,
     payout: row.amount,

@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/**
+ * The key as sent, from the first carrier that is present: `x-api-key`, `Authorization: Bearer`, `?key=`. A carrier that is present
+ * but empty or repeated yields '' (malformed), not the next carrier: a client with a broken header must hear about it.
+ */
+export function apiKeyFromRequest(headers: IncomingHttpHeaders, query: URLSearchParams): string | null {
+  const header = headers['x-api-key'];
+  if (header !== undefined) return typeof header === 'string' ? header.trim() : '';
+  const authorization = headers.authorization;
+  if (authorization !== undefined) {
+    const match = /^Bearer +(\S+)\s*$/i.exec(authorization);
+    if (match?.[1] !== undefined) return match[1];
+    // Basic and other schemes belong to proxies in between, not to us.
+    if (/^Bearer\b/i.test(authorization)) return '';
+  }
+  const values = query.getAll('key');
+  if (values.length === 0) return null;
+  return values.length === 1 ? (values[0] ?? '') : '';
+}

@@ -1,0 +1,70 @@
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { runRefreshLoop, type Throttle } from '../cache/refresh-loop.js';
+import type { Sql, Tables } from '../tables/port.js';
+import type { CachedLookup } from './cached-lookup.js';
+
+interface Market {
+  readonly condition_id: string;
+  readonly tokens: readonly string[];
+}
+
+/** Markets in the order of their volume, from a place of that order on. */
+const marketsSql = (rows: number, offset: number): Sql => ({
+  text: `SELECT condition_id, arrayMap(token -> toString(token), token_ids) AS tokens
+      FROM markets FINAL
+      ORDER BY volume DESC, condition_id
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
+  params: { rows, offset },
+});
+
+/** Each page sorts the whole catalogue. */
+const MARKETS_PER_PAGE = 10_000;
+const MARKET_BATCH = 1_000;
+/** As many as are held. */
+const MAX_MARKETS = 100_000;
+/** A pass takes less than a hundredth of a core. */
+const MIN_IDLE_RATIO = 30;
+
+/** Takes everything about the largest markets into memory; what is there already costs nothing. Resolves with how many there are. */
+export async function warmUpCache(deps: {
+  readonly tables: Tables;
+  /** What is held of conditions, and of tokens. */
+  readonly ofConditions: readonly Pick<CachedLookup<unknown>, 'prefetch'>[];
+  readonly ofTokens: readonly Pick<CachedLookup<unknown>, 'prefetch'>[];
+  /** Waited for after each thousand markets: for as long as they took, twice over. */
+  readonly pause: Throttle;
+}): Promise<number> {
+  for (let offset = 0; offset < MAX_MARKETS; offset += MARKETS_PER_PAGE) {
+    const page = await deps.tables.rows<Market>(marketsSql(MARKETS_PER_PAGE, offset));
+    for (let at = 0; at < page.length; at += MARKET_BATCH) {
+      const began = performance.now();
+      const markets = page.slice(at, at + MARKET_BATCH);
+      const tokens = markets.flatMap((market) => market.tokens);
+      for (const { prefetch } of deps.ofConditions) await prefetch(markets.map((market) => market.condition_id));
+      for (const { prefetch } of deps.ofTokens) await prefetch(tokens);
+      await deps.pause(2 * (performance.now() - began));
+    }
+    if (page.length < MARKETS_PER_PAGE) return offset + page.length;
+  }
+  return MAX_MARKETS;
+}
+
+/** Warms up once a minute, less often where that takes long, until `signal` fires. Resolves then. */
+export const runCacheWarmup = (
+  deps: Omit<Parameters<typeof warmUpCache>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
+  signal: AbortSignal,
+): Promise<void> =>
+  runRefreshLoop(
+    {
+      ...deps,
+      name: 'what is known of the largest markets',
+      gauge: {
+        name: 'api_cache_warmup_markets',
+        help: 'Markets of the catalogue that were last taken into memory ahead of questions',
+      },
+      refresh: (pause) => warmUpCache({ ...deps, pause }),
+      minIdleRatio: MIN_IDLE_RATIO,
+    },
+    signal,
+  );

@@ -1,0 +1,67 @@
+import type { Sql } from '../tables/port.js';
+
+/** Tables whose new rows are followed. Each is written from one partition of the log, so that its offsets only rise. */
+export const watchedTables = [
+  'markets',
+  'tokens',
+  'token_quotes',
+  'resolutions',
+  'chain_tokens',
+  'token_settlements',
+  'fills',
+] as const;
+export type WatchedTable = (typeof watchedTables)[number];
+
+const idColumns: Readonly<Record<WatchedTable, string>> = {
+  markets: 'condition_id',
+  tokens: 'toString(token_id)',
+  token_quotes: 'toString(token_id)',
+  resolutions: 'condition_id',
+  chain_tokens: 'toString(token_id)',
+  token_settlements: 'toString(token_id)',
+  fills: 'toString(token_id)',
+};
+
+/** Rows of these tell of something that happened at their time. */
+const timedTables: ReadonlySet<WatchedTable> = new Set(['resolutions', 'fills']);
+
+export interface WatermarkRow {
+  readonly source: WatchedTable;
+  /** The offset behind the newest row, as text; 0 of an empty table. */
+  readonly next: string;
+}
+
+/** The newest fill has the highest offset; the other tables are small. */
+const newestOffsetHints: Partial<Record<WatchedTable, string>> = {
+  fills: 'SELECT _offset FROM fills ORDER BY block_number DESC, log_index DESC LIMIT 1',
+};
+
+/** How far each table is. `exact`: of all its rows, however many there are. */
+export const watermarksSql = (exact: boolean): Sql => ({
+  text: watchedTables
+    .map((source) => {
+      const rows = (exact ? undefined : newestOffsetHints[source]) ?? `SELECT _offset FROM ${source}`;
+      return `SELECT '${source}' AS source, toString(if(count() = 0, 0, max(_offset) + 1)) AS next FROM (${rows})`;
+    })
+    .join(' UNION ALL '),
+  params: {},
+});
+
+export interface ChangedRow extends WatermarkRow {
+  /** Condition or token id. */
+  readonly id: string;
+  /** Of the oldest of these rows, Unix seconds; 0 where they have no time. */
+  readonly since: number | string;
+}
+
+/** What was written from these offsets on; no more than `rows` of each table. */
+export const changesSql = (next: Readonly<Record<WatchedTable, bigint>>, rows: number): Sql => ({
+  text: watchedTables
+    .map(
+      (source) => `SELECT '${source}' AS source, ${idColumns[source]} AS id, toString(max(_offset) + 1) AS next,
+        ${timedTables.has(source) ? 'toUnixTimestamp(min(timestamp))' : '0'} AS since
+      FROM ${source} WHERE _offset >= {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
+    )
+    .join(' UNION ALL '),
+  params: { ...next, rows },
+});

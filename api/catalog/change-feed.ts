@@ -1,0 +1,108 @@
+import type { Tables } from '../tables/port.js';
+import {
+  type ChangedRow,
+  changesSql,
+  type WatchedTable,
+  type WatermarkRow,
+  watchedTables,
+  watermarksSql,
+} from './change-feed.sql.js';
+
+/**
+ * Ids whose rows changed; null: any may have. `sinceS`: nothing older than this changed, Unix seconds; 0 where rows have no time of their own.
+ */
+export type ChangeListener = (ids: readonly string[] | null, source: WatchedTable, sinceS: number) => void;
+
+/** Tells what changed in the tables, so that what was read of them may be held until it does. */
+export interface ChangeFeed {
+  subscribe(sources: readonly WatchedTable[], listener: ChangeListener): void;
+  /** Resolves when listeners have heard of everything that was in the tables 5 s ago. Asks the tables once in 2 s at most, and only when called. */
+  sync(): Promise<void>;
+}
+
+const POLL_INTERVAL_MS = 2_000;
+/** What listeners hold is at most so much older than the tables. */
+export const MAX_STALENESS_S = 5;
+const MAX_STALENESS_MS = MAX_STALENESS_S * 1000;
+/** More changes than this of one table at once: all of it counts as changed. */
+const MAX_CHANGES = 5_000;
+
+/** Follows the offsets of the tables' rows. */
+export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }): ChangeFeed {
+  const listeners = new Map<WatchedTable, ChangeListener[]>();
+  let watermarks: Record<WatchedTable, bigint> | null = null;
+  let lastPolledMs = Number.NEGATIVE_INFINITY;
+  let lastSyncedMs = Number.NEGATIVE_INFINITY;
+  let polling: Promise<void> | null = null;
+  let failure: unknown;
+
+  const notify = (source: WatchedTable, ids: readonly string[] | null, sinceS = 0) => {
+    for (const listener of listeners.get(source) ?? []) listener(ids, source, sinceS);
+  };
+  const readWatermarks = async (exact: boolean): Promise<Record<WatchedTable, bigint>> => {
+    const rows = await deps.tables.rows<WatermarkRow>(watermarksSql(exact));
+    const found = new Map(rows.map((row) => [row.source, BigInt(row.next)]));
+    return Object.fromEntries(watchedTables.map((source) => [source, found.get(source) ?? 0n])) as Record<
+      WatchedTable,
+      bigint
+    >;
+  };
+  const poll = async (): Promise<void> => {
+    // What was held before the marks are known may have changed since it was read.
+    if (watermarks === null) {
+      watermarks = await readWatermarks(false);
+      for (const source of watchedTables) notify(source, null);
+      return;
+    }
+    const known = watermarks;
+    const rows = await deps.tables.rows<ChangedRow>(changesSql(known, MAX_CHANGES));
+    const changed = new Map<WatchedTable, { readonly ids: string[]; sinceS: number }>();
+    const next = { ...known };
+    for (const row of rows) {
+      const [found, sinceS] = [changed.get(row.source), Number(row.since)];
+      if (found === undefined) changed.set(row.source, { ids: [row.id], sinceS });
+      else {
+        found.ids.push(row.id);
+        found.sinceS = Math.min(found.sinceS, sinceS);
+      }
+      const nextOffset = BigInt(row.next);
+      if (nextOffset > next[row.source]) next[row.source] = nextOffset;
+    }
+    const overflowed = [...changed].filter(([, { ids }]) => ids.length >= MAX_CHANGES).map(([source]) => source);
+    if (overflowed.length > 0) {
+      const newest = await readWatermarks(true);
+      for (const source of overflowed) next[source] = newest[source];
+    }
+    watermarks = next;
+    for (const [source, { ids, sinceS }] of changed) {
+      if (ids.length >= MAX_CHANGES) notify(source, null);
+      else notify(source, ids, sinceS);
+    }
+  };
+
+  return {
+    subscribe(sources, listener) {
+      for (const source of sources) listeners.set(source, [...(listeners.get(source) ?? []), listener]);
+    },
+    async sync() {
+      const nowMs = deps.nowMs();
+      if (polling === null && nowMs - lastPolledMs >= POLL_INTERVAL_MS) {
+        lastPolledMs = nowMs;
+        polling = poll()
+          .then(() => {
+            lastSyncedMs = nowMs;
+          })
+          .finally(() => {
+            polling = null;
+          });
+        // Whoever needs the answer waits for it below; to the others the next question is soon enough.
+        polling.catch((error) => {
+          failure = error;
+        });
+      }
+      if (nowMs - lastSyncedMs < MAX_STALENESS_MS) return;
+      if (polling === null) throw failure;
+      await polling;
+    },
+  };
+}

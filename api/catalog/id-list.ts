@@ -1,0 +1,33 @@
+/** Ids in an order, of which pages are cut; a plain list is one. */
+export interface IdList {
+  readonly length: number;
+  /** As of arrays. */
+  slice(from: number, to: number): readonly string[];
+  /** Where they stand in one text: its characters per id. */
+  readonly fixedWidth?: { readonly text: string; readonly width: number };
+}
+
+/** Ids of the same width that stand one after the other in one text: one object for the garbage collector, however many they are. */
+export const fixedWidthIds = (text: string, width: number): IdList => ({
+  length: text.length / width,
+  slice: (from, to) =>
+    Array.from({ length: Math.max(0, Math.min(to, text.length / width) - from) }, (_, n) =>
+      text.slice((from + n) * width, (from + n + 1) * width),
+    ),
+  fixedWidth: { text, width },
+});
+
+/** As one text. Ids without blanks. */
+export const packIds = (ids: IdList): string =>
+  ids.fixedWidth === undefined
+    ? `0 ${ids.slice(0, ids.length).join(' ')}`
+    : `${ids.fixedWidth.width} ${ids.fixedWidth.text}`;
+
+/** The ids of a text of `packIds`. */
+export function unpackIds(text: string): IdList {
+  const blank = text.indexOf(' ');
+  const width = Number(text.slice(0, blank));
+  const rest = text.slice(blank + 1);
+  if (width > 0) return fixedWidthIds(rest, width);
+  return rest === '' ? [] : rest.split(' ');
+}

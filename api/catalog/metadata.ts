@@ -1,0 +1,275 @@
+import type { Tables } from '../tables/port.js';
+import { boolFrom } from '../tables/values.js';
+import { type CachedLookup, createCachedLookup, type Lookup, type TextCodec } from './cached-lookup.js';
+import type { ChangeFeed } from './change-feed.js';
+import {
+  type ConditionTokensRow,
+  conditionTokensSql,
+  type MarketMetadataRow,
+  marketMetadataSql,
+  type ResolutionRow,
+  resolutionsSql,
+  type TokenMetadataRow,
+  tokenMetadataSql,
+} from './metadata.sql.js';
+
+/** Which outcome of which condition a token stands for. */
+export interface TokenMetadata {
+  readonly conditionId: string;
+  readonly outcomeIndex: number;
+  /** null: known from the chain only, which has no names. */
+  readonly outcome: string | null;
+  /** null: the chain has not named the condition. */
+  readonly negRisk: boolean | null;
+  /** Of the other outcome; null: the chain has not named the condition. */
+  readonly otherTokenId: string | null;
+}
+
+/** Tokens of a condition as the chain has them. */
+export interface ConditionTokens {
+  /** In outcome order. */
+  readonly tokenIds: readonly string[];
+  readonly negRisk: boolean;
+}
+
+/** What the catalogue says of a market. */
+export interface MarketMetadata {
+  readonly question: string;
+  readonly slug: string;
+  readonly image: string | null;
+  readonly icon: string | null;
+  readonly eventId: string | null;
+  readonly eventSlug: string | null;
+  readonly eventTitle: string | null;
+  readonly outcomes: readonly string[];
+  /** In outcome order. */
+  readonly tokenIds: readonly string[];
+  readonly negRisk: boolean;
+  readonly closed: boolean;
+  readonly endMs: number | null;
+  readonly tagSlugs: readonly string[];
+}
+
+/** How a condition was settled. */
+export interface Resolution {
+  /** Payout numerators in outcome order. */
+  readonly payouts: readonly bigint[];
+  /** Their sum; a share of outcome i pays payouts[i] / denominator. */
+  readonly denominator: bigint;
+  /** The one outcome that pays; null when several do. */
+  readonly winner: number | null;
+  readonly resolvedAtS: number;
+}
+
+/** What the rows of answers are about. Held until it changes, by all families of endpoints together; null where nothing is known. */
+export interface MetadataLookups {
+  /** By token id. */
+  readonly tokensOf: Lookup<TokenMetadata | null>;
+  /** By condition id. */
+  readonly marketsOf: Lookup<MarketMetadata | null>;
+  /** By condition id. */
+  readonly conditionTokensOf: Lookup<ConditionTokens | null>;
+  /** By condition id; null while open. */
+  readonly resolutionsOf: Lookup<Resolution | null>;
+}
+
+/** Facts that can be read ahead of questions. */
+export type CachedMetadataLookups = {
+  readonly [Kind in keyof MetadataLookups]: MetadataLookups[Kind] & Pick<CachedLookup<unknown>, 'prefetch'>;
+};
+
+/** Some 50 MB of tokens. */
+const MAX_TOKENS = 250_000;
+/** Some 85 MB of markets, 12 MB of resolutions. */
+const MAX_CONDITIONS = 125_000;
+
+/** The settlement of a condition by its payout numerators. */
+export function resolutionOf(row: Pick<ResolutionRow, 'payouts' | 'resolved_at'>): Resolution {
+  const payouts = row.payouts.map(BigInt);
+  const paying = payouts.flatMap((payout, index) => (payout > 0n ? [index] : []));
+  return {
+    payouts,
+    denominator: payouts.reduce((sum, payout) => sum + payout, 0n),
+    winner: paying.length === 1 ? (paying[0] as number) : null,
+    resolvedAtS: Number(row.resolved_at),
+  };
+}
+
+const tokenFrom = (row: TokenMetadataRow): TokenMetadata => ({
+  conditionId: row.condition_id,
+  outcomeIndex: Number(row.outcome_index),
+  outcome: boolFrom(row.catalogued) ? row.outcome : null,
+  negRisk: row.neg_risk === null ? null : boolFrom(row.neg_risk),
+  otherTokenId: row.other_token,
+});
+
+const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
+  question: row.question,
+  slug: row.slug,
+  image: row.image,
+  // Most often the same picture.
+  icon: row.icon === row.image ? row.image : row.icon,
+  eventId: row.event_id,
+  eventSlug: row.event_slug,
+  eventTitle: row.event_title,
+  outcomes: row.outcomes,
+  tokenIds: row.tokens,
+  negRisk: boolFrom(row.neg_risk),
+  closed: boolFrom(row.closed),
+  endMs: row.end_ms === null ? null : Number(row.end_ms),
+  tagSlugs: row.tag_slugs,
+});
+
+/** Without the names of its fields, which would take a quarter of it, and with one picture where both are the same. */
+const marketCodec: TextCodec<MarketMetadata | null> = {
+  pack: (market) =>
+    market === null
+      ? ''
+      : JSON.stringify([
+          market.question,
+          market.slug,
+          market.image,
+          market.icon === market.image ? 0 : market.icon,
+          market.eventId,
+          market.eventSlug,
+          market.eventTitle,
+          market.outcomes,
+          market.tokenIds,
+          market.negRisk,
+          market.closed,
+          market.endMs,
+          market.tagSlugs,
+        ]),
+  unpack(text) {
+    if (text === '') return null;
+    const [
+      question,
+      slug,
+      image,
+      icon,
+      eventId,
+      eventSlug,
+      eventTitle,
+      outcomes,
+      tokenIds,
+      negRisk,
+      closed,
+      endMs,
+      tagSlugs,
+    ] = JSON.parse(text);
+    return {
+      question,
+      slug,
+      image,
+      icon: icon === 0 ? image : icon,
+      eventId,
+      eventSlug,
+      eventTitle,
+      outcomes,
+      tokenIds,
+      negRisk,
+      closed,
+      endMs,
+      tagSlugs,
+    };
+  },
+};
+
+const tokenCodec: TextCodec<TokenMetadata | null> = {
+  pack: (value) =>
+    value === null
+      ? ''
+      : [
+          value.conditionId,
+          value.outcomeIndex,
+          value.negRisk === null ? '' : Number(value.negRisk),
+          value.otherTokenId ?? '',
+          ...(value.outcome === null ? [] : [value.outcome]),
+        ].join('\n'),
+  unpack(text) {
+    if (text === '') return null;
+    const [conditionId = '', outcomeIndex, negRisk, otherTokenId = '', ...outcome] = text.split('\n');
+    return {
+      conditionId,
+      outcomeIndex: Number(outcomeIndex),
+      outcome: outcome.length === 0 ? null : outcome.join('\n'),
+      negRisk: negRisk === '' ? null : negRisk === '1',
+      otherTokenId: otherTokenId === '' ? null : otherTokenId,
+    };
+  },
+};
+
+const conditionTokensCodec: TextCodec<ConditionTokens | null> = {
+  encoding: 'latin1',
+  pack: (value) => (value === null ? '' : [Number(value.negRisk), ...value.tokenIds].join(' ')),
+  unpack(text) {
+    if (text === '') return null;
+    const [negRisk, ...tokenIds] = text.split(' ');
+    return { negRisk: negRisk === '1', tokenIds };
+  },
+};
+
+const resolutionCodec: TextCodec<Resolution | null> = {
+  encoding: 'latin1',
+  pack: (value) => (value === null ? '' : [value.resolvedAtS, ...value.payouts].join(' ')),
+  unpack(text) {
+    if (text === '') return null;
+    const [resolvedAt, ...payouts] = text.split(' ');
+    return resolutionOf({ payouts, resolved_at: Number(resolvedAt) });
+  },
+};
+
+export function createMetadataLookups(deps: {
+  tables: Tables;
+  nowMs: () => number;
+  changes: ChangeFeed;
+}): CachedMetadataLookups {
+  const { tables, nowMs, changes } = deps;
+  return {
+    tokensOf: createCachedLookup<TokenMetadata | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<TokenMetadataRow>(tokenMetadataSql(ids));
+        return new Map(rows.map((row) => [row.token, tokenFrom(row)]));
+      },
+      unknown: null,
+      nowMs,
+      maxEntries: MAX_TOKENS,
+      codec: tokenCodec,
+      invalidation: { changes, tables: ['tokens', 'chain_tokens'] },
+    }),
+    marketsOf: createCachedLookup<MarketMetadata | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<MarketMetadataRow>(marketMetadataSql(ids));
+        return new Map(rows.map((row) => [row.condition_id, marketFrom(row)]));
+      },
+      unknown: null,
+      nowMs,
+      maxEntries: MAX_CONDITIONS,
+      codec: marketCodec,
+      invalidation: { changes, tables: ['markets'] },
+    }),
+    // Rows never change once they are there; what is not there yet is read again after a second.
+    conditionTokensOf: createCachedLookup<ConditionTokens | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<ConditionTokensRow>(conditionTokensSql(ids));
+        return new Map(
+          rows.map((row) => [row.condition_id, { tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }]),
+        );
+      },
+      unknown: null,
+      nowMs,
+      codec: conditionTokensCodec,
+    }),
+    resolutionsOf: createCachedLookup<Resolution | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<ResolutionRow>(resolutionsSql(ids));
+        return new Map(rows.map((row) => [row.condition_id, resolutionOf(row)]));
+      },
+      unknown: null,
+      nowMs,
+      maxEntries: MAX_CONDITIONS,
+      codec: resolutionCodec,
+      invalidation: { changes, tables: ['resolutions'] },
+    }),
+  };
+}

@@ -1,0 +1,193 @@
+import type { Failure } from './failure.js';
+
+/** Path families. Each keeps its own words for the same condition; `root` is everything outside of them. */
+export type ApiGroup = 'v1' | 'v2' | 'v2x' | 'v3' | 'clobv2' | 'root';
+
+export interface ErrorResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly error: string } & Readonly<Record<string, unknown>>;
+}
+
+interface ErrorFormat {
+  readonly missingKey: readonly [status: number, text: string];
+  readonly unknownKey: readonly [status: number, text: string];
+  /** Text of the plan gate; `carriesTier` adds `tier` and `upgrade_url`. */
+  readonly planGate: { readonly text: (upgradeUrl: string) => string; readonly carriesTier: boolean };
+  readonly rateLimited: (limit: Extract<Failure, { kind: 'rate_limited' }>) => ErrorResponse['body'];
+  readonly notFound: string;
+  /** Of a query parameter nobody declared; `advice` begins in lower case. */
+  readonly unknownParameter: (name: string, advice: string) => string;
+  readonly upstream: readonly [status: number, text: string];
+  readonly internal: string;
+}
+
+const unixS = (ms: number): number => Math.ceil(ms / 1000);
+const retryAfterS = (failure: { retryAtMs: number; nowMs: number }): number =>
+  Math.max(1, unixS(failure.retryAtMs - failure.nowMs));
+
+const resetAtBody: ErrorFormat['rateLimited'] = (failure) => ({
+  error: failure.message ?? 'rate limit exceeded',
+  reset_at: unixS(failure.retryAtMs),
+  ...(failure.scope === undefined ? {} : { scope: failure.scope }),
+});
+
+const MAX_SHOWN_NAME_LENGTH = 80;
+const unknownParameterSentence = (name: string, advice: string): string =>
+  `Unknown query parameter '${name}'. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
+const unknownParameterPhrase = (name: string, advice: string): string => `unknown query parameter '${name}': ${advice}`;
+
+/** What to do instead of an unknown parameter. */
+function suggestionFor({ nearest, known }: Extract<Failure, { kind: 'unknown_parameter' }>): string {
+  if (nearest !== null) return `did you mean '${nearest}'?`;
+  return known.length === 0 ? 'this endpoint takes none' : `use ${known.join(', ')}`;
+}
+
+const v1: ErrorFormat = {
+  missingKey: [401, 'Missing or invalid API key. Use x-api-key header or ?key= param.'],
+  unknownKey: [403, 'Invalid or inactive API key.'],
+  planGate: { text: (url) => `This endpoint requires a paid plan. See ${url} for details.`, carriesTier: true },
+  rateLimited: (failure) => ({
+    error: failure.message ?? `Rate limit exceeded. Retry after ${unixS(failure.retryAtMs)}.`,
+    reset_at: unixS(failure.retryAtMs),
+  }),
+  notFound: 'Not found.',
+  unknownParameter: unknownParameterSentence,
+  upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
+  internal: 'Internal server error.',
+};
+
+/**
+ * The one table of error wording. /v1 and /v2 speak in sentences, /v3 and /clobv2 in machine-like texts; where the contract is
+ * silent (/v3 key texts) the words are ours. /v2/x shares /v2's key texts but is gated and limited like /v3.
+ */
+const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
+  root: v1,
+  v1,
+  v2: {
+    missingKey: [401, 'API key required. Pass via ?key= or x-api-key header.'],
+    unknownKey: [403, 'Invalid or inactive API key.'],
+    planGate: { text: (url) => `V2 endpoints require a paid plan. See ${url} for details.`, carriesTier: false },
+    rateLimited: (failure) => ({
+      error:
+        failure.message ?? `Rate limited. ${Math.max(1, Math.floor(failure.limitPerMinute / 60))} req/s for your tier.`,
+      retryAfterMs: Math.max(1, Math.ceil(failure.retryAtMs - failure.nowMs)),
+      reset_at: unixS(failure.retryAtMs),
+    }),
+    notFound: 'Not found.',
+    unknownParameter: unknownParameterSentence,
+    upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
+    internal: 'Internal server error.',
+  },
+  v2x: {
+    missingKey: [401, 'API key required. Pass via ?key= or x-api-key header.'],
+    unknownKey: [403, 'Invalid or inactive API key.'],
+    planGate: { text: () => 'paid plan required', carriesTier: true },
+    rateLimited: resetAtBody,
+    notFound: 'Not found.',
+    unknownParameter: unknownParameterSentence,
+    upstream: [502, 'upstream error, retry shortly'],
+    internal: 'internal error',
+  },
+  v3: {
+    missingKey: [401, 'missing or invalid API key: use the x-api-key header, Authorization: Bearer or ?key='],
+    unknownKey: [403, 'invalid or inactive API key'],
+    planGate: { text: () => 'paid plan required', carriesTier: true },
+    rateLimited: resetAtBody,
+    notFound: 'not found',
+    unknownParameter: unknownParameterPhrase,
+    upstream: [503, 'temporarily unavailable, retry shortly'],
+    internal: 'internal error',
+  },
+  clobv2: {
+    missingKey: [401, 'missing API key: use the x-api-key header, Authorization: Bearer or ?key='],
+    unknownKey: [401, 'invalid or revoked API key'],
+    planGate: { text: () => 'paid plan required', carriesTier: true },
+    rateLimited: resetAtBody,
+    notFound: 'not found',
+    unknownParameter: unknownParameterPhrase,
+    upstream: [503, 'temporary_data_provider_error'],
+    internal: 'internal error',
+  },
+};
+
+/** Family of a request path. Paths outside every family use `root`. */
+export function apiGroupOf(path: string): ApiGroup {
+  const [, first = '', second = ''] = path.split('/', 3);
+  if (first === 'v2') return second === 'x' ? 'v2x' : 'v2';
+  return first === 'v1' || first === 'v3' || first === 'clobv2' ? first : 'root';
+}
+
+/** Status, headers and body of a failure in the words of a family. `error` is always a string. */
+export function renderFailure(apiGroup: ApiGroup, failure: Failure): ErrorResponse {
+  const format = errorFormats[apiGroup];
+  const respond = (
+    status: number,
+    body: ErrorResponse['body'],
+    headers: ErrorResponse['headers'] = {},
+  ): ErrorResponse => ({
+    status,
+    headers,
+    body,
+  });
+  switch (failure.kind) {
+    case 'missing_key':
+      return respond(format.missingKey[0], { error: format.missingKey[1] }, { 'www-authenticate': 'Bearer' });
+    case 'unknown_key':
+      return respond(format.unknownKey[0], { error: format.unknownKey[1] });
+    case 'plan_gate': {
+      const error = failure.message ?? format.planGate.text(failure.upgradeUrl);
+      const tier = format.planGate.carriesTier ? { tier: failure.tier, upgrade_url: failure.upgradeUrl } : {};
+      return respond(failure.status, { error, ...tier });
+    }
+    case 'rate_limited':
+      return respond(429, format.rateLimited(failure), { 'retry-after': String(retryAfterS(failure)) });
+    case 'bad_parameter':
+      return respond(400, { error: failure.message, ...failure.fields });
+    case 'unknown_parameter':
+      return respond(400, {
+        error: format.unknownParameter(failure.name.slice(0, MAX_SHOWN_NAME_LENGTH), suggestionFor(failure)),
+      });
+    case 'bad_body':
+      return respond(400, { error: failure.message });
+    case 'wrong_content_type':
+      return respond(415, {
+        error: `Unsupported content type. Send '${failure.expected}' in the Content-Type header.`,
+      });
+    case 'forbidden':
+      return respond(403, { error: failure.message });
+    case 'unmet_condition':
+      return respond(failure.status, {
+        error: `The file does not meet the ${failure.status === 416 ? 'Range' : 'If-Match or If-Unmodified-Since'} header.`,
+      });
+    case 'body_too_large':
+      return respond(413, { error: `Request body too large. Max ${failure.limitBytes} bytes.` });
+    case 'bad_encoding':
+      return respond(400, { error: 'Malformed percent-encoding in the path.' });
+    case 'not_found': {
+      const hint = failure.hint === undefined ? {} : { hint: failure.hint };
+      return respond(404, { error: failure.message ?? format.notFound, ...failure.fields, ...hint });
+    }
+    case 'method_not_allowed':
+      return respond(
+        405,
+        { error: `Method not allowed. Use ${failure.allow.join(' or ')}.` },
+        { allow: failure.allow.join(', ') },
+      );
+    case 'upstream': {
+      const detail = failure.detail === undefined ? {} : { detail: failure.detail };
+      const [status, error] = format.upstream;
+      return respond(status, { error, ...detail }, { 'retry-after': String(failure.retryAfterS) });
+    }
+    case 'loading':
+      return respond(503, { error: failure.message }, { 'retry-after': String(failure.retryAfterS) });
+    case 'overloaded':
+      return respond(
+        503,
+        { error: failure.message, scope: failure.scope },
+        { 'retry-after': String(failure.retryAfterS) },
+      );
+    case 'internal':
+      return respond(500, { error: format.internal });
+  }
+}

@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import { ApiError, badParameter } from '../errors/failure.js';
+import { nearestName } from './nearest-name.js';
+
+/** Other name of a parameter, by the name it stands for. */
+export type Aliases = Readonly<Record<string, string>>;
+
+/** Query parameter that carries the API key; read before the route, known to every route. */
+const API_KEY_PARAMETER = 'key';
+
+/** The names a route's query may hold. */
+export interface QueryDeclaration {
+  readonly schema: z.ZodObject | null;
+  readonly aliases: Aliases;
+}
+
+/** Throws for an alias that stands for nothing, or that has the name of a parameter: a mistake in the route. */
+export function validateAliases({ schema, aliases }: QueryDeclaration): void {
+  const declared = Object.keys(schema?.shape ?? {});
+  for (const [alias, main] of Object.entries(aliases)) {
+    if (!declared.includes(main) || declared.includes(alias)) throw new Error(`Alias ${alias} of ${main} is wrong`);
+  }
+}
+
+/** Every name in a query must be known: a misspelt filter would answer with rows of everybody. Throws ApiError. */
+export function rejectUnknownParameters({ schema, aliases }: QueryDeclaration, query: URLSearchParams): void {
+  const known = Object.keys(schema?.shape ?? {});
+  const accepted = [...known, ...Object.keys(aliases), API_KEY_PARAMETER];
+  for (const name of query.keys()) {
+    if (accepted.includes(name)) continue;
+    throw new ApiError({ kind: 'unknown_parameter', name, nearest: nearestName(name, accepted), known });
+  }
+}
+
+/** A query's texts. */
+export interface QueryTexts {
+  /** By declared parameter, whichever name it came by. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The alias it came by, where it came by one. */
+  readonly usedAliases: Readonly<Record<string, string>>;
+}
+
+/** Text of each declared parameter. Throws ApiError for two texts of one. */
+export function readQueryTexts({ schema, aliases }: QueryDeclaration, query: URLSearchParams): QueryTexts {
+  const values: Record<string, string> = {};
+  const usedAliases: Record<string, string> = {};
+  if (schema === null) return { values, usedAliases };
+  for (const [name, field] of Object.entries(schema.shape)) {
+    const names = [name, ...Object.keys(aliases).filter((alias) => aliases[alias] === name)];
+    const given = names.flatMap((one) => query.getAll(one).map((text) => ({ one, text })));
+    for (const { one } of given) {
+      if (query.getAll(one).length > 1) throw badParameter(`Query parameter '${one}' must be given once`);
+    }
+    const [first, ...others] = given;
+    if (first === undefined) continue;
+    const other = others.find(({ text }) => !isSameValue(field as z.ZodType, first.text, text));
+    if (other !== undefined) {
+      throw badParameter(`Query parameters '${first.one}' and '${other.one}' are the same and differ: give one`);
+    }
+    values[name] = first.text;
+    if (first.one !== name) usedAliases[name] = first.one;
+  }
+  return { values, usedAliases };
+}
+
+/** Whether two texts say the same: `0100` and `100`, two letter cases of a hash. */
+function isSameValue(field: z.ZodType, one: string, other: string): boolean {
+  if (one === other) return true;
+  const [left, right] = [field.safeParse(one), field.safeParse(other)];
+  return left.success && right.success && String(left.data) === String(right.data);
+}

@@ -1,6 +1,0 @@
-import type { Cached } from '../cache/ttl-cache.js';
-
-/** Cache headers of a copy that may be `maxAgeS` old at most. */
-export function cacheOf(cached: Pick<Cached<unknown>, 'ageMs'>, maxAgeS: number): { maxAgeS: number; ageS: number } {
-  return { maxAgeS, ageS: Math.floor(cached.ageMs / 1000) };
-}

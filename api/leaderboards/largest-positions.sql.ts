@@ -1,0 +1,80 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+
+export const largestPositionStatuses = ['open', 'redeemable', 'closed'] as const;
+export type LargestPositionStatus = (typeof largestPositionStatuses)[number];
+
+/** Positions a picture has of each status, and over all of them. */
+export const MAX_LARGEST = 10_000;
+
+/** Amounts as base units, all wide numbers as text. */
+export interface LargestPositionRow {
+  readonly rank: number;
+  readonly status: LargestPositionStatus;
+  readonly wallet: string;
+  readonly token: string;
+  readonly size: string;
+  /** Decimal text, 18 places. */
+  readonly avg_price: string;
+  readonly bought_usdc: string;
+  readonly realized_pnl: string;
+}
+
+/** When the newest picture was taken, Unix milliseconds. */
+export const newestLargestSnapshotSql = (): Sql => ({
+  text: 'SELECT toUnixTimestamp64Milli(taken_at) AS at FROM largest_positions ORDER BY taken_at DESC LIMIT 1',
+  params: {},
+});
+
+/** A row if the picture is still there. */
+export const largestSnapshotExistsSql = (takenAtMs: number): Sql => ({
+  text: `SELECT rank FROM largest_positions
+      WHERE taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC') AND rank = 1`,
+  params: { at: takenAtMs },
+});
+
+/** A part of one picture. */
+export interface LargestPositionsQuery {
+  readonly takenAtMs: number;
+  /** null: any. */
+  readonly status: LargestPositionStatus | null;
+  /** Base units; null: any size. */
+  readonly minSize: bigint | null;
+  /** Only what comes after this rank in the order; null: all of it. */
+  readonly afterRank: number | null;
+  /** desc: the largest first. */
+  readonly order: 'asc' | 'desc';
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** One page of a picture and one row more. */
+export function largestPositionsSql(page: LargestPositionsQuery): Sql {
+  const parts = [`taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`];
+  const params: Record<string, SqlValue> = {
+    at: page.takenAtMs,
+    rows: page.limit + 1,
+    offset: page.offset,
+  };
+  if (page.afterRank !== null) {
+    parts.push(`l.rank ${page.order === 'desc' ? '>' : '<'} {beyond:UInt32}`);
+    params.beyond = page.afterRank;
+  }
+  if (page.status === null) parts.push(`l.rank <= ${MAX_LARGEST}`);
+  else {
+    parts.push('l.status = {status:String}');
+    params.status = page.status;
+  }
+  if (page.minSize !== null) {
+    parts.push('l.size >= {min_size:UInt64}');
+    params.min_size = page.minSize;
+  }
+  return {
+    text: `SELECT l.rank AS rank, l.status AS status, l.wallet AS wallet, toString(l.token_id) AS token, toString(l.size) AS size,
+        toString(l.avg_price) AS avg_price, toString(l.bought_usdc) AS bought_usdc, toString(l.realized_pnl) AS realized_pnl
+      FROM largest_positions AS l
+      WHERE ${parts.join(' AND ')}
+      ORDER BY l.rank ${page.order === 'desc' ? 'ASC' : 'DESC'}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
+    params,
+  };
+}

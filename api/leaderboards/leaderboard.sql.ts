@@ -1,0 +1,103 @@
+import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
+import type { Sql } from '../tables/port.js';
+
+/** What wallets are ranked by. */
+export const rankingMetrics = [
+  'total',
+  'realized',
+  'unrealized',
+  'profit',
+  'loss',
+  'volume',
+  'wins',
+  'positions',
+] as const;
+export type RankingMetric = (typeof rankingMetrics)[number];
+
+/** Rank of the last wallet of a board. */
+export const MAX_RANK = 10_000;
+
+export interface LeaderboardRow {
+  readonly rank: number;
+  readonly wallet: string;
+  /** Base units, as text. */
+  readonly realized: string;
+  readonly gross_profit: string;
+  readonly gross_loss: string;
+  readonly unrealized: string;
+  readonly volume: string;
+  readonly wins: number | string;
+  readonly losses: number | string;
+  readonly positions: number | string;
+  readonly open: number | string;
+}
+
+/** When the newest picture of a board was taken, Unix milliseconds. */
+export const newestSnapshotSql = (metric: RankingMetric): Sql => ({
+  text: `SELECT toUnixTimestamp64Milli(taken_at) AS at FROM leaderboards WHERE board = {board:String} ORDER BY taken_at DESC LIMIT 1`,
+  params: { board: metric },
+});
+
+/** Ranks of one picture of a board, `afterRank` left out, and one row more than asked for. */
+export const leaderboardSql = (metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Sql => ({
+  text: `SELECT rank, wallet, toString(realized_pnl) AS realized, toString(l.gross_profit) AS gross_profit, toString(l.gross_loss) AS gross_loss,
+        toString(unrealized_pnl) AS unrealized, toString(l.volume) AS volume, wins, losses, positions, open_positions AS open
+      FROM leaderboards AS l
+      WHERE board = {board:String} AND taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')
+        AND rank > {after:UInt32} AND rank <= {last:UInt32}
+      ORDER BY rank`,
+  params: { board: metric, at: takenAtMs, after: afterRank, last: afterRank + rows + 1 },
+});
+
+const metricExpressions: Readonly<Record<RankingMetric, string>> = {
+  total: `sum(toInt256(p.realized_pnl)) + sum(${unrealizedPnlSql('p', 'q')})`,
+  realized: 'sum(toInt256(p.realized_pnl))',
+  unrealized: `sum(${unrealizedPnlSql('p', 'q')})`,
+  profit: 'sumIf(toInt256(p.realized_pnl), p.realized_pnl > 0)',
+  loss: '-sumIf(toInt256(p.realized_pnl), p.realized_pnl < 0)',
+  volume: 'sum(toUInt256(p.bought_usdc) + toUInt256(p.sold_usdc))',
+  wins: 'countIf(p.realized_pnl > 0)',
+  positions: 'count()',
+};
+
+/** Wallets by what they made with some tokens, ties by wallet. */
+export const rankedByTokensSql = (tokenIds: readonly string[], metric: RankingMetric): Sql => ({
+  text: `SELECT p.wallet AS id
+      FROM (
+        SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
+        FROM positions_by_token FINAL
+        WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND NOT ${isComboSql('token_id')}
+      ) AS p
+      LEFT JOIN (
+        SELECT token_id, price, source, resolved FROM token_prices
+        WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
+      ) AS q ON q.token_id = p.token_id
+      GROUP BY id
+      ORDER BY ${metricExpressions[metric]} DESC, id
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`,
+  params: { tokens: tokenIds, rows: MAX_RANK },
+});
+
+export interface VenueTotalsRow {
+  readonly at: string;
+  readonly fills: string;
+  readonly redemptions: string;
+  readonly wallets: string;
+  readonly positions: string;
+  /** Base units, as text. */
+  readonly realized: string;
+  readonly gross_profit: string;
+  readonly gross_loss: string;
+  readonly volume: string;
+}
+
+export const venueTotalsSql = (): Sql => ({
+  text: `SELECT toString(toUnixTimestamp64Milli(taken_at)) AS at, toString(v.fills) AS fills, toString(v.redemptions) AS redemptions,
+        toString(v.wallets) AS wallets, toString(v.positions) AS positions, toString(realized_pnl) AS realized,
+        toString(v.gross_profit) AS gross_profit, toString(v.gross_loss) AS gross_loss, toString(v.volume) AS volume
+      FROM venue_totals AS v
+      ORDER BY taken_at DESC
+      LIMIT 1`,
+  params: {},
+});

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import type { ApiError } from '../errors/failure.js';
+import { createConcurrencyLimiter } from './concurrency-limiter.js';
+
+const limiterOf = (perAccount: number, total: number, maxWaitMs: number) =>
+  createConcurrencyLimiter({
+    perAccount,
+    total,
+    maxWaitMs,
+    message: 'busy',
+    accountScope: 'own',
+    totalScope: 'all',
+    nowMs: () => 5_000,
+  });
+
+/** Work that ends when told. */
+function pendingWork() {
+  let end: () => void = () => undefined;
+  const until = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { work: () => until, end };
+}
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => (error as ApiError).failure,
+  );
+
+it('lets an account run so many at once, the next when one ends', async () => {
+  const turns = limiterOf(2, 10, 5_000);
+  const [first, second] = [pendingWork(), pendingWork()];
+  const running = [turns.run('a', first.work), turns.run('a', second.work)];
+  const order: string[] = [];
+  const third = turns.run('a', async () => order.push('third'));
+  const other = turns.run('b', async () => order.push('other'));
+  await other;
+  expect(order).toEqual(['other']);
+  first.end();
+  await third;
+  expect(order).toEqual(['other', 'third']);
+  second.end();
+  await Promise.all(running);
+});
+
+it('refuses who waited too long, and tells whose limit it was', async () => {
+  const own = limiterOf(1, 10, 5);
+  const first = pendingWork();
+  const running = own.run('a', first.work);
+  expect(await failureOf(own.run('a', async () => 1))).toEqual({
+    kind: 'rate_limited',
+    message: 'busy',
+    scope: 'own',
+    retryAtMs: 6_000,
+    nowMs: 5_000,
+    limitPerMinute: 1,
+  });
+  first.end();
+  await running;
+  // A failure ends a turn too.
+  await expect(own.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await own.run('a', async () => 7)).toBe(7);
+
+  const all = limiterOf(2, 1, 5);
+  const only = pendingWork();
+  const used = all.run('a', only.work);
+  expect(await failureOf(all.run('b', async () => 1))).toEqual({
+    kind: 'overloaded',
+    message: 'busy',
+    scope: 'all',
+    retryAfterS: 1,
+  });
+  only.end();
+  await used;
+});

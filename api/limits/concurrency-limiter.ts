@@ -1,0 +1,88 @@
+import { ApiError } from '../errors/failure.js';
+
+/** Lets only so much of costly work run at once, per account and in all. */
+export interface ConcurrencyLimiter {
+  /** Runs `work` when its turn comes; throws ApiError when that takes too long. */
+  run<T>(accountId: string, work: () => Promise<T>): Promise<T>;
+}
+
+export interface ConcurrencyLimiterOptions {
+  readonly perAccount: number;
+  readonly total: number;
+  readonly maxWaitMs: number;
+  /** Text of both refusals. */
+  readonly message: string;
+  readonly accountScope: string;
+  readonly totalScope: string;
+  readonly nowMs: () => number;
+}
+
+const RETRY_MS = 1_000;
+
+/** Counted per process; who waits longest goes first among those whose account has room. */
+export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+  const { perAccount, total, message } = options;
+  const running = new Map<string, number>();
+  let totalRunning = 0;
+  const waiting = new Set<{ readonly accountId: string; readonly go: () => void }>();
+
+  const accountFull = (accountId: string): boolean => (running.get(accountId) ?? 0) >= perAccount;
+  const hasPermit = (accountId: string): boolean => totalRunning < total && !accountFull(accountId);
+  const acquire = (accountId: string): void => {
+    totalRunning += 1;
+    running.set(accountId, (running.get(accountId) ?? 0) + 1);
+  };
+  const release = (accountId: string): void => {
+    totalRunning -= 1;
+    const left = (running.get(accountId) ?? 1) - 1;
+    if (left === 0) running.delete(accountId);
+    else running.set(accountId, left);
+    for (const waiter of waiting) {
+      if (!hasPermit(waiter.accountId)) continue;
+      acquire(waiter.accountId);
+      waiter.go();
+    }
+  };
+  const rejection = (accountId: string): ApiError => {
+    if (!accountFull(accountId)) {
+      return new ApiError({ kind: 'overloaded', message, scope: options.totalScope, retryAfterS: RETRY_MS / 1000 });
+    }
+    const nowMs = options.nowMs();
+    return new ApiError({
+      kind: 'rate_limited',
+      message,
+      scope: options.accountScope,
+      retryAtMs: nowMs + RETRY_MS,
+      nowMs,
+      limitPerMinute: perAccount,
+    });
+  };
+  const waitForPermit = (accountId: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const waiter = {
+        accountId,
+        go: () => {
+          clearTimeout(timer);
+          waiting.delete(waiter);
+          resolve();
+        },
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(waiter);
+        reject(rejection(accountId));
+      }, options.maxWaitMs);
+      waiting.add(waiter);
+    });
+
+  return {
+    async run(accountId, work) {
+      if (hasPermit(accountId)) acquire(accountId);
+      else await waitForPermit(accountId);
+      try {
+        return await work();
+      } finally {
+        release(accountId);
+      }
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { RateLimitStore } from './port.js';
+
+const WARN_INTERVAL_MS = 10_000;
+
+/** `shared`, and `own` while it is away: a limit then holds per instance, and no request fails for it. */
+export function createFallbackRateLimitStore(deps: {
+  shared: RateLimitStore;
+  local: RateLimitStore;
+  logger: Logger;
+  metrics: Metrics;
+}): RateLimitStore {
+  const fallbacks = deps.metrics.counter('api_rate_limit_fallback_total', 'Requests limited without the shared window');
+  const up = deps.metrics.gauge('api_rate_limit_store_up', 'Whether the shared rate window answered last');
+  let warnedMs = Number.NEGATIVE_INFINITY;
+  return {
+    async take(buckets, nowMs) {
+      try {
+        const admission = await deps.shared.take(buckets, nowMs);
+        up.set(1);
+        return admission;
+      } catch (error) {
+        up.set(0);
+        fallbacks.inc();
+        if (nowMs - warnedMs >= WARN_INTERVAL_MS) {
+          warnedMs = nowMs;
+          deps.logger.warn({ err: error }, 'the shared rate window is away: limits hold per instance meanwhile');
+        }
+        return deps.local.take(buckets, nowMs);
+      }
+    },
+  };
+}

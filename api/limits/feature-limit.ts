@@ -1,0 +1,37 @@
+import type { Caller } from '../auth/caller.js';
+import { ApiError } from '../errors/failure.js';
+import type { RateLimitStore } from './port.js';
+
+/** A limit that one feature has per key, beside the account's. */
+export interface FeatureLimit {
+  /** Names its buckets. */
+  readonly name: string;
+  readonly requests: number;
+  /** At most the common window. */
+  readonly windowMs: number;
+  /** Text of the refusal, given the Unix second from which a request is let in again. */
+  readonly message: (retryAtS: number) => string;
+}
+
+/** Counts one request of the caller's key. Throws ApiError when the limit is reached. */
+export async function enforceFeatureLimit(
+  store: RateLimitStore,
+  limit: FeatureLimit,
+  request: { readonly caller: Caller | null; readonly nowMs: number },
+): Promise<void> {
+  const bucket = {
+    key: `${limit.name}:${request.caller?.keyHash ?? ''}`,
+    limit: limit.requests,
+    windowMs: limit.windowMs,
+  };
+  const { allowed, states } = await store.take([bucket], request.nowMs);
+  if (allowed) return;
+  const retryAtMs = states[0]?.resetMs ?? request.nowMs + limit.windowMs;
+  throw new ApiError({
+    kind: 'rate_limited',
+    retryAtMs,
+    nowMs: request.nowMs,
+    limitPerMinute: limit.requests,
+    message: limit.message(Math.ceil(retryAtMs / 1000)),
+  });
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMemoryRateLimitStore } from './memory-rate-limit-store.js';
+import type { RateLimitBucket } from './port.js';
+
+const WINDOW = 1000;
+
+/** The rule itself, with a plain list per bucket: a request at t counts until t + window. */
+function naiveStore() {
+  const times = new Map<string, number[]>();
+  return (buckets: readonly RateLimitBucket[], nowMs: number) => {
+    const lists = buckets.map((bucket) => (times.get(bucket.key) ?? []).filter((time) => time + WINDOW > nowMs));
+    const allowed = buckets.every((bucket, index) => (lists[index] ?? []).length < bucket.limit);
+    const states = buckets.map((bucket, index) => {
+      const list = [...(lists[index] ?? []), ...(allowed ? [nowMs] : [])];
+      times.set(bucket.key, list);
+      const oldest = list[Math.max(0, list.length - bucket.limit)];
+      return {
+        limit: bucket.limit,
+        remaining: Math.max(0, bucket.limit - list.length),
+        resetMs: (oldest ?? nowMs) + WINDOW,
+      };
+    });
+    return { allowed, states };
+  };
+}
+
+describe('memory window', () => {
+  it('agrees with the rule for any traffic over two buckets', async () => {
+    const step = fc.record({
+      wait: fc.integer({ min: 0, max: 400 }),
+      both: fc.boolean(),
+      account: fc.constantFrom('a', 'b'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
+        const window = createMemoryRateLimitStore({ windowMs: WINDOW });
+        const rule = naiveStore();
+        let nowMs = 5_000;
+        for (const { wait, both, account } of steps) {
+          nowMs += wait;
+          const buckets = [{ key: `s:${account}`, limit: 20 }, ...(both ? [{ key: `h:${account}`, limit: 3 }] : [])];
+          expect(await window.take(buckets, nowMs)).toEqual(rule(buckets, nowMs));
+        }
+      }),
+    );
+  });
+
+  it('holds more requests than its first ring and frees them one by one', async () => {
+    const window = createMemoryRateLimitStore({ windowMs: WINDOW });
+    const bucket = [{ key: 'a', limit: 100 }];
+    for (let n = 0; n < 100; n += 1) expect((await window.take(bucket, n)).allowed).toBe(true);
+    expect((await window.take(bucket, 999)).allowed).toBe(false);
+    expect((await window.take(bucket, 1000)).allowed).toBe(true);
+    expect((await window.take(bucket, 1000)).allowed).toBe(false);
+  });
+
+  it('forgets buckets nobody uses', async () => {
+    const window = createMemoryRateLimitStore({ windowMs: WINDOW });
+    for (let n = 0; n < 50; n += 1) await window.take([{ key: String(n), limit: 5 }], n);
+    expect(window.size).toBe(50);
+    await window.take([{ key: 'late', limit: 5 }], 5_000);
+    expect(window.size).toBe(1);
+  });
+});

@@ -1,0 +1,77 @@
+import type { RateLimitBucketState, RateLimitStore } from './port.js';
+
+/** Times of the requests in the window, oldest first, in a ring that grows up to the limit. */
+interface RingBuffer {
+  times: Float64Array;
+  start: number;
+  length: number;
+}
+
+const INITIAL_CAPACITY = 16;
+
+function dropExpired(ring: RingBuffer, horizonMs: number): void {
+  while (ring.length > 0 && (ring.times[ring.start] ?? 0) <= horizonMs) {
+    ring.start = (ring.start + 1) % ring.times.length;
+    ring.length -= 1;
+  }
+}
+
+function push(ring: RingBuffer, timeMs: number): void {
+  if (ring.length === ring.times.length) {
+    const bigger = new Float64Array(ring.times.length * 2);
+    for (let i = 0; i < ring.length; i += 1) bigger[i] = ring.times[(ring.start + i) % ring.times.length] ?? 0;
+    ring.times = bigger;
+    ring.start = 0;
+  }
+  ring.times[(ring.start + ring.length) % ring.times.length] = timeMs;
+  ring.length += 1;
+}
+
+/**
+ * Exact sliding window: a request at t counts until t + windowMs. Holds 8 bytes per request in the window; buckets without a request in
+ * the window are forgotten once per window.
+ */
+export function createMemoryRateLimitStore(options: { windowMs: number }): RateLimitStore & { readonly size: number } {
+  const rings = new Map<string, RingBuffer>();
+  let sweptMs = Number.NEGATIVE_INFINITY;
+
+  const sweep = (nowMs: number) => {
+    if (nowMs - sweptMs < options.windowMs) return;
+    sweptMs = nowMs;
+    for (const [key, ring] of rings) {
+      dropExpired(ring, nowMs - options.windowMs);
+      if (ring.length === 0) rings.delete(key);
+    }
+  };
+  const ringOf = (key: string): RingBuffer => {
+    let ring = rings.get(key);
+    if (ring === undefined) {
+      ring = { times: new Float64Array(INITIAL_CAPACITY), start: 0, length: 0 };
+      rings.set(key, ring);
+    }
+    return ring;
+  };
+
+  return {
+    get size() {
+      return rings.size;
+    },
+    async take(buckets, nowMs) {
+      sweep(nowMs);
+      const held = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket.key) }));
+      for (const { bucket, ring } of held) dropExpired(ring, nowMs - (bucket.windowMs ?? options.windowMs));
+      const allowed = held.every(({ bucket, ring }) => ring.length < bucket.limit);
+      const states = held.map(({ bucket, ring }): RateLimitBucketState => {
+        if (allowed) push(ring, nowMs);
+        const over = Math.max(0, ring.length - bucket.limit);
+        const freed = ring.length === 0 ? nowMs : (ring.times[(ring.start + over) % ring.times.length] ?? nowMs);
+        return {
+          limit: bucket.limit,
+          remaining: Math.max(0, bucket.limit - ring.length),
+          resetMs: freed + (bucket.windowMs ?? options.windowMs),
+        };
+      });
+      return { allowed, states };
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { commonLimits } from '../../schemas/plans.js';
+import { createFallbackRateLimitStore } from './fallback-rate-limit-store.js';
+import { createMemoryRateLimitStore } from './memory-rate-limit-store.js';
+import type { RateLimitStore } from './port.js';
+import { createRedisRateLimitStore } from './redis-rate-limit-store.js';
+
+/** The window of this instance, or the one in Redis that all instances share. A Redis that is away holds nothing up. */
+export function openRateLimitStore(deps: { redisUrl: string | undefined; logger: Logger; metrics: Metrics }): {
+  readonly store: RateLimitStore;
+  close(): Promise<void>;
+} {
+  const { redisUrl, logger, metrics } = deps;
+  const windowMs = commonLimits.rateWindowMs;
+  const local = createMemoryRateLimitStore({ windowMs });
+  if (redisUrl === undefined) return { store: local, close: async () => undefined };
+  const shared = createRedisRateLimitStore({ url: redisUrl, windowMs, logger });
+  shared.connect().catch((error: unknown) => logger.error({ err: error }, 'cannot connect to Redis'));
+  return { store: createFallbackRateLimitStore({ shared, local, logger, metrics }), close: () => shared.close() };
+}

@@ -1,0 +1,58 @@
+import { commonLimits, plans } from '../../schemas/plans.js';
+import type { Caller } from '../auth/caller.js';
+import { ApiError } from '../errors/failure.js';
+import type { RateLimitBucketState, RateLimitStore } from './port.js';
+
+export interface RateHeaders {
+  readonly 'x-ratelimit-limit': string;
+  readonly 'x-ratelimit-remaining': string;
+  readonly 'x-ratelimit-reset': string;
+}
+
+export interface RateLimitDecision {
+  readonly headers: RateHeaders;
+  /** Set when the request is refused. */
+  readonly rejection: ApiError | null;
+}
+
+export interface RateLimiter {
+  /** Counts one request of the caller. `heavy`: it must pass the trade-history bucket as well. */
+  admit(caller: Caller, request: { readonly heavy: boolean; readonly nowMs: number }): Promise<RateLimitDecision>;
+}
+
+/** The state that binds first: least remaining, then the one that frees up last. */
+function stricter(a: RateLimitBucketState, b: RateLimitBucketState): RateLimitBucketState {
+  if (a.remaining !== b.remaining) return a.remaining < b.remaining ? a : b;
+  return a.resetMs >= b.resetMs ? a : b;
+}
+
+/** Per-account limits over the plan table. All keys of an account share the buckets. */
+export function createRateLimiter(options: { rateLimitStore: RateLimitStore }): RateLimiter {
+  return {
+    async admit(caller, request) {
+      const terms = plans[caller.plan];
+      const standard = { key: `standard:${caller.accountId}`, limit: terms.standardPerMinute };
+      const heavyLimit = request.heavy ? terms.heavyPerMinute : null;
+      const heavy = heavyLimit === null ? [] : [{ key: `heavy:${caller.accountId}`, limit: heavyLimit }];
+      const { allowed, states } = await options.rateLimitStore.take([standard, ...heavy], request.nowMs);
+      const [standardState, heavyState] = states;
+      const fallback = { limit: standard.limit, remaining: 0, resetMs: request.nowMs + commonLimits.rateWindowMs };
+      const first = standardState ?? fallback;
+      const binding = heavyState === undefined ? first : stricter(first, heavyState);
+      const headers: RateHeaders = {
+        'x-ratelimit-limit': String(binding.limit),
+        'x-ratelimit-remaining': String(binding.remaining),
+        'x-ratelimit-reset': String(Math.ceil(binding.resetMs / 1000)),
+      };
+      if (allowed) return { headers, rejection: null };
+      const rejection = new ApiError({
+        kind: 'rate_limited',
+        retryAtMs: binding.resetMs,
+        nowMs: request.nowMs,
+        limitPerMinute: binding.limit,
+        ...(binding === heavyState ? { scope: 'v3_heavy' } : {}),
+      });
+      return { headers, rejection };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, defineScript } from '@redis/client';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { RateLimitBucket, RateLimitBucketState, RateLimitStore } from './port.js';
+
+/**
+ * KEYS: one sorted set per bucket, a member per request, scored with its time. ARGV: now (ms), a name for this request, then per key its limit
+ * and its window (ms). Answers 1 or 0 for allowed, then requests held and the score that frees up next, per key.
+ */
+const TAKE_LUA = `
+local now, request = tonumber(ARGV[1]), ARGV[2]
+local allowed = 1
+for i, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - tonumber(ARGV[2 + 2 * i]))
+  if redis.call('ZCARD', key) >= tonumber(ARGV[1 + 2 * i]) then allowed = 0 end
+end
+local answer = {allowed}
+for i, key in ipairs(KEYS) do
+  if allowed == 1 then
+    redis.call('ZADD', key, now, request)
+    redis.call('PEXPIRE', key, tonumber(ARGV[2 + 2 * i]) + 60000)
+  end
+  local held = redis.call('ZCARD', key)
+  local over = math.max(0, held - tonumber(ARGV[1 + 2 * i]))
+  local next = redis.call('ZRANGE', key, over, over, 'WITHSCORES')
+  answer[#answer + 1] = held
+  answer[#answer + 1] = tonumber(next[2] or now)
+end
+return answer
+`;
+
+/** How long a request waits for Redis before its instance decides by itself. */
+const COMMAND_TIMEOUT_MS = 250;
+const MAX_RECONNECT_DELAY_MS = 2_000;
+
+const takeScript = defineScript({
+  SCRIPT: TAKE_LUA,
+  parseCommand(parser, keys: readonly string[], args: readonly string[]) {
+    parser.pushKeysLength([...keys]);
+    parser.push(...args);
+  },
+  transformReply: (reply: unknown) => reply as number[],
+});
+
+/** All buckets of one request in one slot of a Redis cluster: they are of one account. */
+function redisKey(bucket: RateLimitBucket): string {
+  const [kind, ...rest] = bucket.key.split(':');
+  return `oddstream:rate:{${rest.join(':')}}:${kind}`;
+}
+
+async function withTimeout<T>(answer: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = sleep(COMMAND_TIMEOUT_MS, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`);
+  });
+  // The loser of the race is nobody's any more.
+  late.catch(() => undefined);
+  answer.catch(() => undefined);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+export interface RedisRateLimitStore extends RateLimitStore {
+  /** Rejects when Redis does not answer. Afterwards the connection is kept, and made again, by itself. */
+  connect(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The sliding window of memory-window.ts, kept in Redis, so that every API instance counts into the same buckets. `take` rejects within
+ * COMMAND_TIMEOUT_MS while Redis is away. The clocks of the instances must agree as well as limits are to be exact (NTP).
+ */
+export function createRedisRateLimitStore(options: {
+  url: string;
+  windowMs: number;
+  logger: Logger;
+}): RedisRateLimitStore {
+  const { windowMs, logger } = options;
+  const client = createClient({
+    url: options.url,
+    scripts: { take: takeScript },
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: 5_000,
+      reconnectStrategy: (attempts) => Math.min(50 * 2 ** Math.min(attempts, 10), MAX_RECONNECT_DELAY_MS),
+    },
+  });
+  client.on('error', (error: unknown) => logger.warn({ err: error }, 'Redis is away, connecting again'));
+
+  return {
+    async connect() {
+      await client.connect();
+    },
+    async take(buckets, nowMs) {
+      const terms = buckets.flatMap((bucket) => [bucket.limit, bucket.windowMs ?? windowMs]);
+      const args = [nowMs, randomUUID(), ...terms].map(String);
+      const [allowed, ...numbers] = await withTimeout(client.take(buckets.map(redisKey), args));
+      const states = buckets.map((bucket, index): RateLimitBucketState => {
+        const { limit } = bucket;
+        const [held = 0, freedMs = nowMs] = numbers.slice(2 * index, 2 * index + 2);
+        return { limit, remaining: Math.max(0, limit - held), resetMs: freedMs + (bucket.windowMs ?? windowMs) };
+      });
+      return { allowed: allowed === 1, states };
+    },
+    async close() {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}

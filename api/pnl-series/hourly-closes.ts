@@ -1,0 +1,92 @@
+import { createCachedLookup, type TextCodec } from '../catalog/cached-lookup.js';
+import type { ChangeFeed } from '../catalog/change-feed.js';
+import type { Tables } from '../tables/port.js';
+import { type HourlyClosesRow, hourlyClosesSql } from './hourly-closes.sql.js';
+import { type HourlyClose, packCloses, unpackCloses } from './packed-hourly-closes.js';
+
+/** The closes of one of the tokens asked for, by their ends; those of hours that ended before `fromS` may be one, of the newest trade of them all. */
+export type HourlyClosesOf = (tokenId: string) => readonly HourlyClose[];
+export interface HourlyClosesReader {
+  (tokenIds: readonly string[], fromS: number): Promise<HourlyClosesOf>;
+  /** Reads the last month's of these ahead of questions, while there is room; again after an hour in which a token traded. */
+  readonly prefetch: (tokenIds: readonly string[]) => Promise<void>;
+}
+
+const HOUR_S = 3_600;
+/** Held: a month and a day. What begins before that is read each time. */
+const CACHED_RANGE_S = 31 * 24 * HOUR_S;
+/** Of a month's closes of some 300,000 tokens that trade now and then. */
+const MAX_BYTES = 60_000_000;
+/** Token ids have up to 78 digits, and the parameters of a statement their limit. */
+const TOKEN_BATCH = 4_000;
+
+const hourOf = (atS: number): number => Math.floor(atS / HOUR_S) * HOUR_S;
+
+interface CachedCloses {
+  readonly packed: string;
+  /** The first hour that traded since, Unix seconds: once it is over, its close is missing here. */
+  readonly tradedHourS: number;
+}
+
+const packHourlyCloses = (row: HourlyClosesRow): string => {
+  const closes = row.ends.map((endS, n) => ({
+    endS,
+    price: row.prices[n] as number,
+    place: row.places[n] as number,
+  }));
+  return packCloses(closes.sort((a, b) => a.endS - b.endS));
+};
+
+/** `<hour that traded, or nothing> <closes>`; nothing at all for a token that never traded. */
+const closesCodec: TextCodec<CachedCloses | null> = {
+  encoding: 'latin1',
+  pack: (held) =>
+    held === null ? '' : [Number.isFinite(held.tradedHourS) ? held.tradedHourS : '', held.packed].join(' '),
+  unpack(text) {
+    if (text === '') return null;
+    const at = text.indexOf(' ');
+    return { packed: text.slice(at + 1), tradedHourS: at === 0 ? Number.POSITIVE_INFINITY : Number(text.slice(0, at)) };
+  },
+};
+
+/** Reads what tokens traded at; the last month's closes are held, until an hour in which a token traded is over. */
+export function createHourlyClosesReader(deps: {
+  tables: Tables;
+  nowMs: () => number;
+  changes: ChangeFeed;
+}): HourlyClosesReader {
+  const nowS = () => Math.floor(deps.nowMs() / 1000);
+  const read = async (ids: readonly string[], fromS: number): Promise<Map<string, CachedCloses>> => {
+    const found = new Map<string, CachedCloses>();
+    for (let at = 0; at < ids.length; at += TOKEN_BATCH) {
+      const rows = await deps.tables.rows<HourlyClosesRow>(hourlyClosesSql(ids.slice(at, at + TOKEN_BATCH), fromS));
+      for (const row of rows)
+        found.set(row.token, { packed: packHourlyCloses(row), tradedHourS: Number.POSITIVE_INFINITY });
+    }
+    return found;
+  };
+  const recent = createCachedLookup<CachedCloses | null>({
+    read: (ids) => read(ids, hourOf(nowS()) - CACHED_RANGE_S),
+    unknown: null,
+    nowMs: deps.nowMs,
+    maxBytes: MAX_BYTES,
+    codec: closesCodec,
+    isFresh: (closes) => closes === null || closes.tradedHourS + HOUR_S > nowS(),
+    invalidation: {
+      changes: deps.changes,
+      tables: ['fills'],
+      update(closes, _source, sinceS) {
+        if (closes === null) return undefined;
+        return closes.tradedHourS <= hourOf(sinceS) ? closes : { ...closes, tradedHourS: hourOf(sinceS) };
+      },
+    },
+  });
+  const closesOf = async (tokenIds: readonly string[], fromS: number): Promise<HourlyClosesOf> => {
+    const found = fromS < hourOf(nowS()) - CACHED_RANGE_S ? await read(tokenIds, fromS) : await recent(tokenIds);
+    return (token) => {
+      const closes = found.get(token);
+      return closes == null ? [] : unpackCloses(closes.packed);
+    };
+  };
+  return Object.assign(closesOf, { prefetch: recent.prefetch });
+}

@@ -1,0 +1,191 @@
+import { SINGLE_CHUNK_MAX_ROWS, type Sql } from '../tables/port.js';
+import type { SqlBool } from '../tables/values.js';
+import { bucketIndexSql, newestTimeOf, type TimeGrid, timeGridParams } from './time-grid.js';
+
+const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
+
+/** First moment of a wallet, Unix seconds; no row for a wallet without any. */
+export const firstEventTimeSql = (wallet: string): Sql => ({
+  text: 'SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} ORDER BY timestamp LIMIT 1',
+  params: { wallet },
+});
+
+const isUntrackedInflowSql = (row: '' | 'e.'): string =>
+  `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
+
+/** Of changes `e`, what cashOf has of all of them. */
+const cashSum = `sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')`;
+/** Of changes `e`, as the last of them in chain order has it. */
+const lastValueOf = (column: 'size_after' | 'cost_after'): string =>
+  `argMax(e.${column}, (e.block_number, e.log_index, e.id, e.leg))`;
+
+/** One change of a position, in base units: wide numbers come as text by themselves. */
+export interface EventRow {
+  readonly token_id: string;
+  /** Unix seconds. */
+  readonly at: number | string;
+  readonly action: string;
+  readonly problem: string;
+  readonly cash: string;
+  readonly fee: string;
+  readonly realized_pnl: string;
+  readonly cost: string;
+  readonly size_after: string;
+  readonly cost_after: string;
+  readonly _offset: string;
+}
+
+/** Changes of a wallet's positions, in chain order. The older analyzer takes less, see the fills. */
+export const eventsSql = (wallet: string, rows: number): Sql => ({
+  text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, cash, fee, realized_pnl, cost, size_after, cost_after, _offset
+      FROM pnl_events FINAL
+      WHERE wallet = {wallet:String}
+      ORDER BY timestamp, block_number, log_index, id, leg
+      LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
+  params: { wallet, rows },
+  singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
+});
+
+/** What happened to a position up to a slot of the frame. Base units, as text. */
+export interface ChangeRow {
+  readonly token: string;
+  readonly slot: number | string;
+  /** Collateral received less paid, less fees; what was given away counts as sold at its cost. */
+  readonly cash: string;
+  readonly size: string;
+  readonly cost: string;
+  /** Whether shares came in without a cost. */
+  readonly gifts: SqlBool;
+}
+
+/**
+ * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `part`: of a share of
+ * its tokens. On one thread: pages wait beside it.
+ */
+export const changesSql = (
+  wallet: string,
+  frame: TimeGrid,
+  part: { readonly share: number; readonly of: number },
+): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot,
+        toString(${cashSum}) AS cash,
+        toString(${lastValueOf('size_after')}) AS size,
+        toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS gifts
+      FROM pnl_events AS e FINAL
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
+        AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
+      GROUP BY e.token_id, slot
+      ORDER BY e.token_id, slot
+      SETTINGS max_execution_time = 10, max_threads = 1`,
+  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame), ...part },
+});
+
+export interface UntrackedInflowRow {
+  readonly token: string;
+  readonly slot: number | string;
+  readonly id: string;
+  readonly action: string;
+  readonly shares: string;
+  readonly untracked: string;
+  readonly size_after: string;
+  readonly problem: string;
+}
+
+/** Events of the positions into which shares came without a cost, and of the conversions that made some so, in chain order. */
+export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.id AS id, e.action AS action, toString(e.shares) AS shares,
+        toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
+      FROM pnl_events AS e FINAL
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
+        AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUntrackedInflowSql('')})
+      ORDER BY e.block_number, e.log_index, e.id, e.leg
+      SETTINGS max_execution_time = 10`,
+  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
+});
+
+export interface VersionRow {
+  /** Of the newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
+  readonly version: string;
+  /** Changes up to there, those not counted once that were written again. */
+  readonly changes: number | string;
+}
+
+export const versionSql = (wallet: string, frame: TimeGrid): Sql => ({
+  text: `SELECT toString(max(_offset)) AS version, count() AS changes FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
+  params: { wallet, newest: newestTimeOf(frame) },
+  singleChunk: true,
+});
+
+/** Positions that hold something: three lists of the same length, in base units as text. */
+export interface HoldingLists {
+  readonly tokens: readonly string[];
+  readonly sizes: readonly string[];
+  readonly costs: readonly string[];
+}
+
+export interface SumRow extends HoldingLists {
+  /** As of a VersionRow. */
+  readonly version: string;
+  /** Base units, as text: what cashOf has of all changes together. */
+  readonly cash: string;
+  readonly gifts: SqlBool;
+}
+
+/** What all changes of a wallet come to, in one statement, so that cash and what was bought with it are of one moment; the version up to a frame's newest slot. */
+export const sumSql = (wallet: string, frame: TimeGrid): Sql => ({
+  text: `SELECT toString(max(newest)) AS version, toString(sum(received)) AS cash, max(given) AS gifts, groupArrayIf(token_id, is_held) AS tokens,
+        groupArrayIf(size, is_held) AS sizes, groupArrayIf(held_cost, is_held) AS costs
+      FROM (
+        SELECT e.token_id AS token_id, maxIf(e._offset, e.timestamp <= toDateTime({newest:Int64}, 'UTC')) AS newest,
+          ${cashSum} AS received,
+          max(${isUntrackedInflowSql('e.')}) AS given, ${lastValueOf('size_after')} AS size,
+          ${lastValueOf('cost_after')} AS held_cost, (size != 0 OR held_cost != 0) AS is_held
+        FROM pnl_events AS e FINAL
+        WHERE e.wallet = {wallet:String}
+        GROUP BY e.token_id
+      )
+      SETTINGS max_execution_time = 10, max_threads = 1`,
+  params: { wallet, newest: newestTimeOf(frame) },
+  singleChunk: true,
+});
+
+/** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
+export interface HoldingsRow extends HoldingLists {
+  readonly positions: number | string;
+  /** How many of them hold something. */
+  readonly open: number | string;
+  /** Realized, less fees, less the cost of what is held: all but what that is worth. */
+  readonly made: string;
+}
+
+/** What a wallet made and holds, what came without a cost left out of the sizes; `most`: open positions that are told of one by one, none where there are more. */
+export const holdingsSql = (wallet: string, most: number): Sql => ({
+  text: `SELECT count() AS positions, countIf(size > 0) AS open,
+        toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS made,
+        if(open <= {most:UInt32}, groupArrayIf(token_id, size > 0), []) AS tokens,
+        if(open <= {most:UInt32}, groupArrayIf(size - received, size > 0), []) AS sizes,
+        if(open <= {most:UInt32}, groupArrayIf(cost, size > 0), []) AS costs
+      FROM positions FINAL
+      WHERE wallet = {wallet:String}
+      SETTINGS max_execution_time = 10, max_threads = 1`,
+  params: { wallet, most },
+  singleChunk: true,
+});
+
+/** What a wallet made with all its positions at the prices of now, see ProfitByPositions. Base units, as text. */
+export const currentPnlSql = (wallet: string): Sql => ({
+  text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
+          + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),
+            intDiv(toInt256(p.size - p.received) * toInt256(round(q.price * 1000000)) * 2 + 1000000, 2000000) - p.cost))) AS pnl
+      FROM (
+        SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL WHERE wallet = {wallet:String}
+      ) AS p
+      LEFT JOIN (
+        SELECT token_id, price, source FROM token_prices
+        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String} AND size > 0)
+      ) AS q ON q.token_id = p.token_id
+      SETTINGS max_execution_time = 10`,
+  params: { wallet },
+  singleChunk: true,
+});

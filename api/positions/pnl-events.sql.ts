@@ -1,0 +1,173 @@
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
+import { formatCursor, type LogPosition } from '../fills/log-position.js';
+import type { Sql, SqlValue } from '../tables/port.js';
+
+export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
+
+/** Place of an event among a wallet's: one record may have several, one per position it touched. */
+export interface PnlEventCursor extends LogPosition {
+  readonly id: string;
+  readonly leg: number;
+}
+
+/** Events of a wallet. Moments are Unix seconds and belong to the range; nulls do not filter. */
+export interface PnlEventFilter {
+  readonly wallet: string;
+  readonly tokenIds: readonly string[] | null;
+  readonly actions: readonly PnlAction[] | null;
+  /** Only what changed positions in combos. */
+  readonly combosOnly?: boolean;
+  readonly afterS: number | null;
+  readonly beforeS: number | null;
+  /** Only what one transaction did. */
+  readonly txHash?: string | null;
+  /** Only what left nothing of the position (true), or something (false). */
+  readonly emptied?: boolean | null;
+  /** Only what comes after this place, in the order of the page. */
+  readonly beyond: PnlEventCursor | null;
+  /** Only what stands at this place of the chain or before it. */
+  readonly atMost: PnlEventCursor | null;
+}
+
+/** Amounts as base units, as text, changes signed; times Unix seconds. Meanings stand with the table. */
+export interface PnlEventRow {
+  readonly wallet: string;
+  readonly token: string;
+  readonly id: string;
+  readonly leg: number;
+  readonly block_number: number | string;
+  readonly log_index: number;
+  readonly timestamp: number | string;
+  readonly tx_hash: string;
+  readonly action: PnlAction;
+  readonly is_taker: boolean | number;
+  readonly shares: string;
+  readonly untracked: string;
+  readonly usdc: string;
+  readonly cash: string;
+  readonly cost: string;
+  readonly realized_pnl: string;
+  readonly fee: string;
+  readonly fee_shares: string;
+  readonly size_after: string;
+  readonly cost_after: string;
+  readonly realized_after: string;
+  readonly problem: string;
+}
+
+/** Of an event `e`. */
+export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, e.id AS id, e.leg AS leg, toUInt64(e.block_number) AS block_number,
+        e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, e.tx_hash AS tx_hash, e.action AS action, e.is_taker AS is_taker,
+        toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.usdc) AS usdc, toString(e.cash) AS cash, toString(e.cost) AS cost,
+        toString(e.realized_pnl) AS realized_pnl, toString(e.fee) AS fee, toString(e.fee_shares) AS fee_shares, toString(e.size_after) AS size_after,
+        toString(e.cost_after) AS cost_after, toString(e.realized_after) AS realized_after, e.problem AS problem`;
+const cursorColumns = '(e.block_number, e.log_index, e.id, e.leg)';
+
+/** What a filter says of an event `e`, its wallet and place left out. Every value is a bound parameter. */
+export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosOnly' | 'beyond' | 'atMost'>): {
+  readonly parts: string[];
+  readonly params: Record<string, SqlValue>;
+} {
+  const parts: string[] = [];
+  const params: Record<string, SqlValue> = {};
+  if (filter.tokenIds !== null) {
+    parts.push('e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
+    params.tokens = filter.tokenIds;
+  }
+  if (filter.actions !== null) {
+    parts.push('e.action IN {actions:Array(String)}');
+    params.actions = filter.actions;
+  }
+  if (filter.afterS !== null) {
+    parts.push(`e.timestamp >= toDateTime({after:UInt32}, 'UTC')`);
+    params.after = filter.afterS;
+  }
+  if (filter.beforeS !== null) {
+    parts.push(`e.timestamp <= toDateTime({before:UInt32}, 'UTC')`);
+    params.before = filter.beforeS;
+  }
+  if (filter.txHash !== undefined && filter.txHash !== null) {
+    parts.push('e.tx_hash = {tx_hash:String}');
+    params.tx_hash = filter.txHash;
+  }
+  if (filter.emptied !== undefined && filter.emptied !== null) {
+    parts.push(filter.emptied ? 'e.size_after = 0' : 'e.size_after > 0');
+  }
+  return { parts, params };
+}
+
+/** One page of events and one row more, in chain order. */
+export function pnlEventsSql(
+  filter: PnlEventFilter,
+  page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
+): Sql {
+  const conditions = eventConditions(filter);
+  const parts = ['e.wallet = {wallet:String}', ...conditions.parts];
+  const params: Record<string, SqlValue> = {
+    ...conditions.params,
+    wallet: filter.wallet,
+    rows: page.limit + 1,
+    offset: page.offset,
+  };
+  if (filter.combosOnly === true) parts.push(isComboSql('e.token_id'));
+  const bound = (name: string, than: string, at: PnlEventCursor | null) => {
+    if (at === null) return;
+    parts.push(
+      `${cursorColumns} ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
+    );
+    params[`${name}_block`] = at.blockNumber;
+    params[`${name}_log`] = at.logIndex;
+    params[`${name}_id`] = at.id;
+    params[`${name}_leg`] = at.leg;
+  };
+  bound('beyond', page.order === 'asc' ? '>' : '<', filter.beyond);
+  bound('last', '<=', filter.atMost);
+  const by = page.order === 'asc' ? 'ASC' : 'DESC';
+  return {
+    text: `SELECT ${eventColumns}
+      FROM pnl_events AS e FINAL
+      WHERE ${parts.join(' AND ')}
+      ORDER BY e.timestamp ${by}, e.block_number ${by}, e.log_index ${by}, e.id ${by}, e.leg ${by}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}
+
+export interface SpanRow {
+  readonly wallet: string;
+  readonly token: string;
+  readonly first: number | string;
+  readonly last: number | string;
+}
+
+/** First and last fill of wallets' positions, Unix seconds, none of which is older than `fromS`. */
+export const tradeSpansSql = (wallets: readonly string[], tokenIds: readonly string[], fromS: number): Sql => ({
+  text: `SELECT e.wallet AS wallet, toString(e.token_id) AS token, toUnixTimestamp(min(e.timestamp)) AS first, toUnixTimestamp(max(e.timestamp)) AS last
+      FROM pnl_events AS e
+      WHERE e.wallet IN {wallets:Array(String)} AND e.timestamp >= toDateTime({from:UInt32}, 'UTC')
+        AND e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND e.action IN ('BUY', 'SELL')
+      GROUP BY e.wallet, e.token_id
+      SETTINGS max_execution_time = 10`,
+  params: { wallets, tokens: tokenIds, from: fromS },
+});
+
+export const pnlEventCursorOf = (row: PnlEventRow): PnlEventCursor => ({
+  blockNumber: Number(row.block_number),
+  logIndex: row.log_index,
+  id: row.id,
+  leg: row.leg,
+});
+
+/** `<block>-<log index>-<leg>-<id>`. */
+export const formatPnlEventCursor = (at: PnlEventCursor): string => `${formatCursor(at)}-${at.leg}-${at.id}`;
+
+const CURSOR_PATTERN = /^(\d{1,15})-(\d{1,9})-(\d{1,5})-([\w-]{1,120})$/;
+const MAX_LEG = 65_535;
+
+/** The place of a text, or null. */
+export function parsePnlEventCursor(text: string): PnlEventCursor | null {
+  const match = CURSOR_PATTERN.exec(text);
+  if (match === null || Number(match[3]) > MAX_LEG) return null;
+  return { blockNumber: Number(match[1]), logIndex: Number(match[2]), leg: Number(match[3]), id: match[4] ?? '' };
+}

@@ -1,0 +1,106 @@
+import { createTtlCache, type TtlCache } from './cache/ttl-cache.js';
+import type { CachedLookup, Lookup } from './catalog/cached-lookup.js';
+import { createChangeFeed } from './catalog/change-feed.js';
+import { type Condition, createConditionLookup } from './catalog/conditions.js';
+import { type CachedMetadataLookups, createMetadataLookups } from './catalog/metadata.js';
+import { createRankings, type Rankings } from './catalog/rankings.js';
+import { createPaginationSessions, type PaginationSessions } from './fills/pagination-sessions.js';
+import type { RowPage } from './fills/read-page.js';
+import { createFillReader, type FillReader } from './fills/reader.js';
+import { createTitleLookup, type TitleLookup } from './fills/titles.js';
+import { createPnlReader, type PnlReader } from './pnl/reader.js';
+import { createCurrentPnlFromPositions } from './pnl-series/current-pnl.js';
+import { createHourlyClosesReader, type HourlyClosesReader } from './pnl-series/hourly-closes.js';
+import { createPriceHistoryReader } from './pnl-series/price-history.js';
+import { createPnlSeries, type PnlSeries } from './pnl-series/series.js';
+import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
+import { createOutcomeMetadataLookup, type OutcomeMetadata } from './positions/outcomes.js';
+import type { Price } from './positions/position.js';
+import { createPriceLookup } from './positions/prices.js';
+import { createPositionReader, type PositionReader } from './positions/reader.js';
+import { createTopHolders, type TopHolders } from './positions/top-holders.js';
+import { createWalletPositionPages, type WalletPositionPages } from './positions/wallet-position-pages.js';
+import type { Tables } from './tables/port.js';
+import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
+
+/** Some 12 MB of rows and 36 MB of positions. */
+const MAX_CACHED_ROWS = 20_000;
+const MAX_CACHED_POSITIONS = 24_000;
+
+/** What the families of endpoints read together; each has serializers of its own. */
+export interface Readers {
+  readonly metadata: CachedMetadataLookups;
+  readonly fills: FillReader;
+  readonly titlesOf: TitleLookup;
+  readonly paginationSessions: PaginationSessions;
+  readonly walletEvents: WalletEventReader;
+  readonly conditionsOf: Lookup<Condition>;
+  readonly rankings: Rankings;
+  readonly pnl: PnlReader;
+  readonly positions: PositionReader;
+  readonly topHolders: TopHolders;
+  readonly walletPositionPages: WalletPositionPages;
+  /** Of tokens. */
+  readonly prices: CachedLookup<Price>;
+  readonly readHourlyCloses: HourlyClosesReader;
+  readonly pnlSeries: PnlSeries;
+  /** The equity curve of a wallet. */
+  readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
+  /** What positions are about, by token. */
+  readonly outcomesOf: Lookup<OutcomeMetadata>;
+  /** Copies of pages of rows. */
+  readonly pageCache: TtlCache;
+  readonly nowMs: () => number;
+  /** What the tables hold, as caches have it. */
+  readonly dataVersion?: (() => unknown) | undefined;
+}
+
+export function createReaders(deps: { tables: Tables; nowMs: () => number; dataVersion?: () => unknown }): Readers {
+  const paginationSessions = createPaginationSessions(deps);
+  const changes = createChangeFeed(deps);
+  const metadata = createMetadataLookups({ ...deps, changes });
+  const outcomesOf = createOutcomeMetadataLookup(metadata);
+  const prices = createPriceLookup({ ...deps, changes });
+  const readHourlyCloses = createHourlyClosesReader({ ...deps, changes });
+  const rankings = createRankings(deps);
+  const walletPositionsCache = createTtlCache({
+    maxEntries: 2_000,
+    nowMs: deps.nowMs,
+    dataVersion: deps.dataVersion,
+    weigh: (positions) => (positions as readonly unknown[]).length,
+    maxWeight: MAX_CACHED_POSITIONS,
+  });
+  return {
+    metadata,
+    fills: createFillReader({ ...deps, paginationSessions }),
+    titlesOf: createTitleLookup(metadata),
+    paginationSessions,
+    walletEvents: createWalletEventReader({ ...deps, paginationSessions }),
+    conditionsOf: createConditionLookup(metadata),
+    rankings,
+    pnl: createPnlReader(deps),
+    positions: createPositionReader({ tables: deps.tables, walletPositionsCache, prices, outcomesOf }),
+    topHolders: createTopHolders({ tables: deps.tables, prices }),
+    walletPositionPages: createWalletPositionPages({ ...deps, rankings, prices, outcomesOf }),
+    prices,
+    readHourlyCloses,
+    pnlSeries: createPnlSeries({
+      ...deps,
+      changes,
+      readPriceHistory: createPriceHistoryReader({ metadata, readHourlyCloses, changes }),
+      prices,
+      currentPnlFromPositions: createCurrentPnlFromPositions({ tables: deps.tables, prices }),
+    }),
+    equity: (wallet, filter) => readEquity({ tables: deps.tables, metadata, prices }, wallet, filter),
+    outcomesOf,
+    pageCache: createTtlCache({
+      maxEntries: 5_000,
+      nowMs: deps.nowMs,
+      dataVersion: deps.dataVersion,
+      weigh: (page) => (page as RowPage<unknown>).rows.length,
+      maxWeight: MAX_CACHED_ROWS,
+    }),
+    nowMs: deps.nowMs,
+    dataVersion: deps.dataVersion,
+  };
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { Check } from '../../infra/telemetry/readiness.js';
+import { isoFrom } from '../tables/values.js';
+import { type TableGroup, tableGroups } from './table-groups.js';
+
+/** A loaded table group that is further behind than this is reported as lagging. */
+export const MAX_LAG_S = 60;
+
+/** How far a table group is. */
+export interface TableGroupState {
+  readonly table: TableGroup;
+  /** `empty`: no row yet. `loading`: part of the history. `loaded`: all history that was announced. */
+  readonly state: 'empty' | 'loading' | 'loaded';
+  /** Records of the log that are in the tables. */
+  readonly position: number;
+  /** Records that make it whole; null while nobody knows. */
+  readonly target: number | null;
+  /** Of the history, whole, rounded down; null while nobody knows how much there is. */
+  readonly percent: number | null;
+  /** Everything up to this block is there; null where blocks do not say, and while it is unknown. */
+  readonly throughBlock: number | null;
+  /** Everything before this moment is there. */
+  readonly throughMs: number | null;
+  /** Age of what has been waiting for longest; 0 when nothing is. */
+  readonly lagS: number;
+}
+
+export interface LoadStatus {
+  readonly groups: Readonly<Record<TableGroup, TableGroupState>>;
+  /** Every table group is loaded. */
+  readonly ready: boolean;
+}
+
+export const tableGroupSchema = z.object({
+  table: z.enum(tableGroups as [TableGroup, ...TableGroup[]]),
+  state: z
+    .enum(['empty', 'loading', 'loaded', 'lagging'])
+    .meta({ description: '`lagging`: loaded once, but now more than a minute behind the log.' }),
+  position: z.int().meta({ description: 'Records of the log that are in the tables.' }),
+  target: z.int().nullable().meta({ description: 'Records that make the table whole; null while it is unknown.' }),
+  percent: z.int().nullable().meta({ description: 'Of the history, rounded down; null while its size is unknown.' }),
+  complete_through_block: z.int().nullable().meta({ description: 'Everything up to this block is there.' }),
+  complete_through: z.string().nullable().meta({ description: 'Everything before this time is there.' }),
+  lag_seconds: z.int().meta({ description: 'Age of the oldest record that is not in the tables yet.' }),
+});
+
+/** A table group as answers show it. */
+export function tableGroupEntry(group: TableGroupState): z.input<typeof tableGroupSchema> {
+  const lagging = group.state === 'loaded' && group.lagS > MAX_LAG_S;
+  return {
+    table: group.table,
+    state: lagging ? 'lagging' : group.state,
+    position: group.position,
+    target: group.target,
+    percent: group.percent,
+    complete_through_block: group.throughBlock,
+    complete_through: isoFrom(group.throughMs),
+    lag_seconds: group.lagS,
+  };
+}
+
+/** The history in the tables, as the operator's port tells of it. */
+export function loadStatusCheck(loading: LoadStatus | null): Check {
+  if (loading === null) return { ok: false, loading: true, detail: 'the tables are not there yet' };
+  return loading.ready ? { ok: true } : { ok: false, loading: true, detail: loadStatusText(loading) };
+}
+
+/** `fills 34 %, positions 12 %`: what is not loaded yet. */
+export function loadStatusText(loading: LoadStatus): string {
+  return Object.values(loading.groups)
+    .filter(({ state }) => state !== 'loaded')
+    .map(({ table, percent }) => (percent === null ? table : `${table} ${percent} %`))
+    .join(', ');
+}

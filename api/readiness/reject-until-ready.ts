@@ -1,0 +1,53 @@
+import { ApiError } from '../errors/failure.js';
+import { isoFrom } from '../tables/values.js';
+import { type LoadStatus, MAX_LAG_S, type TableGroupState } from './load-status.js';
+import { type TableGroup, tableGroupLabels } from './table-groups.js';
+
+/** Seconds after which an answer that was refused because its tables are empty may be asked for again. */
+export const RETRY_AFTER_S = 5;
+
+const minKnown = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.min(...known);
+};
+
+/** In words, why there is no answer yet. */
+function loadingMessage({ table, percent }: TableGroupState): string {
+  const part = percent === null ? 'nothing is there yet' : `${percent} % of the history is there`;
+  return `${tableGroupLabels[table]} are still being loaded: ${part}. Try again in ${RETRY_AFTER_S} seconds.`;
+}
+
+/**
+ * Whether an answer that is read from these table groups can be given now. Throws ApiError where the first of them, which it is made of, is empty; returns
+ * the headers that say how far the tables are where one is loading or lagging. `loading` null: nothing is known yet.
+ */
+export function rejectUntilReady(
+  reads: readonly TableGroup[],
+  loading: LoadStatus | null,
+): Readonly<Record<string, string>> {
+  if (reads.length === 0) return {};
+  if (loading === null) {
+    const message = `The tables are not known to be there yet. Try again in ${RETRY_AFTER_S} seconds.`;
+    throw new ApiError({ kind: 'loading', message, retryAfterS: RETRY_AFTER_S });
+  }
+  const groups = reads.map((table) => loading.groups[table]);
+  const [main] = groups;
+  if (main?.state === 'empty')
+    throw new ApiError({ kind: 'loading', message: loadingMessage(main), retryAfterS: RETRY_AFTER_S });
+  const partial = groups.filter(({ state }) => state !== 'loaded');
+  const late = groups.filter(({ state, lagS }) => state === 'loaded' && lagS > MAX_LAG_S);
+  const reported = [...partial, ...late];
+  if (reported.length === 0) return {};
+  const list = (some: readonly TableGroupState[], fact: (group: TableGroupState) => string) =>
+    some.map((group) => `${group.table}${fact(group)}`).join(', ');
+  const block = minKnown(reported.map(({ throughBlock }) => throughBlock));
+  const through = isoFrom(minKnown(reported.map(({ throughMs }) => throughMs)));
+  return {
+    ...(partial.length === 0
+      ? {}
+      : { 'x-loading': list(partial, ({ percent }) => (percent === null ? '' : ` ${percent}%`)) }),
+    ...(late.length === 0 ? {} : { 'x-lagging': list(late, ({ lagS }) => ` ${lagS}s`) }),
+    ...(block === null ? {} : { 'x-complete-through-block': String(block) }),
+    ...(through === null ? {} : { 'x-complete-through': through }),
+  };
+}

@@ -1,0 +1,239 @@
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { SourceStatusView } from '../sources/source-status-view.js';
+import type { Tables } from '../tables/port.js';
+import {
+  type CommittedProgress,
+  committedRecords,
+  covers,
+  createDerivedProgress,
+  endOffsets,
+  fractionDone,
+  nextOffsets,
+  type ReadLog,
+  sum,
+} from './derived-progress.js';
+import type { LoadStatus, TableGroupState } from './load-status.js';
+import { newestSnapshotSql, type SinkProgressRow, type SnapshotRow, sinkProgressSql } from './readiness.sql.js';
+import { type DerivedGroup, derivedGroups, type SourceGroup, sourceGroups, type TableGroup } from './table-groups.js';
+
+export interface TableProgress {
+  /** As of the last look; null before the first that was answered. */
+  current(): LoadStatus | null;
+  /** Looks now. Rejects when log or tables do not answer. */
+  measure(): Promise<LoadStatus>;
+  /** Looks again and again until the signal. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const POLL_INTERVAL_MS = 500;
+const READY_POLL_INTERVAL_MS = 5_000;
+/** A load that takes longer than this may take months. */
+const LONG_LOAD_MS = 300_000;
+const LONG_LOAD_POLL_INTERVAL_MS = 2_000;
+/** A start that finds this much of the history in the tables is no first start. */
+const NEARLY_COMPLETE_FRACTION = 0.99;
+
+const noProgress: ReadonlyMap<number, CommittedProgress> = new Map();
+
+function committedBySink(
+  rows: readonly SinkProgressRow[],
+): ReadonlyMap<string, ReadonlyMap<number, CommittedProgress>> {
+  const bySink = new Map<string, Map<number, CommittedProgress>>();
+  for (const { sink, partition, next, key, time_ms } of rows) {
+    const landed = bySink.get(sink) ?? new Map<number, CommittedProgress>();
+    landed.set(Number(partition), { next: Number(next), key, timeMs: Number(time_ms) });
+    bySink.set(sink, landed);
+  }
+  return bySink;
+}
+
+/** Where the log ended when a source had told that its history is complete, and where it ended at a later look. */
+interface LogEnd {
+  readonly atMs: number;
+  readonly ends: readonly number[];
+}
+
+/**
+ * How far the tables are, from the progress of their sinks and the ends of the log. A group is loaded once its tables have reached the end that
+ * the log had when the history of its source was announced as complete; emptied tables are loading again.
+ */
+export function createTableProgress(deps: {
+  tables: Pick<Tables, 'rows'>;
+  log: ReadLog;
+  sources: Pick<SourceStatusView, 'get'>;
+  nowMs: () => number;
+  logger: Logger;
+}): TableProgress {
+  const { tables, log, sources, nowMs } = deps;
+  const derived = createDerivedProgress(log);
+  const targets = new Map<string, readonly number[]>();
+  const logEnds = new Map<string, LogEnd>();
+  /** Where the tables were when the group was found loaded. */
+  const loadedAt = new Map<TableGroup, readonly number[]>();
+  let allLoadedMs: number | null = null;
+  let sawLoading: boolean | undefined;
+  let current: LoadStatus | null = null;
+
+  /** A source that is started anew reads its history again, which changes nothing about what was announced. */
+  const targetOf = async (group: SourceGroup): Promise<readonly number[] | undefined> => {
+    const { source, topic } = sourceGroups[group];
+    const known = targets.get(source);
+    const status = sources.get(source);
+    if (known !== undefined || status === undefined) return known;
+    if (status.phase !== 'live' && status.progress !== 1) return undefined;
+    const ends = await endOffsets(log, topic);
+    targets.set(source, ends);
+    return ends;
+  };
+
+  const isLoaded = (
+    group: TableGroup,
+    committed: ReadonlyMap<number, CommittedProgress>,
+    reached: () => boolean,
+  ): boolean => {
+    const before = loadedAt.get(group);
+    if (before !== undefined) {
+      if (covers(committed, before)) return true;
+      loadedAt.delete(group);
+    }
+    if (!reached()) return false;
+    const partitions = Math.max(-1, ...committed.keys()) + 1;
+    loadedAt.set(
+      group,
+      Array.from({ length: partitions }, (_, partition) => committed.get(partition)?.next ?? 0),
+    );
+    return true;
+  };
+
+  /** Seconds since the first look at which the log had something that is not in the tables now. */
+  const lagOf = async (
+    group: SourceGroup,
+    committed: ReadonlyMap<number, CommittedProgress>,
+    now: number,
+  ): Promise<number> => {
+    const mark = logEnds.get(group);
+    if (mark !== undefined && !covers(committed, mark.ends)) return Math.max(0, Math.floor((now - mark.atMs) / 1000));
+    logEnds.set(group, { atMs: now, ends: await endOffsets(log, sourceGroups[group].topic) });
+    return 0;
+  };
+
+  const sourceState = async (group: SourceGroup, committed: ReadonlyMap<number, CommittedProgress>, now: number) => {
+    const { topic, source, inOrder } = sourceGroups[group];
+    const target = await targetOf(group);
+    const loaded = target !== undefined && isLoaded(group, committed, () => covers(committed, target));
+    const position = committedRecords(committed);
+    const ends = target ?? (await nextOffsets(log, topic));
+    const held = sum(ends);
+    const announced = target === undefined ? (sources.get(source)?.progress ?? null) : 1;
+    const share = announced === null ? null : announced * fractionDone(position, held);
+    const byTime = [...committed.values()].map(({ timeMs }) => timeMs);
+    const isThere = ends.every((end, partition) => end === 0 || committed.has(partition));
+    const throughMs = inOrder && isThere && byTime.length > 0 ? Math.min(...byTime) : null;
+    const block = source === 'chain' ? Number(committed.get(0)?.key ?? Number.NaN) : Number.NaN;
+    const state: TableGroupState = {
+      table: group,
+      state: loaded ? 'loaded' : position === 0 ? 'empty' : 'loading',
+      position,
+      target: target === undefined ? null : held,
+      percent: loaded ? 100 : share === null ? null : Math.min(99, Math.floor(share * 100)),
+      // The last block may have more records than have landed.
+      throughBlock: Number.isSafeInteger(block) && position > 0 ? block - 1 : null,
+      throughMs,
+      lagS: loaded ? await lagOf(group, committed, now) : 0,
+    };
+    return state;
+  };
+
+  const measure = async (): Promise<LoadStatus> => {
+    const now = nowMs();
+    const [rows, pictures] = await Promise.all([
+      tables.rows<SinkProgressRow>(sinkProgressSql),
+      tables.rows<SnapshotRow>(newestSnapshotSql),
+    ]);
+    const bySink = committedBySink(rows);
+    const committedOf = (sink: string) => bySink.get(sink) ?? noProgress;
+    const sourceStates = await Promise.all(
+      (Object.keys(sourceGroups) as SourceGroup[]).map((group) =>
+        sourceState(group, committedOf(sourceGroups[group].sink), now),
+      ),
+    );
+
+    const chainEnd = targets.get('chain')?.[0];
+    const allDerived = (['positions', 'pnl'] as const).every((group) => loadedAt.has(group));
+    const lastChain = (await log.lastRecord(sourceGroups.fills.topic.name, 0))?.offset ?? -1;
+    await derived.advance(committedOf, now, allDerived && derived.roundStartedMs() === null ? lastChain + 1 : 0);
+    const shares = allDerived ? undefined : await derived.fractions(committedOf, chainEnd ?? lastChain + 1);
+    const chainShare = chainEnd === undefined ? (sources.get('chain')?.progress ?? null) : 1;
+    const derivedState = (group: DerivedGroup): TableGroupState => {
+      const landed = committedOf(derivedGroups[group].sink);
+      const before = loadedAt.get(group);
+      if (before !== undefined && !covers(landed, before)) derived.reset();
+      const through = derived.through(group);
+      const reached = () => chainEnd !== undefined && (chainEnd === 0 || (through?.offset ?? 0) >= chainEnd);
+      const loaded = isLoaded(group, landed, reached);
+      const share = shares === undefined || chainShare === null ? null : shares[group] * chainShare;
+      const position = committedRecords(landed);
+      const startedMs = derived.roundStartedMs();
+      return {
+        table: group,
+        state: loaded ? 'loaded' : position === 0 ? 'empty' : 'loading',
+        position,
+        target: null,
+        percent: loaded ? 100 : share === null ? null : Math.min(99, Math.floor(share * 100)),
+        throughBlock: through?.block ?? null,
+        throughMs: through?.timeMs ?? null,
+        lagS: loaded && startedMs !== null ? Math.max(0, Math.floor((now - startedMs) / 1000)) : 0,
+      };
+    };
+    const derivedStates = [derivedState('positions'), derivedState('pnl')];
+
+    const below = [...sourceStates, ...derivedStates];
+    sawLoading ??=
+      sourceStates.some(
+        ({ position, target }) => target === null || fractionDone(position, target) < NEARLY_COMPLETE_FRACTION,
+      ) || Object.values(shares ?? {}).some((share) => share < NEARLY_COMPLETE_FRACTION);
+    if (below.every(({ state }) => state === 'loaded')) allLoadedMs ??= now;
+    else allLoadedMs = null;
+    const takenMs = Number(pictures[0]?.taken_ms ?? 0);
+    const snapshotTaken = allLoadedMs !== null && takenMs > 0 && (!sawLoading || takenMs >= allLoadedMs);
+    const leaderboards: TableGroupState = {
+      table: 'leaderboards',
+      state: snapshotTaken ? 'loaded' : Number(pictures[0]?.ranked ?? 0) === 0 ? 'empty' : 'loading',
+      position: takenMs > 0 ? 1 : 0,
+      target: 1,
+      percent: snapshotTaken ? 100 : Math.min(99, ...below.map(({ percent }) => percent ?? 0)),
+      throughBlock: null,
+      throughMs: takenMs > 0 ? takenMs : null,
+      lagS: 0,
+    };
+
+    const all = [...below, leaderboards];
+    const groups = Object.fromEntries(all.map((group) => [group.table, group])) as LoadStatus['groups'];
+    current = { groups, ready: all.every(({ state }) => state === 'loaded') };
+    return current;
+  };
+
+  return {
+    current: () => current,
+    measure,
+    async run(signal) {
+      const startedMs = nowMs();
+      while (!signal.aborted) {
+        await measure().catch((error: unknown) =>
+          deps.logger.debug({ err: error }, 'cannot tell how far the tables are'),
+        );
+        const whileLoading = nowMs() - startedMs > LONG_LOAD_MS ? LONG_LOAD_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
+        const waitMs = current?.ready === true ? READY_POLL_INTERVAL_MS : whileLoading;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(end, waitMs);
+          signal.addEventListener('abort', end, { once: true });
+          function end() {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', end);
+            resolve();
+          }
+        });
+      }
+    },
+  };
+}

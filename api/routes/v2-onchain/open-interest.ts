@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { moneyToNumber } from '../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../cache/ttl-cache.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import {
+  conditionOpenInterestSql,
+  type OpenInterestRow,
+  totalOpenInterestSql,
+} from '../../positions/open-interest.sql.js';
+import type { Readers } from '../../readers.js';
+import type { Tables } from '../../tables/port.js';
+import { boolFrom } from '../../tables/values.js';
+import { exampleTitle } from '../v3/trades/examples.js';
+import { common, v2 } from './params.js';
+import { SOURCE } from './serialize.js';
+
+const MARKET_CACHE_S = 60;
+const TOTAL_CACHE_S = 300;
+const text = z.string().nullable();
+const INCOMPLETE_HISTORY_NOTE =
+  'Exact where the history has every market from its preparation on. Where it begins later, `complete` is false and the sum null: sets made before are unknown. `net_minted_usdc` is what was minted less what was merged and redeemed since the history begins.';
+
+const sums = {
+  open_interest_usdc: z.number().nullable(),
+  net_minted_usdc: z.number(),
+  complete: z.boolean(),
+};
+/** A sum below 0 cannot be all of it, whatever the history says of its begin. */
+function sumsFrom(row: OpenInterestRow | undefined) {
+  const net = BigInt(row?.net ?? 0);
+  const complete = row !== undefined && boolFrom(row.complete) && net >= 0n;
+  return {
+    open_interest_usdc: complete ? moneyToNumber(net) : null,
+    net_minted_usdc: moneyToNumber(net),
+    complete,
+  };
+}
+
+/** Open interest: of a market, and of all. */
+export function createOpenInterestRoutes(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  readers: Readers;
+}): readonly Route[] {
+  const { tables, cache, readers } = deps;
+
+  const market = defineRoute({
+    ...common,
+    cacheS: MARKET_CACHE_S,
+    path: '/v2/onchain/markets/{condition_id}/oi',
+    reads: ['chain'],
+    summary: 'Open interest of a market',
+    description: `Collateral held by its full sets. ${INCOMPLETE_HISTORY_NOTE}`,
+    params: z.object({ condition_id: v2.conditionId }),
+    success: {
+      description: 'The sum; null and `found: false` for an unknown market',
+      schema: z.object({
+        condition_id: z.string(),
+        source: z.literal(SOURCE),
+        found: z.boolean(),
+        market: text,
+        slug: text,
+        image: text,
+        ...sums,
+      }),
+      example: {
+        condition_id: exampleTitle.conditionId,
+        source: SOURCE,
+        found: true,
+        market: exampleTitle.market,
+        slug: exampleTitle.slug,
+        image: exampleTitle.image,
+        open_interest_usdc: 8123.5,
+        net_minted_usdc: 8123.5,
+        complete: true,
+      },
+    },
+    async handler({ params: { condition_id: id } }) {
+      const cached = await cache.get(`v2 oi ${id}`, MARKET_CACHE_S * 1000, async () => {
+        const [row] = await tables.rows<OpenInterestRow>(conditionOpenInterestSql(id));
+        return { sums: sumsFrom(row), known: Number(row?.tokens ?? 0) > 0 };
+      });
+      const condition = (await readers.conditionsOf([id])).get(id);
+      return {
+        body: {
+          condition_id: id,
+          source: SOURCE,
+          found: cached.value.known || condition?.known === true || condition?.onChain === true,
+          market: condition?.question ?? null,
+          slug: condition?.slug ?? null,
+          image: condition?.image ?? null,
+          ...cached.value.sums,
+        },
+        cache: cacheHeaders(cached, MARKET_CACHE_S),
+      };
+    },
+  });
+
+  const total = defineRoute({
+    ...common,
+    cacheS: TOTAL_CACHE_S,
+    path: '/v2/onchain/oi',
+    reads: ['chain'],
+    summary: 'Open interest of all markets',
+    description: INCOMPLETE_HISTORY_NOTE,
+    success: {
+      description: 'The sum',
+      schema: z.object({ source: z.literal(SOURCE), ...sums }),
+      example: { source: SOURCE, open_interest_usdc: null, net_minted_usdc: 91234567.125, complete: false },
+    },
+    async handler() {
+      const cached = await cache.get('v2 oi', TOTAL_CACHE_S * 1000, async () => {
+        const [row] = await tables.rows<OpenInterestRow>(totalOpenInterestSql());
+        return sumsFrom(row);
+      });
+      return {
+        body: { source: SOURCE, ...cached.value },
+        cache: cacheHeaders(cached, TOTAL_CACHE_S),
+      };
+    },
+  });
+
+  return [market, total];
+}

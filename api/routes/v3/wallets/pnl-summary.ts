@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import { emptyPnlSummary, type PnlReader, type WalletSummaries } from '../../../pnl/reader.js';
+import { v3 } from '../params.js';
+import {
+  accountingFrom,
+  accountingSchema,
+  comboFields,
+  combosFrom,
+  exampleSummary,
+  summaryFields,
+  summaryFrom,
+} from './pnl-summary.serialize.js';
+
+const common = { apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
+const MAX_WALLETS = 100;
+const TOO_MANY = `invalid wallets: at most ${MAX_WALLETS}`;
+
+export const emptySummaries: WalletSummaries = { markets: emptyPnlSummary, combos: emptyPnlSummary };
+
+/** What a wallet made in all its history, alone and for up to 100 wallets at once. */
+export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly Route[] {
+  const { pnl } = deps;
+
+  const one = defineRoute({
+    ...common,
+    method: 'get',
+    path: '/v3/wallets/{address}',
+    reads: ['positions', 'pnl'],
+    summary: 'Profit, volume and positions of a wallet',
+    description: 'Over all its positions in markets; combos are told apart with `include_combos`.',
+    params: z.object({ address: v3.address }),
+    query: z.object({
+      include_combos: v3.flag('include_combos', 'Add the profit of combos.'),
+      include_accounting_summary: v3.flag('include_accounting_summary', 'Add the fees paid.'),
+    }),
+    success: {
+      description: 'The summary; zeros for a wallet without history',
+      schema: z.object({
+        address: z.string(),
+        ...summaryFields,
+        ...z.object(comboFields).partial().shape,
+        accounting_summary: accountingSchema.optional(),
+        elapsed_ms: z.int(),
+      }),
+      example: { address: EXAMPLE_WALLET, ...summaryFrom(exampleSummary), elapsed_ms: 4 },
+    },
+    async handler({ params: { address }, query }, context) {
+      const [summaries, fees] = await Promise.all([
+        pnl.summaries([address], null),
+        query.include_accounting_summary ? pnl.fees(address) : null,
+      ]);
+      const { markets, combos } = summaries.get(address) ?? emptySummaries;
+      return {
+        body: {
+          address,
+          ...summaryFrom(markets),
+          ...(query.include_combos ? combosFrom(markets, combos) : {}),
+          ...(fees === null ? {} : { accounting_summary: accountingFrom(fees) }),
+          elapsed_ms: context.elapsedMs(),
+        },
+      };
+    },
+  });
+
+  const batch = defineRoute({
+    ...common,
+    method: 'post',
+    path: '/v3/wallets/batch',
+    reads: ['positions', 'pnl'],
+    summary: 'Summaries of up to 100 wallets',
+    description:
+      'In the order asked for; a wallet named twice is there once, one without history has zeros. Only reads.',
+    body: z.object(
+      {
+        wallets: z
+          .array(v3.address, { error: 'invalid wallets: use a list of addresses' })
+          .min(1, 'invalid wallets: name at least one')
+          .max(MAX_WALLETS, TOO_MANY),
+      },
+      { error: 'invalid body: use an object with wallets' },
+    ),
+    success: {
+      description: 'The summaries',
+      schema: z.object({
+        count: z.int(),
+        wallets: z.array(z.object({ wallet: z.string(), ...summaryFields })),
+        elapsed_ms: z.int(),
+      }),
+      example: {
+        count: 1,
+        wallets: [{ wallet: EXAMPLE_WALLET, ...summaryFrom(exampleSummary) }],
+        elapsed_ms: 2,
+      },
+    },
+    async handler({ body }, context) {
+      const wallets = [...new Set(body.wallets)];
+      const summaries = await pnl.summaries(wallets, null);
+      return {
+        body: {
+          count: wallets.length,
+          wallets: wallets.map((wallet) => ({
+            wallet,
+            ...summaryFrom((summaries.get(wallet) ?? emptySummaries).markets),
+          })),
+          elapsed_ms: context.elapsedMs(),
+        },
+      };
+    },
+  });
+
+  return [batch, one];
+}

@@ -1,0 +1,99 @@
+import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../../telemetry/logger.js';
+
+/**
+ * Wakes readers when any process has committed. Writers touch one byte of the file `bell` after a commit; the kernel tells every
+ * process that watches it. A slow poll stands behind it, because a file watch promises nothing.
+ */
+export interface CommitNotifier {
+  /** Tell all processes, this one included. */
+  notify(): void;
+  /** Take this before looking at the log ... */
+  sequence(): number;
+  /** ... and, if nothing was there, wait: resolves at once if the bell rang since the ticket, else on the next ring, poll or abort. */
+  waitForCommit(ticket: number, signal?: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+const POLL_MS = 250;
+/** Without a working watch the poll is all there is. */
+const POLL_WITHOUT_WATCH_MS = 10;
+const ONE_BYTE = Buffer.from([1]);
+
+export function createCommitNotifier(deps: { dir: string; logger: Logger }): CommitNotifier {
+  const { logger } = deps;
+  const file = join(deps.dir, 'bell');
+  const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
+  const waiters = new Set<() => void>();
+  let rings = 0;
+  let pollMs = POLL_MS;
+  let poll: NodeJS.Timeout | null = null;
+  let watcher: FSWatcher | null = null;
+  let closed = false;
+  let complained = false;
+
+  const wake = () => {
+    rings++;
+    const woken = [...waiters];
+    waiters.clear();
+    for (const waiter of woken) waiter();
+  };
+  const watchFailed = (error: unknown) => {
+    watcher?.close();
+    watcher = null;
+    pollMs = POLL_WITHOUT_WATCH_MS;
+    logger.warn({ err: error, pollMs }, 'cannot watch the log for changes, polling instead');
+  };
+  try {
+    watcher = watch(file, { persistent: false }, wake);
+    watcher.on('error', watchFailed);
+  } catch (error) {
+    watchFailed(error);
+  }
+  const startPoll = () => {
+    poll ??= setInterval(() => {
+      if (waiters.size === 0) stopPoll();
+      else wake();
+    }, pollMs);
+  };
+  const stopPoll = () => {
+    if (poll !== null) clearInterval(poll);
+    poll = null;
+  };
+
+  return {
+    notify() {
+      wake();
+      try {
+        writeSync(fd, ONE_BYTE, 0, 1, 0);
+      } catch (error) {
+        if (!complained)
+          logger.warn({ err: error }, 'cannot ring the bell of the log, readers elsewhere fall back to polling');
+        complained = true;
+      }
+    },
+    sequence: () => rings,
+    waitForCommit(ticket, signal) {
+      if (closed || ticket !== rings || signal?.aborted) return Promise.resolve();
+      startPoll();
+      return new Promise((resolve) => {
+        const done = () => {
+          waiters.delete(done);
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        waiters.add(done);
+        signal?.addEventListener('abort', done, { once: true });
+      });
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      watcher?.close();
+      stopPoll();
+      wake();
+      closeSync(fd);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { FencedError } from '../errors.js';
+import { ownershipKey } from './keys.js';
+import type { Store } from './store.js';
+import type { FencingToken } from './write-plan.js';
+
+const epochOf = (store: Store, group: string): number => store.meta.get(ownershipKey(group))?.readDoubleLE(0) ?? 0;
+
+/** Take the group over, in a transaction of its own. */
+export function acquireOwnership(store: Store, group: string): FencingToken {
+  return store.write(() => {
+    const epoch = epochOf(store, group) + 1;
+    const bytes = Buffer.allocUnsafe(8);
+    bytes.writeDoubleLE(epoch, 0);
+    store.meta.put(ownershipKey(group), bytes);
+    return { group, epoch };
+  });
+}
+
+/** Inside the write transaction, so that nobody can claim between this and the write. */
+export function isCurrentOwner(store: Store, claim: FencingToken | undefined): boolean {
+  return claim === undefined || epochOf(store, claim.group) === claim.epoch;
+}
+
+export function fencedError(group: string): FencedError {
+  return new FencedError(`Another process claimed the group "${group}"`);
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { ABORT, open } from 'lmdb';
+
+/** One lock for all processes that use a log directory. */
+export interface WriteLock {
+  /** Run `action`, which must be synchronous, while no other process is inside. A process that dies inside leaves it open. */
+  run<T>(action: () => T): T;
+  close(): Promise<void>;
+}
+
+/**
+ * Every open of the log's environment and every write to it must go through this gate.
+ *
+ * liblmdb, as lmdb 3.5.6 has it, reads the number of the last transaction at the start of an open and writes it into the memory that all
+ * processes share at the end (`mdb_env_open2`), without a lock. What another process commits between the two is forgotten: the next writer
+ * begins from an older state and overwrites what was acknowledged, or fails with MDB_BAD_TXN.
+ *
+ * The lock is the write lock of an environment of its own, in which nothing is ever committed, so that opening it changes nothing. It
+ * outlives its holder's death as the log's own write lock does.
+ */
+export function openWriteLock(dir: string): WriteLock {
+  const lock = open({
+    path: join(dir, 'gate'),
+    noSubdir: false,
+    overlappingSync: false,
+    mapSize: 2 ** 20,
+    maxReaders: 512,
+  });
+  return {
+    run<T>(action: () => T): T {
+      let result: { readonly value: T } | undefined;
+      lock.transactionSync(() => {
+        result = { value: action() };
+        return ABORT;
+      });
+      return (result as { readonly value: T }).value;
+    },
+    close: () => lock.close(),
+  };
+}

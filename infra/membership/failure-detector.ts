@@ -1,0 +1,47 @@
+import type { MemberState } from '../../schemas/types.gen.js';
+
+export const HEARTBEAT_MS = 2_000;
+export const DEAD_AFTER_MS = 8_000;
+
+export interface FailureDetector {
+  /** A heartbeat, in the order of the log; `arrivedMs` of any monotonic clock. */
+  recordHeartbeat(member: string, state: MemberState, arrivedMs: number): void;
+  /** Who lives and works, and this one, sorted. */
+  liveMembers(): readonly string[];
+}
+
+/**
+ * Who lives, judged by the order of heartbeats in the log. A member is dead when it is missing between enough heartbeats of this process: its
+ * silence is the time between those, of which one gap counts as two periods at most. So a process that was suspended, or could not reach the
+ * log, blames nobody for what it has not said itself, and wall clocks need not agree.
+ */
+export function createFailureDetector(options: {
+  member: string;
+  heartbeatMs: number;
+  deadAfterMs: number;
+}): FailureDetector {
+  const { member, heartbeatMs, deadAfterMs } = options;
+  const silentMs = new Map<string, number>();
+  let lastOwnMs: number | undefined;
+
+  const ownBeat = (arrivedMs: number): void => {
+    const gapMs = lastOwnMs === undefined ? 0 : Math.min(arrivedMs - lastOwnMs, 2 * heartbeatMs);
+    lastOwnMs = arrivedMs;
+    for (const [other, before] of silentMs) {
+      // The first heartbeat after theirs starts the clock.
+      const silent = before < 0 ? 0 : before + gapMs;
+      if (silent >= deadAfterMs) silentMs.delete(other);
+      else silentMs.set(other, silent);
+    }
+  };
+
+  return {
+    recordHeartbeat(name, state, arrivedMs) {
+      if (name === member) {
+        if (state !== 'left') ownBeat(arrivedMs);
+      } else if (state === 'alive') silentMs.set(name, -1);
+      else silentMs.delete(name);
+    },
+    liveMembers: () => [member, ...silentMs.keys()].sort(),
+  };
+}

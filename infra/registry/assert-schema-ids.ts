@@ -1,0 +1,33 @@
+import { type Codec, CodecError } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { FatalError } from '../errors.js';
+import type { Log } from '../log/port.js';
+
+/** Small topics that every log has something in soon, and none of which shares a kind with another. */
+const SAMPLED_TOPICS = [topics.sources, topics.catalog, topics.accountsState, topics.chainFinal];
+
+/**
+ * Ids mean different schemas in the committed file and in each registry, so a log can only be gone on with by what it was begun with.
+ * Throws FatalError when none of the newest records of a few topics is what its topic holds; one broken record alone proves nothing.
+ */
+export async function assertSchemaIdsMatch(deps: { log: Log; codec: Codec; idsFrom: string }): Promise<void> {
+  const { log, codec, idsFrom } = deps;
+  let wrong: string | null = null;
+  for (const topic of SAMPLED_TOPICS) {
+    const bytes = (await log.lastRecord(topic.name, 0))?.value;
+    if (bytes == null) continue;
+    try {
+      const { kind } = codec.decode(bytes);
+      if (topic.kinds.some((allowed) => allowed === kind)) return;
+      wrong ??= `${topic.name} seems to hold a ${kind}`;
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      wrong ??= `${topic.name}: ${error.message}`;
+    }
+  }
+  if (wrong === null) return;
+  throw new FatalError(
+    `This log was written with other schema ids than those of ${idsFrom} (${wrong}). ` +
+      'Set SCHEMA_REGISTRY_URL to what it was begun with, or begin another log (LOG_URL, ODDSTREAM_DATA).',
+  );
+}

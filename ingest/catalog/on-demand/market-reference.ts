@@ -1,0 +1,45 @@
+import type { AnyEvent } from '../../../schemas/codec.js';
+import { addresses } from '../../../schemas/primitives/venue.js';
+import type { EventKind } from '../../../schemas/types.gen.js';
+import type { MarketRequest } from '../source.js';
+
+/** What a fact of the chain says a market is needed for. */
+export interface MarketReference {
+  readonly by: MarketRequest['by'];
+  readonly id: string;
+  /** When the short-form window was resolved, Unix ms. */
+  readonly resolvedMs?: number;
+}
+
+/** The kinds of facts that name a condition or a token; the others need not be decoded. */
+export const kindsWithMarketReference: ReadonlySet<EventKind> = new Set([
+  'trade',
+  'condition_prepared',
+  'condition_resolved',
+  'position_split',
+  'position_merge',
+  'redemption',
+]);
+
+/** Exchanges of this version trade combos, which are no markets of the catalogue. */
+const COMBO_EXCHANGE_VERSION = 3;
+
+/** The condition or token that the fact names, or null. */
+export function marketReferenceOf(event: AnyEvent): MarketReference | null {
+  switch (event.kind) {
+    case 'trade':
+      return event.value.exchange_version === COMBO_EXCHANGE_VERSION ? null : { by: 'token', id: event.value.token_id };
+    case 'condition_resolved': {
+      const id = { by: 'condition', id: event.value.condition_id } as const;
+      const upDown = event.value.oracle === addresses.cryptoOracle;
+      return upDown ? { ...id, resolvedMs: event.value.timestamp_ms } : id;
+    }
+    case 'condition_prepared':
+    case 'position_split':
+    case 'position_merge':
+    case 'redemption':
+      return { by: 'condition', id: event.value.condition_id };
+    default:
+      return null;
+  }
+}

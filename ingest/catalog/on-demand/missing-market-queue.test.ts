@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CatalogMissing } from '../../../schemas/types.gen.js';
+import { createIdSet } from './id-set.js';
+import { createMissingMarketQueue, retryDelayMs } from './missing-market-queue.js';
+
+function setUp(limits: { maxQueued?: number; maxMissing?: number } = {}) {
+  const markets = new Set<string>();
+  const book = createMissingMarketQueue({
+    hasMarket: (id) => markets.has(id),
+    tokensOf: (id) => [`${id}-yes`, `${id}-no`],
+    maxRequestIds: 3,
+    lingerMs: 100,
+    ...limits,
+  });
+  const condition = (id: string, offset = 0, nowMs = 0) => book.enqueue({ by: 'condition', id }, offset, nowMs);
+  const token = (id: string, offset = 0, nowMs = 0) => book.enqueue({ by: 'token', id }, offset, nowMs);
+  return { book, markets, condition, token };
+}
+
+describe('createWantedBook', () => {
+  it('queues an unknown id once and a known one never', () => {
+    const { book, markets, condition, token } = setUp();
+    markets.add('a');
+    book.addTokens(['1', '2']);
+    expect([condition('a'), condition('b'), condition('b'), token('1'), token('3'), token('3')]).toEqual([
+      ...[false, true, false, false, true, false],
+    ]);
+    expect(book.queued).toBe(2);
+  });
+
+  it('asks at once when a question is full and after the linger when it is not', () => {
+    const { book, condition } = setUp();
+    condition('a', 0, 1000);
+    condition('b', 1, 1050);
+    expect(book.nextRequest(1099)).toBeNull();
+    expect(book.nextRequest(1100)).toEqual({ by: 'condition', ids: ['a', 'b'] });
+    condition('c', 2, 1050);
+    condition('d', 3, 1050);
+    expect(book.nextRequest(1051)).toEqual({ by: 'condition', ids: ['a', 'b', 'c'] });
+  });
+
+  it('asks for tokens only when no condition waits, and not for those the answers brought', () => {
+    const { book, markets, condition, token } = setUp();
+    token('1', 0);
+    token('2', 1);
+    condition('a', 2);
+    expect(book.nextRequest(100)).toEqual({ by: 'condition', ids: ['a'] });
+    markets.add('a');
+    book.addTokens(['1']);
+    book.complete({ by: 'condition', ids: ['a'] }, 100);
+    expect(book.nextRequest(100)).toEqual({ by: 'token', ids: ['2'] });
+  });
+
+  it('asks again for what is missing after gaps of 1, 4, 16 minutes and no longer than 7 days', () => {
+    expect([1, 2, 3, 8, 50].map(retryDelayMs)).toEqual([60_000, 240_000, 960_000, 604_800_000, 604_800_000]);
+    const { book, condition } = setUp();
+    condition('a', 0);
+    const wanted = { by: 'condition', ids: ['a'] } as const;
+    expect(book.complete(wanted, 1000).changes).toEqual([
+      {
+        key: 'condition:a',
+        value: { id: 'a', is_token: false, token_ids: ['a-yes', 'a-no'], asked: 1, next_ask_ms: 61_000 },
+      },
+    ]);
+    expect([book.missing, book.queued, book.nextRequest(60_999), book.nextRequest(61_000)]).toEqual([
+      1,
+      0,
+      null,
+      wanted,
+    ]);
+    expect(book.complete(wanted, 61_000).changes[0]?.value).toMatchObject({ asked: 2, next_ask_ms: 301_000 });
+    expect(book.nextRequest(300_999)).toBeNull();
+  });
+
+  it('forgets a missing id when its market came, and does not ask for the tokens of a missing condition', () => {
+    const { book, markets, condition, token } = setUp();
+    condition('a', 0);
+    book.complete({ by: 'condition', ids: ['a'] }, 0);
+    expect([token('a-yes'), token('a-no'), condition('a')]).toEqual([false, false, false]);
+    markets.add('a');
+    expect(book.complete({ by: 'condition', ids: ['a'] }, 60_000)).toEqual({
+      changes: [{ key: 'condition:a', value: null }],
+      found: 1,
+      dropped: 0,
+    });
+    expect([book.missing, book.nextRequest(1e15)]).toEqual([0, null]);
+  });
+
+  it('asks once more for a missing window when it was resolved, with the time', () => {
+    const { book, condition } = setUp();
+    const resolved = (offset: number) => book.enqueue({ by: 'condition', id: 'a', resolvedMs: 777 }, offset, 0);
+    condition('a', 0);
+    book.complete({ by: 'condition', ids: ['a'] }, 0);
+    expect([resolved(5), book.oldestOffset()]).toEqual([true, 5]);
+    const wanted = { by: 'condition', ids: ['a'], resolvedMs: [777] } as const;
+    expect(book.nextRequest(100)).toEqual(wanted);
+    expect(book.complete(wanted, 100).changes[0]?.value).toMatchObject({ asked: 2 });
+    expect([book.queued, book.missing]).toEqual([0, 1]);
+  });
+
+  it('keeps a window waiting that was resolved while its question was under way', () => {
+    const { book, condition } = setUp();
+    condition('a', 3);
+    const wanted = book.nextRequest(100) ?? expect.fail('no question');
+    book.enqueue({ by: 'condition', id: 'a', resolvedMs: 777 }, 9, 0);
+    expect(book.complete(wanted, 100).changes).toEqual([]);
+    expect(book.oldestOffset()).toBe(3);
+    expect(book.nextRequest(100)).toEqual({ ...wanted, resolvedMs: [777] });
+  });
+
+  it('says that it is full, and drops what is missing beyond its bound', () => {
+    const { book, condition } = setUp({ maxQueued: 2, maxMissing: 1 });
+    condition('a', 0);
+    expect(book.full).toBe(false);
+    condition('b', 0);
+    expect(book.full).toBe(true);
+    expect(book.complete({ by: 'condition', ids: ['a', 'b'] }, 0)).toMatchObject({ found: 0, dropped: 1 });
+    expect([book.missing, condition('b')]).toEqual([1, false]);
+  });
+
+  it('after a restart at the committed offset asks for every id that had no answer, and for no other', () => {
+    const ids = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 40 });
+    fc.assert(
+      fc.property(ids, fc.nat({ max: 40 }), fc.nat({ max: 10 }), (chain, readTo, rounds) => {
+        const exists = (id: string) => Number(id) % 3 !== 0;
+        const catalogue = new Set<string>();
+        const missing = new Map<string, CatalogMissing>();
+        const answered = new Set<string>();
+        const open = () =>
+          createMissingMarketQueue({
+            hasMarket: (id) => catalogue.has(id),
+            tokensOf: () => [],
+            maxRequestIds: 2,
+            lingerMs: 0,
+          });
+        const answer = (book: ReturnType<typeof open>) => {
+          const wanted = book.nextRequest(1);
+          if (wanted === null) return false;
+          for (const id of wanted.ids) {
+            expect(answered.has(id)).toBe(false);
+            answered.add(id);
+            if (exists(id)) catalogue.add(id);
+          }
+          for (const { value } of book.complete(wanted, 1).changes) if (value !== null) missing.set(value.id, value);
+          return true;
+        };
+        const see = (book: ReturnType<typeof open>, from: number, to: number) => {
+          for (const [offset, n] of [...chain.entries()].slice(from, to))
+            book.enqueue({ by: 'condition', id: `${n}` }, offset, 0);
+        };
+        const first = open();
+        see(first, 0, readTo);
+        for (let round = 0; round < rounds; round++) answer(first);
+        const committed = first.oldestOffset() ?? Math.min(readTo, chain.length);
+
+        const second = open();
+        for (const value of missing.values()) second.restore(value);
+        see(second, committed, chain.length);
+        while (answer(second));
+        expect([...answered].sort()).toEqual([...new Set(chain.map(String))].sort());
+        expect([...catalogue].sort()).toEqual([...answered].filter(exists).sort());
+      }),
+    );
+  });
+});
+
+describe('createIdSet', () => {
+  it('holds what was added, as a Set does, while it grows', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), fc.array(fc.string()), (added, others) => {
+        const set = createIdSet(4);
+        const expected = new Set(added);
+        for (const id of added) set.add(id);
+        expect(set.size).toBe(expected.size);
+        for (const id of [...added, ...others]) expect(set.has(id)).toBe(expected.has(id));
+      }),
+    );
+  });
+});

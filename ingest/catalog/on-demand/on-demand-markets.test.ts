@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RetryableError } from '../../../infra/errors.js';
+import { openLog } from '../../../infra/log/open-log.js';
+import type { Log } from '../../../infra/log/port.js';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import { createCodec } from '../../../schemas/codec.js';
+import { topics } from '../../../schemas/topics.js';
+import type { ConditionPrepared, Trade } from '../../../schemas/types.gen.js';
+import { decodeEvent } from '../decode.js';
+import { GammaRejectedError } from '../gamma/client.js';
+import type { MarketRequest } from '../source.js';
+import { numberedCondition, numberedEvent } from '../testing/gamma-rows.js';
+import { createCatalogWriter } from '../writer.js';
+import { createOnDemandMarkets, ON_DEMAND_GROUP } from './on-demand-markets.js';
+
+const codec = createCodec();
+const zero = numberedCondition(0);
+const address = `0x${'11'.repeat(20)}`;
+let directory: string;
+let log: Log;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'oddstream-wanted-'));
+  log = await openLog(`lmdb:${directory}`, { logger: silentLogger(), maintenance: false });
+  await log.ensureTopics([topics.chainFinal, topics.catalog, topics.catalogMissing]);
+});
+afterEach(async () => {
+  await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const logPosition = (n: number) => ({
+  id: `${numberedCondition(n)}-0`,
+  block_number: n,
+  block_hash: zero,
+  timestamp_ms: 1_700_000_000_000 + n,
+  tx_hash: numberedCondition(n),
+  log_index: 0,
+});
+const prepared = (n: number): ConditionPrepared => ({
+  ...logPosition(n),
+  condition_id: numberedCondition(n),
+  oracle: address,
+  question_id: zero,
+  outcome_slot_count: 2,
+});
+const trade = (token: string, version = 1): Trade => ({
+  ...logPosition(Number(token)),
+  ...{
+    exchange: address,
+    exchange_version: version,
+    neg_risk: false,
+    order_hash: zero,
+    maker: address,
+    taker: address,
+  },
+  ...{ is_taker_order: false, side: 'BUY', token_id: token, usdc: 1n, shares: 2n, maker_asset_id: '0' },
+  ...{ taker_asset_id: token, maker_amount: 1n, taker_amount: 2n, fee: 0n, fee_shares: 0n, builder: null },
+});
+const append = (values: Buffer[]) =>
+  log.append(
+    topics.chainFinal.name,
+    values.map((value, i) => ({ key: `${i}`, value, timestampMs: i })),
+  );
+
+/** A process with the service's markets; `exists` says which of them it has now. */
+async function start(options: {
+  exists: (n: number) => boolean;
+  find?: (wanted: MarketRequest) => void;
+  nowMs?: () => number;
+}) {
+  const questions: MarketRequest[] = [];
+  const stop = new AbortController();
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const states: string[] = [];
+  const writer = createCatalogWriter({
+    ...{ log, codec, metrics, onRejected: (reason: string) => expect.fail(reason) },
+    onMarket: ({ token_ids }) => wanted.addTokens(token_ids),
+  });
+  const wanted = createOnDemandMarkets({
+    ...{ writer, log, codec, metrics, logger: silentLogger(), nowMs: options.nowMs },
+    onState: (state) => states.push(state),
+    times: { lingerMs: 20, pollMs: 5, commitMs: 10, retryDelayMs: 5, maxRetryDelayMs: 20 },
+    find: async (question) => {
+      questions.push(question);
+      options.find?.(question);
+      const all = question.ids.map((id) => (question.by === 'condition' ? Number(id) : Math.floor(Number(id) / 2)));
+      return all.filter(options.exists).flatMap((n) => decodeEvent(numberedEvent(n)).rows);
+    },
+  });
+  await writer.restore();
+  const running = wanted.run(stop.signal);
+  return {
+    questions,
+    states,
+    writer,
+    committed: async () => (await log.committed(ON_DEMAND_GROUP, topics.chainFinal.name))[0]?.nextOffset,
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+describe('createWantedMarkets', () => {
+  it('asks in full questions for every condition and unprepared token once, and commits its position', async () => {
+    await append([
+      ...numbers(1, 121).map((n) => codec.encode('condition_prepared', prepared(n))),
+      // Tokens of prepared conditions, of condition 500, and of a combo.
+      ...['2', '3', '240', '1000', '1001'].map((token) => codec.encode('trade', trade(token))),
+      codec.encode('trade', trade('5000', 3)),
+    ]);
+    const one = await start({ exists: () => true });
+    await vi.waitFor(async () => expect(await one.committed()).toBe(126), 5000);
+    expect(one.questions.map(({ by, ids }) => [by, ids.length])).toEqual([
+      ...[
+        ['condition', 50],
+        ['condition', 50],
+        ['condition', 20],
+        ['token', 2],
+      ],
+    ]);
+    for (const n of [...numbers(1, 121), 500]) expect(one.writer.hasMarket(numberedCondition(n))).toBe(true);
+    expect(one.states.at(-1)).toBe('0 markets to ask for, 0 ids without a market');
+    await one.stop();
+
+    await append([codec.encode('trade', trade('2')), codec.encode('condition_prepared', prepared(700))]);
+    const two = await start({ exists: () => true });
+    await vi.waitFor(async () => expect(await two.committed()).toBe(128), 5000);
+    expect(two.questions).toEqual([{ by: 'condition', ids: [numberedCondition(700)] }]);
+    await two.stop();
+  });
+
+  it('remembers over a restart what the service lacks, asks again when it is due, and forgets it when it came', async () => {
+    let nowMs = 1_000_000;
+    await append([prepared(1), prepared(2)].map((value) => codec.encode('condition_prepared', value)));
+    const one = await start({ exists: (n) => n === 1, nowMs: () => (nowMs += 1) });
+    await vi.waitFor(async () => expect(await one.committed()).toBe(2), 5000);
+    await one.stop();
+    expect(one.states.at(-1)).toBe('0 markets to ask for, 1 ids without a market');
+
+    await append([codec.encode('condition_prepared', prepared(2))]);
+    let exists = false;
+    const two = await start({ exists: () => exists, nowMs: () => (nowMs += 1) });
+    await vi.waitFor(async () => expect(await two.committed()).toBe(3), 5000);
+    expect(two.questions).toEqual([]);
+    nowMs += 60_000;
+    await vi.waitFor(() => expect(two.questions).toHaveLength(1), 5000);
+    nowMs += 60_000;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(two.questions).toHaveLength(1);
+    exists = true;
+    nowMs += 240_000;
+    await vi.waitFor(() => expect(two.writer.hasMarket(numberedCondition(2))).toBe(true), 5000);
+    await vi.waitFor(() => expect(two.states.at(-1)).toBe('0 markets to ask for, 0 ids without a market'), 5000);
+    await two.stop();
+
+    const three = await start({ exists: () => true, nowMs: () => nowMs });
+    await vi.waitFor(() => expect(three.states.at(-1)).toBe('0 markets to ask for, 0 ids without a market'), 5000);
+    await three.stop();
+    expect(three.questions).toEqual([]);
+  });
+
+  it('loses nothing when questions fail, and finds the others when the service refuses one id', async () => {
+    await append(numbers(1, 9).map((n) => codec.encode('condition_prepared', prepared(n))));
+    let faults = 2;
+    const one = await start({
+      exists: () => true,
+      find({ ids }) {
+        if (faults-- > 0) throw new RetryableError('away');
+        if (ids.includes(numberedCondition(5))) throw new GammaRejectedError(422, 'no');
+      },
+    });
+    await vi.waitFor(async () => expect(await one.committed()).toBe(8), 5000);
+    expect(numbers(1, 9).filter((n) => !one.writer.hasMarket(numberedCondition(n)))).toEqual([5]);
+    expect(one.states.at(-1)).toBe('0 markets to ask for, 1 ids without a market');
+    await one.stop();
+  });
+
+  it('does not commit past an id that waits for its answer', async () => {
+    await append([prepared(1), prepared(2)].map((value) => codec.encode('condition_prepared', value)));
+    const one = await start({
+      exists: () => true,
+      find: () => {
+        throw new RetryableError('away');
+      },
+    });
+    await vi.waitFor(async () => expect(await one.committed()).toBe(0), 5000);
+    await vi.waitFor(() => expect(one.questions.length).toBeGreaterThan(2), 5000);
+    await one.stop();
+    expect(await one.committed()).toBe(0);
+  });
+});

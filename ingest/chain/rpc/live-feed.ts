@@ -1,0 +1,241 @@
+import { FatalError } from '../../../infra/errors.js';
+import type { Logger } from '../../../infra/telemetry/logger.js';
+import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { pause } from '../../shared/pause.js';
+import type { Hex, LiveEvent, RpcTransaction } from '../source.js';
+import { type BlockReader, type Header, type LogFilter, parseHeader, topicFilter } from './blocks.js';
+import { createEventQueue } from './event-queue.js';
+import type { Finality } from './finality.js';
+import { backoffMs, type RetryPolicy } from './retry-policy.js';
+import { openRpcSocket, type RpcSocket } from './socket.js';
+
+export interface LiveFeedOptions {
+  /** No head for this long: the subscription is dead, connect anew. */
+  readonly staleMs: number;
+  readonly socketTimeoutMs: number;
+  readonly reconnect: RetryPolicy;
+  /** A log of a block whose head did not come within this: ask for the head. */
+  readonly hintDelayMs: number;
+  /** Attempts to read a block that was just announced; nodes behind one address lag each other. */
+  readonly headAttempts: number;
+  readonly headRetryMs: number;
+}
+
+export const liveFeedDefaults: LiveFeedOptions = {
+  staleMs: 30_000,
+  socketTimeoutMs: 10_000,
+  reconnect: { attempts: Number.POSITIVE_INFINITY, baseMs: 500, maxMs: 30_000 },
+  hintDelayMs: 1500,
+  headAttempts: 6,
+  headRetryMs: 150,
+};
+
+/** Heads waiting to be read; when more come, only the newest counts (gaps are closed by parent hash). */
+const MAX_HEADS = 8;
+
+/**
+ * The node's head as events: newHeads is the clock, each block's logs are read by block hash, the finalised block with every head.
+ * Reconnects for ever; after each connect the current head is sent at once, so that a gap shows.
+ */
+export function createLiveFeed(deps: {
+  wsUrl: string;
+  host: string;
+  reader: BlockReader;
+  filter: LogFilter;
+  finality: Finality;
+  startPending: (socket: RpcSocket, on: (transaction: RpcTransaction, seenAtMs: number) => void) => Promise<void>;
+  /** Throws FatalError on the wrong network. */
+  checkNode: () => Promise<void>;
+  logger: Logger;
+  metrics: Metrics;
+  now: () => number;
+  options?: Partial<LiveFeedOptions>;
+}): (signal: AbortSignal) => AsyncIterable<LiveEvent> {
+  const { reader, logger, now, host } = deps;
+  const options = { ...liveFeedDefaults, ...deps.options };
+  const connects = deps.metrics.counter('chain_ws_connects_total', 'WebSocket connections to the node');
+  const malformed = deps.metrics.counter('chain_ws_malformed_total', 'WebSocket frames that are not JSON');
+  const unreadHeads = deps.metrics.counter(
+    'chain_head_read_failures_total',
+    'Announced heads whose block could not be read',
+  );
+
+  const text = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+  return (outer) => {
+    const queue = createEventQueue<LiveEvent>();
+    const stop = new AbortController();
+    const signal = AbortSignal.any([outer, stop.signal]);
+    let finalized = -1;
+
+    const readHead = async (hash: Hex) => {
+      for (let attempt = 1; attempt <= options.headAttempts && !signal.aborted; attempt += 1) {
+        try {
+          const block = await reader.byHash(hash);
+          if (block !== null) return block;
+        } catch (error) {
+          if (attempt === options.headAttempts) throw error;
+        }
+        await pause(options.headRetryMs * attempt, signal);
+      }
+      return null;
+    };
+    const readFinality = async (headNumber: number) => {
+      try {
+        const found = await deps.finality.read(headNumber);
+        if (found === null || found.number <= finalized) return;
+        finalized = found.number;
+        queue.push({ type: 'finalized', ...found });
+      } catch (error) {
+        logger.debug({ err: text(error) }, 'finalised block not read');
+      }
+    };
+
+    /** One connection, from open to close; returns whether a head came. */
+    const session = async (): Promise<{ heads: number; reason: string }> => {
+      await deps.checkNode();
+      const socket = await openRpcSocket({
+        url: deps.wsUrl,
+        timeoutMs: options.socketTimeoutMs,
+        onMalformed: (frame) => {
+          malformed.inc();
+          logger.warn({ frame: frame.slice(0, 200) }, 'the node sent a frame that is not JSON');
+        },
+      });
+      connects.inc();
+      const onAbort = () => socket.close('stopping');
+      signal.addEventListener('abort', onAbort, { once: true });
+      let heads: { header: Header; seenAtMs: number }[] = [];
+      let received = 0;
+      let newest = -1;
+      let lastHeadMs = now();
+      let working: Promise<void> | null = null;
+      let healthy = true;
+      const timers = new Set<NodeJS.Timeout>();
+
+      const work = async () => {
+        for (let next = heads.shift(); next !== undefined && !signal.aborted; next = heads.shift()) {
+          const { header, seenAtMs } = next;
+          try {
+            const [block] = await Promise.all([readHead(header.hash), readFinality(header.number)]);
+            if (block === null) {
+              unreadHeads.inc();
+              logger.warn({ block: header.number }, 'the node announced a block it does not have');
+              continue;
+            }
+            queue.push({ type: 'head', block, seenAtMs });
+            if (!healthy) queue.push({ type: 'connected', connected: true, detail: `connected to ${host}` });
+            healthy = true;
+          } catch (error) {
+            unreadHeads.inc();
+            if (healthy)
+              queue.push({ type: 'connected', connected: false, detail: `cannot read blocks: ${text(error)}` });
+            healthy = false;
+          }
+        }
+        working = null;
+      };
+      const onHeader = (header: Header) => {
+        received += 1;
+        lastHeadMs = now();
+        newest = Math.max(newest, header.number);
+        heads.push({ header, seenAtMs: lastHeadMs });
+        if (heads.length > MAX_HEADS) heads = heads.slice(-1);
+        working ??= work();
+      };
+      const later = (ms: number, run: () => void) => {
+        const timer = setTimeout(() => {
+          timers.delete(timer);
+          run();
+        }, ms);
+        timers.add(timer);
+      };
+      const readLatest = async () => {
+        try {
+          const header = await reader.header('latest');
+          if (header !== null) onHeader(header);
+        } catch (error) {
+          logger.warn({ err: text(error) }, 'latest block not read');
+        }
+      };
+      let hinted = -1;
+      const onLog = (value: unknown) => {
+        const number = Number((value as { blockNumber?: unknown } | null)?.blockNumber);
+        if (!Number.isSafeInteger(number) || number <= Math.max(newest, hinted)) return;
+        hinted = number;
+        later(options.hintDelayMs, () => {
+          if (newest < number) void readLatest();
+        });
+      };
+      const watch = () => {
+        if (now() - lastHeadMs > options.staleMs) socket.close(`no head for ${options.staleMs} ms`);
+        else later(Math.min(1000, options.staleMs / 4), watch);
+      };
+
+      try {
+        await socket.subscribe(['newHeads'], (value) => {
+          try {
+            const header = parseHeader(value);
+            if (header !== null) onHeader(header);
+          } catch (error) {
+            malformed.inc();
+            logger.warn({ err: text(error) }, 'a head that cannot be read');
+          }
+        });
+        queue.push({ type: 'connected', connected: true, detail: `connected to ${host}` });
+        watch();
+        await readLatest();
+        await socket.subscribe(['logs', topicFilter(deps.filter)], onLog).catch((error: unknown) => {
+          logger.warn({ err: text(error) }, 'the node refuses the logs subscription; heads alone are the clock');
+        });
+        await deps.startPending(socket, (transaction, seenAtMs) =>
+          queue.push({ type: 'pending', transaction, seenAtMs }),
+        );
+        const reason = await socket.closed;
+        return { heads: received, reason };
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+        for (const timer of timers) clearTimeout(timer);
+        socket.close('done');
+        await (working ?? Promise.resolve());
+      }
+    };
+
+    const run = async () => {
+      for (let attempt = 1; !signal.aborted; attempt += 1) {
+        let detail: string;
+        try {
+          const { heads, reason } = await session();
+          detail = reason;
+          if (heads > 1) attempt = 1;
+        } catch (error) {
+          if (error instanceof FatalError) throw error;
+          detail = text(error);
+        }
+        if (signal.aborted) return;
+        queue.push({ type: 'connected', connected: false, detail: `lost ${host}: ${detail}` });
+        await pause(backoffMs(attempt, options.reconnect), signal);
+      }
+    };
+    const running = run().then(
+      () => queue.end(),
+      (error: unknown) => queue.end(error),
+    );
+
+    return {
+      async *[Symbol.asyncIterator]() {
+        const onAbort = () => queue.end();
+        signal.addEventListener('abort', onAbort, { once: true });
+        try {
+          for await (const event of queue) {
+            if (signal.aborted) return;
+            yield event;
+          }
+        } finally {
+          stop.abort();
+          await running;
+        }
+      },
+    };
+  };
+}

@@ -1,0 +1,42 @@
+import { FatalError, RetryableError } from '../../../infra/errors.js';
+import { pause } from '../../shared/pause.js';
+import { classifyRpcError } from './rpc-error.js';
+
+export interface RetryPolicy {
+  /** Attempts in a row before a request counts as failed. */
+  readonly attempts: number;
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+export const defaultRetryPolicy: RetryPolicy = { attempts: 8, baseMs: 250, maxMs: 15_000 };
+
+/** Pause before attempt n+1: exponential, with half of it at random so that many readers do not come back together. */
+export function backoffMs(attempt: number, { baseMs, maxMs }: RetryPolicy, random: () => number = Math.random): number {
+  const full = Math.min(maxMs, baseMs * 2 ** (attempt - 1));
+  return full / 2 + (full / 2) * random();
+}
+
+/** Repeat what failed for a moment. Throws RetryableError when the attempts are used up or the node refuses. */
+export async function withRetry<T>(
+  what: string,
+  signal: AbortSignal,
+  policy: RetryPolicy,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof RetryableError || error instanceof FatalError) throw error;
+      const failure = classifyRpcError(error);
+      const message = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+      if (failure.kind === 'refused' || tried >= policy.attempts || signal.aborted) {
+        throw new RetryableError(message, { cause: error });
+      }
+      const requestedDelayMs = failure.kind === 'rate_limited' ? (failure.retryAfterMs ?? 0) : 0;
+      await pause(Math.max(requestedDelayMs, backoffMs(tried, policy)), signal);
+      if (signal.aborted) throw new RetryableError(message, { cause: error });
+    }
+  }
+}

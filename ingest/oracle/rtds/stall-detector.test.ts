@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { createStallDetector } from './stall-detector.js';
+
+describe('createWatch', () => {
+  it('asks again for a silent subscription while another delivers', () => {
+    const watch = createStallDetector(['a', 'b'], 10, 0);
+    watch.recordData('a', 5);
+    watch.recordData('b', 5);
+    watch.recordData('a', 14);
+    expect(watch.check(14)).toEqual({ type: 'fine' });
+    expect(watch.check(15)).toEqual({ type: 'resubscribe', keys: ['b'] });
+    expect(watch.check(16)).toEqual({ type: 'fine' });
+  });
+
+  it('gives up a connection without any data', () => {
+    const watch = createStallDetector(['a', 'b'], 10, 0);
+    expect(watch.check(10)).toEqual({ type: 'resubscribe', keys: ['a', 'b'] });
+    expect(watch.check(20).type).toBe('reconnect');
+  });
+
+  it('gives up a connection when what used to deliver stays silent', () => {
+    const watch = createStallDetector(['a', 'b'], 10, 0);
+    watch.recordData('b', 0);
+    const verdicts: string[] = [];
+    for (let now = 1; now < 400; now++) {
+      watch.recordData('a', now);
+      const verdict = watch.check(now);
+      if (verdict.type !== 'fine') verdicts.push(`${now} ${verdict.type}`);
+      if (verdict.type === 'reconnect') break;
+    }
+    expect(verdicts).toEqual(['10 resubscribe', '30 resubscribe', '70 resubscribe', '150 reconnect']);
+  });
+
+  it('asks ever more rarely, and without end, for what never came', () => {
+    const watch = createStallDetector(['a', 'b'], 10, 0);
+    const asked: number[] = [];
+    for (let now = 1; now < 1500; now++) {
+      watch.recordData('a', now);
+      const verdict = watch.check(now);
+      if (verdict.type === 'resubscribe') asked.push(now);
+      expect(verdict.type).not.toBe('reconnect');
+    }
+    expect(asked).toEqual([10, 30, 70, 150, 310, 630, 950, 1270]);
+  });
+});

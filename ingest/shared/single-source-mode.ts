@@ -1,0 +1,38 @@
+import { FatalError } from '../../infra/errors.js';
+import type { Log } from '../../infra/log/port.js';
+import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { SourceMode } from '../../schemas/types.gen.js';
+
+/**
+ * One log holds either live or recorded facts, never both: a recorded day that is played as today would stand between real blocks.
+ * Throws FatalError when the log was begun in the other mode.
+ */
+export async function assertSingleSourceMode(deps: {
+  log: Omit<Log, 'append'>;
+  codec: Codec;
+  mode: SourceMode;
+  onUnreadable: OnUnreadable;
+}): Promise<void> {
+  const topic = topics.sources.name;
+  for await (const batch of deps.log.read({
+    topic,
+    partition: 0,
+    from: 'earliest',
+    follow: false,
+  })) {
+    for (const record of batch.records) {
+      if (record.value === null) continue;
+      const event = tryDecode(deps.codec, record.value, (reason) =>
+        deps.onUnreadable({ topic, offset: record.offset }, reason),
+      );
+      if (event?.kind !== 'source_status' || event.value.mode === deps.mode) continue;
+      throw new FatalError(
+        `This log was begun with ${event.value.mode} input and cannot go on with ${deps.mode} input. ` +
+          'Use another ODDSTREAM_DATA (or LOG_URL), or delete the data directory.',
+      );
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AccountCommand, Plan } from '../../schemas/types.gen.js';
+import { applyCommand, MAX_OUTCOMES } from './apply-command.js';
+import { type AccountsState, applyChange, createAccountsState } from './state.js';
+
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 8, 1);
+const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+const freeKey = (n: number, ip: string, atMs = START, id = `free-${n}`): AccountCommand => ({
+  id,
+  issued_at_ms: atMs,
+  command: {
+    'oddstream.CreateFreeKey': {
+      account_id: `a${n}`,
+      key_hash: `k${n}`,
+      key_prefix: 'p',
+      name: 'unnamed',
+      ip_hash: ip,
+      utc_day: day(atMs),
+    },
+  },
+});
+const accountCommand = (id: string, command: AccountCommand['command'], atMs = START): AccountCommand => ({
+  id,
+  issued_at_ms: atMs,
+  command,
+});
+
+/** Code of the outcome, and whether anything else changed. */
+function run(state: AccountsState, command: AccountCommand): string {
+  const changes = applyCommand(state, command);
+  const outcome = changes.find((change) => change.entity === `outcome:${command.id}`);
+  if (outcome?.value == null || !('oddstream.Outcome' in outcome.value.state)) return 'nothing';
+  return outcome.value.state['oddstream.Outcome'].code;
+}
+
+describe('accounts fold', () => {
+  it('gives one free key per address and UTC day', () => {
+    const state = createAccountsState();
+    expect(run(state, freeKey(1, 'ip'))).toBe('ok');
+    expect(run(state, freeKey(2, 'ip'))).toBe('rate_limited');
+    expect(run(state, freeKey(3, 'other'))).toBe('ok');
+    expect(run(state, freeKey(4, 'ip', START + DAY_MS))).toBe('ok');
+    expect(run(state, freeKey(5, 'ip', START + 2 * DAY_MS - 1))).toBe('rate_limited');
+    expect(state.accounts.get('account:a1')).toMatchObject({ plan: 'free', active_keys: 1 });
+    expect(state.keys.has('key:k2')).toBe(false);
+  });
+
+  it('caps keys by plan, counts revoked ones out, and refuses what it does not know', () => {
+    const state = createAccountsState();
+    const createKey = (n: number) =>
+      accountCommand(`c${n}`, {
+        'oddstream.CreateKey': { account_id: 'acme', key_hash: `k${n}`, key_prefix: 'p', name: 'n' },
+      });
+    const revoke = (id: string, hash: string, account = 'acme') =>
+      accountCommand(id, { 'oddstream.RevokeKey': { account_id: account, key_hash: hash } });
+    expect(run(state, createKey(0))).toBe('unknown_account');
+    const create = { 'oddstream.CreateAccount': { account_id: 'acme', plan: 'starter' as Plan, label: 'Acme' } };
+    expect(run(state, accountCommand('a', create))).toBe('ok');
+    expect(run(state, accountCommand('b', create))).toBe('account_exists');
+    expect([1, 2, 3, 4].map((n) => run(state, createKey(n)))).toEqual(['ok', 'ok', 'ok', 'key_limit']);
+    expect(run(state, revoke('r1', 'k9'))).toBe('unknown_key');
+    expect(run(state, revoke('r2', 'k1'))).toBe('ok');
+    expect(run(state, revoke('r3', 'k1'))).toBe('ok');
+    expect(state.accounts.get('account:acme')?.active_keys).toBe(2);
+    expect(run(state, { ...createKey(1), id: 'again' })).toBe('duplicate_key');
+    expect(run(state, createKey(5))).toBe('ok');
+    expect(run(state, accountCommand('p', { 'oddstream.SetPlan': { account_id: 'acme', plan: 'growth' } }))).toBe('ok');
+    expect(run(state, createKey(6))).toBe('ok');
+    expect(run(state, freeKey(7, 'ip'))).toBe('ok');
+    expect(run(state, revoke('r4', 'k2', 'a7'))).toBe('unknown_key');
+  });
+
+  it('forgets outcomes after 10,000 later ones or a day, and first-wins records after their day', () => {
+    const state = createAccountsState();
+    const first = applyCommand(state, freeKey(0, 'ip0'));
+    expect(first.map((change) => change.entity)).toEqual([
+      'account:a0',
+      'key:k0',
+      `ip-day:ip0:${day(START)}`,
+      'outcome:free-0',
+    ]);
+    for (let n = 1; n < MAX_OUTCOMES; n++) applyCommand(state, freeKey(n, 'ip0'));
+    expect(state.outcomes.has('outcome:free-0')).toBe(true);
+    const over = applyCommand(state, freeKey(MAX_OUTCOMES, 'ip0'));
+    expect(over.at(-1)).toEqual({ entity: 'outcome:free-0', value: null });
+    const later = applyCommand(state, freeKey(MAX_OUTCOMES + 1, 'ip1', START + 4 * DAY_MS));
+    expect(state.outcomes.size).toBe(1);
+    expect(later).toContainEqual({ entity: `ip-day:ip0:${day(START)}`, value: null });
+    expect(run(state, freeKey(MAX_OUTCOMES + 2, 'ip9', START, 'very late'))).toBe('ok');
+    const late = accountCommand('later still', freeKey(1_000_000, 'ip0', START).command, START + 4 * DAY_MS);
+    expect(run(state, late)).toBe('rate_limited');
+  });
+
+  it('agrees with a naive model, repeats change nothing, and the records alone rebuild the state', () => {
+    const caps: Record<Plan, number> = { free: 1, starter: 3, growth: 10, enterprise: 25 };
+    const plan = fc.constantFrom<Plan>('free', 'starter', 'growth', 'enterprise');
+    const account_id = fc.constantFrom('a', 'b', 'c');
+    const key_hash = fc.integer({ min: 0, max: 14 }).map((n) => `k${n}`);
+    const base = { key_prefix: fc.constant('p'), name: fc.constant('n') };
+    const command = fc.oneof(
+      fc.record({ account_id, plan, label: fc.constant('l') }).map((c) => ({ 'oddstream.CreateAccount': c })),
+      fc.record({ account_id, key_hash, ...base }).map((c) => ({ 'oddstream.CreateKey': c })),
+      fc.record({ account_id, key_hash }).map((c) => ({ 'oddstream.RevokeKey': c })),
+      fc.record({ account_id, plan }).map((c) => ({ 'oddstream.SetPlan': c })),
+      fc
+        .record({ account_id, key_hash, ...base, ip_hash: fc.constantFrom('x', 'y'), utc_day: fc.constant(day(START)) })
+        .map((c) => ({ 'oddstream.CreateFreeKey': c })),
+    );
+    const commands = fc.array(fc.record({ id: fc.integer({ min: 0, max: 60 }).map(String), command }), {
+      maxLength: 80,
+    });
+    fc.assert(
+      fc.property(commands, (list) => {
+        const state = createAccountsState();
+        const rebuilt = createAccountsState();
+        const model = {
+          plans: new Map<string, Plan>(),
+          owner: new Map<string, string>(),
+          active: new Set<string>(),
+          ips: new Set<string>(),
+          done: new Map<string, string>(),
+        };
+        const activeOf = (account: string) => [...model.active].filter((k) => model.owner.get(k) === account).length;
+        const expected = (c: AccountCommand['command']): string => {
+          if ('oddstream.CreateAccount' in c) {
+            const { account_id: a, plan: p } = c['oddstream.CreateAccount'];
+            if (model.plans.has(a)) return 'account_exists';
+            model.plans.set(a, p);
+            return 'ok';
+          }
+          if ('oddstream.CreateFreeKey' in c) {
+            const { account_id: a, key_hash: k, ip_hash: ip } = c['oddstream.CreateFreeKey'];
+            if (model.ips.has(ip)) return 'rate_limited';
+            if (model.plans.has(a)) return 'account_exists';
+            if (model.owner.has(k)) return 'duplicate_key';
+            model.ips.add(ip);
+            model.plans.set(a, 'free');
+            model.owner.set(k, a);
+            model.active.add(k);
+            return 'ok';
+          }
+          const a = (Object.values(c)[0] as { account_id: string }).account_id;
+          const current = model.plans.get(a);
+          if (current === undefined) return 'unknown_account';
+          if ('oddstream.SetPlan' in c) {
+            model.plans.set(a, c['oddstream.SetPlan'].plan);
+            return 'ok';
+          }
+          if ('oddstream.RevokeKey' in c) {
+            const k = c['oddstream.RevokeKey'].key_hash;
+            if (model.owner.get(k) !== a) return 'unknown_key';
+            model.active.delete(k);
+            return 'ok';
+          }
+          const k = c['oddstream.CreateKey'].key_hash;
+          if (model.owner.has(k)) return 'duplicate_key';
+          if (activeOf(a) >= caps[current]) return 'key_limit';
+          model.owner.set(k, a);
+          model.active.add(k);
+          return 'ok';
+        };
+        for (const { id, command: c } of list) {
+          const changes = applyCommand(state, accountCommand(id, c));
+          for (const change of changes) applyChange(rebuilt, change);
+          if (model.done.has(id)) {
+            expect(changes).toEqual([]);
+            continue;
+          }
+          model.done.set(id, expected(c));
+        }
+        expect(rebuilt).toEqual(state);
+        const codes = [...state.outcomes].map(([entity, { outcome }]) => [entity, outcome.code]);
+        expect(codes).toEqual([...model.done].map(([id, code]) => [`outcome:${id}`, code]));
+        expect([...state.accounts.values()].map((a) => [a.account_id, a.plan, a.active_keys]).sort()).toEqual(
+          [...model.plans].map(([a, p]) => [a, p, activeOf(a)]).sort(),
+        );
+        const active = [...state.keys.values()].filter((key) => key.active).map((key) => key.key_hash);
+        expect(active.sort()).toEqual([...model.active].sort());
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

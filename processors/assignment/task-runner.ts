@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FencedError, LogUnavailableError } from '../../infra/log/errors.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { Check } from '../../infra/telemetry/readiness.js';
+
+/** One start of a piece of work; never started twice. */
+export interface TaskRun {
+  run(signal: AbortSignal): Promise<void>;
+  check(): Promise<Check>;
+}
+
+/** A piece of work that one process at a time does. It claims its group of the log before it reads where to go on. */
+export interface Task {
+  readonly name: string;
+  create(): TaskRun;
+}
+
+export interface TaskRunner {
+  /** Until the signal. Rejects with the first failure that is neither a takeover nor the log's absence, once every unit has ended. */
+  run(signal: AbortSignal): Promise<void>;
+  /** From now on run exactly these. */
+  assign(names: readonly string[]): void;
+  checks(): Promise<Record<string, Check>>;
+}
+
+/** After another process took a unit this one believes to own (views differ, usually for one heartbeat), or the log gave up on it. */
+const FENCED_DELAY_MS = 2_000;
+
+interface Running {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  readonly current: { run: TaskRun };
+}
+
+/** Runs the units this process owns; starts one when it is gained and stops it when it is lost or taken over. */
+export function createTaskRunner(options: {
+  tasks: readonly Task[];
+  logger: Logger;
+  metrics: Metrics;
+  fencedDelayMs?: number;
+}): TaskRunner {
+  const { tasks, logger, fencedDelayMs = FENCED_DELAY_MS } = options;
+  const owned = options.metrics.gauge('tasks_owned', 'Units of work this process runs, of all that there are');
+  const takenOver = options.metrics.counter('task_takeovers_total', 'Units gained from a process that left or died');
+  const fenced = options.metrics.counter('task_fenced_total', 'Units another process took over while they ran here');
+  const running = new Map<string, Running>();
+  /** Ends of stopped runs: the next start of a unit waits for its last one. */
+  const ending = new Map<string, Promise<void>>();
+  let assigned: ReadonlySet<string> | undefined;
+  /** The first share is nobody's loss. */
+  let hadAssignment = false;
+  let active: AbortSignal | undefined;
+  let fail: (error: unknown) => void = () => undefined;
+
+  const runTask = async (task: Task, current: { run: TaskRun }, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await current.run.run(signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof FencedError) {
+          fenced.inc();
+          logger.warn({ task: task.name }, 'another process took the task over');
+        } else if (error instanceof LogUnavailableError) {
+          logger.warn({ task: task.name, err: error }, 'the log is unavailable, starting the task again');
+        } else throw error;
+        await sleep(fencedDelayMs, undefined, { signal }).catch(() => undefined);
+        current.run = task.create();
+      }
+    }
+  };
+
+  const start = (task: Task): void => {
+    const stop = new AbortController();
+    const current = { run: task.create() };
+    const before = ending.get(task.name) ?? Promise.resolve();
+    const ended = before.then(() => runTask(task, current, stop.signal)).catch((error: unknown) => fail(error));
+    running.set(task.name, { stop, ended, current });
+  };
+
+  const reconcile = (): void => {
+    if (active === undefined || active.aborted || assigned === undefined) return;
+    for (const [name, { stop, ended }] of running) {
+      if (assigned.has(name)) continue;
+      logger.info({ task: name }, 'task moves to another process');
+      stop.abort();
+      ending.set(name, ended);
+      running.delete(name);
+    }
+    for (const task of tasks) {
+      if (!assigned.has(task.name) || running.has(task.name)) continue;
+      if (hadAssignment) {
+        takenOver.inc();
+        logger.info({ task: task.name }, 'task arrives from another process');
+      }
+      start(task);
+    }
+    hadAssignment = true;
+    owned.set(running.size);
+  };
+
+  return {
+    async run(signal) {
+      const failures: unknown[] = [];
+      const over = new Promise<void>((resolve) => {
+        fail = (error) => {
+          failures.push(error);
+          resolve();
+        };
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      active = signal;
+      reconcile();
+      await over;
+      active = undefined;
+      for (const { stop } of running.values()) stop.abort();
+      await Promise.all([...ending.values(), ...[...running.values()].map(({ ended }) => ended)]);
+      if (failures.length > 0) throw failures[0];
+    },
+    assign(names) {
+      assigned = new Set(names);
+      reconcile();
+    },
+    async checks() {
+      const found = await Promise.all(
+        [...running].map(async ([name, { current }]) => [name, await current.run.check()] as const),
+      );
+      return Object.fromEntries(found);
+    },
+  };
+}

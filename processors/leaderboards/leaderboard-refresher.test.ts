@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createLeaderboardRefresher } from './leaderboard-refresher.js';
+
+it('takes pictures often at first, then once a minute, also after one that failed', async () => {
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  let statements = 0;
+  const painter = createLeaderboardRefresher({
+    clickhouse: {
+      command: async () => {
+        if (++statements === 4) throw new RetryableError('away');
+      },
+    },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => 0,
+    pause: async (ms) => {
+      pauses.push(ms);
+      if (pauses.length === 6) stop.abort();
+    },
+  });
+  await painter.run(stop.signal);
+  expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+  // Three statements a picture; the second picture ended at its first.
+  expect(statements).toBe(16);
+});
+
+it('takes pictures every 10 s at least while the tables load, and as in the beginning after that', async () => {
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  const painter = createLeaderboardRefresher({
+    clickhouse: { command: async () => undefined },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => 0,
+    loading: async () => pauses.length < 4,
+    pause: async (ms) => {
+      pauses.push(ms);
+      if (pauses.length === 7) stop.abort();
+    },
+  });
+  await painter.run(stop.signal);
+  expect(pauses).toEqual([5_000, 10_000, 10_000, 10_000, 5_000, 10_000, 20_000]);
+});

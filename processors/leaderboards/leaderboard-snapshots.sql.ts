@@ -1,0 +1,87 @@
+import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
+
+/** Wallets per board: as deep as pages go. */
+export const MAX_RANKED_WALLETS = 10_000;
+
+/** What each board ranks by: the smallest first. */
+const rankingMetrics: Readonly<Record<string, string>> = {
+  total: '-(w.realized + w.unrealized)',
+  realized: '-w.realized',
+  unrealized: '-w.unrealized',
+  profit: '-w.profit',
+  loss: 'w.loss',
+  volume: '-toInt64(w.volume)',
+  wins: '-toInt64(w.wins)',
+  positions: '-toInt64(w.positions)',
+};
+const entry = 'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open';
+
+/** One pass over all positions; only the first wallets of each board are kept while it runs. `{taken_at:UInt64}`: Unix milliseconds. */
+export const rankingsSnapshotSql = `INSERT INTO leaderboards
+    SELECT list.1 AS board, fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(rank) AS rank, found.2 AS wallet,
+      found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
+      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions
+    FROM (
+      SELECT arrayJoin([${Object.entries(rankingMetrics)
+        .map(([board, key]) => `('${board}', groupArraySorted(${MAX_RANKED_WALLETS})((${key}, ${entry})))`)
+        .join(',\n        ')}]) AS list
+      FROM (
+        SELECT p.wallet AS wallet, toInt64(sum(p.realized_pnl)) AS realized, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS profit,
+          toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS loss, toInt64(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
+          sum(p.bought_usdc + p.sold_usdc) AS volume, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
+          count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open
+        FROM (
+          SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
+          FROM positions FINAL WHERE NOT ${isComboSql('token_id')}
+        ) AS p
+        LEFT JOIN (
+          SELECT token_id, price, source, resolved FROM token_prices
+          WHERE token_id IN (SELECT token_id FROM positions WHERE size > 0)
+        ) AS q ON q.token_id = p.token_id
+        GROUP BY wallet
+      ) AS w
+    )
+    ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
+
+/** Sums over everything: a match counts once in the volume, an OrderFilled log once in the fills. */
+export const totalsSnapshotSql = `INSERT INTO venue_totals
+    SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, (SELECT count() FROM fills FINAL) AS fills,
+      (SELECT count() FROM wallet_events FINAL WHERE kind = 'redemption') AS redemptions, uniqExact(p.wallet) AS wallets, count() AS positions,
+      toInt64(sum(p.realized_pnl)) AS realized_pnl, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS gross_profit,
+      toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS gross_loss, (SELECT toUInt64(sum(usdc)) FROM hourly_volumes) AS volume
+    FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;
+
+/** Positions of each status in a picture of the largest: what is held in open markets, held in settled ones, and was held. */
+export const MAX_LARGEST_POSITIONS = 10_000;
+
+/** The first places of each status; one order over all of them, so that those up to place LARGEST are the largest of any status. */
+export const largestPositionsSnapshotSql = `INSERT INTO largest_positions
+    SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(place) AS rank, found.5 AS status, found.3 AS wallet,
+      found.4 AS token_id, bitNot(found.1) AS size, found.6 AS avg_price, bitNot(found.2) AS bought_usdc, found.7 AS realized_pnl
+    FROM (
+      SELECT arraySort(arrayConcat(
+        ${['open', 'redeemable', 'closed']
+          .map((status) => `groupArraySortedIf(${MAX_LARGEST_POSITIONS})(entry, status = '${status}')`)
+          .join(',\n        ')})) AS list
+      FROM (
+        SELECT multiIf(p.size = 0, 'closed', p.token_id IN (SELECT token_id FROM token_settlements), 'redeemable', 'open') AS status,
+          (bitNot(p.size), bitNot(p.bought_usdc), p.wallet, p.token_id, status, p.avg_price, p.realized_pnl) AS entry
+        FROM (SELECT wallet, token_id, size, avg_price, realized_pnl, bought_usdc FROM positions FINAL) AS p
+      )
+    )
+    ARRAY JOIN list AS found, arrayEnumerate(list) AS place`;
+
+/**
+ * Whole pictures, in little memory and without hurry: they share the engine with everybody's questions, and before each small block they let those of
+ * a higher priority (a lower number) go first, up to 20 ms: a picture is to be done in time, however many questions there are.
+ */
+export const snapshotSettings = {
+  priority: '10',
+  low_priority_query_wait_time_ms: '20',
+  max_block_size: '16384',
+  max_threads: 1,
+  max_insert_threads: '1',
+  min_insert_block_size_rows: '1000000',
+  min_insert_block_size_bytes: '1000000000',
+  max_execution_time: 280,
+} as const;

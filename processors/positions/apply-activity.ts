@@ -1,0 +1,236 @@
+import { problems } from '../../schemas/primitives/problems.js';
+import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
+import { conversionCosts } from './conversion.js';
+import {
+  acquire,
+  changeInBase,
+  costOf,
+  type Holding,
+  minBigInt,
+  realize,
+  release,
+  releaseTracked,
+  SCALE,
+} from './holding.js';
+import { type PayoutRate, redemptionLegs, redemptionRates } from './redemption.js';
+
+/** The wallet's positions as they are worked on. */
+export interface Holdings {
+  /** The position, made when there is none. */
+  getOrCreate(tokenId: string): Holding;
+  /** The position, if there is one. */
+  get(tokenId: string): Holding | undefined;
+}
+
+/** What an activity record did to one position, beside the change of the position itself. */
+interface PositionEffect {
+  readonly shares: bigint;
+  readonly untracked?: bigint;
+  readonly cash?: bigint;
+  readonly realized?: bigint;
+  readonly problem?: string | null;
+}
+
+/** `part` of `whole` of an amount, rounded towards zero; nothing of nothing. */
+const mulDiv = (amount: bigint, part: bigint, whole: bigint): bigint => (whole === 0n ? 0n : (amount * part) / whole);
+
+/**
+ * Weighted average cost. A buy moves the average; a sale, merge or redemption realizes against it, for tracked shares only; a split buys and a
+ * merge sells both outcomes at 0.50; a redemption pays the payout ratio, in whole base
+ * units per outcome as ConditionalTokens does; a conversion moves the cost of the NO it takes, less the collateral it
+ * releases, to the YES it makes. What comes by transfer has no cost, and no profit when it leaves. Amounts round towards zero at 18 decimals.
+ *
+ * Pure but for the holdings. Returns one event per position touched.
+ */
+export function applyActivity(activity: WalletActivity, holdings: Holdings): PnlEvent[] {
+  const events: PnlEvent[] = [];
+  // Collateral moves in base units: what one record moved is shared by its positions in whole ones.
+  let moved = 0n;
+  const wholeCash = (cash: bigint): bigint => {
+    moved += cash;
+    return changeInBase(cash, moved) * SCALE;
+  };
+
+  const touch = (holding: Holding, change: (holding: Holding) => PositionEffect): void => {
+    const costBefore = holding.cost;
+    const feeSharesBefore = holding.fee_shares;
+    const effect = change(holding);
+    const fill = activity.action === 'BUY' || activity.action === 'SELL';
+    holding.version += 1;
+    holding.last_ms = activity.timestamp_ms;
+    if (effect.problem != null) holding.unpriced += 1;
+    if (fill) {
+      holding.fills += 1;
+      holding.fees += activity.fee;
+      holding.last_trade_ms = activity.timestamp_ms;
+      if (activity.action === 'BUY') holding.bought_usdc += activity.usdc;
+      else holding.sold_usdc += activity.usdc;
+    }
+    if (activity.action === 'REDEEM') holding.last_redeem_ms = activity.timestamp_ms;
+    events.push({
+      id: activity.id,
+      leg: events.length,
+      wallet: activity.wallet,
+      token_id: holding.token_id,
+      block_number: activity.block_number,
+      log_index: activity.log_index,
+      timestamp_ms: activity.timestamp_ms,
+      action: activity.action,
+      exchange_version: activity.exchange_version,
+      is_taker: activity.is_taker,
+      shares: effect.shares,
+      untracked: effect.untracked ?? 0n,
+      usdc: fill ? activity.usdc : 0n,
+      cash: wholeCash(effect.cash ?? 0n),
+      cost: holding.cost - costBefore,
+      realized: effect.realized ?? 0n,
+      fee: fill ? activity.fee : 0n,
+      fee_shares: holding.fee_shares - feeSharesBefore,
+      minted: fill ? activity.minted : 0n,
+      size_after: holding.size + holding.received,
+      cost_after: holding.cost,
+      realized_after: holding.realized,
+      problem: effect.problem ?? null,
+    });
+  };
+
+  /** Take shares out against a price per tracked share, given as a fraction. */
+  const sell = (tokenId: string, amount: bigint, numerator: bigint, denominator: bigint): void => {
+    touch(holdings.getOrCreate(tokenId), (holding) => {
+      const { tracked, received, untracked, cost } = release(holding, amount);
+      const cash = mulDiv(tracked * SCALE, numerator, denominator);
+      const realized = realize(holding, cash, cost);
+      return { shares: -(tracked + received), untracked, cash, realized };
+    });
+  };
+
+  /** Take shares out at their own cost; `cash`: what was paid for them, which nothing is booked against. */
+  const giveAway = (tokenId: string, amount: bigint | null, problem: string | null, cash = 0n): void => {
+    touch(holdings.getOrCreate(tokenId), (holding) => {
+      const wanted = amount ?? holding.size + holding.received;
+      const received = minBigInt(wanted, holding.received);
+      holding.received -= received;
+      const out = release(holding, wanted - received);
+      holding.sent_cost += out.cost;
+      return { shares: -(received + out.tracked), untracked: out.untracked, cash: cash * SCALE, problem };
+    });
+  };
+
+  const buy = (tokenId: string, shares: bigint, feeShares: bigint, cost: bigint): void =>
+    touch(holdings.getOrCreate(tokenId), (holding) => {
+      acquire(holding, shares, feeShares, cost);
+      return { shares: shares - feeShares, cash: -cost };
+    });
+
+  const convert = (): void => {
+    const { tokens, created } = activity;
+    const amount = activity.amounts?.[0] ?? 0n;
+    if (activity.question_count === null) {
+      for (const token of tokens) giveAway(token, amount, problems.unknownQuestions);
+      return;
+    }
+    const given = tokens.map((token) => holdings.getOrCreate(token));
+    // Sets whose NO shares all have a known cost; the rest has no price.
+    const sets = given.reduce((least, { size }) => minBigInt(size, least), amount);
+    const problem = sets < amount ? problems.unknownNo : null;
+    const {
+      cash,
+      profit,
+      created: createdCosts,
+    } = conversionCosts(
+      given.map((holding) => costOf(holding, sets)),
+      created.length,
+      sets,
+    );
+    given.forEach((one, i) => {
+      touch(one, (holding) => {
+        releaseTracked(holding, sets);
+        const rest = release(holding, amount - sets);
+        holding.sent_cost += rest.cost;
+        const realized = profit[i] ?? 0n;
+        holding.realized += realized;
+        const shares = -(sets + rest.tracked + rest.received);
+        return { shares, untracked: rest.untracked, cash: cash[i] ?? 0n, realized, problem };
+      });
+    });
+    created.forEach((token, i) => {
+      touch(holdings.getOrCreate(token), (holding) => {
+        acquire(holding, sets, 0n, createdCosts[i] ?? 0n);
+        holding.received += amount - sets;
+        return { shares: amount, problem };
+      });
+    });
+  };
+
+  const redeem = (): void => {
+    const { tokens, usdc } = activity;
+    const heldShares = tokens.map((token) => holdings.get(token));
+    const told = tokens.map((_token, i) => activity.amounts?.[i] ?? null);
+    const shares = told.map(
+      (amount, i) => amount ?? (heldShares[i] === undefined ? 0n : heldShares[i].size + heldShares[i].received),
+    );
+    const rates = redemptionRates(activity, shares);
+    if (rates === undefined) {
+      // Which of them was paid for is unknown: all of the payout stands with the first.
+      const touched = tokens.flatMap((_token, i) => (heldShares[i] === undefined ? [] : [i]));
+      const [payee = 0] = touched;
+      for (const i of new Set([payee, ...touched]))
+        giveAway(tokens[i] as string, told[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
+      return;
+    }
+    redemptionLegs(usdc, shares, rates).forEach(({ paid, known, untrackedShares }, i) => {
+      if (heldShares[i] === undefined && paid === 0n) return;
+      const rate = rates[i] as PayoutRate;
+      touch(holdings.getOrCreate(tokens[i] as string), (holding) => {
+        const { tracked, received, untracked, cost } = release(holding, told[i] ?? null);
+        const all = tracked + received + untracked;
+        const realized = realize(holding, mulDiv(known * SCALE, tracked, all), cost);
+        const agrees = untrackedShares === 0n && paid === mulDiv(all, rate.numerator, rate.denominator);
+        const isSeen = untracked === 0n || paid === 0n;
+        const seen = tracked + received > 0n;
+        const problem = agrees && isSeen ? null : agrees || !seen ? problems.unknownShares : problems.payoutDisagrees;
+        return {
+          shares: -(tracked + received),
+          untracked: untracked + untrackedShares,
+          // Of shares that came by transfer neither cost nor proceeds are booked, unless the payout is in question.
+          cash: problem === null ? realized + cost : paid * SCALE,
+          realized,
+          problem,
+        };
+      });
+    });
+  };
+
+  const first = activity.tokens[0] ?? '';
+  const amount = activity.amounts?.[0] ?? 0n;
+  switch (activity.action) {
+    case 'BUY':
+      buy(first, amount, activity.fee_shares, activity.usdc * SCALE);
+      break;
+    case 'SELL':
+      sell(first, amount, activity.usdc, amount);
+      break;
+    case 'SPLIT':
+      for (const token of activity.tokens) buy(token, amount, 0n, (amount * SCALE) / BigInt(activity.tokens.length));
+      break;
+    case 'MERGE':
+      for (const token of activity.tokens) sell(token, amount, 1n, BigInt(activity.tokens.length));
+      break;
+    case 'REDEEM':
+      redeem();
+      break;
+    case 'CONVERT':
+      convert();
+      break;
+    case 'SEND':
+      giveAway(first, amount, null);
+      break;
+    case 'RECEIVE':
+      touch(holdings.getOrCreate(first), (holding) => {
+        holding.received += amount;
+        return { shares: amount };
+      });
+      break;
+  }
+  return events;
+}

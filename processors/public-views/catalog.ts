@@ -1,0 +1,229 @@
+import { AMOUNT, amount, column, NULLABLE_AMOUNT, NULLABLE_TIME, type PublicView, publishedDecimal } from './spec.js';
+
+const POLLED = 'As old as the last reading of the catalogue, some minutes at most for open markets.';
+const PUBLISHED = 'USD, as the catalogue publishes it; not a sum of trades.';
+/** Of a column that is never NULL. */
+const number = (float: string): string => `ifNull(${publishedDecimal(float)}, toDecimal128(0, 6))`;
+
+const markets: PublicView = {
+  name: 'markets',
+  summary: 'One row per market of the catalogue, with its state on the chain.',
+  key: ['condition_id'],
+  fastBy: ['condition_id', 'slug'],
+  freshness: `${POLLED} Resolutions seconds behind final blocks.`,
+  caveat: 'Conditions that the catalogue does not list are not here.',
+  columns: [
+    column('condition_id', 'String', 'm.condition_id', 'Market: id of its condition on the chain.'),
+    column('slug', 'String', 'm.slug', 'Name in links; unique among markets of the venue.'),
+    column('question', 'String', 'm.question', 'Title.'),
+    column('event_slug', 'String', "ifNull(m.event_slug, '')", "Slug of its event; '' when there is none."),
+    column('event_title', 'String', "ifNull(m.event_title, '')", "Title of its event; '' when there is none."),
+    column(
+      'outcomes',
+      'Array(String)',
+      'm.outcomes',
+      'Labels of the outcomes, e.g. Yes and No; in the order of token_ids.',
+    ),
+    column(
+      'token_ids',
+      'Array(UInt256)',
+      'm.token_ids',
+      'Outcome tokens. A wide table is read fast with token_id IN (SELECT token_id FROM tokens WHERE slug = ...).',
+    ),
+    column(
+      'status',
+      'String',
+      "multiIf(r.condition_id != '', 'resolved', m.closed, 'closed', 'live')",
+      'live, closed (no trading, not settled) or resolved (settled on the chain).',
+    ),
+    column(
+      'winning_outcome',
+      'Nullable(String)',
+      'if(arrayCount(n -> n > 0, r.payout_numerators) = 1, m.outcomes[arrayFirstIndex(n -> n > 0, r.payout_numerators)], NULL)',
+      'Outcome the chain paid; NULL until resolved, or when several were paid.',
+    ),
+    column('resolved_at', NULLABLE_TIME, 'r.resolved_at', 'When the chain settled it, UTC; NULL until then.'),
+    column('is_active', 'Bool', 'm.active', 'As the catalogue says.'),
+    column('is_closed', 'Bool', 'm.closed', 'As the catalogue says: no trading any more.'),
+    column('is_archived', 'Bool', 'm.archived', 'As the catalogue says.'),
+    column(
+      'is_neg_risk',
+      'Bool',
+      'm.neg_risk',
+      'Whether it is one of the markets of a multi-outcome event, of which one resolves to Yes.',
+    ),
+    column(
+      'neg_risk_market_id',
+      'String',
+      "ifNull(m.neg_risk_market_id, '')",
+      "Id of that event on the chain; '' for others.",
+    ),
+    column(
+      'group_item_title',
+      'String',
+      "ifNull(m.group_item_title, '')",
+      "Short title inside its event; '' when there is none.",
+    ),
+    column(
+      'crypto_asset',
+      'String',
+      "ifNull(m.crypto_asset, '')",
+      "Coin of an up-or-down market, lower case; '' for others.",
+    ),
+    column(
+      'crypto_duration',
+      'String',
+      "ifNull(m.crypto_duration, '')",
+      "Length of its window: 5m, 15m, 1h, 4h, 1d; '' for others.",
+    ),
+    column(
+      'window_start_at',
+      NULLABLE_TIME,
+      'm.event_start_at',
+      'Start of its window or of what it is about, UTC; NULL when not published.',
+    ),
+    column('end_at', NULLABLE_TIME, 'm.end_at', 'Announced end, UTC; NULL when not published.'),
+    column('start_at', NULLABLE_TIME, 'm.start_at', 'Start of trading, UTC; NULL when not published.'),
+    column('created_at', NULLABLE_TIME, 'm.created_at', 'Creation in the catalogue, UTC; NULL when not published.'),
+    column('closed_at', NULLABLE_TIME, 'm.closed_at', 'End of trading, UTC; NULL until then.'),
+    column(
+      'tick_size',
+      NULLABLE_AMOUNT,
+      publishedDecimal('m.tick_size'),
+      'Smallest step of order prices, USD; NULL when not published.',
+    ),
+    column(
+      'min_order_shares',
+      NULLABLE_AMOUNT,
+      publishedDecimal('m.min_order_size'),
+      'Smallest order in shares; NULL when not published.',
+    ),
+    column(
+      'best_bid',
+      NULLABLE_AMOUNT,
+      publishedDecimal('m.best_bid'),
+      'Of the first outcome, USD per share; NULL when not published.',
+    ),
+    column(
+      'best_ask',
+      NULLABLE_AMOUNT,
+      publishedDecimal('m.best_ask'),
+      'Of the first outcome, USD per share; NULL when not published.',
+    ),
+    column('catalogue_volume_usd', AMOUNT, number('m.volume'), PUBLISHED),
+    column('catalogue_volume_24h_usd', AMOUNT, number('m.volume_24h'), `Of 24 hours. ${PUBLISHED}`),
+    column('liquidity_usd', AMOUNT, number('m.liquidity'), PUBLISHED),
+    column('tags', 'Array(String)', 'm.tag_slugs', 'Slugs of its tags.'),
+    column('resolution_source', 'String', "ifNull(m.resolution_source, '')", "What settles it; '' when not published."),
+    column('description', 'String', 'm.description', 'Rules of the market.'),
+  ],
+  from: `markets AS m FINAL
+    LEFT JOIN (SELECT condition_id, toNullable(timestamp) AS resolved_at, payout_numerators FROM resolutions FINAL) AS r ON r.condition_id = m.condition_id`,
+};
+
+const tokens: PublicView = {
+  name: 'tokens',
+  summary: 'One row per outcome token of the catalogue: from slug or condition to token_id and back.',
+  key: ['token_id'],
+  fastBy: ['token_id', 'condition_id', 'slug'],
+  freshness: POLLED,
+  columns: [
+    column('token_id', 'UInt256', 't.token_id', 'Outcome token. Up to 78 digits: read it as text or as a big integer.'),
+    column('condition_id', 'String', 't.condition_id', 'Market.'),
+    column('slug', 'String', 't.market_slug', "Market's slug."),
+    column('outcome_index', 'UInt8', 't.outcome_index', '0 for the first outcome.'),
+    column('outcome', 'String', 't.outcome', 'Label of the outcome, e.g. Up.'),
+    column('event_slug', 'String', "ifNull(t.event_slug, '')", "Slug of the market's event; '' when there is none."),
+  ],
+  from: 'tokens AS t FINAL',
+};
+
+const events: PublicView = {
+  name: 'events',
+  summary: 'One row per event of the catalogue: a question with one or more markets.',
+  key: ['event_id'],
+  fastBy: ['event_id', 'slug'],
+  freshness: POLLED,
+  columns: [
+    column('event_id', 'String', 'e.id', "The catalogue's id."),
+    column('slug', 'String', 'e.slug', 'Name in links.'),
+    column('title', 'String', 'e.title', 'Title.'),
+    column('is_active', 'Bool', 'e.active', 'As the catalogue says.'),
+    column('is_closed', 'Bool', 'e.closed', 'As the catalogue says.'),
+    column('is_neg_risk', 'Bool', 'e.neg_risk', 'Whether exactly one of its markets resolves to Yes.'),
+    column('start_at', NULLABLE_TIME, 'e.start_at', 'UTC; NULL when not published.'),
+    column('end_at', NULLABLE_TIME, 'e.end_at', 'UTC; NULL when not published.'),
+    column('created_at', NULLABLE_TIME, 'e.created_at', 'Creation in the catalogue, UTC; NULL when not published.'),
+    column(
+      'series_slug',
+      'String',
+      "ifNull(e.series_slug, '')",
+      "Slug of its series, e.g. btc-up-or-down-5m; '' when there is none.",
+    ),
+    column('tags', 'Array(String)', 'e.tag_slugs', 'Slugs of its tags.'),
+    column('condition_ids', 'Array(String)', 'e.market_condition_ids', 'Its markets.'),
+    column('catalogue_volume_usd', AMOUNT, number('e.volume'), PUBLISHED),
+    column('catalogue_volume_24h_usd', AMOUNT, number('e.volume_24h'), `Of 24 hours. ${PUBLISHED}`),
+    column('liquidity_usd', AMOUNT, number('e.liquidity'), PUBLISHED),
+    column('catalogue_open_interest_usd', AMOUNT, number('e.open_interest'), PUBLISHED),
+    column('description', 'String', 'e.description', 'Text of the event.'),
+  ],
+  from: 'events AS e FINAL',
+};
+
+const tags: PublicView = {
+  name: 'tags',
+  summary: 'One row per tag of the catalogue. Markets and events list the slugs of theirs.',
+  key: ['slug'],
+  fastBy: ['slug'],
+  freshness: POLLED,
+  columns: [
+    column('slug', 'String', 't.slug', 'Name in links, and in the tags of markets and events.'),
+    column('label', 'String', 't.label', 'Name for people.'),
+    column('tag_id', 'String', 't.id', "The catalogue's id."),
+  ],
+  from: 'tags AS t FINAL',
+};
+
+const openInterest: PublicView = {
+  name: 'open_interest',
+  summary: 'One row per market whose outcome tokens were minted or redeemed: the USD that its full sets hold now.',
+  key: ['condition_id'],
+  fastBy: [],
+  freshness: 'Seconds behind final blocks.',
+  caveat:
+    "Counted from the first block of the log: where sets were made before it, more is seen to leave than to come. Tokens without a known market are summed in the row whose condition_id is ''.",
+  columns: [
+    column(
+      'condition_id',
+      'String',
+      'o.condition_id',
+      "Market; '' for tokens whose market is unknown to the chain log and to the catalogue.",
+    ),
+    column('slug', 'String', 'm.slug', "Market's slug; '' until the catalogue lists it."),
+    column('question', 'String', 'm.question', "Title; '' until the catalogue lists the market."),
+    column(
+      'open_interest_usd',
+      NULLABLE_AMOUNT,
+      `if(o.complete AND o.net >= 0, ${amount('o.net')}, NULL)`,
+      'USD held by full sets: minted less merged and redeemed. NULL where the log begins after the market was prepared: what was minted before is unknown.',
+    ),
+    column(
+      'net_minted_usd',
+      AMOUNT,
+      amount('o.net'),
+      'The same unbounded: negative where the log begins after sets were made.',
+    ),
+  ],
+  from: `(
+      SELECT if(c.condition_id != '', c.condition_id, k.condition_id) AS condition_id, sum(i.amount) AS net,
+        countIf(i.token_id IN (SELECT token_id FROM condition_tokens)) > 0 AS complete
+      FROM open_interest AS i
+      LEFT JOIN (SELECT token_id, condition_id FROM tokens FINAL) AS k ON k.token_id = i.token_id
+      LEFT JOIN (SELECT token_id, condition_id FROM chain_tokens FINAL) AS c ON c.token_id = i.token_id
+      GROUP BY condition_id
+    ) AS o
+    LEFT JOIN (SELECT condition_id, slug, question FROM markets FINAL) AS m ON m.condition_id = o.condition_id`,
+};
+
+export const catalogViews: readonly PublicView[] = [markets, tokens, events, tags, openInterest];

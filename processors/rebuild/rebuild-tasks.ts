@@ -1,0 +1,88 @@
+import type { Ddl, MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import { FatalError } from '../../infra/errors.js';
+import { chainTokenTables } from '../activity/chain-tokens.js';
+import { activityTables } from '../activity/tables.js';
+import { catalogSink } from '../catalog/sink.js';
+import { catalogTables } from '../catalog/tables.js';
+import { chainSink } from '../chain/sink.js';
+import { chainTables } from '../chain/tables.js';
+import { chainCoverage, feedCoverage } from '../coverage/tables.js';
+import { fillsFineGranularity } from '../fills/fine-granularity.js';
+import { matchesByDay } from '../fills/matches-by-day.js';
+import { fillsSink } from '../fills/sink.js';
+import { fillsTables } from '../fills/tables.js';
+import { fillTotals, resolutionsInOrder } from '../fills/totals.js';
+import { quoteTables } from '../markets/tables.js';
+import { oracleSink } from '../oracle/sink.js';
+import { oracleTables } from '../oracle/tables.js';
+import { comboTables } from '../positions/combo-tables.js';
+import { pnlSink, positionsSink } from '../positions/sink.js';
+import { pnlTables, positionsTables } from '../positions/tables.js';
+import type { SinkDefinition } from '../sink/sink-definition.js';
+import { usageSink } from '../usage/sink.js';
+import { usageTables } from '../usage/tables.js';
+import { walletEventsSink } from '../wallet-events/sink.js';
+import { walletEventTables } from '../wallet-events/tables.js';
+
+/** Tables that are rebuilt together: those one sink writes, and those materialized views fill from them. */
+export interface RebuildTask {
+  readonly definition: SinkDefinition;
+  readonly tables: readonly TableSpec[];
+  /** Makes what is missing of the tables and their views, as the newest migration has them. */
+  readonly create: (ddl: Ddl) => readonly string[];
+}
+
+const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'statements'>[]])[] = [
+  [fillsSink, fillsTables, fillTotals, fillsFineGranularity, matchesByDay],
+  [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage],
+  [oracleSink, oracleTables, feedCoverage],
+  [catalogSink, catalogTables, quoteTables],
+  [usageSink, usageTables],
+  [walletEventsSink, walletEventTables],
+  [positionsSink, positionsTables],
+  [pnlSink, pnlTables, comboTables],
+];
+
+/** Tables and views that migrations make; of one that a later migration makes anew, the later form. */
+function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Migration, 'statements'>[]): RebuildTask {
+  const tables = new Map<string, TableSpec>();
+  const views = new Map<string, MaterializedViewSpec>();
+  const collecting: Ddl = {
+    onCluster: '',
+    table: (spec) => {
+      tables.set(spec.name, spec);
+      return [];
+    },
+    materializedView: (spec) => {
+      views.set(spec.name, spec);
+      return [];
+    },
+    drop: () => [],
+    backfill: () => [],
+    view: () => [],
+    replaceView: () => [],
+    index: () => [],
+  };
+  for (const migration of migrations) migration.statements(collecting);
+  return {
+    definition,
+    tables: [...tables.values()],
+    create: (ddl) => [
+      ...[...tables.values()].flatMap((spec) => ddl.table(spec)),
+      ...[...views.values()].flatMap((spec) => ddl.materializedView(spec)),
+    ],
+  };
+}
+
+const rebuildTasks: readonly RebuildTask[] = taskSources.map(([family, ...migrations]) =>
+  rebuildTaskOf(family, migrations),
+);
+
+/** `all`, or the unit a table belongs to. Throws FatalError that lists the tables for any other name. */
+export function rebuildTasksFor(name: string | undefined): readonly RebuildTask[] {
+  if (name === 'all') return rebuildTasks;
+  const task = rebuildTasks.find(({ tables }) => tables.some((table) => table.name === name));
+  if (task !== undefined) return [task];
+  const names = rebuildTasks.flatMap(({ tables }) => tables.map((table) => table.name));
+  throw new FatalError(`Rebuild what? One of: all, ${names.join(', ')}`);
+}

@@ -1,5 +1,0 @@
-/** The units of `member`: every unit has one owner, and owners differ by one unit at most. Same answer in every process that sees the same members. */
-export function shareOf(member: string, members: readonly string[], units: readonly string[]): readonly string[] {
-  const sorted = [...new Set(members)].sort();
-  return units.filter((_, index) => sorted[index % sorted.length] === member);
-}

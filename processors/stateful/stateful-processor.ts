@@ -1,0 +1,260 @@
+import { FatalError } from '../../infra/errors.js';
+import { FencedError } from '../../infra/log/errors.js';
+import type { GroupOwnership, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { type Codec, CodecError } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { createTaskLag } from '../assignment/task-lag.js';
+import { deadLetterRecord } from '../dead-letter.js';
+import { followChunks } from '../sink/chunk-reader.js';
+import { createStateCache, type StateCache } from './state-cache.js';
+import type { StateChanges, StateStore } from './state-store.js';
+import { createWriteBehindBuffer } from './write-behind.js';
+
+export interface Output {
+  readonly topic: string;
+  readonly record: NewRecord;
+}
+
+/** Keyed state as a step sees it. */
+export type KeyedState<S> = Pick<StateCache<S>, 'get' | 'set'>;
+
+/** What a fold does. Everything it keeps between steps is in the state, so that the same records always make the same outputs. */
+export interface StatefulProcessorSpec<S> {
+  /** Consumer group, and name in metrics and the store. Never change it: the position hangs on it. */
+  readonly name: string;
+  readonly input: { readonly topic: string; readonly partition: number };
+  /** Compacted topic of the state: every change is appended to it in the same step as the outputs. */
+  readonly state: {
+    readonly topic: string;
+    readonly partition: number;
+    decode(bytes: Buffer): S;
+    encode(state: S): Buffer;
+  };
+  /** Records at the end of `records` that belong to a unit still under way; they are handed over again with what follows. */
+  readonly incomplete?: (records: readonly LogRecord[]) => number;
+  readonly apply: (record: LogRecord, state: KeyedState<S>, emit: (output: Output) => void) => void;
+  /** After the last record of a step. */
+  readonly flush?: (state: KeyedState<S>, emit: (output: Output) => void) => void;
+  /** Records of a step at most, and how long a smaller one waits for more: each step syncs the disk and repeats the state it has changed. */
+  readonly maxRecords: number;
+  readonly lingerMs: number;
+}
+
+export interface StatefulProcessorStatus {
+  readonly name: string;
+  readonly loaded: boolean;
+  /** Records of the input that are not folded yet. */
+  readonly lag: number;
+}
+
+export interface StatefulProcessor {
+  run(signal: AbortSignal): Promise<void>;
+  state(): Promise<StatefulProcessorStatus>;
+}
+
+/** Not one of our records, or one whose texts are no numbers, hashes or addresses. */
+export const isUnreadable = (error: unknown): error is Error =>
+  error instanceof CodecError || error instanceof RangeError || error instanceof SyntaxError;
+
+/** Decoded states held in memory per fold. */
+const CACHED_STATES = 2_000;
+const LOAD_RECORDS = 5_000;
+
+/**
+ * Consume, transform, produce: outputs, changes of the state and the input position land in one atomic step of the log, so each output is there
+ * once, whenever the process dies. The local store only saves reading the state topic: it takes in steps some time after the log has. Found behind, it is
+ * brought up by folding the records between again without their outputs; found ahead or empty, it is filled anew from the state topic.
+ *
+ * The first thing a run does is claim the group: of several processes only the last one to do so has steps that land.
+ */
+export function createStatefulProcessor<S>(options: {
+  spec: StatefulProcessorSpec<S>;
+  log: Pick<Log, 'read' | 'bounds' | 'committed' | 'acquireOwnership'>;
+  codec: Codec;
+  store: StateStore;
+  logger: Logger;
+  metrics: Metrics;
+}): StatefulProcessor {
+  const { spec, log, codec, store, logger } = options;
+  const { topic, partition } = spec.input;
+  const names = ['processor'];
+  const records = options.metrics.counter('processor_records_total', 'Input records folded', names);
+  const letters = options.metrics.counter(
+    'processor_dead_letters_total',
+    'Input records that could not be folded',
+    names,
+  );
+  const taskLag = createTaskLag(options.metrics.gauge('processor_lag_records', 'Input records not folded yet', names));
+  let next = 0;
+  let loaded = false;
+
+  /** The outputs of complete units; unreadable records are passed over and told to dead.letters. */
+  const transform = (batch: readonly LogRecord[], cache: StateCache<S>): Map<string, NewRecord[]> => {
+    const outputs = new Map<string, NewRecord[]>();
+    const emit = (output: Output): void => {
+      const list = outputs.get(output.topic);
+      if (list === undefined) outputs.set(output.topic, [output.record]);
+      else list.push(output.record);
+    };
+    for (const record of batch) {
+      try {
+        spec.apply(record, cache, emit);
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        logger.warn({ processor: spec.name, offset: record.offset, reason: error.message }, 'dead letter');
+        letters.inc({ processor: spec.name });
+        const reason = error.message;
+        const letter = deadLetterRecord({ codec, by: spec.name, topic, partition, record, reason });
+        emit({ topic: topics.deadLetters.name, record: letter });
+      }
+    }
+    spec.flush?.(cache, emit);
+    return outputs;
+  };
+
+  const encodeChanges = (changes: Iterable<readonly [string, S]>): [string, Buffer][] => {
+    const encoded: [string, Buffer][] = [];
+    for (const [key, state] of changes) encoded.push([key, spec.state.encode(state)]);
+    return encoded;
+  };
+
+  const commitToStore = (changes: StateChanges, from: number | undefined, nextOffset: number): void => {
+    if (!store.commit(changes, from, nextOffset))
+      throw new FencedError(`${spec.name}: another process of this machine keeps the state`);
+  };
+  const storeBuffer = createWriteBehindBuffer({ commit: commitToStore });
+
+  const step = async (
+    ownership: GroupOwnership,
+    batch: readonly LogRecord[],
+    nextOffset: number,
+    cache: StateCache<S>,
+  ): Promise<void> => {
+    const outputs = transform(batch, cache);
+    const changes = encodeChanges(cache.changes());
+    const timestampMs = batch.at(-1)?.timestampMs ?? 0;
+    const states = changes.map(([key, value]) => ({ key, value, timestampMs, partition: spec.state.partition }));
+    await ownership.appendAndCommit({
+      outputs: [
+        ...[...outputs].map(([name, list]) => ({ topic: name, records: list })),
+        ...(states.length > 0 ? [{ topic: spec.state.topic, records: states }] : []),
+      ],
+      offsets: [{ topic, partition, nextOffset }],
+    });
+    storeBuffer.add(changes, nextOffset);
+    cache.markCommitted();
+    records.inc({ processor: spec.name }, batch.length);
+    next = nextOffset;
+  };
+
+  async function* chunks(from: number, follow: boolean, signal: AbortSignal) {
+    if (!follow) {
+      const read = { topic, partition, from: { offset: from }, follow, maxRecords: LOAD_RECORDS, signal };
+      yield* log.read(read);
+      return;
+    }
+    const { maxRecords, lingerMs } = spec;
+    const chunked = followChunks({ log, topic, partition, signal, fromOffset: from, maxRecords, lingerMs });
+    for await (const { records: read, lastOffset } of chunked) yield { records: read, nextOffset: lastOffset + 1 };
+  }
+
+  /** Whole units of the input, from an offset on. */
+  async function* completeUnits(from: number, follow: boolean, signal: AbortSignal) {
+    let buffered: readonly LogRecord[] = [];
+    for await (const chunk of chunks(from, follow, signal)) {
+      const all = buffered.length === 0 ? chunk.records : [...buffered, ...chunk.records];
+      const incomplete = spec.incomplete?.(all) ?? 0;
+      buffered = all.slice(all.length - incomplete);
+      const whole = all.slice(0, all.length - incomplete);
+      const nextOffset = buffered[0]?.offset ?? chunk.nextOffset;
+      if (whole.length > 0) yield { records: whole, nextOffset };
+    }
+  }
+
+  const loadFromTopic = async (committed: number, signal: AbortSignal): Promise<void> => {
+    store.clear();
+    const { topic: stateTopic, partition: statePartition } = spec.state;
+    const { earliest } = await log.bounds(stateTopic, statePartition);
+    const read = { topic: stateTopic, partition: statePartition, from: { offset: earliest }, follow: false };
+    let count = 0;
+    for await (const batch of log.read({ ...read, maxRecords: LOAD_RECORDS, signal })) {
+      store.load(batch.records.flatMap(({ key, value }) => (value === null ? [] : [[key, value] as const])));
+      count += batch.records.length;
+    }
+    if (signal.aborted) return;
+    commitToStore([], undefined, committed);
+    logger.info({ processor: spec.name, records: count }, 'state loaded from its topic');
+  };
+
+  /** The records between the store's position and the committed one, folded for their state only. */
+  const catchUp = async (
+    stored: number,
+    committed: number,
+    cache: StateCache<S>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    let from = stored;
+    for await (const unit of completeUnits(from, false, signal)) {
+      const whole = unit.records.filter((record) => record.offset < committed);
+      transform(whole, cache);
+      const reached = unit.nextOffset >= committed;
+      const to = reached ? committed : unit.nextOffset;
+      commitToStore(encodeChanges(cache.changes()), from, to);
+      from = to;
+      cache.markCommitted();
+      if (reached) return;
+    }
+  };
+
+  const restore = async (signal: AbortSignal, cache: StateCache<S>): Promise<number> => {
+    const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
+    const bounds = await log.bounds(topic, partition);
+    if (committed === undefined) {
+      // An empty partition has lost nothing: on Kafka its bounds are beyond what transactions rolled back.
+      if (bounds.earliest > 0 && bounds.next > bounds.earliest)
+        throw new FatalError(
+          `${spec.name}: ${topic}/${partition} begins at ${bounds.earliest}, so it cannot be folded from 0`,
+        );
+      store.clear();
+      commitToStore([], undefined, 0);
+      return 0;
+    }
+    const stored = store.position();
+    if (stored !== undefined && stored < committed && stored >= bounds.earliest)
+      await catchUp(stored, committed, cache, signal);
+    if (!signal.aborted && store.position() !== committed) await loadFromTopic(committed, signal);
+    return committed;
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const cache = createStateCache<S>({
+      capacity: CACHED_STATES,
+      read: (key) => {
+        const bytes = storeBuffer.get(key) ?? store.get(key);
+        return bytes === undefined ? undefined : spec.state.decode(bytes);
+      },
+    });
+    const ownership = await log.acquireOwnership(spec.name);
+    next = await restore(signal, cache);
+    if (signal.aborted) return;
+    loaded = true;
+    storeBuffer.start(next);
+    for await (const unit of completeUnits(next, true, signal)) {
+      await step(ownership, unit.records, unit.nextOffset, cache);
+      if (signal.aborted) break;
+    }
+    storeBuffer.flush();
+  };
+
+  return {
+    run: (signal) => taskLag.during(() => run(signal)),
+    async state() {
+      const bounds = await log.bounds(topic, partition);
+      const lag = Math.max(0, bounds.next - Math.max(next, bounds.earliest));
+      taskLag.set({ processor: spec.name }, lag);
+      return { name: spec.name, loaded, lag };
+    },
+  };
+}

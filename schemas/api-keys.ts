@@ -1,0 +1,39 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+
+/** Prefix of every key we issue. */
+export const KEY_PREFIX = 'odds_live_';
+/** Older prefix, still accepted. */
+export const LEGACY_KEY_PREFIX = 'od_live_';
+
+const RANDOM_BYTES = 16;
+const KEY_PATTERN = new RegExp(`^(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX})[0-9a-f]{${RANDOM_BYTES * 2}}$`);
+/** Characters of a raw key that lists may show. */
+const DISPLAYED_PREFIX_LENGTH = KEY_PREFIX.length + 6;
+
+/** A fresh raw key: the prefix and 32 lowercase hex characters from the system's CSPRNG. Shown to its owner once and never stored. */
+export function newRawKey(): string {
+  return KEY_PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
+}
+
+/** True when the text could be a key: a known prefix and 32 lowercase hex characters. Says nothing about whether the key exists. */
+export function isValidKeyFormat(text: string): boolean {
+  return KEY_PATTERN.test(text);
+}
+
+/** SHA-256 hex of the raw key: the only form in which a key enters the log, a table or a line of output. */
+export function hashKey(rawKey: string): string {
+  return createHash('sha256').update(rawKey, 'utf8').digest('hex');
+}
+
+/** The beginning of a raw key, enough for its owner to tell keys apart in a list. */
+export function displayedKeyPrefix(rawKey: string): string {
+  return rawKey.slice(0, DISPLAYED_PREFIX_LENGTH);
+}
+
+/**
+ * HMAC-SHA-256 hex of a client's network under a secret of the installation: first-wins rules count networks without keeping them. All IPv4
+ * addresses can be tried against a bare hash in seconds; without the secret they cannot be tried against this.
+ */
+export function hashNetwork(network: string, secret: string): string {
+  return createHmac('sha256', secret).update(`ip:${network}`, 'utf8').digest('hex');
+}

@@ -1,0 +1,54 @@
+import type { Log } from '../../infra/log/port.js';
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { decodeLiveEvent, type LiveEvent } from './live-event.js';
+
+/**
+ * Follows stream.events: first its newest `lookbackEvents` records, handed to `load` one by one, then live, in batches. Each event comes
+ * once, in seq order; the next batch is read when `publish` has resolved. Records that cannot be read are told to `onBad` and skipped.
+ */
+export async function tailStream(deps: {
+  log: Log;
+  codec: Codec;
+  lookbackEvents: number;
+  signal: AbortSignal;
+  load: (event: LiveEvent) => void;
+  publish: (events: readonly LiveEvent[]) => Promise<void>;
+  onCaughtUp: () => void;
+  /** Everything below this offset has been handed on. */
+  onDelivered: (nextOffset: number) => void;
+  onUnreadableEvent: (reason: string) => void;
+}): Promise<void> {
+  const { log, codec } = deps;
+  const topic = topics.streamEvents.name;
+  const { earliest, next } = await log.bounds(topic, 0);
+  const from = Math.max(earliest, next - deps.lookbackEvents);
+  deps.onDelivered(from);
+  let live = from >= next;
+  if (live) deps.onCaughtUp();
+  for await (const batch of log.read({
+    topic,
+    partition: 0,
+    from: { offset: from },
+    follow: true,
+    signal: deps.signal,
+  })) {
+    const events: LiveEvent[] = [];
+    for (const record of batch.records) {
+      if (!live && record.offset >= next) {
+        live = true;
+        deps.onCaughtUp();
+      }
+      const event = decodeLiveEvent(codec, record, deps.onUnreadableEvent);
+      if (event === null) continue;
+      if (live) events.push(event);
+      else deps.load(event);
+    }
+    if (!live && batch.nextOffset >= next) {
+      live = true;
+      deps.onCaughtUp();
+    }
+    if (events.length > 0) await deps.publish(events);
+    deps.onDelivered(batch.nextOffset);
+  }
+}

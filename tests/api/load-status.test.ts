@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LoadStatus, TableGroupState } from '../../api/readiness/load-status.js';
+import type { TableGroup } from '../../api/readiness/table-groups.js';
+import { type ApiHarness, allTablesLoaded, startApi } from '../support/api.js';
+
+const NOW = Date.UTC(2027, 3, 13);
+let loading: LoadStatus | null = allTablesLoaded;
+let api: ApiHarness;
+let key: string;
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: NOW, progress: () => loading });
+  key = await api.key('enterprise');
+});
+afterAll(() => api.stop());
+
+function tablesWith(changes: Partial<Record<TableGroup, Partial<TableGroupState>>>): LoadStatus {
+  const groups = { ...allTablesLoaded.groups };
+  for (const [table, change] of Object.entries(changes) as [TableGroup, Partial<TableGroupState>][])
+    groups[table] = { ...groups[table], ...change };
+  return { groups, ready: Object.values(groups).every(({ state }) => state === 'loaded') };
+}
+
+describe('routes', () => {
+  it('declare the tables they read, unless they answer without', () => {
+    const without = api.service.routes.filter((route) => route.reads === undefined).map(({ path }) => path);
+    expect(without.sort()).toEqual([
+      '/clobv2/markets/{token_id}/orderbook',
+      '/healthz',
+      '/readyz',
+      '/v1/account/usage',
+      '/v1/keys',
+      '/v1/resolve/{query}',
+      '/v1/status',
+    ]);
+  });
+
+  it.each([
+    ['/v3/trades', 'v3'],
+    ['/v1/wallets/trades', 'v1'],
+    ['/clobv2/trades', 'clobv2'],
+    ['/v2/onchain/trades', 'v2'],
+  ])('%s answers 503 with a sentence and Retry-After while its table is empty', async (path) => {
+    loading = tablesWith({ fills: { state: 'empty', percent: 0 } });
+    const answer = await api.get(path, key);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(answer.body).toEqual({
+      error: 'Trades are still being loaded: 0 % of the history is there. Try again in 5 seconds.',
+    });
+  });
+
+  it('answer 503 before anything is known, except those that read no table', async () => {
+    loading = null;
+    expect((await api.get('/v3/trades', key)).status).toBe(503);
+    expect((await api.get('/v1/status', key)).status).toBe(200);
+    expect((await api.get('/readyz')).body).toMatchObject({ history_loaded: false, tables: [] });
+  });
+
+  it('answer with how far a half-filled table is, by the least complete one', async () => {
+    await api.reportSource({ connected: true });
+    loading = tablesWith({
+      fills: { state: 'loading', percent: 34, throughBlock: 120, throughMs: Date.UTC(2027, 0, 2) },
+      catalog: { state: 'empty', percent: null, throughBlock: null, throughMs: null },
+      oracle: { state: 'loading', percent: 1, throughBlock: 7, throughMs: 0 },
+    });
+    const answer = await api.get('/v3/trades', key);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries([...answer.headers].filter(([name]) => /^x-(load|lag|compl)/.test(name)))).toEqual({
+      'x-loading': 'fills 34%, catalog',
+      'x-complete-through-block': '120',
+      'x-complete-through': '2027-01-02T00:00:00Z',
+    });
+    expect((await api.get('/readyz')).body).toMatchObject({
+      history_loaded: false,
+      error: 'history is loading: fills 34 %, oracle 1 %, catalog',
+    });
+    expect((await api.get('/readyz')).status).toBe(503);
+  });
+
+  it('say nothing once loaded, and that a table lags when it is more than a minute behind', async () => {
+    await api.reportSource({ connected: true });
+    loading = tablesWith({ fills: { lagS: 60, throughBlock: 5 } });
+    expect(
+      [...(await api.get('/v3/trades', key)).headers.keys()].filter((name) => /^x-(load|lag|compl)/.test(name)),
+    ).toEqual([]);
+    expect((await api.get('/readyz')).status).toBe(200);
+    loading = tablesWith({ fills: { lagS: 61, throughBlock: 5 } });
+    const answer = await api.get('/v3/trades', key);
+    expect([answer.headers.get('x-lagging'), answer.headers.get('x-complete-through-block')]).toEqual([
+      'fills 61s',
+      '5',
+    ]);
+    expect((await api.get('/v1/status', key)).body).toMatchObject({
+      tables: expect.arrayContaining([expect.objectContaining({ table: 'fills', state: 'lagging', lag_seconds: 61 })]),
+    });
+  });
+});

@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { computeSeriesFromBuckets, computeSeriesFromEvents } from '../../api/pnl-series/cached-series.js';
+import {
+  createCurrentPnlFromPositions,
+  currentPnlFromEvents,
+  currentPnlFromSums,
+} from '../../api/pnl-series/current-pnl.js';
+import { readEvents, versionOf } from '../../api/pnl-series/events.js';
+import { createPriceHistoryReader } from '../../api/pnl-series/price-history.js';
+import type { Period } from '../../api/pnl-series/series.js';
+import type { TimeGrid } from '../../api/pnl-series/time-grid.js';
+import { createReaders, type Readers } from '../../api/readers.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import type { Tables } from '../../api/tables/port.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { activityOf, insertAccounts } from '../support/positions.js';
+import { address, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+/** Twenty minutes past an hour. */
+const T = 1_790_000_400;
+
+let engine: TestClickHouse;
+let tables: Tables;
+/** Statements that put a large wallet's changes together. */
+let bucketedReads = 0;
+/** Statements that read a wallet's changes one by one. */
+let eventReads = 0;
+let nowMs = T * 1000;
+let readers: Readers;
+
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  const live = createClickHouseTables(engine.client);
+  tables = {
+    ...live,
+    rows: (sql) => {
+      if (sql.text.includes('cityHash64(e.token_id)')) bucketedReads++;
+      if (sql.text.includes('cost_after, _offset')) eventReads++;
+      return live.rows(sql);
+    },
+  };
+  readers = createReaders({ tables, nowMs: () => nowMs });
+  await insertVenue();
+  await insertLarge();
+}, 60_000);
+afterAll(() => engine.stop());
+
+// Wallets of many positions: one share of each token for 0.40 USD, bought within the hour from T on; quotes of 0.50 now.
+
+/** Told in nine shares. */
+const TOKENS = 41_000;
+const sizes = [999, 1_000, 1_001, 2_999, 3_000, 3_001, TOKENS];
+const largeWallet = (positions: number) => `0x${String(positions).padStart(40, '0')}`;
+
+async function insertLarge(): Promise<void> {
+  for (const positions of sizes) {
+    await engine.client.command(`INSERT INTO pnl_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, shares, usdc, cash, cost, size_after, cost_after, _offset)
+      SELECT '${largeWallet(positions)}', number + 1000, toString(number), 0, 100 + intDiv(number, 1000), number % 1000, toDateTime(${T} + number % ${HOUR_S}, 'UTC'), 'BUY',
+        1000000, 400000, -400000, 400000, 1000000, 400000, number FROM numbers(${positions})`);
+    await engine.client.command(`INSERT INTO positions (wallet, token_id, size, cost, _offset)
+      SELECT '${largeWallet(positions)}', number + 1000, 1000000, 400000, number FROM numbers(${positions})`);
+  }
+  await engine.client.command(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
+    SELECT number + 1000, 0.5, toDateTime64(${T}, 3, 'UTC'), number FROM numbers(${TOKENS})`);
+}
+
+it.each(sizes)('tells a series of %s positions whole, however large the wallet', async (positions) => {
+  nowMs = (T + 3 * HOUR_S) * 1000;
+  // Nothing; at cost, as nobody knows a price of then; at the quotes.
+  expect(await readers.pnlSeries.read(largeWallet(positions), { stepS: 2 * HOUR_S, points: 3 })).toEqual([
+    { atS: T - HOUR_S, pnl: 0n },
+    { atS: T + HOUR_S, pnl: 0n },
+    { atS: T + 3 * HOUR_S, pnl: BigInt(positions) * 100_000n },
+  ]);
+});
+
+it.each(sizes)('reads changes of a wallet of %s positions again only while they are few', async (positions) => {
+  nowMs = (T + 3 * HOUR_S) * 1000;
+  const period = { stepS: 2 * HOUR_S, points: 3 };
+  await readers.pnlSeries.read(largeWallet(positions), period);
+  const before = [eventReads, bucketedReads];
+  nowMs += 60_000;
+  expect(await readers.pnlSeries.read(largeWallet(positions), period)).toEqual([
+    { atS: T - HOUR_S + 60, pnl: 0n },
+    { atS: T + HOUR_S + 60, pnl: 0n },
+    { atS: T + 3 * HOUR_S + 60, pnl: BigInt(positions) * 100_000n },
+  ]);
+  expect([eventReads, bucketedReads]).toEqual([before[0]! + (positions > 1_000 ? 0 : 1), before[1]]);
+});
+
+it('puts a wallet together from its changes one by one as from what the tables make of them, unless there are too many', async () => {
+  const readPriceHistory = createPriceHistoryReader({
+    ...readers,
+    changes: { subscribe: () => undefined, sync: async () => undefined },
+  });
+  const frames: readonly TimeGrid[] = [
+    { startS: T - DAY_S - 1_200, stepS: DAY_S, spanS: HOUR_S, spans: 3, isWalletSpecific: false },
+    { startS: T - 20 * DAY_S - 1_200, stepS: 3 * HOUR_S, spanS: 2 * HOUR_S, spans: 160, isWalletSpecific: false },
+  ];
+  const small = async (wallet: string, frame: TimeGrid, most: number) => {
+    const events = await readEvents(tables, wallet, most);
+    return events === null ? 'more' : computeSeriesFromEvents({ tables, readPriceHistory }, wallet, frame, events);
+  };
+  for (const frame of frames)
+    for (const wallet of [largeWallet(3_000), active, quiet])
+      expect(await small(wallet, frame, 3_000)).toEqual(
+        await computeSeriesFromBuckets({ tables, readPriceHistory }, wallet, frame),
+      );
+  const [frame] = frames as [TimeGrid];
+  expect(await small(largeWallet(3_001), frame, 3_000)).toBe('more');
+  expect(await small(largeWallet(2_999), frame, 2_998)).toBe('more');
+  expect(await small(largeWallet(2_999), frame, 2_999)).not.toBe('more');
+});
+
+// A small venue, whose series are worked out anew from its trades.
+
+const pairs = [
+  ['71', '72'],
+  ['73', '74'],
+] as const;
+/** The catalogue knows nothing of the last. */
+const traded = [...pairs.flat(), '75'];
+const conditionOf = (pair: number) => hex32(0xc0 + pair);
+const SETTLED_S = T - 3 * DAY_S - 777;
+const FIRST_S = T - 40 * DAY_S;
+const LAST_S = T + 100;
+
+interface Trade {
+  readonly wallet: string;
+  readonly token: string;
+  readonly atS: number;
+  readonly action: 'BUY' | 'SELL';
+  readonly shares: bigint;
+  /** 1e-2 USD. */
+  readonly cents: bigint;
+  readonly fee: bigint;
+}
+
+const active = address(0xa1);
+const quiet = address(0xb2);
+const trades: Trade[] = [];
+/** Park and Miller's minimal generator. */
+let seed = 20_260_101;
+const upTo = (limit: number): number => {
+  seed = (seed * 48_271) % 2_147_483_647;
+  return seed % limit;
+};
+
+/** Trades of a wallet are made up in their order, but for buys that come late. */
+function trade(wallet: string, token: string, atS: number, isLate = false): void {
+  const held = trades
+    .filter((one) => one.wallet === wallet && one.token === token)
+    .reduce((sum, one) => (one.action === 'BUY' ? sum + one.shares : sum - one.shares), 0n);
+  const wanted = BigInt(1 + upTo(50)) * 1_000_100n;
+  const sells = !isLate && held > 0n && upTo(3) === 0;
+  const shares = sells && wanted > held ? held : wanted;
+  const cents = BigInt(2 + upTo(96));
+  trades.push({ wallet, token, atS, action: sells ? 'SELL' : 'BUY', shares, cents, fee: BigInt(upTo(2) * 12_345) });
+}
+
+const usdcOf = ({ shares, cents }: Trade): bigint => (shares * cents) / 100n;
+let insertedTrades = 0;
+/** All trades by their times. */
+let ordered: readonly Trade[] = [];
+/** Trades that were not there yet, and the positions they lead to, as the sinks write them: offsets only rise. */
+async function insertNewTrades(): Promise<void> {
+  const { client } = engine;
+  ordered = [...trades].sort((a, b) => a.atS - b.atS);
+  const fresh = new Set(trades.slice(insertedTrades));
+  const rows = ordered.flatMap((one, n) =>
+    fresh.has(one)
+      ? [
+          {
+            ...fillRow({
+              block: one.atS,
+              logIndex: n,
+              timestampS: one.atS,
+              orderHash: hex32(n),
+              txHash: hex32(n),
+              side: one.action,
+              tokenId: one.token,
+              usdc: usdcOf(one),
+              shares: one.shares,
+              maker: one.wallet,
+            }),
+            _offset: 1_000_000 + insertedTrades * 1_000 + n,
+          },
+        ]
+      : [],
+  );
+  insertedTrades = trades.length;
+  await client.insertRows('fills', rows);
+  for (const table of ['positions', 'pnl_events'])
+    await client.command(`DELETE FROM ${table} WHERE wallet IN ('${active}', '${quiet}')`);
+  await insertAccounts(
+    client,
+    ordered.map((one) =>
+      activityOf({
+        wallet: one.wallet,
+        block_number: one.atS,
+        timestamp_ms: one.atS * 1000,
+        action: one.action,
+        tokens: [one.token],
+        amounts: [one.shares],
+        usdc: usdcOf(one),
+        fee: one.fee,
+      }),
+    ),
+  );
+}
+
+async function insertVenue(): Promise<void> {
+  const { client } = engine;
+  for (const [n, tokenIds] of pairs.entries()) {
+    const market = { conditionId: conditionOf(n), id: `m${n}`, slug: `m-${n}`, question: `M ${n}?`, tokenIds };
+    await client.insertRows('markets', [marketRow(market)]);
+    await client.insertRows('tokens', tokenRows(market));
+  }
+  await client.command(`INSERT INTO resolutions (condition_id, block_number, log_index, timestamp, payout_numerators, _offset)
+    VALUES ('${conditionOf(1)}', 5, 0, ${SETTLED_S}, [1, 3], 1)`);
+  await client.command(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, numerator, denominator, timestamp, _offset)
+    SELECT toUInt256(73 + number), '${conditionOf(1)}', number, if(number = 0, 1, 3), 4, ${SETTLED_S}, number FROM numbers(2)`);
+  await client.command(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
+    SELECT toUInt256(71 + number), if(number = 0, 0.31, 0.69), toDateTime64(${T}, 3, 'UTC'), number FROM numbers(2)`);
+  // Half of them in the last two days.
+  const times = Array.from({ length: 400 }, () =>
+    upTo(2) === 0 ? FIRST_S + upTo(LAST_S - FIRST_S) : LAST_S - upTo(2 * DAY_S),
+  ).sort((a, b) => a - b);
+  for (const [n, atS] of times.entries())
+    trade(n % 9 === 0 ? quiet : active, traded[upTo(traded.length)] as string, atS);
+  await insertNewTrades();
+}
+
+const halfUp = (amount: bigint, one: bigint): bigint => (amount * 2n + one) / (one * 2n);
+
+/** What a token is worth at a moment, 1e-6 USD; null before an hour in which it or its complement traded is over. */
+function valueAt(token: string, atS: number, isNow: boolean): bigint | null {
+  const pair = pairs.findIndex((tokens) => (tokens as readonly string[]).includes(token));
+  if (pair === 1 && SETTLED_S <= atS) return token === '73' ? 250_000n : 750_000n;
+  if (isNow && pair === 0) return token === '71' ? 310_000n : 690_000n;
+  const overS = isNow ? Number.POSITIVE_INFINITY : Math.floor(atS / HOUR_S) * HOUR_S;
+  const either: readonly string[] = pairs[pair] ?? [token];
+  const last = ordered.findLast((one) => one.atS < overS && either.includes(one.token));
+  if (last === undefined) return null;
+  const price = halfUp(usdcOf(last) * 1_000_000n, last.shares);
+  return last.token === token ? price : 1_000_000n - price;
+}
+
+function pnlAt(wallet: string, atS: number, isNow: boolean): bigint {
+  let pnl = 0n;
+  for (const token of traded) {
+    let [size, cost] = [0n, 0n];
+    for (const one of ordered) {
+      if (one.wallet !== wallet || one.token !== token || one.atS > atS) continue;
+      pnl += (one.action === 'BUY' ? -usdcOf(one) : usdcOf(one)) - one.fee;
+      if (one.action === 'BUY') cost += usdcOf(one);
+      else cost -= halfUp(cost * one.shares, size);
+      size += one.action === 'BUY' ? one.shares : -one.shares;
+    }
+    const price = valueAt(token, atS, isNow);
+    pnl += price === null ? cost : halfUp(size * price, 1_000_000n);
+  }
+  return pnl;
+}
+
+const periods: readonly Period[] = [
+  { stepS: HOUR_S, points: 25 },
+  { stepS: 3 * HOUR_S, points: 57 },
+  { stepS: 18 * HOUR_S, points: 41 },
+  { stepS: 12 * HOUR_S, points: null },
+];
+
+/** Costs of what no price is known of are rounded. */
+const ROUNDING_TOLERANCE = 1n;
+async function expectCorrectSeries(wallet: string, period: Period): Promise<void> {
+  const series = (await readers.pnlSeries.read(wallet, period)) ?? [];
+  const endS = Math.floor(nowMs / 60_000) * 60;
+  const firstS = Math.min(...trades.filter((one) => one.wallet === wallet).map((one) => one.atS));
+  const points = period.points ?? Math.floor((endS - firstS) / period.stepS) + 1;
+  expect(series.map(({ atS }) => atS)).toEqual(
+    Array.from({ length: points }, (_, n) => endS - (points - 1 - n) * period.stepS),
+  );
+  for (const [n, { atS, pnl }] of series.entries()) {
+    const isNow = n === points - 1;
+    const expected = pnlAt(wallet, isNow ? Number.POSITIVE_INFINITY : atS, isNow);
+    const off = pnl - expected;
+    expect(
+      off <= ROUNDING_TOLERANCE && off >= -ROUNDING_TOLERANCE,
+      `${wallet} ${period.stepS} ${n} of ${points}: ${pnl} v ${expected}`,
+    ).toBe(true);
+  }
+}
+
+it('is at every minute what the trades up to each moment make it, whatever is held of it', async () => {
+  for (const minutes of [1, 2, 17, 39, 40, 41, 63, 99, 100, 119, 160, 161, 220, 400]) {
+    nowMs = (T + 600 + minutes * 60) * 1000 + 7;
+    for (const wallet of [active, quiet]) for (const period of periods) await expectCorrectSeries(wallet, period);
+  }
+});
+
+it('is put together once in an hour, beside the answers where moments are far apart', async () => {
+  const large = largeWallet(3_001);
+  /** Asks, and waits for what is made beside the answer. */
+  const ask = async (atS: number, period: Period, times: number) => {
+    nowMs = atS * 1000;
+    const before = bucketedReads;
+    await expectCorrectSeries(active, period);
+    await readers.pnlSeries.read(large, period);
+    await expect.poll(() => bucketedReads - before, { timeout: 20_000 }).toBe(times);
+    // Until it is there.
+    await readers.pnlSeries.prefetch(large, period);
+  };
+  const hour = T - 1_200 + 20 * DAY_S;
+  const [day, , month] = periods as [Period, Period, Period];
+  await ask(hour, month, 1);
+  await ask(hour + 59 * 60, month, 0);
+  await ask(hour + 61 * 60, month, 1);
+  await ask(hour + 119 * 60, month, 0);
+  await ask(hour + 121 * 60, month, 1);
+  await ask(hour, day, 1);
+  await ask(hour + 59 * 60, day, 0);
+  await ask(hour + 60 * 60, day, 1);
+  nowMs = (hour + 2 * DAY_S) * 1000;
+  const before = bucketedReads;
+  // Who asks does not begin it again, nor waits for as long as it would take beside other work.
+  await Promise.all([readers.pnlSeries.prefetch(large, month), readers.pnlSeries.read(large, month)]);
+  expect(bucketedReads - before).toBe(1);
+  await readers.pnlSeries.prefetch(large, month);
+  await ask(hour + 2 * DAY_S, month, 0);
+});
+
+it('takes up what comes in late', async () => {
+  const [, , month, all] = periods as [Period, Period, Period, Period];
+  nowMs = (T + 23 * DAY_S + 700) * 1000;
+  for (const period of [month, all]) await expectCorrectSeries(active, period);
+  // Another wallet's trade changes what a share was worth, its own what it had.
+  trade(quiet, '71', T - 2 * DAY_S + 11, true);
+  await insertNewTrades();
+  nowMs += 6_000;
+  for (const period of [month, all]) await expectCorrectSeries(active, period);
+  trade(active, '72', T - 5 * DAY_S - 40, true);
+  await insertNewTrades();
+  nowMs += 6_000;
+  for (const period of [month, all]) await expectCorrectSeries(active, period);
+});
+
+it('tells the same of now from positions one by one as from their sum in the tables', async () => {
+  const byPositions = createCurrentPnlFromPositions({ tables, prices: readers.prices });
+  const inTables = createCurrentPnlFromPositions({ tables, prices: readers.prices, mostOpen: 0 });
+  for (const wallet of [active, quiet, largeWallet(2_999), largeWallet(TOKENS)]) {
+    const sum = await inTables(wallet);
+    expect(sum).not.toBe(0n);
+    expect(await byPositions(wallet)).toBe(sum);
+  }
+  expect(await byPositions(address(0x99))).toBeNull();
+  expect(await inTables(address(0x99))).toBeNull();
+});
+
+it('tells the same of now from what the tables make of all changes as from each of them, to the unit, where nothing was a gift', async () => {
+  const deps = { tables, prices: readers.prices };
+  const frame = { startS: T - 2 * DAY_S, stepS: DAY_S, spanS: HOUR_S, spans: 1, isWalletSpecific: false };
+  for (const wallet of [active, quiet, largeWallet(2_999)]) {
+    const events = (await readEvents(tables, wallet, 3_000)) ?? [];
+    expect(await currentPnlFromSums(deps, wallet, frame)).toEqual({
+      version: versionOf(events, frame),
+      pnl: await currentPnlFromEvents(events, readers.prices),
+    });
+  }
+  const given = address(0x67);
+  await engine.client.command(`INSERT INTO pnl_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, shares, usdc, cash, size_after, _offset)
+    SELECT '${given}', 71, toString(number), 0, 1, number, toDateTime(${T - 3 * DAY_S}, 'UTC'), if(number = 0, 'RECEIVE', 'BUY'), 1000000, 0, -number, 1000000, number + 5 FROM numbers(2)`);
+  expect(await currentPnlFromSums(deps, given, frame)).toEqual({ version: '6', pnl: null });
+});
+
+it('knows nothing of who never did anything', async () => {
+  for (const period of periods) expect(await readers.pnlSeries.read(address(0x99), period)).toBeNull();
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { PositionWithMetadata } from '../../api/positions/position.js';
+import type { PositionReader } from '../../api/positions/reader.js';
+import { createWalletPositionPages, type FilterablePosition } from '../../api/positions/wallet-position-pages.js';
+import { type WalletSort, walletSorts } from '../../api/positions/wallet-position-pages.sql.js';
+import { createReaders } from '../../api/readers.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import type { Sql } from '../../api/tables/port.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { insertAccounts, insertVenueAccounts, tradeOf } from '../support/positions.js';
+import { alice, comboYes, insertVenue, rainYes, snowNo, snowYes, T } from '../support/venue.js';
+
+const units = (usd: number) => BigInt(Math.round(usd * 1e6));
+const trader = `0x${'77'.repeat(20)}`;
+const largeWallet = `0x${'78'.repeat(20)}`;
+const collector = `0x${'79'.repeat(20)}`;
+/** Tokens nobody knows, of short and long ids. */
+const unknownTokens = ['5', '40', '300', `${10n ** 70n}`, `${9n * 10n ** 69n}`];
+
+let engine: TestClickHouse;
+let sqlTexts: string[] = [];
+let pages: ReturnType<typeof createWalletPositionPages>;
+let positions: PositionReader;
+
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  await insertVenue(engine.client);
+  await insertVenueAccounts(engine.client);
+  const trade = (block: number, action: 'BUY' | 'SELL', token: string, shares: number, usd: number) =>
+    tradeOf(trader, block, action, token, shares, usd);
+  await insertAccounts(engine.client, [
+    ...[snowYes, snowNo, rainYes, comboYes, ...unknownTokens].map((token, n) =>
+      trade(100 + n, 'BUY', token, 10 + (n % 3), 4),
+    ),
+    trade(200, 'SELL', unknownTokens[0] as string, 11, 9),
+    trade(201, 'SELL', snowNo, 5, 1),
+    trade(202, 'SELL', unknownTokens[3] as string, 2, 1),
+  ]);
+  await engine.client.command(`INSERT INTO positions (wallet, token_id, size, total_bought, fills, first_at, last_at, version, _offset)
+    SELECT if(number < 1005, '${largeWallet}', '${collector}'), number, 1000000, 1000000, 1, toDateTime(${T}, 'UTC'), toDateTime(${T}, 'UTC'), 1, 1000000 + number FROM numbers(2005)`);
+  const live = createClickHouseTables(engine.client);
+  const tables = {
+    ...live,
+    rows: <Row>(sql: Sql) => {
+      sqlTexts.push(sql.text);
+      return live.rows<Row>(sql);
+    },
+  };
+  const nowMs = () => (T + 1_000) * 1000;
+  const readers = createReaders({ tables, nowMs });
+  positions = readers.positions;
+  pages = createWalletPositionPages({ ...readers, tables, prices: positions.prices });
+});
+afterAll(() => engine.stop());
+
+const ages = { smallWalletMs: 5_000, largeWalletMs: 20_000 };
+const filters: Readonly<Record<string, ((position: FilterablePosition) => boolean) | null>> = {
+  all: null,
+  held: ({ size }) => size > 0n,
+  settled: ({ price }) => price.source === 'settlement',
+  dear: ({ currentValue }) => currentValue >= units(4),
+  redeemed: ({ lastRedeemedAtS }) => lastRedeemedAtS !== null,
+};
+
+const measures: Readonly<Record<WalletSort, (position: PositionWithMetadata) => bigint>> = {
+  realized_pnl: (position) => position.realizedPnl,
+  size: (position) => position.size,
+  total_bought: (position) => position.totalBought,
+  avg_price: (position) => position.avgPrice,
+  last_at: (position) => BigInt(position.lastAtS),
+};
+/** Combos last, then by the measure, ties by token. */
+const inOrder = (
+  list: readonly PositionWithMetadata[],
+  sort: WalletSort,
+  order: 'asc' | 'desc',
+): PositionWithMetadata[] =>
+  [...list].sort((a, b) => {
+    const combos = Number(isComboPosition(a.tokenId)) - Number(isComboPosition(b.tokenId));
+    const difference = measures[sort](a) - measures[sort](b);
+    if (combos !== 0) return combos;
+    if (difference !== 0n) return difference < 0n === (order === 'asc') ? -1 : 1;
+    return BigInt(a.tokenId) < BigInt(b.tokenId) ? -1 : 1;
+  });
+
+it.each(Object.keys(filters))(
+  'pages of a wallet are cut from all it has in the order asked for: %s',
+  async (filter) => {
+    const wanted = filters[filter] ?? null;
+    let most = 0;
+    for (const wallet of [trader, alice]) {
+      const all = (await positions.ofWallet(wallet, 1_000)).value;
+      for (const sort of walletSorts) {
+        for (const order of ['asc', 'desc'] as const) {
+          for (const combos of [true, false]) {
+            const listed = all.filter((position) => combos || !isComboPosition(position.tokenId));
+            const expected = inOrder(wanted === null ? listed : listed.filter(wanted), sort, order);
+            const walk = `${sort} ${order} ${combos} ${wallet} ${filter}`;
+            for (let offset = 0; offset < 12; offset += 4) {
+              const question = { wallet, sort, order, combos, predicate: wanted, sessionKey: walk, offset, limit: 4 };
+              expect((await pages.page(question, ages)).value).toEqual({
+                positions: expected.slice(offset, offset + 4),
+                hasMore: expected.length > offset + 4,
+                maxAgeMs: ages.smallWalletMs,
+              });
+            }
+            most = Math.max(most, expected.length);
+          }
+        }
+      }
+    }
+    expect(most).toBeGreaterThan(0);
+  },
+);
+
+it('reads the rows of a first page and, by name, the order it begins; later pages by themselves', async () => {
+  const question = { wallet: trader, sort: 'size', order: 'desc', combos: true, predicate: null, limit: 4 } as const;
+  const statements = async (sessionKey: string, offset: number): Promise<number> => {
+    sqlTexts = [];
+    await pages.page({ ...question, sessionKey, offset }, { smallWalletMs: 7_000, largeWalletMs: 20_000 });
+    return sqlTexts.filter((sql) => sql.includes('FROM positions AS p FINAL')).length;
+  };
+  expect([await statements('1', 0), await statements('2', 0), await statements('1', 4)]).toEqual([2, 0, 1]);
+});
+
+it('keeps for longer what was read of more than a thousand positions', async () => {
+  const maxAgesOf = async (wallet: string): Promise<number[]> => {
+    const found: number[] = [];
+    for (const wanted of [null, () => true]) {
+      const question = {
+        wallet,
+        sort: 'size',
+        order: 'desc',
+        combos: true,
+        predicate: wanted,
+        limit: 4,
+        offset: 0,
+      } as const;
+      const page = await pages.page({ ...question, sessionKey: `${wallet} ${wanted === null}` }, ages);
+      expect(page.value.positions).toHaveLength(4);
+      found.push(page.value.maxAgeMs);
+    }
+    return found;
+  };
+  expect(await maxAgesOf(largeWallet)).toEqual([ages.largeWalletMs, ages.largeWalletMs]);
+  expect(await maxAgesOf(collector)).toEqual([ages.smallWalletMs, ages.smallWalletMs]);
+});

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { digest, untilTablesComplete } from '../support/digest.js';
+import { eventually, type ProcessName, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
+import { shortHistory } from '../support/short-recording.js';
+
+/** Loaded into every process of ours: SIGUSR2 makes it leave with 0 as if it had nothing more to do, SIGWINCH throws what nobody foresaw. */
+const HOOK = `
+  import { isMainThread } from 'node:worker_threads';
+  if (isMainThread) {
+    process.on('SIGUSR2', () => process.exit(0));
+    process.on('SIGWINCH', () => { throw new TypeError('nobody foresaw this'); });
+  }
+`;
+const exits = {
+  'exit 0': 'SIGUSR2',
+  SIGTERM: 'SIGTERM',
+  SIGKILL: 'SIGKILL',
+  SIGABRT: 'SIGABRT',
+  'an unknown error': 'SIGWINCH',
+} as const;
+const cases = processNames.flatMap((name) =>
+  (Object.keys(exits) as (keyof typeof exits)[]).map((end) => [name, end] as const),
+);
+
+let dir: string;
+let product: Product;
+let truth: Record<string, string>;
+beforeAll(async () => {
+  truth = await referenceTables('short');
+  dir = mkdtempSync(join(tmpdir(), 'oddstream-endings-'));
+  const hook = join(dir, 'hook.mjs');
+  writeFileSync(hook, HOOK);
+  product = await startProduct({
+    env: { ...shortHistory(), LOG_LEVEL: 'info', NODE_OPTIONS: `--import=${hook}` },
+  });
+  await untilUp(product);
+}, REFERENCE_RUN_TIMEOUT_MS);
+afterAll(async () => {
+  await product?.dispose();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+const socketOpens = () =>
+  new Promise<boolean>((resolve) => {
+    const socket = new WebSocket(`${product.socket}?key=${product.key()}`);
+    socket.once('open', () => {
+      socket.terminate();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
+/** What the process is there for, beside saying that it is ready. */
+const serves: Record<ProcessName, () => Promise<boolean>> = {
+  clickhouse: async () => (await product.sql('SELECT 1 AS one')).length === 1,
+  ingest: async () => (await product.metric('ingest', 'oddstream_ingest_active')) === 1,
+  processors: async () => (await product.metric('processors', 'oddstream_sink_lag_records')) === 0,
+  api: async () => (await product.get('/v3/trades?limit=1')).status === 200,
+  'stream-gateway': socketOpens,
+};
+
+describe('a process that ends without having been asked by the supervisor', () => {
+  it.each(cases)(
+    '%s comes back after %s and serves again',
+    async (name, ending) => {
+      const before = await eventually(`${name} to run`, async () => product.pid(name));
+      await eventually(`${name} to be ready`, async () => (await product.readyz(name)).ready);
+      process.kill(before, exits[ending]);
+      await eventually(`another ${name}`, async () => {
+        const now = product.pid(name);
+        return now !== null && now !== before;
+      });
+      await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready);
+      await eventually(`${name} to serve again`, serves[name]);
+      expect(product.exited()).toBeNull();
+    },
+    200_000,
+  );
+
+  it('has cost nothing: the tables are those of an undisturbed run', async () => {
+    await untilTablesComplete(product);
+    expect(await digest(product)).toEqual(truth);
+    expect(product.output()).not.toContain('DOWN');
+  }, 200_000);
+});
+
+describe('a process that only a person can mend', () => {
+  it('stays down, and the start-up text says which one, why, and what to do', async () => {
+    const wrong = await startProduct({ env: { ...shortHistory(), RECORDED_DIR: join(dir, 'nothing-here') } });
+    try {
+      await eventually('the start-up text', async () => wrong.output().includes('Oddstream is not up.'));
+      const text = wrong.output();
+      expect(text).toMatch(
+        /stay down until you mend them[^\n]*\n {2}- ingest: Recorded set: no readable manifest\.json in /,
+      );
+      expect(text).toMatch(/DOWN \(exit code 78\): Recorded set/);
+      expect(text).not.toContain('Oddstream is up.');
+      expect(wrong.pid('ingest')).toBeNull();
+      expect(wrong.exited()).toBeNull();
+      await eventually(
+        'the api, which another process that stays down does not stop',
+        async () => (await fetch(`${wrong.api}/healthz`).catch(() => undefined))?.status === 200,
+      );
+    } finally {
+      await wrong.dispose();
+    }
+  }, 120_000);
+});

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, it } from 'vitest';
+import { freePorts } from '../support/ports.js';
+import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** How many processes are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/repeated-shutdowns.test.ts` takes 15 minutes. */
+const SHUTDOWNS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 10);
+/** In one life of the product, which then ends with Ctrl-C: after more, restarts wait longer than the test has time. */
+const SHUTDOWNS_PER_RUN = 15;
+const TIMEOUT_MS = 240_000 + SHUTDOWNS * 10_000;
+
+const env = { LOG_LEVEL: 'info' };
+let dataDir = '';
+let product: Product | undefined;
+afterEach(async () => {
+  await product?.dispose();
+  rmSync(dataDir, { recursive: true, force: true });
+}, 60_000);
+
+/** The same moments in every run, 0 to 1. */
+function randomDelays(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** `npm run rebuild -- all --check` beside a ClickHouse process of its own, as an operator runs it. */
+async function rebuildCheck(): Promise<{ code: number | null; output: string }> {
+  const [clickhouse, admin] = await freePorts(2);
+  const own = {
+    ...process.env,
+    ...env,
+    ODDSTREAM_DATA: dataDir,
+    CLICKHOUSE_EMBEDDED_PORT: String(clickhouse),
+    ADMIN_PORT_CLICKHOUSE: String(admin),
+    UV_THREADPOOL_SIZE: '16',
+  };
+  const run = (script: string, ...args: string[]) => {
+    const child = spawn(process.execPath, [join(root, 'dist', script), ...args], {
+      env: own,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
+      child.once('close', (code) => resolve({ code, output })),
+    );
+    return { child, ended };
+  };
+  const store = run('infra/clickhouse/main.js');
+  try {
+    await eventually('ClickHouse', async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).ok);
+    return await run('processors/rebuild/main.js', 'all', '--check').ended;
+  } finally {
+    store.child.kill('SIGTERM');
+    await store.ended;
+  }
+}
+
+it.each([
+  ['SIGKILL', 17],
+  ['SIGTERM', 71],
+] as const)(
+  `${SHUTDOWNS} processes ended with %s at any moment leave tables that are what the log says`,
+  async (signal, seed) => {
+    const random = randomDelays(seed);
+    dataDir = mkdtempSync(join(tmpdir(), 'oddstream-endings-'));
+    const ended = new Set<number>();
+    while (ended.size < SHUTDOWNS) {
+      product = await startProduct({ env, dataDir });
+      const running = product;
+      // The recorded day plays on now, so there is always something to read, to fold and to insert.
+      await untilUp(running);
+      await eventually('the history to be in the tables', async () => {
+        const [row] = await running.sql<{ n: string }>('SELECT count() AS n FROM fills');
+        return Number(row?.n) > 10_000;
+      });
+      const until = Math.min(SHUTDOWNS, ended.size + SHUTDOWNS_PER_RUN);
+      while (ended.size < until) {
+        const name = processNames[ended.size % processNames.length] as (typeof processNames)[number];
+        const pid = await eventually(`${name} to run`, async () => {
+          const found = running.pid(name);
+          return found !== null && !ended.has(found) && found;
+        });
+        await new Promise((resolve) => setTimeout(resolve, 50 + random() * 1_200));
+        process.kill(pid, signal);
+        ended.add(pid);
+      }
+      // The supervisor has brought back what was ended last, or does so when it is told to stop.
+      await new Promise((resolve) => setTimeout(resolve, random() * 4_000));
+      expect((await running.stop()).code).toBe(0);
+      expect(running.output()).not.toContain('DOWN');
+    }
+    expect(ended.size).toBe(SHUTDOWNS);
+    const { code, output } = await rebuildCheck();
+    expect(code, output.slice(-5_000)).toBe(0);
+    expect(output).toContain('"different":[]');
+    // Not of empty tables.
+    const rows = [...output.matchAll(/"table":"fills","rows":"?(\d+)/g)].map((match) => Number(match[1]));
+    expect(rows[0]).toBeGreaterThan(10_000);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,247 @@
+import { setMaxListeners } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Log, NewRecord } from '../../infra/log/port.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { activityProcessorSpec } from '../../processors/activity/processor.js';
+import { positionsSpec } from '../../processors/positions/processor.js';
+import { openStateStores, type StateStores } from '../../processors/stateful/state-store.js';
+import {
+  createStatefulProcessor,
+  type StatefulProcessor,
+  type StatefulProcessorSpec,
+} from '../../processors/stateful/stateful-processor.js';
+import { type AnyEvent, createCodec } from '../../schemas/codec.js';
+import { allTopics, topics } from '../../schemas/topics.js';
+import type { Block, Trade } from '../../schemas/types.gen.js';
+import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
+import { address, createTestTrade, hash } from './events.js';
+
+const codec = createCodec();
+const directories: string[] = [];
+let open: StateStores[] = [];
+afterEach(async () => {
+  for (const stores of open) await stores.close();
+  open = [];
+  for (const dir of directories.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+const newDirectory = (): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'oddstream-folds-'));
+  directories.push(dir);
+  return dir;
+};
+
+const BLOCKS = 30;
+const exchange = createTestTrade(1, 0).exchange;
+
+/** Blocks of matches: two makers sell to a taker; every third block somebody sells back, every tenth has nothing. */
+function chain(): NewRecord[] {
+  const records: NewRecord[] = [];
+  const put = (kind: AnyEvent['kind'], value: AnyEvent['value'], block: number) =>
+    records.push({
+      key: String(block),
+      value: codec.encode(kind, value as never),
+      timestampMs: 1_790_000_000_000 + block,
+    });
+  for (let block = 1; block <= BLOCKS; block++) {
+    const taker = address(200 + (block % 7));
+    const common: Partial<Trade> = { tx_hash: hash(block), token_id: String(9000 + (block % 3)) };
+    const fills =
+      block % 10 === 0
+        ? []
+        : [
+            createTestTrade(block, 0, { ...common, side: 'SELL', maker: address(1), taker }),
+            createTestTrade(block, 1, { ...common, side: 'SELL', maker: address(2), taker }),
+            createTestTrade(block, 2, {
+              ...common,
+              side: block % 3 === 0 ? 'SELL' : 'BUY',
+              maker: taker,
+              taker: exchange,
+              is_taker_order: true,
+              usdc: 40_000_000n,
+              shares: 80_000_000n,
+            }),
+          ];
+    for (const fill of fills) put('trade', fill, block);
+    const end: Block = {
+      id: `block-${block}`,
+      block_number: block,
+      block_hash: hash(block),
+      parent_hash: hash(block - 1),
+      timestamp_ms: 1_790_000_000_000 + block * 2000,
+      tx_count: null,
+      polymarket_tx_count: 1,
+      settlement_count: 1,
+      trade_volume: 0n,
+      contracts: null,
+    };
+    put('block', end, block);
+  }
+  return records;
+}
+
+async function storeOf(records: readonly NewRecord[]): Promise<MemoryStore> {
+  const store = createMemoryStore();
+  const log = createMemoryLog({ store });
+  await log.ensureTopics(allTopics);
+  await log.append(topics.chainFinal.name, records);
+  return store;
+}
+
+interface Crash {
+  /** Which write of the log the process dies at, and whether it lands. */
+  readonly dieAt: number;
+  readonly committed: boolean;
+}
+
+/** Runs all folds on a fresh process's view until nothing is left or one dies. */
+async function runOnce(store: MemoryStore, dir: string, maxRecords: number, crash?: Crash): Promise<void> {
+  const memory = createMemoryLog({ store });
+  let writes = 0;
+  const log: Log = {
+    ...memory,
+    async acquireOwnership(group) {
+      const claim = await memory.acquireOwnership(group);
+      return {
+        async appendAndCommit(step) {
+          if (crash === undefined || writes++ !== crash.dieAt) return claim.appendAndCommit(step);
+          if (crash.committed) await claim.appendAndCommit(step);
+          throw new Error('crashed');
+        },
+      };
+    },
+  };
+  const stores = openStateStores(dir);
+  open.push(stores);
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const start = <S>(spec: StatefulProcessorSpec<S>): StatefulProcessor =>
+    createStatefulProcessor({
+      spec: { ...spec, maxRecords, lingerMs: 1 },
+      log,
+      codec,
+      store: stores.open(spec.name),
+      logger: silentLogger(),
+      metrics,
+    });
+  const folds = [
+    start(activityProcessorSpec(codec)),
+    ...Array.from({ length: topics.positions.partitions }, (_, partition) => start(positionsSpec(codec, partition))),
+  ];
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  let died = false;
+  const running = Promise.all(
+    folds.map((fold) =>
+      fold.run(controller.signal).catch((error: unknown) => {
+        died = true;
+        if (!(error instanceof Error) || error.message !== 'crashed') throw error;
+      }),
+    ),
+  );
+  running.catch(() => undefined);
+  const done = async () => {
+    const states = await Promise.all(folds.map((fold) => fold.state()));
+    return states.every((state) => state.loaded && state.lag === 0);
+  };
+  while (!died && !(await done())) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+  await running;
+  await stores.close();
+  open = open.filter((one) => one !== stores);
+}
+
+/** The last value per key of every partition of the positions, and every ledger event, as told by the log. */
+function contents(store: MemoryStore) {
+  const values = (topic: string, partition: number) =>
+    (store.topics.get(topic)?.[partition]?.records ?? [])
+      .filter(({ value }) => value?.toString() !== 'garbage')
+      .map(({ key, value }) => ({ key, event: codec.decode(value as Buffer).value }));
+  const partitions = (topic: { name: string; partitions: number }) =>
+    Array.from({ length: topic.partitions }, (_, partition) => values(topic.name, partition));
+  return {
+    activity: partitions(topics.walletActivity),
+    positions: partitions(topics.positions).map((all) =>
+      [...new Map(all.map(({ key, event }) => [key, event]))].sort(),
+    ),
+    // Of two partitions that share one, either may come first.
+    pnl: partitions(topics.pnlEvents).map((all) => all.map(({ event }) => JSON.stringify(event, bigint)).sort()),
+  };
+}
+const bigint = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
+
+describe('the folds of activity and positions', () => {
+  it('hold every record once and in order, wherever and however often they die', async () => {
+    const calm = await storeOf(chain());
+    await runOnce(calm, newDirectory(), 1000);
+    const truth = contents(calm);
+    expect(truth.activity.flat()).toHaveLength((BLOCKS - 3) * 3);
+    expect(truth.positions.flat().length).toBeGreaterThan(15);
+    for (const committed of [false, true]) {
+      for (const keepStore of [true, false]) {
+        const store = await storeOf(chain());
+        const dir = newDirectory();
+        for (const dieAt of [0, 1, 3, 5, 9])
+          await runOnce(store, keepStore ? dir : newDirectory(), 4, { dieAt, committed });
+        await runOnce(store, keepStore ? dir : newDirectory(), 7);
+        expect([committed, keepStore, contents(store)]).toEqual([committed, keepStore, truth]);
+      }
+    }
+  }, 60_000);
+
+  it('take a local store from before, or from another log, for what it is', async () => {
+    const calm = await storeOf(chain());
+    await runOnce(calm, newDirectory(), 1000);
+    const truth = contents(calm);
+    // Behind: the first half is folded on one store, the second on another, then the first comes back.
+    const store = await storeOf(chain());
+    const [early, late] = [newDirectory(), newDirectory()];
+    await runOnce(store, early, 5, { dieAt: 6, committed: true });
+    await runOnce(store, late, 5, { dieAt: 8, committed: true });
+    await runOnce(store, early, 5);
+    expect(contents(store)).toEqual(truth);
+    // Ahead: a store that knows more than the log was filled from another one.
+    const other = await storeOf(chain());
+    await runOnce(other, newDirectory(), 5, { dieAt: 3, committed: true });
+    await runOnce(other, late, 5);
+    expect(contents(other)).toEqual(truth);
+  }, 60_000);
+
+  it('begin on a log whose start was rolled back, and refuse one whose start was deleted', async () => {
+    const store = await storeOf([]);
+    const final = store.topics.get(topics.chainFinal.name)![0]!;
+    // What Kafka says of a partition whose only transaction was rolled back.
+    final.earliest = 2;
+    await runOnce(store, newDirectory(), 5);
+    await createMemoryLog({ store }).append(topics.chainFinal.name, chain());
+    await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow('begins at 2, so it cannot be folded from 0');
+  });
+
+  it('pass over what cannot be read, and say so', async () => {
+    const records = chain();
+    const garbage: NewRecord[] = [
+      { key: 'x', value: Buffer.from('garbage'), timestampMs: 5 },
+      // Says it is a trade.
+      {
+        key: 'x',
+        value: Buffer.concat([codec.encode('trade', createTestTrade(1, 0)).subarray(0, 5), Buffer.from([9, 9])]),
+        timestampMs: 6,
+      },
+    ];
+    // At the end too, where no block comes after it.
+    const store = await storeOf([...records.slice(0, 5), ...garbage, ...records.slice(5), ...garbage.slice(0, 1)]);
+    await createMemoryLog({ store }).append(topics.walletActivity.name, [
+      { key: 'y', value: Buffer.from('garbage'), timestampMs: 7, partition: 3 },
+    ]);
+    await runOnce(store, newDirectory(), 6);
+    const calm = await storeOf(records);
+    await runOnce(calm, newDirectory(), 6);
+    expect(contents(calm).positions).toEqual(contents(store).positions);
+    const letters = (store.topics.get(topics.deadLetters.name)?.[0]?.records ?? []).map(({ key }) => key);
+    const last = `chain.final-0-${records.length + garbage.length}`;
+    expect(letters.sort()).toEqual(['chain.final-0-5', 'chain.final-0-6', last, 'wallet.activity-3-0'].sort());
+  });
+});
