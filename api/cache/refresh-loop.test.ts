@@ -23,7 +23,7 @@ it('fills again and again, tells how much there was, and goes on after a failure
   };
   await runRefreshLoop({ ...told, refresh }, stop.signal);
   expect(seen).toEqual(['0', '1', '1', '3']);
-  expect(await told.metrics.registry.metrics()).toMatch(/cache_fills_total\{gauge="held".* 3\n/);
+  expect(await told.metrics.registry.metrics()).toMatch(/cache_warmup_passes_total\{cache="held".* 3\n/);
 });
 
 it('ends at once when told to, in the middle of a pass and between two', async () => {

@@ -26,17 +26,15 @@ export async function runRefreshLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const gauge = deps.metrics.gauge(deps.gauge.name, deps.gauge.help);
-  const passes = deps.metrics.counter(
-    'api_cache_warmup_passes_total',
-    'Passes over what a cache is to hold ahead of questions',
-    ['gauge'],
-  );
+  const passes = deps.metrics.counter('api_cache_warmup_passes_total', 'Completed refresh passes of a cache', [
+    'cache',
+  ]);
   const throttle: Throttle = (ms) => sleep(ms, undefined, { signal });
   while (!signal.aborted) {
     const startedMs = performance.now();
     try {
       gauge.set(await deps.refresh(throttle));
-      passes.inc({ gauge: deps.gauge.name });
+      passes.inc({ cache: deps.gauge.name });
     } catch (error) {
       // The tables are made, or come back, in their own time; whoever asks meanwhile is told.
       if (!signal.aborted) deps.logger.debug({ err: error }, `could not fill ${deps.name}`);

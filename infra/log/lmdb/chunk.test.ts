@@ -27,8 +27,8 @@ describe('chunk', () => {
     fc.assert(
       fc.property(entries, fc.nat(80), fc.nat(80), fc.integer({ min: 1, max: 30 }), (rows, from, end, max) => {
         const base = 1000;
-        const slots = rows.at(-1)!.delta + 1;
-        const chunk = encodeChunk(rows, slots);
+        const offsetSpan = rows.at(-1)!.delta + 1;
+        const chunk = encodeChunk(rows, offsetSpan);
         const found: LogRecord[] = [];
         collectRecords(chunk, base, base + from, base + end, max, found);
         const expected = rows.filter(({ delta }) => delta >= from && delta < end).slice(0, max);
@@ -44,7 +44,7 @@ describe('chunk', () => {
         );
         expect(readHeader(chunk)).toEqual({
           count: rows.length,
-          slots,
+          offsetSpan,
           maxTimestampMs: Math.max(...rows.map(({ timestampMs }) => timestampMs)),
           hasTombstones: rows.some(({ value }) => value === null),
           tombstoneHorizonMs: 0,
