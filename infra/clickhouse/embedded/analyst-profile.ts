@@ -22,6 +22,11 @@ const QUERY_BYTES = 256 * 1024;
 /** Settings a client may send as they are: the shape of the output, and the meaning of SQL. None reaches files or the network. */
 const UNRESTRICTED_SETTING =
   /^(output_format_(json|csv|tsv|pretty|arrow|parquet|orc|avro|msgpack|markdown|sql_insert|values|bson|binary|native|decimal|float|trim|always|write|compression|enable)_?[a-z0-9_]*|format_(csv|tsv|custom|json)_[a-z0-9_]+|date_time_(output|input)_format|interval_output_format|extremes|session_timezone|join_use_nulls|group_by_use_nulls|aggregate_functions_null_for_empty|transform_null_in|union_default_mode|prefer_column_name_to_alias|cast_keep_nullable|limit|offset|log_comment|send_progress_in_http_headers|http_headers_progress_interval_ms|http_response_buffer_size|http_write_exception_in_output_format|http_make_head_request|cancel_http_readonly_queries_on_client_close|input_format_[a-z0-9_]+)$/;
+/**
+ * What the engine and this check read alike. The engine rounds what is smaller than its unit (seconds: a microsecond) to 0, which means
+ * without limit.
+ */
+const LIMIT_VALUE = /^[0-9]{1,16}(\.[0-9]{1,3})?$/;
 const FORBIDDEN_SETTING = /schema|registry|infile|url|path|import|subject|errors/;
 const ALLOWED_VALUES: ReadonlyMap<string, readonly string[]> = new Map([
   ['result_overflow_mode', ['throw', 'break']],
@@ -50,7 +55,7 @@ export function checkAnalystSettings(settings: Readonly<Record<string, string>>,
   for (const [name, value] of Object.entries(settings)) {
     const bound = bounds.get(name);
     if (bound !== undefined) {
-      const number = value.trim() === '' ? Number.NaN : Number(value);
+      const number = LIMIT_VALUE.test(value) ? Number(value) : Number.NaN;
       if (number > 0 && number <= bound) continue;
       const allowed = bound === Number.MAX_SAFE_INTEGER ? 'above 0' : `above 0 and at most ${bound}`;
       throw constraintViolation(
@@ -109,5 +114,7 @@ export function addLimitHint(error: ServerException, limits: AnalystLimits): Ser
     396: `Limit of user analyst: max_result_rows = ${limits.resultRows} (ANALYST_RESULT_ROWS), max_result_bytes = ${RESULT_BYTES}. Add LIMIT or aggregate.`,
   };
   const hint = hints[error.code];
-  return hint === undefined ? error : new ServerException(error.code, error.codeName, `${error.text} ${hint}`);
+  return hint === undefined || error.text.includes(hint)
+    ? error
+    : new ServerException(error.code, error.codeName, `${error.text} ${hint}`);
 }

@@ -2,7 +2,7 @@ import type { AnalystFunctions } from './analyst-functions.js';
 import { type AnalystLimits, checkAnalystSettings } from './analyst-profile.js';
 import { accessDenied, checkSyntaxTree, notReadOnly } from './analyst-rules.js';
 import type { Engine } from './engine.js';
-import { parseEngineError } from './errors.js';
+import { parseEngineError, ServerException } from './errors.js';
 import type { QueryRequest } from './request.js';
 import { setClause, type Token, tokenize } from './sql-text.js';
 import { readStatement, type Statement } from './statement.js';
@@ -46,7 +46,9 @@ export function createAnalystStatementValidator(deps: {
       const result = await session.run(sql, 'JSONEachRow');
       return JSON.parse(Buffer.from(result.bytes).toString('utf8'));
     } catch (error) {
-      throw parseEngineError(error);
+      const { code, codeName, text: told } = parseEngineError(error);
+      // The statement around the client's own is not the client's.
+      throw new ServerException(code, codeName, told.replace(/:? ?In scope SELECT formatQuery\([\s\S]*$/, ''));
     } finally {
       session.close();
     }

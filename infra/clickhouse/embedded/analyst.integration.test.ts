@@ -111,6 +111,13 @@ describe('limits', () => {
     expect(answer.text).toMatch(text);
   });
 
+  test.each(['0.0000001', '1e-3', '0b1', '+5', ' 5', '0', ''])(
+    'a limit of %j, which the engine may read as none, is refused',
+    async (value) => {
+      expect((await sendQuery('SELECT 1', { max_execution_time: value })).code).toBe('452');
+    },
+  );
+
   test('a result of as many rows as allowed is whole', async () => {
     const { status, text } = await sendQuery('SELECT number FROM numbers(1000000)');
     expect(status).toBe(200);
@@ -182,6 +189,18 @@ describe('slots', () => {
 });
 
 describe('requests', () => {
+  test.each(['gzip', 'deflate', 'br'])('a body that is not %s is the mistake of the client', async (encoding) => {
+    const { status, code } = await sendQuery('no compressed bytes', {}, { 'content-encoding': encoding });
+    expect([status, code]).toEqual([400, '354']);
+  });
+
+  test('an error of the parser shows nothing of the statement that the server puts around the text', async () => {
+    const { code, text } = await sendQuery(`SELECT 1${' + 1'.repeat(2000)}`);
+    expect(code).toBe('167');
+    expect(text).not.toContain('formatQuery');
+    expect(text.length).toBeLessThan(200);
+  });
+
   test('a foreign Host or Origin is rejected on every path', async () => {
     const status = (path: string, headers: Record<string, string>) =>
       new Promise<number | undefined>((resolve, reject) => {

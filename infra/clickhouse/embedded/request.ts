@@ -161,5 +161,15 @@ export function decodedBody(request: IncomingMessage): AsyncIterable<Buffer> {
   }
   request.once('error', (error) => decoder.destroy(error));
   request.once('aborted', () => decoder.destroy(new Error('the client went away')));
-  return request.pipe(decoder);
+  return decoding(request.pipe(decoder), encoding);
+}
+
+async function* decoding(decoder: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
+  try {
+    yield* decoder;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) throw error;
+    throw new ServerException(354, 'ZLIB_INFLATE_FAILED', `The body is not ${encoding}: ${(error as Error).message}.`);
+  }
 }
