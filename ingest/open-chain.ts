@@ -7,6 +7,7 @@ import { settlementTargets, watchedAddresses, watchedTopics } from './chain/cont
 import { createRecordedChainSource } from './chain/recorded/recorded-source.js';
 import { createRpcSource } from './chain/rpc/rpc-source.js';
 import type { ChainSource } from './chain/source.js';
+import { isUnread } from './chain/unread-events.js';
 import type { LiveMarkets, Recording } from './shared/recorded/index.js';
 
 /** The chain source the configuration asks for. `recording` is opened only in recorded mode. */
@@ -33,7 +34,7 @@ export async function openChainSource(deps: {
     rpcUrl: sources.rpcUrl,
     wsUrl: sources.rpcWsUrl,
     startBlock: sources.startBlock,
-    filter: { addresses: watchedAddresses, topics: watchedTopics },
+    filter: { addresses: watchedAddresses, topics: watchedTopics, skips: isUnread },
     pendingTo: settlementTargets,
     chainId: polygonChainId,
     logger,

@@ -20,6 +20,7 @@ import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkProgressTable } from './sink/progress-table.js';
 import { sinkTables } from './sink/tables.js';
+import { unknownLogTables } from './unknown-logs/tables.js';
 import { usageTables } from './usage/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
 
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   sinkProgressTable,
   chainTokenTables,
   currentPrice,
+  unknownLogTables,
 ];

@@ -31,6 +31,7 @@ const chainEventKinds = [
   'combo_definition',
   'combo_lifecycle',
   'combo_approval',
+  'unknown_log',
 ] as const satisfies readonly EventKind[];
 
 function chunkPlanTopic(family: string, partitions: number) {

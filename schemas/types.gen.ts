@@ -656,6 +656,8 @@ export interface PositionsConverted {
   readonly amount: bigint;
   /** questions of the market, where the YES tokens handed over in the same transaction tell */
   readonly question_count: number | null;
+  /** of the amount, kept by the venue: each YES is of amount - fee, the collateral of (n - 1) x (amount - fee) for n NO; null where no YES token tells it */
+  readonly fee: bigint | null;
 }
 
 /** One oracle price of one feed and second. */
@@ -912,6 +914,25 @@ export interface Trade {
   readonly builder: string | null;
 }
 
+/** A log of a watched contract whose event this version does not know, as the node gave it. */
+export interface UnknownLog {
+  /** txHash-logIndex: the same fact always has the same id */
+  readonly id: string;
+  readonly block_number: number;
+  readonly block_hash: string;
+  /** time of the block */
+  readonly timestamp_ms: number;
+  readonly tx_hash: string;
+  /** index within the block */
+  readonly log_index: number;
+  /** the contract, lower case */
+  readonly address: string;
+  /** none for an anonymous event */
+  readonly topics: readonly string[];
+  /** hex */
+  readonly data: string;
+}
+
 export type Meter = 'api_requests' | 'orderbook_chainlink_bytes' | 'onchain_event_bytes';
 
 /** What one account has used of one meter in one UTC hour so far, counted by one process. Later records of an id replace earlier ones. */
@@ -955,7 +976,7 @@ export interface WalletActivity {
   readonly usdc: bigint;
   /** paid in collateral */
   readonly fee: bigint;
-  /** BUY: of the amount, kept by the exchange */
+  /** BUY: of the amount, kept by the exchange; CONVERT: of the amount, kept by the venue, so that created tokens are of amount - fee_shares */
   readonly fee_shares: bigint;
   /** full sets this fill made (or unmade, negative) together with its match; on the maker's record only */
   readonly minted: bigint;
@@ -1007,6 +1028,7 @@ export interface EventTypes {
   status_update: StatusUpdate;
   stream_event: StreamEvent;
   trade: Trade;
+  unknown_log: UnknownLog;
   usage: Usage;
   wallet_activity: WalletActivity;
 }

@@ -1,6 +1,6 @@
 import type { NewRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
-import type { Block, BlockContract, Trade } from '../../schemas/types.gen.js';
+import type { Block, BlockContract, Trade, UnknownLog } from '../../schemas/types.gen.js';
 import type { ChainEvent } from './decode/index.js';
 import type { ChainDecoder } from './decoder.js';
 import type { Hex, SourceBlock } from './source.js';
@@ -25,6 +25,8 @@ export interface BlockRecords {
   readonly block: NewRecord;
   readonly trades: readonly Trade[];
   readonly rejectedLogs: readonly RejectedLog[];
+  /** Logs of unknown events, which are among the facts. */
+  readonly unknown: readonly UnknownLog[];
   /** Logs and records by contract, as the block record has them. */
   readonly contracts: readonly BlockContract[];
 }
@@ -66,6 +68,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
     const eventRecords: NewRecord[] = [];
     const eventIds: string[] = [];
     const trades: Trade[] = [];
+    const unknown: UnknownLog[] = [];
     let encoded = events;
     const unfit = new Set<number>();
     for (const event of events) {
@@ -84,6 +87,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
       eventRecords.push({ key, value, timestampMs });
       eventIds.push(event.value.id);
       if (event.kind === 'trade') trades.push(event.value);
+      if (event.kind === 'unknown_log') unknown.push(event.value);
     }
     const blockEvent: Block = {
       ...decoder.blockEvent(block, encoded),
@@ -101,6 +105,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
       contracts: blockEvent.contracts ?? [],
       trades,
       rejectedLogs,
+      unknown,
     };
   };
 }

@@ -17,6 +17,7 @@ export interface ChainMetrics {
   readonly finalRecords: Counter;
   readonly watchedLogs: Counter;
   readonly undecodedLogs: Counter;
+  readonly unknownLogs: Counter;
 }
 
 export function createChainMetrics(metrics: Metrics): ChainMetrics {
@@ -48,6 +49,11 @@ export function createChainMetrics(metrics: Metrics): ChainMetrics {
     undecodedLogs: metrics.counter(
       'chain_undecoded_logs_total',
       'Of chain_watched_logs_total, logs that no decoder took: the difference to the decoded ones',
+      ['contract'],
+    ),
+    unknownLogs: metrics.counter(
+      'chain_unknown_logs_total',
+      'Of chain_undecoded_logs_total, logs of an event that is unknown: the venue changed something',
       ['contract'],
     ),
     finalRecords: metrics.counter('chain_final_records_total', 'Records appended to chain.final'),

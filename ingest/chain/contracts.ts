@@ -211,7 +211,7 @@ const comboEventNames = [
   'comboEventPrepared',
 ] as const satisfies readonly EventName[];
 
-/** Which events are read from which role. A log outside this table is skipped. */
+/** Which events are read from which role. A log outside this table is skipped when unread-events.ts knows it, and else kept as it is. */
 export const eventsOfRole = {
   conditional_tokens: [
     'conditionPreparation',
@@ -255,12 +255,19 @@ const decodedRoles = new Set<ContractRole>(
   Object.entries(eventsOfRole).flatMap(([role, events]) => (events.length > 0 ? [role as ContractRole] : [])),
 );
 
-/** `address` of eth_getLogs and log subscriptions. */
-export const watchedAddresses: readonly Hex[] = contracts
-  .filter((contract) => decodedRoles.has(contract.role))
-  .map((contract) => contract.address);
+/** Whether any event of the contract is read. */
+export const isWatched = (contract: Contract): boolean => decodedRoles.has(contract.role);
 
-/** First `topics` entry (any of) of eth_getLogs and log subscriptions. */
+/** Events that are read of a contract: exchanges have those of their generation. */
+export function eventsOf(contract: Contract): readonly EventName[] {
+  if (contract.role !== 'exchange') return eventsOfRole[contract.role];
+  return contract.generation === 1 ? ['orderFilledV1', 'ordersMatchedV1'] : ['orderFilledV2', 'ordersMatchedV2'];
+}
+
+/** `address` of eth_getLogs and log subscriptions. */
+export const watchedAddresses: readonly Hex[] = contracts.filter(isWatched).map((contract) => contract.address);
+
+/** First `topics` entry (any of) of log subscriptions. */
 export const watchedTopics: readonly Hex[] = [
   ...new Set(Object.values(eventsOfRole).flatMap((events) => events.map((name) => eventAbi[name].topic0))),
 ];

@@ -55,6 +55,8 @@ export function createFinalWriter(deps: {
   let batch: NewRecord[] = [];
   let appending: Promise<unknown> = Promise.resolve();
   let historyDone = false;
+  /** Unknown events the process log has told of. */
+  const warned = new Set<string>();
   let target: { readonly number: number; readonly hash: Hex | undefined } | null = null;
   let wake: () => void = () => undefined;
 
@@ -102,6 +104,14 @@ export function createFinalWriter(deps: {
       const contract = contractAt(address)?.name ?? address;
       metrics.watchedLogs.inc({ contract }, logs);
       metrics.undecodedLogs.inc({ contract }, logs - decoded);
+    }
+    for (const { address, topics: of, id } of block.unknown) {
+      const contract = contractAt(address)?.name ?? address;
+      metrics.unknownLogs.inc({ contract });
+      const event = `${address} ${of[0] ?? 'anonymous'}`;
+      const level = warned.has(event) ? 'debug' : 'warn';
+      warned.add(event);
+      logger[level]({ contract, address, topic0: of[0] ?? null, id, block: block.number }, 'log of an unknown event');
     }
     for (const { reason, payload } of block.rejectedLogs) {
       metrics.decodeErrors.inc({ stage: 'chain.decode' });

@@ -112,10 +112,14 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
   ];
 }
 
-/** NO of question i for every bit i of the index set; YES of every other question the market has at that time. */
+/**
+ * NO of question i for every bit i of the index set; YES of every other question the market has at that time. The venue's fee is taken out of the YES and of the
+ * collateral; where no record tells it there is none.
+ */
 function conversionActivity(event: PositionsConverted, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   if (isVenueContract(event.stakeholder)) return [];
   const bits = BigInt(event.index_set);
+  const fee = event.fee ?? 0n;
   const pair = (index: number) => {
     const questionId = negRiskQuestionId(event.market_id, index);
     const condition = conditionOf({ oracle: addresses.negRiskAdapter, questionId });
@@ -132,7 +136,8 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
       subject: event.market_id,
       tokens: given.map((i) => pair(i)[1]),
       amounts: given.map(() => event.amount),
-      usdc: event.amount * BigInt(Math.max(given.length - 1, 0)),
+      usdc: (event.amount - fee) * BigInt(Math.max(given.length - 1, 0)),
+      fee_shares: fee,
       created: others.map((i) => pair(i)[0]),
       question_count: count,
     }),

@@ -37,6 +37,18 @@ export const blockLogsTable = defineTable('block_logs', {
   _offset: uint64,
 });
 
+/** Logs of events that nobody here knows. */
+export const unknownLogsTable = defineTable('unknown_logs', {
+  block_number: uint64,
+  log_index: uint32,
+  timestamp: dateTime,
+  tx_hash: string,
+  address: string,
+  topics: stringArray,
+  data: string,
+  _offset: uint64,
+});
+
 const conditionColumns = {
   condition_id: string,
   oracle: string,
@@ -71,14 +83,14 @@ function emitBlockLogs(block: Block, offset: number, emit: Emit): void {
   });
 }
 
-/** Final blocks, prepared and resolved conditions, their tokens and what was done with their sets. */
+/** Final blocks, prepared and resolved conditions, their tokens and what was done with their sets; logs of unknown events. */
 export const chainSink: SinkDefinition = {
   name: 'chain',
   topic: topics.chainFinal,
   plans: topics.plansChain,
-  tables: [blocksTable, blockLogsTable, conditionsTable, resolutionsTable, ...conditionRows.tables],
+  tables: [blocksTable, blockLogsTable, conditionsTable, resolutionsTable, unknownLogsTable, ...conditionRows.tables],
   retainsAllRows: true,
-  kinds: new Set(['block', ...conditionRows.kinds]),
+  kinds: new Set(['block', 'unknown_log', ...conditionRows.kinds]),
   rows(event, { offset }, emit) {
     conditionRows.emit(event, offset, emit);
     switch (event.kind) {
@@ -91,6 +103,9 @@ export const chainSink: SinkDefinition = {
         break;
       case 'condition_resolved':
         emit(resolutionsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
+        break;
+      case 'unknown_log':
+        emit(unknownLogsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
         break;
     }
   },

@@ -133,6 +133,9 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     // Sets whose NO shares all have a known cost; the rest has no price.
     const sets = given.reduce((least, { size }) => minBigInt(size, least), amount);
     const problem = sets < amount ? problems.unknownNo : null;
+    const handed = amount - activity.fee_shares;
+    // Of YES made, those of the sets with a known cost; the fee is taken from all alike.
+    const madeKnown = amount === 0n ? 0n : (sets * handed) / amount;
     const {
       cash,
       profit,
@@ -140,7 +143,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     } = conversionCosts(
       given.map((holding) => costOf(holding, sets)),
       created.length,
-      sets,
+      madeKnown,
     );
     given.forEach((one, i) => {
       touch(one, (holding) => {
@@ -155,9 +158,9 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     });
     created.forEach((token, i) => {
       touch(holdings.getOrCreate(token), (holding) => {
-        acquire(holding, sets, 0n, createdCosts[i] ?? 0n);
-        holding.received += amount - sets;
-        return { shares: amount, problem };
+        acquire(holding, madeKnown, 0n, createdCosts[i] ?? 0n);
+        holding.received += handed - madeKnown;
+        return { shares: handed, problem };
       });
     });
   };

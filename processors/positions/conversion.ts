@@ -23,11 +23,11 @@ export function splitEvenly(total: bigint, parts: number): bigint[] {
 }
 
 /**
- * Price of a neg-risk conversion. n NO positions give `shares` each and release shares x (n - 1) of collateral; every other question's YES
- * comes in their place. Their cost is what the NO cost less that collateral, in equal parts: per share (no x n - (n - 1)) / (q - n) for an
+ * Price of a neg-risk conversion. n NO positions release shares x (n - 1) of collateral, and `shares` of every other question's YES come in their
+ * place: as many as NO shares were given of each question, less the venue's fee. Their cost is what the NO cost less that collateral, in equal parts: per share (no x n - (n - 1)) / (q - n) for an
  * average NO price `no` and q questions. With no other question the difference is profit.
  *
- * `given`: cost of the NO shares per position, 18 decimals, as everything returned. `shares` in base units.
+ * `given`: cost of the NO shares per position, 18 decimals, as everything returned. `shares`: less the fee, base units.
  */
 export function conversionCosts(given: readonly bigint[], createdCount: number, shares: bigint): ConversionCosts {
   const released = shares * SCALE * BigInt(Math.max(given.length - 1, 0));

@@ -19,6 +19,7 @@ import { comboTables } from '../positions/combo-tables.js';
 import { pnlSink, positionsSink } from '../positions/sink.js';
 import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { SinkDefinition } from '../sink/sink-definition.js';
+import { unknownLogTables } from '../unknown-logs/tables.js';
 import { usageSink } from '../usage/sink.js';
 import { usageTables } from '../usage/tables.js';
 import { walletEventsSink } from '../wallet-events/sink.js';
@@ -34,7 +35,7 @@ export interface RebuildTask {
 
 const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'statements'>[]])[] = [
   [fillsSink, fillsTables, fillTotals, fillsFineGranularity, matchesByDay],
-  [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage],
+  [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage, unknownLogTables],
   [oracleSink, oracleTables, feedCoverage],
   [catalogSink, catalogTables, quoteTables],
   [usageSink, usageTables],

@@ -429,6 +429,7 @@ describe('health and status', () => {
         described_tokens: 0,
       },
       history: { complete_from_block: null, complete_from: null },
+      alarms: [],
       mode: 'recorded',
       notice:
         'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is played as a live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',

@@ -192,6 +192,7 @@ describe('the cluster variant on the engine', () => {
       'token_volumes Distributed',
       'token_volumes_local AggregatingMergeTree',
       'tokens ReplacingMergeTree',
+      'unknown_logs ReplacingMergeTree',
       'usage Distributed',
       'usage_hourly View',
       'usage_local ReplacingMergeTree',

@@ -12,12 +12,13 @@ import { settlementTargets, watchedAddresses, watchedTopics } from '../../ingest
 import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
 import { createRpcSource } from '../../ingest/chain/rpc/rpc-source.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
+import { isUnread } from '../../ingest/chain/unread-events.js';
 import { createDeadLetters } from '../../ingest/shared/dead-letters.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { type AnyEvent, createCodec, type EventOf } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind } from '../../schemas/types.gen.js';
-import { type Anvil, compileEmitter, startAnvil, startTcpProxy } from '../support/anvil.js';
+import { type Anvil, compileContract, startAnvil, startTcpProxy } from '../support/anvil.js';
 import { freePort } from '../support/ports.js';
 
 const EXCHANGE = '0xe111180000d2663c0091e4f400237545b87b996b';
@@ -46,7 +47,7 @@ describe('chain ingest on a real node', () => {
     dir = mkdtempSync(join(tmpdir(), 'anvil-'));
     port = await freePort();
     anvil = await startAnvil({ port, slots: SLOTS, stateFile: join(dir, 'state.json') });
-    await anvil.rpc('anvil_setCode', EXCHANGE, compileEmitter());
+    await anvil.rpc('anvil_setCode', EXCHANGE, compileContract('Emitter.sol', 'Emitter'));
     door = await startTcpProxy(port);
     log = await openLog(`lmdb:${join(dir, 'log')}`, { logger: silentLogger() });
     await log.ensureTopics(allTopics);
@@ -67,7 +68,7 @@ describe('chain ingest on a real node', () => {
       rpcUrl: `http://127.0.0.1:${door.port}`,
       wsUrl: `ws://127.0.0.1:${door.port}`,
       startBlock: 0,
-      filter: { addresses: watchedAddresses, topics: watchedTopics },
+      filter: { addresses: watchedAddresses, topics: watchedTopics, skips: isUnread },
       pendingTo: settlementTargets,
       chainId: 137,
       logger,

@@ -19,7 +19,7 @@ import {
 
 const metrics = createMetrics({ process: 'test', defaults: false });
 const logger = silentLogger();
-const filter = { addresses: [], topics: [] };
+const filter = { addresses: [], topics: [], skips: () => false };
 let node: FakeNode;
 let gamma: FakeGamma;
 let nodeProxy: HostileProxy;

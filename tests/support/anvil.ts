@@ -101,15 +101,15 @@ export async function startTcpProxy(targetPort: number) {
   };
 }
 
-/** Runtime code of tests/e2e/contracts/Emitter.sol, compiled now. */
-export function compileEmitter(): Hex {
+/** Runtime code of a contract of tests/e2e/contracts, compiled now. */
+export function compileContract(file: string, name: string): Hex {
   const solc = require('solc') as { compile(input: string): string };
-  const content = readFileSync(join(here, '..', 'e2e', 'contracts', 'Emitter.sol'), 'utf8');
+  const content = readFileSync(join(here, '..', 'e2e', 'contracts', file), 'utf8');
   const output = JSON.parse(
     solc.compile(
       JSON.stringify({
         language: 'Solidity',
-        sources: { 'Emitter.sol': { content } },
+        sources: { [file]: { content } },
         settings: {
           viaIR: true,
           optimizer: { enabled: true, runs: 1 },
@@ -123,5 +123,5 @@ export function compileEmitter(): Hex {
   };
   const failure = output.errors?.find(({ severity }) => severity === 'error');
   if (failure !== undefined) throw new Error(failure.formattedMessage);
-  return `0x${output.contracts!['Emitter.sol']!.Emitter!.evm.deployedBytecode.object}`;
+  return `0x${output.contracts![file]![name]!.evm.deployedBytecode.object}`;
 }

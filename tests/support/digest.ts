@@ -10,6 +10,7 @@ export const tableQueries: Record<string, string> = {
   last_prices: 'SELECT * FROM last_prices FINAL ORDER BY token_id',
   blocks: 'SELECT * EXCEPT (_offset) FROM blocks ORDER BY block_number',
   block_logs: 'SELECT * EXCEPT (_offset) FROM block_logs ORDER BY block_number',
+  unknown_logs: 'SELECT * EXCEPT (_offset) FROM unknown_logs ORDER BY block_number, log_index',
   coverage_chain: 'SELECT * FROM coverage_chain FINAL ORDER BY source, bucket',
   coverage_feeds:
     'SELECT * EXCEPT (last_change) FROM coverage_feeds FINAL ORDER BY feed, twap_window_s, source, bucket',

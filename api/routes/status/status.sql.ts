@@ -1,6 +1,10 @@
+import { MAX_BLOCK_GAP_S } from '../../../schemas/coverage/sources.js';
 import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../../tables/port.js';
 import type { Millis } from '../../tables/values.js';
+
+/** Alarms told at once. */
+export const MAX_ALARMS = 50;
 
 export interface CountsRow {
   readonly markets: string;
@@ -9,7 +13,7 @@ export interface CountsRow {
   readonly latest_block: string;
   readonly traded: string;
   readonly described: string;
-  /** null: no block yet. */
+  /** First block after the last gap; null: no block yet. */
   readonly first_block: string | null;
   readonly first_ms: Millis;
 }
@@ -24,7 +28,32 @@ export const countsSql: Sql = {
       (SELECT uniqExact(token_id) FROM token_volumes WHERE NOT ${isComboSql('token_id')}) AS traded,
       (SELECT uniqExact(token_id) FROM token_volumes
         WHERE NOT ${isComboSql('token_id')} AND token_id IN (SELECT token_id FROM tokens)) AS described,
-      (SELECT minOrNull(block_number) FROM blocks) AS first_block,
-      (SELECT toInt64(toUnixTimestamp(minOrNull(timestamp))) * 1000 FROM blocks) AS first_ms`,
+      tupleElement(gapless, 1) AS first_block, tupleElement(gapless, 2) AS first_ms,
+      (SELECT (argMaxOrNull(first_block, started), maxOrNull(started)) FROM (
+        SELECT min(first_block) AS first_block, toInt64(toUnixTimestamp(min(first_at))) * 1000 AS started,
+          started - toInt64(toUnixTimestamp(max(max(last_at)) OVER (ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))) * 1000 AS gap_ms
+        FROM coverage_chain WHERE source = 'blocks' GROUP BY bucket
+      ) WHERE gap_ms > ${MAX_BLOCK_GAP_S * 1000}) AS gapless`,
   params: {},
+};
+
+/** Logs of one unknown event of one contract. */
+export interface UnknownEventRow {
+  readonly address: string;
+  /** '' of an anonymous event. */
+  readonly topic0: string;
+  readonly logs: string;
+  readonly first_block: string;
+  readonly last_block: string;
+  readonly last_ms: Millis;
+  /** Of the newest. */
+  readonly tx_hash: string;
+}
+
+/** Events of watched contracts that nobody here knows, the newest first. */
+export const unknownEventsSql: Sql = {
+  text: `SELECT address, if(empty(topics), '', topics[1]) AS topic0, toString(count()) AS logs, toString(min(block_number)) AS first_block,
+      toString(max(block_number)) AS last_block, toInt64(toUnixTimestamp(max(timestamp))) * 1000 AS last_ms, argMax(tx_hash, (block_number, log_index)) AS tx_hash
+    FROM unknown_logs FINAL GROUP BY address, topic0 ORDER BY max(block_number) DESC, address, topic0 LIMIT {limit:UInt32}`,
+  params: { limit: MAX_ALARMS },
 };

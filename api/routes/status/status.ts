@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Log } from '../../../infra/log/port.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
+import { MAX_BLOCK_GAP_S, watchedContracts } from '../../../schemas/coverage/sources.js';
 import { topics } from '../../../schemas/topics.js';
 import type { SourceStatus } from '../../../schemas/types.gen.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
@@ -11,9 +12,10 @@ import type { GatewayView } from '../../sources/gateway-view.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
-import { type CountsRow, countsSql } from './status.sql.js';
+import { type CountsRow, countsSql, MAX_ALARMS, type UnknownEventRow, unknownEventsSql } from './status.sql.js';
 
 const COUNTS_CACHE_MS = 30_000;
+const ALARMS_CACHE_MS = 5_000;
 
 const count = z.int().nullable();
 
@@ -32,6 +34,40 @@ const sourceSchema = z.object({
   shift_days: count.meta({ description: 'Whole days added to the recorded times of the live tail.' }),
   recorded_from: z.string().nullable().meta({ description: 'Start of the recorded day that is being played.' }),
 });
+
+const alarmSchema = z.object({
+  kind: z.enum(['unknown_event']).meta({
+    description:
+      '`unknown_event`: a watched contract logs an event that this version does not know. Its logs are kept as they are.',
+  }),
+  message: z.string(),
+  contract: z.string().meta({ description: 'As in `/v1/coverage`.' }),
+  address: z.string(),
+  topic0: z.string().nullable().meta({ description: 'null: an anonymous event.' }),
+  logs: z.int().meta({ description: 'So many logs of it are kept.' }),
+  first_block: z.int(),
+  last_block: z.int(),
+  last_at: z.string().nullable(),
+  tx_hash: z.string().meta({ description: 'Transaction of the newest one.' }),
+});
+
+/** An unknown event as an alarm. */
+export function alarmOf(row: UnknownEventRow): z.input<typeof alarmSchema> {
+  const contract = watchedContracts.find(({ address }) => address === row.address)?.name ?? row.address;
+  const what = row.topic0 === '' ? 'an anonymous event' : `an event unknown to this version, ${row.topic0}`;
+  return {
+    kind: 'unknown_event',
+    message: `Contract ${contract} logs ${what}: the venue changed something, and what it means is in no table.`,
+    contract: `contract:${contract}`,
+    address: row.address,
+    topic0: row.topic0 === '' ? null : row.topic0,
+    logs: Number(row.logs),
+    first_block: Number(row.first_block),
+    last_block: Number(row.last_block),
+    last_at: isoFrom(row.last_ms),
+    tx_hash: row.tx_hash,
+  };
+}
 
 const statusSchema = z.object({
   node_connected: z.boolean(),
@@ -62,9 +98,14 @@ const statusSchema = z.object({
     })
     .meta({ description: 'How much of what is traded has metadata.' }),
   history: z.object({ complete_from_block: count, complete_from: z.string().nullable() }).meta({
-    description:
-      'First block whose events are all here, and its time. What began before it (positions, open interest) is known in part: such fields are null or say `complete: false`.',
+    description: `First block from which on all events are here, and its time: the one after the newest gap of over ${MAX_BLOCK_GAP_S} seconds without a block with a log of a watched contract (\`/v1/coverage\` has them all). What began before it (positions, open interest) may be known in part: such fields are null or say \`complete: false\`.`,
   }),
+  alarms: z
+    .array(alarmSchema)
+    .nullable()
+    .meta({
+      description: `What somebody should look at, the newest first, ${MAX_ALARMS} at most; null while the tables cannot be read.`,
+    }),
   mode: z.enum(['live', 'recorded']).nullable(),
   notice: z.string().meta({ description: 'Says when the data is recorded and shifted in time.' }),
   sources: z.array(sourceSchema),
@@ -134,6 +175,17 @@ export function createStatusRoute(deps: StatusDeps): Route {
       return null;
     }
   };
+  const alarms = async (): Promise<readonly UnknownEventRow[] | null> => {
+    try {
+      const cached = await deps.cache.get('status-alarms', ALARMS_CACHE_MS, () =>
+        deps.tables.rows<UnknownEventRow>(unknownEventsSql),
+      );
+      return cached.value;
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'alarms cannot be told without the tables');
+      return null;
+    }
+  };
   return defineRoute({
     method: 'get',
     path: '/v1/status',
@@ -169,6 +221,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           described_tokens: 1700,
         },
         history: { complete_from_block: 90100000, complete_from: '2027-03-20T09:12:44Z' },
+        alarms: [],
         mode: 'recorded',
         notice:
           'Recorded data, not live (chain). The history keeps its true times; the recorded day is played as a live tail, shifted in time (chain by 40 days).',
@@ -205,10 +258,11 @@ export function createStatusRoute(deps: StatusDeps): Route {
     },
     async handler(_input, context): Promise<Reply<z.input<typeof statusSchema>>> {
       const statuses = deps.sources.all();
-      const [chain, stream, row] = await Promise.all([
+      const [chain, stream, row, unknown] = await Promise.all([
         held(topics.chainHead.name),
         held(topics.streamEvents.name),
         counts(),
+        alarms(),
       ]);
       const sources = statuses.map((status) => sourceEntry(status, context.nowMs));
       const catalog = sources.find(({ source }) => source === 'catalog');
@@ -243,6 +297,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
             complete_from_block: row?.first_block == null ? null : Number(row.first_block),
             complete_from: isoFrom(row?.first_ms ?? null),
           },
+          alarms: unknown?.map(alarmOf) ?? null,
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),
           sources,

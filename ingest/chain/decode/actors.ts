@@ -144,16 +144,23 @@ export function conversionUser(
   return legs.take('before', log.logIndex, { to: stakeholder }, noTokens, amounts)?.from ?? stakeholder;
 }
 
+/** What the YES tokens tell that the adapter hands out in a conversion. */
+export interface ConversionLeg {
+  readonly questions: number;
+  /** Of the amount, kept by the venue. */
+  readonly fee: bigint;
+}
+
 /**
- * How many questions the market of a conversion has: the adapter hands the stakeholder one YES token of every question that was not converted.
- * Null when no leg of the transaction is exactly that, as when all questions were converted.
+ * How many questions the market of a conversion has, and its fee: the adapter hands the stakeholder one YES token of every question that was not converted, each
+ * of the amount less the fee. Null when no leg of the transaction is exactly that, as when all questions were converted.
  */
-export function conversionQuestions(
+export function conversionLeg(
   log: DecodedLogOf<'positionsConverted'>,
   transfers: readonly Transfer[],
   ids: BlockIds,
-): number | null {
-  const { stakeholder, marketId, indexSet } = log.args;
+): ConversionLeg | null {
+  const { stakeholder, marketId, indexSet, amount } = log.args;
   const converted = (index: number) => ((indexSet >> BigInt(index)) & 1n) === 1n;
   const given = Array.from({ length: 256 }, (_, i) => i).filter(converted).length;
   for (const leg of transfers) {
@@ -167,7 +174,10 @@ export function conversionQuestions(
       continue;
     const others = Array.from({ length: count }, (_, i) => i).filter((i) => !converted(i));
     const expected = others.flatMap((i) => questionTokens(ids, marketId, i, [1n]));
-    if (expected.length === leg.ids.length && expected.every((token) => leg.ids.includes(token))) return count;
+    if (expected.length !== leg.ids.length || !expected.every((token) => leg.ids.includes(token))) continue;
+    const [handed = amount] = leg.values;
+    const isEven = leg.values.every((value) => value === handed);
+    return { questions: count, fee: isEven && handed < amount ? amount - handed : 0n };
   }
   return null;
 }

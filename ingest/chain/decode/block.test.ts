@@ -6,6 +6,7 @@ import type { Hex, RpcLog } from '../source.js';
 import { blockEvent, decodeBlock } from './block.js';
 import { blockOf, buildBlock, hash, type LogSpec, rpcLog, wallet } from './build.fixture.js';
 import { realLogs } from './real-logs.fixture.js';
+import { kinds } from './scenario.fixture.js';
 
 const M = 1_000_000n;
 const fill = (address: Hex, taker: Hex, usdc: bigint, tx: Hex): LogSpec => ({
@@ -149,15 +150,18 @@ describe('decodeBlock', () => {
     );
   });
 
-  it('skips logs without topics or of others', () => {
+  it('skips logs that have no list of topics and those of others, keeps unknown ones', () => {
     const log = buildBlock(transfer(hash('01'))).logs[0]!;
     const skipped = [
-      { ...log, topics: [] },
       { ...log, topics: undefined as never },
       { ...log, address: wallet('ee') },
-      { ...log, topics: [hash('ab'), ...log.topics.slice(1)] },
     ];
     expect(decodeBlock(blockOf(skipped))).toEqual({ events: [], problems: [], contracts: [] });
+    const unknown = [
+      { ...log, topics: [], logIndex: '0x0' as const },
+      { ...log, topics: [hash('ab'), ...log.topics.slice(1)], logIndex: '0x1' as const },
+    ];
+    expect(kinds(decodeBlock(blockOf(unknown)).events)).toEqual(['unknown_log', 'unknown_log']);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Block } from '../../../schemas/types.gen.js';
 import type { RpcLog, SourceBlock } from '../source.js';
+import { isUnknown } from '../unread-events.js';
 import { createBlockIds } from './block-ids.js';
-import type { ChainEvent } from './chain-event.js';
-
+import { type ChainEvent, eventHeader } from './chain-event.js';
 import { MalformedError, quantity, requireHex } from './hex.js';
 import { type DecodedLog, readLog, routeOf } from './read-log.js';
 import { decodeTransaction, type Problem } from './transaction.js';
@@ -13,7 +13,7 @@ export interface DecodedBlock {
   readonly events: readonly ChainEvent[];
   /** Logs of ours that nothing could be made of. */
   readonly problems: readonly Problem[];
-  /** Logs that are read, by contract, in the order of their first one. */
+  /** Logs that are read or unknown, by contract, in the order of their first one. */
   readonly contracts: readonly ContractLogs[];
 }
 
@@ -53,7 +53,23 @@ function requireHash(text: string): void {
   requireHex(text, 2, 66);
 }
 
-/** What the logs of a block say. Logs of other contracts and other events are skipped; a malformed one becomes a problem, never an exception. */
+/** Longest data of an unknown log that is kept, in characters of hex. */
+const MAX_UNKNOWN_DATA = 65_536;
+
+/** An unknown log as it is. Throws MalformedError. */
+function unknownFact(block: SourceBlock, log: RpcLog, logIndex: number): ChainEvent {
+  const { address, topics, data } = log;
+  if (data.length > MAX_UNKNOWN_DATA) throw new MalformedError('data of an unknown event is too long to be kept');
+  return {
+    kind: 'unknown_log',
+    value: { ...eventHeader(block, log.transactionHash, logIndex), address, topics: [...topics], data },
+  };
+}
+
+/**
+ * What the logs of a block say. Logs of other contracts and of events that are known and not read are skipped; one whose event is unknown is kept as it is and
+ * counts as not decoded; a malformed one becomes a problem, never an exception.
+ */
 export function decodeBlock(block: SourceBlock): DecodedBlock {
   const problems: Problem[] = [];
   const counts = countLogs();
@@ -63,10 +79,11 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
   };
   const transactions = new Map<string, TransactionLogs>();
   const seen = new Set<number>();
+  const events: ChainEvent[] = [];
 
   for (const log of block.logs) {
     const route = routeOf(log);
-    if (route === null) continue;
+    if (route === null && !isUnknown(log)) continue;
     counts.add(log);
     try {
       if (log.blockHash !== block.hash) throw new MalformedError('log of another block');
@@ -74,6 +91,11 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
       const logIndex = quantity(log.logIndex, 'log index');
       if (seen.has(logIndex)) throw new MalformedError('log index stands twice in the block');
       seen.add(logIndex);
+      if (route === null) {
+        counts.undecoded(log);
+        events.push(unknownFact(block, log, logIndex));
+        continue;
+      }
       let transaction = transactions.get(log.transactionHash);
       if (transaction === undefined) {
         transaction = { logs: [], actions: createTransactionActions() };
@@ -83,11 +105,10 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
       transaction.logs.push(readLog(route, log, logIndex));
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
-      report({ log, reason: `${route.event}: ${error.message}` });
+      report({ log, reason: `${route?.event ?? 'unknown event'}: ${error.message}` });
     }
   }
 
-  const events: ChainEvent[] = [];
   const ids = createBlockIds();
   for (const [txHash, { logs, actions }] of transactions) {
     logs.sort((a, b) => a.logIndex - b.logIndex);

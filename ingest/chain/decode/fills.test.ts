@@ -55,12 +55,14 @@ describe('fills', () => {
     ]);
   });
 
-  it('skips a V2 event of a V1 exchange and a fill of an unknown contract', () => {
+  it('keeps a V2 event of a V1 exchange as an unknown one and skips a fill of an unknown contract', () => {
     const block = buildBlock(
       fillV2(addresses.exchangeV1, alice, bob, 0, M, M),
       fillV2(wallet('ee'), alice, bob, 0, M, M),
     );
-    expect(decodeBlock(block)).toEqual({ events: [], problems: [], contracts: [] });
+    const { events, problems } = decodeBlock(block);
+    expect(events.map(({ kind, value }) => [kind, value.log_index])).toEqual([['unknown_log', 0]]);
+    expect(problems).toEqual([]);
   });
 
   it('V1: a buyer pays the fee in shares, shown in USDC net of the refund', () => {

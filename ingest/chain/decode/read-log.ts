@@ -1,5 +1,5 @@
-import { type EventName, eventAbi } from '../abi.js';
-import { type Contract, contractAt, contracts, eventsOfRole } from '../contracts.js';
+import { eventAbi } from '../abi.js';
+import { type Contract, contractAt, contracts, eventsOf } from '../contracts.js';
 import type { RpcLog } from '../source.js';
 import { type ArgsOf, type DecodedName, logDecoders } from './log-decoders.js';
 
@@ -14,11 +14,6 @@ export type DecodedLog = {
   };
 }[DecodedName];
 export type DecodedLogOf<N extends DecodedName> = Extract<DecodedLog, { event: N }>;
-
-function eventsOf(contract: Contract): readonly EventName[] {
-  if (contract.role !== 'exchange') return eventsOfRole[contract.role];
-  return contract.generation === 1 ? ['orderFilledV1', 'ordersMatchedV1'] : ['orderFilledV2', 'ordersMatchedV2'];
-}
 
 /** Emitting address -> topic0 -> event. The address alone decides which layout a topic has. */
 const routes: ReadonlyMap<string, ReadonlyMap<string, DecodedName>> = new Map(

@@ -2,7 +2,7 @@ import { positionConditionId, positionOutcomeIndex } from '../../../schemas/prim
 import { addresses, contractAt } from '../contracts.js';
 import type { RpcLog, SourceBlock } from '../source.js';
 import {
-  conversionQuestions,
+  conversionLeg,
   conversionUser,
   isCollateralAdapter,
   isExchange,
@@ -224,6 +224,7 @@ export function decodeTransaction(
         return;
       case 'positionsConverted': {
         const { stakeholder, marketId, indexSet, amount } = log.args;
+        const leg = conversionLeg(log, transfers, ids);
         facts.push({
           kind: 'positions_converted',
           value: {
@@ -232,7 +233,8 @@ export function decodeTransaction(
             market_id: marketId,
             index_set: `0x${indexSet.toString(16)}`,
             amount,
-            question_count: conversionQuestions(log, transfers, ids),
+            question_count: leg?.questions ?? null,
+            fee: leg?.fee ?? null,
           },
         });
         return;

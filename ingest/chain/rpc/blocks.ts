@@ -13,8 +13,10 @@ export interface Header {
 
 export interface LogFilter {
   readonly addresses: readonly Hex[];
-  /** Any of these as topic 0. */
+  /** Any of these as topic 0: what a subscription, which only hints at logs, is told of. Whole blocks are asked for by address alone, so that no event goes unseen. */
   readonly topics: readonly Hex[];
+  /** Logs of these contracts that are left out when they arrive. */
+  readonly skips: (log: RpcLog) => boolean;
 }
 
 const HASH = /^0x[0-9a-f]{64}$/i;
@@ -27,6 +29,7 @@ const isHash = (value: unknown): value is Hex => typeof value === 'string' && HA
 
 export const toHex = (value: number): Hex => `0x${value.toString(16)}`;
 export const topicFilter = (filter: LogFilter) => ({ address: filter.addresses, topics: [filter.topics] });
+export const addressFilter = (filter: LogFilter) => ({ address: filter.addresses });
 
 /** A block a second for 300 years. */
 const HIGHEST_BLOCK = 10_000_000_000;
@@ -63,8 +66,8 @@ export function parseHeader(value: unknown): Header | null {
   };
 }
 
-/** Logs ascending by index, lower-case addresses, removed ones left out. Throws RpcError on what is no log list. */
-export function parseLogs(value: unknown): RpcLog[] {
+/** Logs ascending by index, lower-case addresses, removed ones and those of `skips` left out. Throws RpcError on what is no log list. */
+export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
   if (!Array.isArray(value)) throw new RpcError('The node answered something that is no list of logs');
   const logs: RpcLog[] = [];
   for (const log of value as RpcLog[]) {
@@ -73,7 +76,8 @@ export function parseLogs(value: unknown): RpcLog[] {
     quantity(log.logIndex, 'log index', MAX_LOG_INDEX);
     if (log.removed === true) continue;
     checkContent(log);
-    logs.push(lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex });
+    const kept = lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex };
+    if (!skips(kept)) logs.push(kept);
   }
   return logs.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
 }
@@ -104,7 +108,8 @@ export interface BlockReader {
 
 export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }): BlockReader {
   const { client } = deps;
-  const filter = topicFilter(deps.filter);
+  const filter = addressFilter(deps.filter);
+  const { skips } = deps.filter;
   const unwrap = (response: unknown): unknown => {
     if (response instanceof RpcError) throw response;
     return response;
@@ -118,7 +123,7 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
     const [block, logs] = await client.batch([{ method: 'eth_getBlockByHash', params: [hash, false] }, logsOf(hash)]);
     const header = parseHeader(unwrap(block));
     if (header === null || unknownBlock(logs)) return null;
-    return joinBlock(header, parseLogs(unwrap(logs)));
+    return joinBlock(header, parseLogs(unwrap(logs), skips));
   };
   const header = async (tag: 'latest' | 'finalized' | number) =>
     parseHeader(await client.request('eth_getBlockByNumber', [tagOf(tag), false]));
@@ -130,7 +135,10 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
       const found = await header(number);
       if (found === null) return null;
       try {
-        return joinBlock(found, parseLogs(await client.request('eth_getLogs', [{ ...filter, blockHash: found.hash }])));
+        return joinBlock(
+          found,
+          parseLogs(await client.request('eth_getLogs', [{ ...filter, blockHash: found.hash }]), skips),
+        );
       } catch (error) {
         if (unknownBlock(error)) return null;
         throw error;

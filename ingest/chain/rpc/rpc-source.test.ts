@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FatalError, RetryableError } from '../../../infra/errors.js';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
-import type { Hex, LiveEvent, SourceBlock } from '../source.js';
+import type { Hex, LiveEvent, RpcLog, SourceBlock } from '../source.js';
 import { type FakeNode, hash, type Request, startFakeNode } from './fake-node.fixture.js';
 import { createRpcSource, type RpcSourceOptions } from './rpc-source.js';
 
@@ -17,13 +17,18 @@ async function node(options: Parameters<typeof startFakeNode>[0]): Promise<FakeN
   cleanups.push(() => started.close());
   return started;
 }
-function sourceOf(fake: FakeNode, options: Partial<RpcSourceOptions> = {}, startBlock?: number) {
+function sourceOf(
+  fake: FakeNode,
+  options: Partial<RpcSourceOptions> = {},
+  startBlock?: number,
+  skips: (log: RpcLog) => boolean = () => false,
+) {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const source = createRpcSource({
     rpcUrl: fake.rpcUrl,
     wsUrl: fake.wsUrl,
     startBlock,
-    filter: { addresses: [EXCHANGE], topics: [hash(1)] },
+    filter: { addresses: [EXCHANGE], topics: [hash(1)], skips },
     pendingTo: [EXCHANGE],
     chainId: 137,
     logger: silentLogger(),
@@ -180,6 +185,17 @@ describe('history over a node with limits', () => {
     const error = await historyOf(source, 0, 9).catch((caught: Error) => caught);
     expect(error).toBeInstanceOf(RetryableError);
     expect(String(error)).not.toContain('secret-key');
+  });
+
+  it('asks for all logs of its contracts, whatever their event, and leaves out those that are skipped', async () => {
+    const written = () => [1, 2, 3].map((n) => ({ address: EXCHANGE, topics: [hash(n)], data: '0x' as const }));
+    const fake = await node({ length: 3, written });
+    const { source } = sourceOf(fake, {}, undefined, ({ topics }) => topics[0] === hash(2));
+    const blocks = await historyOf(source, 0, 2);
+    expect(blocks.map(({ logs }) => logs.map(({ topics }) => topics[0]))).toEqual(blocks.map(() => [hash(1), hash(3)]));
+    const asked = fake.seen.filter(({ method }) => method === 'eth_getLogs');
+    expect(asked.length).toBeGreaterThan(0);
+    for (const { params } of asked) expect(params[0]).not.toHaveProperty('topics');
   });
 
   it('reads one by one from a node without batches', async () => {

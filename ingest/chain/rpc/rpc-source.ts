@@ -2,7 +2,7 @@ import { FatalError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import type { ChainSource, Hex, HistoryRange, RpcLog, SourceBlock } from '../source.js';
-import { createBlockReader, joinBlock, type LogFilter, parseLogs, toHex, topicFilter } from './blocks.js';
+import { addressFilter, createBlockReader, joinBlock, type LogFilter, parseLogs, toHex } from './blocks.js';
 import { createFinality } from './finality.js';
 import { createRpcClient } from './http-client.js';
 import { createLiveFeed, type LiveFeedOptions } from './live-feed.js';
@@ -80,9 +80,9 @@ export function createRpcSource(deps: {
     );
 
   const readRange = async (fromBlock: number, toBlock: number): Promise<SourceBlock[]> => {
-    const params = [{ ...topicFilter(filter), fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }];
+    const params = [{ ...addressFilter(filter), fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }];
     const byNumber = new Map<number, RpcLog[]>();
-    for (const log of parseLogs(await client.request('eth_getLogs', params))) {
+    for (const log of parseLogs(await client.request('eth_getLogs', params), filter.skips)) {
       const number = Number(log.blockNumber);
       if (number < fromBlock || number > toBlock) throw new RpcError(`A log of block ${number} was not asked for`);
       const list = byNumber.get(number);

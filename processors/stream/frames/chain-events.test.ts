@@ -188,6 +188,7 @@ describe('positions', () => {
       index_set: '0x05',
       amount: 10_000_000n,
       question_count: 3,
+      fee: null,
     };
     const group = new Map([
       [0, { ...market, groupItemTitle: 'Reds', conditionId: '0xc0', tokenIds: ['1', '2'] }],

@@ -113,6 +113,7 @@ const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = 
     index_set: fc.constantFrom('0x1', '0x3', '0xff'),
     amount,
     question_count: fc.option(fc.integer({ min: 1, max: 256 })),
+    fee: fc.option(fc.bigInt({ min: 0n, max: 1_000_000n })),
   }),
   redemption: fc.record({
     ...minedFields,
