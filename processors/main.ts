@@ -23,6 +23,7 @@ import { chainSink } from './chain/sink.js';
 import { createCompactor } from './compaction/compactor.js';
 import { fillsSink } from './fills/sink.js';
 import { createLeaderboardRefresher } from './leaderboards/leaderboard-refresher.js';
+import { createTagPainter } from './leaderboards/tag-painter.js';
 import { migrations } from './migrations.js';
 import { oracleSink } from './oracle/sink.js';
 import { createPositionsProcessor } from './positions/processor.js';
@@ -122,6 +123,7 @@ runProcess({
       {
         name: 'leaderboards',
         create: () => {
+          const ofTags = createTagPainter({ clickhouse, logger, metrics, nowMs: Date.now });
           const refresher = createLeaderboardRefresher({
             clickhouse,
             logger,
@@ -132,7 +134,7 @@ runProcess({
           return {
             async run(own) {
               await Promise.race([tables, aborted(own)]);
-              if (!own.aborted) await refresher.run(own);
+              if (!own.aborted) await Promise.all([refresher.run(own), ofTags.run(own)]);
             },
             // Nothing waits for a picture.
             check: async () => ({ ok: true }),

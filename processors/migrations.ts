@@ -4,6 +4,7 @@ import { activityTables } from './activity/tables.js';
 import { changeIndexes } from './catalog/change-indexes.js';
 import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
 import { catalogTables } from './catalog/tables.js';
+import { tagTokenTables } from './catalog/tag-tokens.js';
 import { chainTables } from './chain/tables.js';
 import { coverageTables } from './coverage/tables.js';
 import { fillsFineGranularity } from './fills/fine-granularity.js';
@@ -11,7 +12,7 @@ import { matchesByDay } from './fills/matches-by-day.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
 import { fillsTables } from './fills/tables.js';
 import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
-import { largestPositionTables, leaderboardTables } from './leaderboards/tables.js';
+import { largestPositionTables, leaderboardTables, tagLeaderboardTables } from './leaderboards/tables.js';
 import { currentPrice } from './markets/current-price.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
@@ -58,4 +59,6 @@ export const migrations: readonly Migration[] = [
   chainTokenTables,
   currentPrice,
   unknownLogTables,
+  tagTokenTables,
+  tagLeaderboardTables,
 ];

@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fillsByOrderSql, fillsSql, filterConditions, groupsSql, newestFillSql, tableFor } from './fills.sql.js';
+import {
+  fillsByOrderSql,
+  fillsSql,
+  filterConditions,
+  groupsSql,
+  newestFillSql,
+  tableFor,
+  windowSql,
+} from './fills.sql.js';
 import { type FillFilter, allFills as none } from './filter.js';
-import { tokensSql } from './tokens.sql.js';
+import { tokenQuery, tokensSql } from './tokens.sql.js';
 
 const page = { order: 'desc', limit: 10, offset: 0 } as const;
 
@@ -41,6 +49,8 @@ describe('filter builder', () => {
           { ...none, tokenIds: [token, hash] },
           { ...none, wallets: [token], builder },
           { ...none, wallets: [token, hash], tokenIds: [...Array(9)].map(() => builder) },
+          { ...none, builder, among: tokenQuery({ ...selection, tagSlug: token, anyTag: [hash, builder] }) },
+          { ...none, builder, among: tokenQuery({ tagSlug: token, anyTag: [hash] }) },
         ];
         const statements = [
           tokensSql({ ...selection, tagSlug: builder }, 5),
@@ -50,6 +60,7 @@ describe('filter builder', () => {
             groupsSql(filter, page, 'order_hash'),
             groupsSql(filter, page, 'user_trade'),
             newestFillSql(filter),
+            windowSql(filter, page) ?? newestFillSql(filter),
           ]),
         ];
         for (const { text } of statements) {
@@ -64,6 +75,7 @@ describe('filter builder', () => {
       wallets: ['w'],
       role: 'maker',
       tokenIds: ['1'],
+      among: null,
       afterS: 1,
       beforeS: 2,
       orderHash: 'h',
@@ -81,6 +93,13 @@ describe('filter builder', () => {
       every,
       { ...every, wallets: ['w', 'x'], role: null },
       { ...every, wallets: null, tokenIds: ['1', '2'] },
+      {
+        ...every,
+        wallets: null,
+        tokenIds: null,
+        among: tokenQuery({ eventId: '7', tagSlug: 'a', anyTag: ['b', 'c'] }),
+      },
+      { ...every, wallets: null, tokenIds: null, among: tokenQuery({ tagSlug: 'a' }) },
       { ...every, wallets: null, tokenIds: [...Array(9)].map((_, index) => String(index)) },
     ];
     for (const filter of filters) {

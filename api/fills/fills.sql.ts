@@ -56,6 +56,7 @@ export function tableFor(filter: FillFilter): FillsTable {
   if (filter.wallets !== null) return 'fills_by_wallet';
   const byBuilder = filter.builder !== null && filter.builder !== '';
   if (filter.tokenIds !== null && (filter.tokenIds.length <= MAX_MERGED_TOKENS || !byBuilder)) return 'fills_by_token';
+  if (filter.among !== null && !byBuilder) return 'fills_by_token';
   return byBuilder ? 'fills_by_builder' : 'fills';
 }
 
@@ -70,7 +71,7 @@ const isSelfTradeDuplicate = (row: FillRow): boolean => row.role === 'taker' && 
  */
 export function residualFilterOf(filter: FillFilter): ((row: FillRow) => boolean) | null {
   const { versions } = filter;
-  if (filter.wallets === null && filter.tokenIds === null) return null;
+  if (filter.wallets === null && filter.tokenIds === null && filter.among === null) return null;
   const once = filter.wallets !== null && filter.role === null;
   if (!once && versions === null) return null;
   const { min, max } = versions ?? { min: 0, max: Number.POSITIVE_INFINITY };
@@ -84,11 +85,15 @@ interface Where {
 
 const whereClause = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
 
-/** The filter as conditions on the alias `f`, without what `rareFilterOf` looks for if asked so. Every value is a bound parameter. */
+/**
+ * The filter as conditions on the alias `f`, without what `rareFilterOf` looks for if asked so. Every value is a bound parameter. `within`: a SELECT of the tokens
+ * that matter.
+ */
 export function filterConditions(
   filter: FillFilter,
   order: Page['order'],
   rare: 'looked for' | 'left out' = 'looked for',
+  within?: string,
 ): Where {
   const parts: string[] = [];
   const params: Record<string, SqlValue> = {};
@@ -107,6 +112,10 @@ export function filterConditions(
   }
   add('f.token_id = toUInt256({token:String})', 'token', one(filter.tokenIds));
   add('f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', 'tokens', many(filter.tokenIds));
+  if (filter.among !== null) {
+    parts.push(`f.token_id IN (${filter.among.text(within)})`);
+    Object.assign(params, filter.among.params);
+  }
   add(`f.timestamp >= toDateTime({after:UInt32}, 'UTC')`, 'after', filter.afterS);
   add(`f.timestamp <= toDateTime({before:UInt32}, 'UTC')`, 'before', filter.beforeS);
   add('f.order_hash = {order_hash:String}', 'order_hash', filter.orderHash);
@@ -170,8 +179,39 @@ export function fillsSql(filter: FillFilter, page: Page, rare: 'looked for' | 'l
       ${whereClause(where.conditions)}
       ORDER BY f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${simpleQuerySettings}`,
+      ${filter.among === null ? simpleQuerySettings : querySettings}`,
     params: { ...where.params, rows, offset: page.offset },
+    singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
+  };
+}
+
+/** Rows of a window that the filter's tokens are looked for in, per row of a page. */
+const WINDOW = 20;
+const MAX_WINDOW = 20_000;
+/** The tokens of a window are read beside it: rows that arrive meanwhile must not push the window's last ones out of what is read. */
+const SPARE = 1_000;
+
+/**
+ * The page as far as it is found among the next rows of everything but the tokens: of tokens that are most of the rows it is all of it, and only the tokens of
+ * those rows are looked up. null where that cannot help.
+ */
+export function windowSql(filter: FillFilter, page: Page): Sql | null {
+  const source = tableFor(filter);
+  const rows = page.limit + 1;
+  const window = WINDOW * (rows + page.offset);
+  if (filter.among === null || source === 'fills_by_token' || window > MAX_WINDOW) return null;
+  const by = sortDirection(page.order);
+  const rest = filterConditions({ ...filter, among: null }, page.order);
+  const next = (what: string, limit: string) =>
+    `SELECT ${what} FROM ${source} AS f ${whereClause(rest.conditions)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT ${limit}`;
+  return {
+    text: `SELECT ${columns}, ${roleColumn(source)} AS role
+      FROM (${next('*', '{window:UInt32}')}) AS f
+      WHERE f.token_id IN (${filter.among.text(next('token_id', `{window:UInt32} + ${SPARE}`))})
+      ORDER BY f.block_number ${by}, f.log_index ${by}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      ${querySettings}`,
+    params: { ...rest.params, ...filter.among.params, window, rows, offset: page.offset },
     singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
   };
 }

@@ -1,4 +1,5 @@
 import type { LogPosition } from './log-position.js';
+import type { TokenQuery } from './tokens.sql.js';
 
 /** What the fills are searched by, after slugs and conditions became token ids. Every condition that is not null must hold. */
 export interface FillFilter {
@@ -7,6 +8,8 @@ export interface FillFilter {
   /** null: either. A fill of a wallet with itself is one row, as maker. Without wallets it has no meaning. */
   readonly role: 'maker' | 'taker' | null;
   readonly tokenIds: readonly string[] | null;
+  /** Fills of tokens that are too many to be listed; `tokenIds` is null then. */
+  readonly among: TokenQuery | null;
   readonly afterS: number | null;
   readonly beforeS: number | null;
   readonly orderHash: string | null;
@@ -33,6 +36,7 @@ export const allFills: FillFilter = {
   wallets: null,
   role: null,
   tokenIds: null,
+  among: null,
   afterS: null,
   beforeS: null,
   orderHash: null,
@@ -88,6 +92,7 @@ export function recentFillsFilter(filter: FillFilter, page: Page, nowS: number):
   const narrow = [
     filter.wallets,
     filter.tokenIds,
+    filter.among,
     filter.orderHash,
     filter.builder,
     filter.minUsdc,

@@ -1,3 +1,4 @@
+import { MAX_LISTED_TOKENS } from '../../schemas/primitives/tags.sql.js';
 import { badParameter } from '../errors/failure.js';
 import type { Tables } from '../tables/port.js';
 import {
@@ -9,15 +10,13 @@ import {
   groupsSql,
   newestFillSql,
   residualFilterOf,
+  windowSql,
 } from './fills.sql.js';
 import { type FillFilter, matchesNothing, type Page, recentFillsFilter } from './filter.js';
 import { type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
 import type { PaginationSessions } from './pagination-sessions.js';
 import { type RowPage, toPage } from './read-page.js';
-import { type TokenSelection, tokensSql } from './tokens.sql.js';
-
-/** More tokens than this in one filter ask for a narrower one. */
-const MAX_TOKENS = 20_000;
+import { type TokenChoice, type TokenSelection, tagListsOf, tagReachSql, tokenQuery, tokensSql } from './tokens.sql.js';
 
 export interface FillReader {
   /** Fills in chain order. `walk` null, here and below: the filter's own bounds are all there are. */
@@ -32,7 +31,9 @@ export interface FillReader {
   ): Promise<readonly FillGroupRow[]>;
   /** Place of the newest fill of a filter. */
   newest(filter: FillFilter): Promise<LogPosition | null>;
-  /** Token ids that fit all of the given names; null for no names. Throws ApiError when too many do. */
+  /** The tokens that fit all of the given names; null for no names. */
+  choose(selection: TokenSelection): Promise<TokenChoice | null>;
+  /** Token ids that fit all of the given names; null for no names. Throws ApiError when they are more than can be listed. */
   tokens(selection: TokenSelection): Promise<readonly string[] | null>;
 }
 
@@ -76,6 +77,11 @@ export function createFillReader(deps: {
 
   /** A page and one row more. */
   const read = async (filter: FillFilter, page: Page): Promise<readonly FillRow[]> => {
+    const window = windowSql(filter, page);
+    if (window !== null) {
+      const found = await tables.rows<FillRow>(window);
+      if (found.length > page.limit) return found;
+    }
     const residual = page.offset === 0 ? residualFilterOf(filter) : null;
     if (residual !== null) {
       const found = await tables.rows<FillRow>(fillsSql(filter, page, 'left out'));
@@ -84,6 +90,22 @@ export function createFillReader(deps: {
       if (fitting.length === found.length || found.length <= page.limit) return fitting;
     }
     return tables.rows<FillRow>(fillsSql(filter, page));
+  };
+
+  const choose: FillReader['choose'] = async (selection) => {
+    const { tokenId, tagSlug, anyTag, ...names } = selection;
+    const named = Object.values(names).some((value) => value !== undefined);
+    const tagged = [...tagListsOf(selection).values()];
+    if (!named && tagged.length === 0) return tokenId === undefined ? null : { tokenIds: [tokenId], among: null };
+    if (!named && tokenId === undefined) {
+      const reaches = await Promise.all(tagged.map((tags) => tables.rows(tagReachSql(tags))));
+      if (reaches.every((found) => found.length > MAX_LISTED_TOKENS))
+        return { tokenIds: null, among: tokenQuery(selection) };
+    }
+    const rows = await tables.rows<{ token: string }>(tokensSql(selection, MAX_LISTED_TOKENS + 1));
+    return rows.length > MAX_LISTED_TOKENS
+      ? { tokenIds: null, among: tokenQuery(selection) }
+      : { tokenIds: rows.map((row) => row.token), among: null };
   };
 
   return {
@@ -105,20 +127,19 @@ export function createFillReader(deps: {
     },
     async groups(filter, page, grouping, sessionKey) {
       if (matchesNothing(filter)) return [];
-      const bounded = await withSnapshotBound(filter, page, sessionKey, true);
-      const found = await tables.rows<FillGroupRow>(groupsSql(bounded, page, grouping));
+      const held = await withSnapshotBound(filter, page, sessionKey, true);
+      const found = await tables.rows<FillGroupRow>(groupsSql(held, page, grouping));
       remember(filter, page, sessionKey, found[0]);
       return found;
     },
     newest: newestOf,
+    choose,
     async tokens(selection) {
-      const { tokenId, ...named } = selection;
-      if (Object.values(named).every((value) => value === undefined)) return tokenId === undefined ? null : [tokenId];
-      const rows = await tables.rows<{ token: string }>(tokensSql(selection, MAX_TOKENS + 1));
-      if (rows.length > MAX_TOKENS) {
+      const chosen = await choose(selection);
+      if (chosen !== null && chosen.tokenIds === null) {
         throw badParameter('filter too broad: narrow by market_slug, condition_id, token_id or time');
       }
-      return rows.map((row) => row.token);
+      return chosen?.tokenIds ?? null;
     },
   };
 }

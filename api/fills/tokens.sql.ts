@@ -1,5 +1,7 @@
+import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
+/** Names that tokens are found by; every one that is given must hold. */
 export interface TokenSelection {
   readonly tokenId?: string;
   readonly conditionId?: string;
@@ -8,41 +10,95 @@ export interface TokenSelection {
   readonly eventId?: string;
   /** Of a market's tags. */
   readonly tagSlug?: string;
+  /** Any of these is of a market's tags. */
+  readonly anyTag?: readonly string[];
 }
 
-const conditions: Readonly<Record<keyof TokenSelection, string>> = {
+/** Tokens too many to be listed: statements select them from the catalogue. */
+export interface TokenQuery {
+  /** A SELECT of `token_id`. `within`: a SELECT of the tokens that matter, which keeps the reading small. */
+  text(within?: string): string;
+  readonly params: Readonly<Record<string, SqlValue>>;
+}
+
+/** Tokens that were asked for: listed where they are few, else by a query. */
+export type TokenChoice =
+  | { readonly tokenIds: readonly string[]; readonly among: null }
+  | { readonly tokenIds: null; readonly among: TokenQuery };
+
+type NamedSelection = Omit<TokenSelection, 'tagSlug' | 'anyTag'>;
+
+const conditions: Readonly<Record<keyof NamedSelection, string>> = {
   tokenId: 'token_id = toUInt256({tokenId:String})',
   conditionId: 'condition_id = {conditionId:String}',
   marketSlug: 'market_slug = {marketSlug:String}',
   eventSlug: 'event_slug = {eventSlug:String}',
   eventId: 'event_id = {eventId:String}',
-  tagSlug: 'token_id IN (SELECT arrayJoin(token_ids) FROM markets FINAL WHERE has(tag_slugs, {tagSlug:String}))',
 };
 
 /** The chain knows conditions that the catalogue does not; everything else that tokens are found by is the catalogue's. */
-const source = (selection: TokenSelection): string => {
-  const { tokenId: _token, conditionId, ...catalogued } = selection;
-  return conditionId === undefined || Object.values(catalogued).some((value) => value !== undefined)
+const source = ({ tokenId: _token, conditionId, ...catalogued }: NamedSelection): string =>
+  conditionId === undefined || Object.values(catalogued).some((value) => value !== undefined)
     ? 'tokens FINAL'
     : `(SELECT token_id, condition_id FROM tokens WHERE condition_id = {conditionId:String}
         UNION DISTINCT SELECT token_id, condition_id FROM chain_tokens WHERE condition_id = {conditionId:String})`;
-};
 
-/** Token ids that fit every given name, at most `limit`. */
-export function tokensSql(selection: TokenSelection, limit: number): Sql {
+/** Lists of tags, each of which a market must have one of, by the parameter that holds it. */
+export function tagListsOf({ tagSlug, anyTag }: TokenSelection): ReadonlyMap<string, readonly string[]> {
+  const lists = new Map<string, readonly string[]>();
+  if (tagSlug !== undefined) lists.set('chosen_tag', [tagSlug]);
+  if (anyTag !== undefined) lists.set('chosen_tags', anyTag);
+  return lists;
+}
+
+const bound = (name: string): string => `{${name}:Array(String)}`;
+
+/** Tokens that ever were of a market with one of the tags, one more than may be listed. */
+export const tagReachSql = (tags: readonly string[]): Sql => ({
+  text: `SELECT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} GROUP BY token_id LIMIT ${MAX_LISTED_TOKENS + 1}
+      SETTINGS optimize_aggregation_in_order = 0, max_execution_time = 10`,
+  params: { tags },
+});
+
+/** The tokens of a selection that names anything. */
+export function tokenQuery(selection: TokenSelection): TokenQuery {
+  const { tagSlug: _tag, anyTag: _tags, ...named } = selection;
   const parts: string[] = [];
-  const params: Record<string, SqlValue> = { limit };
-  for (const [name, value] of Object.entries(selection) as [keyof TokenSelection, string | undefined][]) {
+  const params: Record<string, SqlValue> = {};
+  for (const [name, value] of Object.entries(named) as [keyof NamedSelection, string | undefined][]) {
     if (value === undefined) continue;
     parts.push(conditions[name]);
     params[name] = value;
   }
+  const lists = [...tagListsOf(selection)];
+  for (const [name, tags] of lists) params[name] = tags;
+  const tagged = (within?: string) => lists.map(([name]) => taggedTokens(bound(name), within));
+  return {
+    params,
+    text(within) {
+      if (parts.length === 0) {
+        const [first = '', ...rest] = tagged(within);
+        return rest.length === 0
+          ? first
+          : `SELECT token_id FROM (${first}) WHERE ${rest.map((one) => `token_id IN (${one})`).join(' AND ')}`;
+      }
+      const limits = within === undefined ? parts : [...parts, `token_id IN (${within})`];
+      const found = `SELECT token_id FROM ${source(named)} WHERE ${limits.join(' AND ')}`;
+      const also = tagged(found).map((one) => `token_id IN (${one})`);
+      return also.length === 0 ? found : `${found} AND ${also.join(' AND ')}`;
+    },
+  };
+}
+
+/** Token ids that fit every given name, at most `limit`. */
+export function tokensSql(selection: TokenSelection, limit: number): Sql {
+  const { text, params } = tokenQuery(selection);
   return {
     text: `SELECT toString(token_id) AS token
-      FROM ${source(selection)}
-      WHERE ${parts.join(' AND ')}
+      FROM (${text()})
       ORDER BY token_id
-      LIMIT {limit:UInt32}`,
-    params,
+      LIMIT {limit:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params: { ...params, limit },
   };
 }

@@ -1,5 +1,6 @@
 import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
-import type { Sql } from '../tables/port.js';
+import type { TokenChoice } from '../fills/tokens.sql.js';
+import type { Sql, SqlValue } from '../tables/port.js';
 
 /** What wallets are ranked by. */
 export const rankingMetrics = [
@@ -60,23 +61,48 @@ const metricExpressions: Readonly<Record<RankingMetric, string>> = {
   positions: 'count()',
 };
 
+const held = 'wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc';
+
 /** Wallets by what they made with some tokens, ties by wallet. */
-export const rankedByTokensSql = (tokenIds: readonly string[], metric: RankingMetric): Sql => ({
-  text: `SELECT p.wallet AS id
+export function rankedByTokensSql(tokens: TokenChoice, board: RankingMetric): Sql {
+  const [chosen, params]: [string, Readonly<Record<string, SqlValue>>] =
+    tokens.among === null
+      ? ['SELECT toUInt256(arrayJoin({tokens:Array(String)}))', { tokens: tokens.tokenIds }]
+      : [tokens.among.text(), tokens.among.params];
+  return {
+    text: `WITH chosen AS (${chosen})
+      SELECT p.wallet AS id
       FROM (
-        SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
+        SELECT ${held}
         FROM positions_by_token FINAL
-        WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND NOT ${isComboSql('token_id')}
+        WHERE token_id IN (SELECT * FROM chosen) AND NOT ${isComboSql('token_id')}
       ) AS p
       LEFT JOIN (
         SELECT token_id, price, source, resolved FROM token_prices
-        WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
+        WHERE token_id IN (SELECT * FROM chosen)
       ) AS q ON q.token_id = p.token_id
       GROUP BY id
-      ORDER BY ${metricExpressions[metric]} DESC, id
+      ORDER BY ${metricExpressions[board]} DESC, id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
-  params: { tokens: tokenIds, rows: MAX_RANK },
+    params: { ...params, rows: MAX_RANK },
+  };
+}
+
+export interface TagRankRow {
+  readonly id: string;
+  /** When its picture was taken, Unix milliseconds. */
+  readonly at: number | string;
+}
+
+/** Ranks of the pictures of a tag's board, the newest of each rank: of an older, longer picture the last ranks are left. */
+export const tagBoardSql = (tag: string, board: RankingMetric): Sql => ({
+  text: `SELECT argMax(wallet, taken_at) AS id, toUnixTimestamp64Milli(max(taken_at)) AS at FROM tag_leaderboards
+      WHERE tag = {tag:String} AND board = {board:String}
+      GROUP BY rank
+      ORDER BY rank
+      SETTINGS max_execution_time = 10`,
+  params: { tag, board },
 });
 
 export interface VenueTotalsRow {

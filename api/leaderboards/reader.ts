@@ -1,4 +1,5 @@
 import type { TtlCache } from '../cache/ttl-cache.js';
+import type { TokenChoice } from '../fills/tokens.sql.js';
 import { emptyPnlSummary, type PnlReader, type WalletSummary, walletSummaryFrom } from '../pnl/reader.js';
 import type { Tables } from '../tables/port.js';
 import {
@@ -7,6 +8,8 @@ import {
   newestSnapshotSql,
   type RankingMetric,
   rankedByTokensSql,
+  type TagRankRow,
+  tagBoardSql,
   type VenueTotalsRow,
   venueTotalsSql,
 } from './leaderboard.sql.js';
@@ -22,10 +25,18 @@ export interface LeaderboardReader {
   newestSnapshot(metric: RankingMetric): Promise<number | null>;
   /** Ranks after `afterRank` of a picture, one more than `rows` where there are more; none of a picture that is gone. */
   ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
-  /** Wallets in the order of what they made with some tokens, at most MAX_RANK; at most `ORDER_MS` old. */
-  rankedWallets(tokenIds: readonly string[], metric: RankingMetric, name: string): Promise<readonly string[]>;
+  /**
+   * Wallets in the order of what they made with some tokens, at most MAX_RANK; at most `ORDER_MS` old. `tag`: the tag that chose them, and nothing else; where its
+   * tokens are too many to be listed the order is that of its newest picture, if there is one.
+   */
+  rankedWallets(
+    tokens: TokenChoice,
+    board: RankingMetric,
+    name: string,
+    tag: string | null,
+  ): Promise<readonly string[]>;
   /** Wallets with what they made with some tokens, in the order given. */
-  summaries(wallets: readonly string[], tokenIds: readonly string[]): Promise<readonly WalletSummary[]>;
+  summaries(wallets: readonly string[], tokens: TokenChoice): Promise<readonly WalletSummary[]>;
   totals(): Promise<VenueTotalsRow | null>;
 }
 
@@ -63,15 +74,20 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
       const name = `leaderboard ${metric} ${takenAtMs} ${afterRank} ${rows}`;
       return (await cache.get(name, (found) => (found.length === 0 ? 0 : SNAPSHOT_CACHE_MS), load)).value;
     },
-    async rankedWallets(tokenIds, metric, name) {
+    async rankedWallets(tokens, board, name, tag) {
       const load = async () => {
-        if (tokenIds.length === 0) return [];
-        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokenIds, metric))).map((row) => row.id);
+        if (tokens.tokenIds?.length === 0) return [];
+        if (tokens.among !== null && tag !== null) {
+          const ranks = await tables.rows<TagRankRow>(tagBoardSql(tag, board));
+          const newest = ranks[0]?.at;
+          if (newest !== undefined) return ranks.filter((row) => row.at === newest).map((row) => row.id);
+        }
+        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokens, board))).map((row) => row.id);
       };
-      return (await cache.get(`leaderboard ${metric} ${name}`, MAX_ORDER_AGE_MS, load)).value;
+      return (await cache.get(`leaderboard ${board} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },
-    async summaries(wallets, tokenIds) {
-      const summaries = await pnl.summaries(wallets, tokenIds);
+    async summaries(wallets, tokens) {
+      const summaries = await pnl.summaries(wallets, tokens);
       return wallets.map((wallet) => summaries.get(wallet)?.markets ?? emptyPnlSummary);
     },
     async totals() {

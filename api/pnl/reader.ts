@@ -1,4 +1,5 @@
 import { clampToDateTimeSeconds } from '../fills/filter.js';
+import type { TokenChoice } from '../fills/tokens.sql.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
 import { type Granularity, hasCombosSql, type SeriesRow, type Span, seriesSql } from './series.sql.js';
@@ -45,18 +46,15 @@ export interface WalletFees {
 }
 
 export interface PnlReader {
-  /** Every wallet asked for is there. `tokenIds` null: over all its positions. */
-  summaries(
-    wallets: readonly string[],
-    tokenIds: readonly string[] | null,
-  ): Promise<ReadonlyMap<string, WalletSummaries>>;
+  /** Every wallet asked for is there. `tokens` null: over all its positions. */
+  summaries(wallets: readonly string[], tokens: TokenChoice | null): Promise<ReadonlyMap<string, WalletSummaries>>;
   /** At most `rows` buckets, oldest first; combos left out. */
   series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]>;
-  /** The whole span. `tokenIds` null: of all tokens. */
+  /** The whole span. `tokens` null: of all of them. */
   spanPnl(
     wallet: string,
     span: Span,
-    options: { readonly tokenIds: readonly string[] | null; readonly combos: boolean },
+    options: { readonly tokens: TokenChoice | null; readonly combos: boolean },
   ): Promise<SpanPnl>;
   fees(wallet: string): Promise<WalletFees>;
 }
@@ -107,12 +105,12 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
   const hasCombos = async (wallet: string): Promise<boolean> =>
     (await tables.rows<{ found: number }>(hasCombosSql(wallet))).length > 0;
   return {
-    async summaries(wallets, tokenIds) {
+    async summaries(wallets, tokens) {
       const found = new Map<string, WalletSummaries>(
         wallets.map((wallet) => [wallet, { markets: emptyPnlSummary, combos: emptyPnlSummary }]),
       );
-      if (wallets.length === 0 || tokenIds?.length === 0) return found;
-      for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokenIds))) {
+      if (wallets.length === 0 || tokens?.tokenIds?.length === 0) return found;
+      for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokens))) {
         const known = found.get(row.wallet);
         if (known === undefined) continue;
         const summary = walletSummaryFrom(row);
@@ -122,14 +120,14 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
     },
     async series(wallet, span, group, rows) {
       const marketsOnly = await hasCombos(wallet);
-      const sql = seriesSql(wallet, clampedSpan(span), { group, tokenIds: null, marketsOnly, rows });
+      const sql = seriesSql(wallet, clampedSpan(span), { group, tokens: null, marketsOnly, rows });
       const found = await tables.rows<SeriesRow>(sql);
       return found.map((row) => ({ ...realizedPnlFrom(row), startS: Number(row.bucket), events: Number(row.events) }));
     },
-    async spanPnl(wallet, span, { tokenIds, combos }) {
-      if (tokenIds?.length === 0) return emptySpanPnl;
+    async spanPnl(wallet, span, { tokens, combos }) {
+      if (tokens?.tokenIds?.length === 0) return emptySpanPnl;
       const marketsOnly = !combos && (await hasCombos(wallet));
-      const sql = seriesSql(wallet, clampedSpan(span), { group: null, tokenIds, marketsOnly, rows: 1 });
+      const sql = seriesSql(wallet, clampedSpan(span), { group: null, tokens, marketsOnly, rows: 1 });
       const [row] = await tables.rows<SeriesRow>(sql);
       return row === undefined ? emptySpanPnl : { ...realizedPnlFrom(row), events: Number(row.events) };
     },

@@ -1,5 +1,7 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
+import type { TokenChoice } from '../fills/tokens.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
+import { chosenTokens } from './summaries.sql.js';
 
 export type Granularity = 'hour' | 'day' | 'week' | 'month';
 
@@ -60,7 +62,7 @@ export interface SeriesOptions {
   /** null: one row of the whole span. */
   readonly group: Granularity | null;
   /** null: of all tokens. */
-  readonly tokenIds: readonly string[] | null;
+  readonly tokens: TokenChoice | null;
   /** Leave combos out. */
   readonly marketsOnly: boolean;
   readonly rows: number;
@@ -71,17 +73,17 @@ export interface SeriesOptions {
  * tokens reads the wallet's single events.
  */
 export function seriesSql(wallet: string, span: Span, options: SeriesOptions): Sql {
-  const { group, tokenIds, marketsOnly } = options;
+  const { group, tokens, marketsOnly } = options;
+  const chosen = chosenTokens(tokens, 'SELECT token_id FROM positions WHERE wallet = {wallet:String}');
   const params: Record<string, SqlValue> = {
     wallet,
     after: span.afterS,
     before: span.beforeS,
     rows: options.rows,
+    ...chosen.params,
   };
-  if (tokenIds !== null) params.tokens = tokenIds;
-  const summed = tokenIds === null && !marketsOnly && group !== 'hour';
-  const named = tokenIds === null ? '' : ' AND token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))';
-  const within = marketsOnly ? `${named} AND NOT ${isComboSql('token_id')}` : named;
+  const summed = tokens === null && !marketsOnly && group !== 'hour';
+  const within = marketsOnly ? `${chosen.text} AND NOT ${isComboSql('token_id')}` : chosen.text;
   return {
     text: `SELECT ${group === null ? '0' : `toUnixTimestamp(${bucketStart[group]})`} AS bucket, ${sums}
       FROM (

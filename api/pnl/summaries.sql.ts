@@ -1,4 +1,5 @@
 import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
+import type { TokenChoice } from '../fills/tokens.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
 
@@ -21,11 +22,25 @@ export interface SummaryRow {
   readonly last_at: number | string;
 }
 
-/** Sums over the positions of wallets, those in combos apart. `tokenIds` null: all positions. */
-export function summariesSql(wallets: readonly string[], tokenIds: readonly string[] | null): Sql {
-  const held = tokenIds === null ? '' : ' AND token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))';
-  const params: Record<string, SqlValue> = { wallets };
-  if (tokenIds !== null) params.tokens = tokenIds;
+/** A further condition on `token_id`, and its parameters. `within`: a SELECT of the tokens that matter. */
+export function chosenTokens(
+  tokens: TokenChoice | null,
+  within: string,
+): { readonly text: string; readonly params: Readonly<Record<string, SqlValue>> } {
+  if (tokens === null) return { text: '', params: {} };
+  if (tokens.among !== null)
+    return { text: ` AND token_id IN (${tokens.among.text(within)})`, params: tokens.among.params };
+  return {
+    text: ' AND token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))',
+    params: { tokens: tokens.tokenIds },
+  };
+}
+
+/** Sums over the positions of wallets, those in combos apart. `tokens` null: all positions. */
+export function summariesSql(wallets: readonly string[], tokens: TokenChoice | null): Sql {
+  const chosen = chosenTokens(tokens, 'SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)}');
+  const held = chosen.text;
+  const params: Record<string, SqlValue> = { wallets, ...chosen.params };
   return {
     text: `SELECT p.wallet AS wallet, ${isComboSql('p.token_id')} AS combo,
         toString(sum(toInt256(p.realized_pnl))) AS realized,

@@ -1,4 +1,5 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
+import type { TokenChoice } from '../fills/tokens.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Amounts as base units, all wide numbers as text; times Unix seconds. Meanings stand with the table. */
@@ -198,7 +199,7 @@ export interface PositionKey {
 
 /** Some positions by id. null tokens: of all. */
 export interface PositionPage {
-  readonly tokenIds: readonly string[] | null;
+  readonly tokens: TokenChoice | null;
   readonly status: PositionStatus;
   readonly minSize: bigint | null;
   readonly order: 'asc' | 'desc';
@@ -207,11 +208,17 @@ export interface PositionPage {
   readonly rows: number;
 }
 
+/** Positions of a window that the tokens of a page are looked for in, per row of the page. */
+const WINDOW = 20;
+/** The tokens of a window are read beside it: positions that arrive meanwhile must not push its last ones out of what is read. */
+const SPARE = 1_000;
+
 /**
- * One page of positions by wallet, then token. Of all of them the newest version of each is picked in the order of the table, so that reading stops
- * when the page is full; FINAL does that in one direction only.
+ * One page of positions by wallet, then token. Of all of them, and of tokens that are too many to be listed, the newest version of each is picked in the order of the
+ * table, so that reading stops when the page is full; FINAL does that in one direction only. `window`: only what is found of such tokens among the next
+ * positions of all, which looks up the tokens of those alone.
  */
-export function positionPageSql(page: PositionPage): Sql {
+export function positionPageSql(page: PositionPage, window: 'window' | 'all' = 'all'): Sql {
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
   const keys: string[] = [];
   const parts = [statusConditions[page.status]];
@@ -228,15 +235,26 @@ export function positionPageSql(page: PositionPage): Sql {
     parts.push('p.size >= {min_size:UInt64}');
     params.min_size = page.minSize;
   }
-  if (page.tokenIds !== null) {
+  const next = (what: string, conditions: readonly string[], limit: string) =>
+    `SELECT ${what} FROM positions AS p ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
+        ORDER BY p.wallet ${by}, p.token_id ${by}, p.version DESC LIMIT 1 BY p.wallet, p.token_id${limit}`;
+  let source = `(${next('*', keys, '')}) AS p`;
+  if (page.tokens?.tokenIds) {
     parts.push('p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', ...keys);
-    params.tokens = page.tokenIds;
+    params.tokens = page.tokens.tokenIds;
+    source = 'positions_by_token AS p FINAL';
+  } else if (page.tokens?.among) {
+    const { among } = page.tokens;
+    Object.assign(params, among.params);
+    if (window === 'window') {
+      params.window = WINDOW * page.rows;
+      source = `(${next('*', keys, ' LIMIT {window:UInt32}')}) AS p`;
+      parts.push(`p.token_id IN (${among.text(next('p.token_id', keys, ` LIMIT {window:UInt32} + ${SPARE}`))})`);
+    } else source = `(${next('*', [...keys, `p.token_id IN (${among.text()})`], '')}) AS p`;
   }
-  const newest = `(SELECT * FROM positions AS p ${keys.length === 0 ? '' : `WHERE ${keys.join(' AND ')}`}
-        ORDER BY p.wallet ${by}, p.token_id ${by}, p.version DESC LIMIT 1 BY p.wallet, p.token_id) AS p`;
   return {
     text: `SELECT ${positionColumns}
-      FROM ${page.tokenIds === null ? newest : 'positions_by_token AS p FINAL'}
+      FROM ${source}
       WHERE ${parts.join(' AND ')}
       ORDER BY p.wallet ${by}, p.token_id ${by}
       LIMIT {rows:UInt32}

@@ -92,8 +92,9 @@ export function createPositionReader(deps: {
       return rows.map((row) => positionId({ wallet: row.wallet, tokenId: row.token }));
     },
     async page(page) {
-      if (page.tokenIds?.length === 0) return [];
-      const rows = await tables.rows<PositionRow>(positionPageSql(page));
+      if (page.tokens?.tokenIds?.length === 0) return [];
+      const near = page.tokens?.among ? await tables.rows<PositionRow>(positionPageSql(page, 'window')) : [];
+      const rows = near.length === page.rows ? near : await tables.rows<PositionRow>(positionPageSql(page));
       const priceOf = await prices([...new Set(rows.map((row) => row.token))]);
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },

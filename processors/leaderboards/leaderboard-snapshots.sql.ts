@@ -1,4 +1,5 @@
 import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
+import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 
 /** Wallets per board: as deep as pages go. */
 export const MAX_RANKED_WALLETS = 10_000;
@@ -16,15 +17,12 @@ const rankingMetrics: Readonly<Record<string, string>> = {
 };
 const entry = 'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open';
 
-/** One pass over all positions; only the first wallets of each board are kept while it runs. `{taken_at:UInt64}`: Unix milliseconds. */
-export const rankingsSnapshotSql = `INSERT INTO leaderboards
-    SELECT list.1 AS board, fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(rank) AS rank, found.2 AS wallet,
-      found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
-      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions
-    FROM (
-      SELECT arrayJoin([${Object.entries(rankingMetrics)
-        .map(([board, key]) => `('${board}', groupArraySorted(${MAX_RANKED_WALLETS})((${key}, ${entry})))`)
-        .join(',\n        ')}]) AS list
+/** What wallets made with some positions, and the first of each board. `held`: a SELECT of the tokens whose prices are needed. */
+const listsOf = (entry: string, positions: string, held: string): string => `SELECT arrayJoin([${Object.entries(
+  rankingMetrics,
+)
+  .map(([board, key]) => `('${board}', groupArraySorted(${MAX_RANKED_WALLETS})((${key}, ${entry})))`)
+  .join(',\n        ')}]) AS list
       FROM (
         SELECT p.wallet AS wallet, toInt64(sum(p.realized_pnl)) AS realized, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS profit,
           toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS loss, toInt64(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
@@ -32,14 +30,35 @@ export const rankingsSnapshotSql = `INSERT INTO leaderboards
           count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open
         FROM (
           SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
-          FROM positions FINAL WHERE NOT ${isComboSql('token_id')}
+          FROM ${positions} AND NOT ${isComboSql('token_id')}
         ) AS p
         LEFT JOIN (
           SELECT token_id, price, source, resolved FROM token_prices
-          WHERE token_id IN (SELECT token_id FROM positions WHERE size > 0)
+          WHERE token_id IN (${held})
         ) AS q ON q.token_id = p.token_id
         GROUP BY wallet
-      ) AS w
+      ) AS w`;
+
+/** One pass over all positions; only the first wallets of each board are kept while it runs. `{taken_at:UInt64}`: Unix milliseconds. */
+export const rankingsSnapshotSql = `INSERT INTO leaderboards
+    SELECT list.1 AS board, fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(rank) AS rank, found.2 AS wallet,
+      found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
+      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions
+    FROM (
+      ${listsOf(entry, 'positions FINAL WHERE true', 'SELECT token_id FROM positions WHERE size > 0')}
+    )
+    ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
+
+/** Tags with more tokens than requests list. */
+export const wideTags = `SELECT tag FROM tag_tokens GROUP BY tag HAVING uniq(token_id) > ${MAX_LISTED_TOKENS} ORDER BY tag`;
+
+/** The first wallets of each board of a tag, `{tag:String}`: one pass over the positions in its tokens. */
+export const tagPicture = `INSERT INTO tag_leaderboards
+    WITH chosen AS (${taggedTokens('{tags:Array(String)}')})
+    SELECT {tag:String} AS tag, list.1 AS board, toUInt32(rank) AS rank, found.2 AS wallet,
+      fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at
+    FROM (
+      ${listsOf('w.wallet', 'positions_by_token FINAL WHERE token_id IN (SELECT token_id FROM chosen)', 'SELECT token_id FROM chosen')}
     )
     ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
 

@@ -82,3 +82,28 @@ export const largestPositionTables: Migration = {
   id: '0036_largest_positions',
   statements: (ddl) => ddl.table(largestPositions),
 };
+
+const tagLeaderboards: TableSpec = {
+  name: 'tag_leaderboards',
+  columns: `
+      tag String,
+      board LowCardinality(String),
+      rank UInt32,
+      wallet String CODEC(ZSTD(1)),
+      taken_at DateTime64(3, 'UTC')`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['taken_at'],
+  orderBy: '(tag, board, rank)',
+  ttl: 'toDateTime(taken_at) + INTERVAL 1 DAY',
+  settings: ['index_granularity = 1024'],
+  placement: 'everywhere',
+};
+
+/**
+ * `tag_leaderboards`: the same boards over the markets of one tag, for tags with more tokens than a request lists: the wallets by rank, of the newest picture
+ * (the greatest `taken_at` of tag and board). A picture lands as a whole.
+ */
+export const tagLeaderboardTables: Migration = {
+  id: '0054_tag_leaderboards',
+  statements: (ddl) => ddl.table(tagLeaderboards),
+};

@@ -4,6 +4,7 @@ import { chainTokenTables } from '../activity/chain-tokens.js';
 import { activityTables } from '../activity/tables.js';
 import { catalogSink } from '../catalog/sink.js';
 import { catalogTables } from '../catalog/tables.js';
+import { tagTokenTables } from '../catalog/tag-tokens.js';
 import { chainSink } from '../chain/sink.js';
 import { chainTables } from '../chain/tables.js';
 import { chainCoverage, feedCoverage } from '../coverage/tables.js';
@@ -37,7 +38,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [fillsSink, fillsTables, fillTotals, fillsFineGranularity, matchesByDay],
   [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage, unknownLogTables],
   [oracleSink, oracleTables, feedCoverage],
-  [catalogSink, catalogTables, quoteTables],
+  [catalogSink, catalogTables, quoteTables, tagTokenTables],
   [usageSink, usageTables],
   [walletEventsSink, walletEventTables],
   [positionsSink, positionsTables],

@@ -9,7 +9,7 @@ import type { ActivityState, Trade } from '../../schemas/types.gen.js';
 import { history, play } from '../accounting/steps.js';
 import { type Market, ScriptedVenue } from '../accounting/world.js';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { ALWAYS_FRESH_S, insertAccounts, insertRecords } from '../support/positions.js';
+import { ALWAYS_FRESH_S, activityOf, insertAccounts, insertRecords } from '../support/positions.js';
 import { marketRow, tokenRows } from '../support/rows.js';
 import { comboYes } from '../support/venue.js';
 
@@ -241,4 +241,53 @@ describe('every endpoint says the same of a token', () => {
     }
     expect(found).toBeGreaterThan(50);
   }, 120_000);
+
+  it('fills of a condition on clobv2, and candles on v2, of what the catalogue lacks too', async () => {
+    let uncatalogued = 0;
+    for (const [n, { condition, tokens }] of world.markets.entries()) {
+      if (expectations.get(tokens[0])?.isNamed !== true) continue;
+      const own = tradesOfWorld.filter(({ token_id }) => tokens.includes(token_id));
+      const clob = await api.ok<{ trades: Row[] }>(`/clobv2/trades?condition_id=${condition}&limit=500`, key);
+      expect(clob.trades.length, `clobv2 ${condition}`).toBe(own.filter((one) => one.exchange_version === 2).length);
+      const candles = await api.ok<{ candles: Row[] }>(
+        `/v2/onchain/candles?condition_id=${condition}&token_id=${tokens[0]}&resolution=1h`,
+        key,
+      );
+      const isTraded = own.some((one) => one.token_id === tokens[0] && !one.is_taker_order && one.shares > 0n);
+      expect(candles.candles.length > 0, `candles ${condition}`).toBe(isTraded);
+      if (!isCatalogued(n) && own.length > 0) uncatalogued += 1;
+    }
+    expect(uncatalogued).toBeGreaterThan(1);
+  });
+
+  it('the profit of a wallet at past moments and now, where a market the catalogue lacks is settled', async () => {
+    const wallet = `0x${'5e'.repeat(20)}`;
+    const held = [...expectations].flatMap(([token, truth]) => {
+      const n = world.markets.indexOf(truth.market);
+      return truth.source === 'settlement' && truth.isNamed && !isCatalogued(n) ? [{ token, truth }] : [];
+    });
+    expect(held.some(({ truth }) => truth.market.negRisk)).toBe(true);
+    // Each 10 shares for 4 USD, one second before the history begins.
+    await insertAccounts(
+      api.clickhouse,
+      held.map(({ token }, index) =>
+        activityOf({
+          wallet,
+          block_number: 1,
+          log_index: index,
+          timestamp_ms: 1_699_999_999_000,
+          action: 'BUY',
+          tokens: [token],
+          amounts: [10_000_000n],
+          usdc: 4_000_000n,
+        }),
+      ),
+    );
+    const made = held.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
+    for (const period of ['1D', '1W', 'ALL']) {
+      const { series } = await api.ok<{ series: { pnl: number }[] }>(`/v1/trader/${wallet}/pnl?period=${period}`, key);
+      // What the wallet held was settled within minutes; the clock is a day later.
+      for (const { pnl } of series.slice(-3)) near(pnl, made, period);
+    }
+  });
 });

@@ -17,6 +17,10 @@ const STEP = 100_000;
 
 const hex = (width: number, number: string) => `concat('0x', leftPad(lower(hex(toUInt64(${number}))), ${width}, '0'))`;
 const id = (width: number, n: number) => `0x${n.toString(16).padStart(width, '0')}`;
+/** What every tenth order carries. */
+export const BUILDER = id(64, 0xbb);
+/** What every market carries. */
+export const WIDE_TAG = 'crypto';
 /** The n-th most active. */
 export const wallet = (n: number): string => id(40, 1_000_000_000 + n);
 export const token = (n: number): string => String(9_000_000 + n);
@@ -48,7 +52,7 @@ export async function fillVenue(product: Product, venue: Venue, onProgress: (ste
       token_id, usdc, shares, fee, builder, _offset)
     SELECT toString(number), ${FIRST_BLOCK} + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills}), 'UTC'), ${hex(64, 'intDiv(number, 3)')},
       2, ${hex(64, '7000000000 + number')}, ${w(1)}, ${w(2)}, number % 3 = 2, if(cityHash64(number, 5) % 2 = 0, 'SELL', 'BUY'),
-      toUInt256(9000000 + ${skewed(tokens, 3)}), (1 + cityHash64(number, 6) % 99) * 10000, 1000000, 0, '', 1000000000 + number
+      toUInt256(9000000 + ${skewed(tokens, 3)}), (1 + cityHash64(number, 6) % 99) * 10000, 1000000, 0, if(cityHash64(number, 10) % 10 = 0, '${BUILDER}', ''), 1000000000 + number
     FROM numbers(${from}, ${rows})`,
   );
   await inSteps(
@@ -82,11 +86,11 @@ export async function fillVenue(product: Product, venue: Venue, onProgress: (ste
     SELECT ${hex(64, '5000000000 + number')}, toString(900000000 + number), concat('made-up-market-', toString(number)), concat('Question ', toString(number)),
       toString(900000000 + intDiv(number, 5)), concat('made-up-event-', toString(intDiv(number, 5))), concat('Event ', toString(intDiv(number, 5))), ['Yes', 'No'],
       [toUInt256(9000000 + number * 2), toUInt256(9000001 + number * 2)], ['0.5', '0.5'], true, '', ${markets} - number,
-      [concat('tag-', toString(number % 1000))], 1000000000 + number FROM numbers(${markets})`);
+      ['${WIDE_TAG}', concat('tag-', toString(number % 1000))], 1000000000 + number FROM numbers(${markets})`);
   await run(`INSERT INTO tokens (token_id, condition_id, outcome_index, outcome, market_slug, event_id, event_slug, _offset)
     SELECT toUInt256(9000000 + number), ${hex(64, '5000000000 + intDiv(number, 2)')}, number % 2, if(number % 2 = 0, 'Yes', 'No'),
       concat('made-up-market-', toString(intDiv(number, 2))), toString(900000000 + intDiv(number, 10)), concat('made-up-event-', toString(intDiv(number, 10))),
-      1000000000 + number FROM numbers(${tokens})`);
+      1000000000 + intDiv(number, 2) FROM numbers(${tokens})`);
   await run(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
     SELECT toUInt256(9000000 + number), 0.5, toDateTime64(${T + SPAN_S}, 3, 'UTC'), 1000000000 + number FROM numbers(${tokens})`);
   await run(`INSERT INTO chain_tokens (token_id, other_token_id, condition_id, outcome_index, _offset)

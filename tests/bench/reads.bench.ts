@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { createKeys } from './create-keys.js';
-import { condition, fillVenue, token, untilSettled, type Venue, wallet } from './reads-venue.js';
+import { BUILDER, condition, fillVenue, token, untilSettled, type Venue, WIDE_TAG, wallet } from './reads-venue.js';
 
-/** 50 million fills of 2 million wallets in 200,000 tokens; fewer by hand, for a first look. */
+/** 50 million fills of 2 million wallets in 200,000 tokens, all of one tag besides others; fewer by hand, for a first look, but as many tokens. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
-const VENUE: Venue = { fills: 50_000_000 * SHARE, wallets: 2_000_000 * SHARE, tokens: 200_000 * SHARE };
+const VENUE: Venue = { fills: 50_000_000 * SHARE, wallets: 2_000_000 * SHARE, tokens: 200_000 };
 const CLIENTS = 50;
 const SECONDS = Number(process.env.ODDSTREAM_BENCH_SECONDS ?? 20);
 const WARM_UP_SECONDS = 5;
@@ -40,6 +40,20 @@ const requestKinds: readonly RequestKind[] = [
   { name: 'pnl series', goalMs: 150, path: () => `/v1/trader/${aWallet()}/pnl?period=1M` },
   { name: 'equity', goalMs: 150, path: () => `/v2/trader/${aWallet()}/equity`, rare: true },
   { name: 'leaderboard', goalMs: 150, path: () => '/v3/leaderboard?limit=100' },
+  {
+    name: 'positions of a wide tag',
+    goalMs: 300,
+    path: () => `/v2/onchain/positions?tag_slug=${WIDE_TAG}&pagination_key=${aWallet()}-${aToken()}`,
+  },
+  {
+    name: 'builder trades of a wide tag',
+    goalMs: 300,
+    path: () =>
+      `/v3/builders/${BUILDER}/trades?tag_slug=${WIDE_TAG}&before=${Math.floor(Date.now() / 1000) - drawn(30_000_000)}`,
+  },
+  { name: 'leaderboard of a wide tag', goalMs: 300, path: () => `/v3/leaderboard?category=${WIDE_TAG}&limit=100` },
+  { name: "a wide tag's leaderboard", goalMs: 300, path: () => `/v3/tags/${WIDE_TAG}/leaderboard?limit=100` },
+  { name: 'pnl in a wide tag', goalMs: 300, path: () => `/v3/wallets/${aWallet()}/pnl?tags=${WIDE_TAG}`, rare: true },
 ];
 
 const quantile = (sorted: readonly number[], q: number) =>
@@ -153,6 +167,11 @@ export async function run(): Promise<void> {
     process.stderr.write('\r  putting tables together');
     await untilSettled(product, 1_800_000);
     process.stderr.write('\r  warming up             ');
+    await eventually(
+      'a picture of the wide tag',
+      async () => (await product.sql(`SELECT 1 FROM tag_leaderboards WHERE tag = '${WIDE_TAG}' LIMIT 1`)).length > 0,
+      1_200_000,
+    );
     await untilWarm(product);
     const tookS = (performance.now() - began) / 1000;
     process.stderr.write('\r');

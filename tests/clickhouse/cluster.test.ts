@@ -93,9 +93,9 @@ describe('both variants of the schema', () => {
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
-    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(21);
+    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(22);
     for (const sql of views) {
-      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|coverage_chain) AS/);
+      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|tag_tokens|coverage_chain) AS/);
       expect(sql).toMatch(
         /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|blocks|block_logs)\b/,
       );
@@ -179,6 +179,8 @@ describe('the cluster variant on the engine', () => {
       'schema_migrations ReplacingMergeTree',
       'series ReplacingMergeTree',
       'sink_progress ReplacingMergeTree',
+      'tag_leaderboards ReplacingMergeTree',
+      'tag_tokens ReplacingMergeTree',
       'tags ReplacingMergeTree',
       'ticks Distributed',
       'ticks_local ReplacingMergeTree',

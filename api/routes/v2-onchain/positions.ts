@@ -118,11 +118,13 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
         const known = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
         if (known === null || known.length === 0) throw badParameter(`${name} not found`);
       }
-      const tokenIds = await fills.tokens({
+      const { wallet, tag_slug: tagSlug } = query;
+      // A wallet's positions tell their tags themselves.
+      const chosen = await fills.choose({
         ...(query.token_id === undefined ? {} : { tokenId: query.token_id }),
         ...(query.market_slug === undefined ? {} : { marketSlug: query.market_slug }),
         ...(query.condition_id === undefined ? {} : { conditionId: query.condition_id }),
-        ...(query.tag_slug === undefined ? {} : { tagSlug: query.tag_slug }),
+        ...(wallet !== undefined || tagSlug === undefined ? {} : { tagSlug }),
       });
       const minSize = query.min_size ?? null;
       const body = (rows: readonly PositionWithMetadata[], hasMore: boolean, ofWallet: boolean) => {
@@ -137,20 +139,21 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
           positions: rows.map((row) => rowFrom(row, ofWallet)),
         };
       };
-      if (query.wallet !== undefined) {
-        const book = await positions.ofWallet(query.wallet, CACHE_S * 1000);
-        const chosen = tokenIds === null ? null : new Set(tokenIds);
-        const listed = book.value.filter(
+      if (wallet !== undefined) {
+        const book = await positions.ofWallet(wallet, CACHE_S * 1000);
+        const listed = chosen?.tokenIds ? new Set(chosen.tokenIds) : null;
+        const fitting = book.value.filter(
           (one) =>
-            (chosen === null || chosen.has(one.tokenId)) &&
+            (listed === null || listed.has(one.tokenId)) &&
+            (tagSlug === undefined || one.metadata.tagSlugs?.includes(tagSlug) === true) &&
             (status === 'all' || (status === 'open') === one.size > 0n) &&
             (minSize === null || one.size >= minSize),
         );
-        const rows = ordered(listed, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
+        const rows = ordered(fitting, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
         return { body: body(rows.slice(0, limit), false, true), cache: cacheHeaders(book, CACHE_S) };
       }
       const found = await positions.page({
-        tokenIds,
+        tokens: chosen,
         status,
         minSize,
         order,

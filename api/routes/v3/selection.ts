@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
 import type { FillReader } from '../../fills/reader.js';
+import type { TokenChoice } from '../../fills/tokens.sql.js';
 import { marketAliases } from '../../http/aliases.js';
 import { slugParam } from '../../http/params.js';
 import { v3 } from './params.js';
@@ -20,21 +21,14 @@ export const selectionFields = {
 export const selectionAliases = { category: 'tag_slug', ...marketAliases('market_slug') };
 export type Selection = z.output<z.ZodObject<typeof selectionFields>>;
 
-/** Tokens of the markets a query chooses; null where it chooses none. Throws ApiError for too many. */
+/** Tokens of the markets a query chooses; null where it chooses none. */
 export function createSelector(deps: {
-  fills: Pick<FillReader, 'tokens'>;
-}): (query: Selection) => Promise<readonly string[] | null> {
-  const { tokens } = deps.fills;
+  fills: Pick<FillReader, 'choose'>;
+}): (query: Selection) => Promise<TokenChoice | null> {
   return async (query) => {
-    const anyOf = query.tags?.split(',').filter((tag) => tag !== '');
-    if (anyOf !== undefined && (anyOf.length === 0 || anyOf.length > MAX_TAGS)) throw badParameter('invalid tags');
+    const anyTag = query.tags?.split(',').filter((tag) => tag !== '');
+    if (anyTag !== undefined && (anyTag.length === 0 || anyTag.length > MAX_TAGS)) throw badParameter('invalid tags');
     const { condition_id: conditionId, market_slug: marketSlug, event_slug: eventSlug, tag_slug: tagSlug } = query;
-    const [named, tagged] = await Promise.all([
-      tokens({ conditionId, marketSlug, eventSlug, tagSlug }),
-      anyOf === undefined ? null : Promise.all(anyOf.map((one) => tokens({ tagSlug: one }))),
-    ]);
-    const lists = [named, tagged === null ? null : tagged.flatMap((list) => list ?? [])];
-    const [first, ...rest] = lists.filter((list) => list !== null).map((list) => new Set(list));
-    return first === undefined ? null : [...first].filter((token) => rest.every((list) => list.has(token)));
+    return deps.fills.choose({ conditionId, marketSlug, eventSlug, tagSlug, anyTag });
   };
 }

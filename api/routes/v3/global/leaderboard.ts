@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { MAX_LISTED_TOKENS } from '../../../../schemas/primitives/tags.sql.js';
 import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { formatCursor } from '../../../fills/log-position.js';
 import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
+import type { TokenChoice } from '../../../fills/tokens.sql.js';
 import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
@@ -11,7 +13,7 @@ import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboa
 import { type LeaderboardReader, MAX_ORDER_AGE_MS, type RankedWallet } from '../../../leaderboards/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
-import { createSelector, selectionAliases, selectionFields } from '../selection.js';
+import { createSelector, type Selection, selectionAliases, selectionFields } from '../selection.js';
 import { examplePaging } from '../trades/examples.js';
 import { exampleSummary, summaryFields, summaryFrom } from '../wallets/pnl-summary.serialize.js';
 import { tagPnlFrom, tagPnlSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
@@ -40,6 +42,15 @@ const tooDeep = {
   example: { error: TOO_DEEP, max_rank: MAX_RANK, max_offset: MAX_RANK - 100, limit: 100, offset: 10_000 },
 };
 
+const WIDE_ORDER = `The order of a tag with more than ${MAX_LISTED_TOKENS.toLocaleString('en')} outcome tokens is that of its last picture, taken in the background every ten minutes, less often of very many; the sums of a page are as they are now.`;
+
+/** The tag of a selection that names nothing else. */
+function onlyTag({ tags, tag_slug: tag, ...others }: Selection): string | null {
+  if (Object.values(others).some((value) => value !== undefined)) return null;
+  const named = [...(tags ?? '').split(','), tag ?? ''].filter((slug) => slug !== '');
+  return named.length === 1 ? (named[0] ?? null) : null;
+}
+
 interface PageQuery {
   readonly limit: number;
   readonly offset: number;
@@ -66,7 +77,8 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
   /** A page of the wallets of some markets. */
   const pageOf = async (
     name: string,
-    tokenIds: readonly string[],
+    tokens: TokenChoice,
+    tag: string | null,
     board: RankingMetric,
     query: PageQuery,
     context: RequestContext,
@@ -74,9 +86,9 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     const page = await rankings.page({
       sessionKey: paginationSessionKey(context.caller?.accountId, `v3 leaderboard ${board} ${name}`, {}),
       ...query,
-      load: () => leaderboards.rankedWallets(tokenIds, board, name),
+      load: () => leaderboards.rankedWallets(tokens, board, name, tag),
     });
-    const made = await leaderboards.summaries(page.ids, tokenIds);
+    const made = await leaderboards.summaries(page.ids, tokens);
     const rows = page.ids.flatMap((wallet, index): RankedWallet[] => {
       const summary = made[index];
       return summary === undefined ? [] : [{ rank: query.offset + index + 1, wallet, summary }];
@@ -93,7 +105,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
     summary: 'Wallets by what they made',
-    description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${MAX_ORDER_AGE_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now.`,
+    description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${MAX_ORDER_AGE_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now. ${WIDE_ORDER}`,
     query: z.object({
       sort: choiceParam({
         description: 'Descending; `loss` the largest loss first. Default total, which is total_pnl.',
@@ -123,11 +135,18 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     async handler({ query }, context) {
       const board: RankingMetric = query.sort === 'total_pnl' ? 'total' : query.sort;
       checkDepth(query);
-      const tokenIds = await tokensOf(query);
+      const tokens = await tokensOf(query);
       const { sort: _sort, cursor, limit, offset, ...selection } = query;
-      if (tokenIds !== null) {
+      if (tokens !== null) {
         if (cursor !== undefined) throw badParameter('cursor cannot be combined with a choice of markets');
-        const { rows, hasMore } = await pageOf(JSON.stringify(selection), tokenIds, board, query, context);
+        const { rows, hasMore } = await pageOf(
+          JSON.stringify(selection),
+          tokens,
+          onlyTag(selection),
+          board,
+          query,
+          context,
+        );
         return {
           body: {
             leaderboard: rows.map(rowFrom),
@@ -176,7 +195,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     path: '/v3/tags/{slug}/leaderboard',
     reads: ['catalog', 'pnl', 'fills'],
     summary: 'Wallets by what they made with the markets of a tag',
-    description: `The first ${MAX_RANK.toLocaleString('en')}. A tag with too many markets is refused.`,
+    description: `The first ${MAX_RANK.toLocaleString('en')}. ${WIDE_ORDER}`,
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
     query: z.object({
       sort: choiceParam({
@@ -205,10 +224,10 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     },
     async handler({ params: { slug }, query }, context) {
       checkDepth(query);
-      const tokenIds = (await fills.tokens({ tagSlug: slug })) ?? [];
-      if (tokenIds.length === 0)
+      const tokens = await fills.choose({ tagSlug: slug });
+      if (tokens === null || tokens.tokenIds?.length === 0)
         throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
-      const { rows, hasMore } = await pageOf(`tag ${slug}`, tokenIds, tagMetrics[query.sort], query, context);
+      const { rows, hasMore } = await pageOf(`tag ${slug}`, tokens, slug, tagMetrics[query.sort], query, context);
       return {
         body: {
           data: rows.map(tagPnlFrom),

@@ -186,7 +186,9 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       example: comboSummaryFrom(EXAMPLE_WALLET, exampleSummary, 3),
     },
     async handler({ params: { address }, query }, context) {
-      const made = (await pnl.summaries([address], comboTokensOf(query))).get(address)?.combos ?? emptyPnlSummary;
+      const tokenIds = comboTokensOf(query);
+      const tokens = tokenIds === null ? null : { tokenIds, among: null };
+      const made = (await pnl.summaries([address], tokens)).get(address)?.combos ?? emptyPnlSummary;
       return { body: comboSummaryFrom(address, made, context.elapsedMs()) };
     },
   });

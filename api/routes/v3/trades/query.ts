@@ -7,7 +7,7 @@ import {
   storedBuilderCode,
   withoutCombos,
 } from '../../../fills/filter.js';
-import type { TokenSelection } from '../../../fills/tokens.sql.js';
+import type { TokenChoice, TokenSelection } from '../../../fills/tokens.sql.js';
 import { marketAliases, timeRangeAliases } from '../../../http/aliases.js';
 import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
@@ -184,10 +184,10 @@ export function selectionOf(query: FillQuery & { tag_slug?: string }): TokenSele
 }
 
 /** The filter of a query, its tokens already known. */
-export function filterOf(query: FillQuery, tokenIds: readonly string[] | null): FillFilter {
+export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilter {
   return {
     ...allFills,
-    tokenIds,
+    ...(chosen ?? {}),
     afterS: clampToDateTimeSeconds(query.after),
     beforeS: clampToDateTimeSeconds(query.before),
     orderHash: query.order_hash ?? null,
@@ -202,14 +202,10 @@ export function filterOf(query: FillQuery, tokenIds: readonly string[] | null): 
 export type WalletTradesQuery = z.output<typeof walletTradesQuery>;
 
 /** Fills of a wallet. Put together, only the rows of its own orders count: they already hold what it took from others. */
-export function walletFilterOf(
-  address: string,
-  query: WalletTradesQuery,
-  tokenIds: readonly string[] | null,
-): FillFilter {
+export function walletFilterOf(address: string, query: WalletTradesQuery, chosen: TokenChoice | null): FillFilter {
   const own = query.group_by !== undefined && query.side === 'both' ? 'maker' : null;
   return {
-    ...filterOf(query, tokenIds),
+    ...filterOf(query, chosen),
     wallets: [address],
     role: query.side === 'both' ? own : query.side,
     versions: withoutCombos,

@@ -82,7 +82,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       example: { trades: [exampleTrade], ...examplePaging },
     },
     async handler({ query }, context) {
-      const filter = filterOf(query, await fills.tokens(selectionOf(query)));
+      const filter = filterOf(query, await fills.choose(selectionOf(query)));
       return { body: await lists.byQuery(query, filter, { context, path: '/v3/trades' }) };
     },
   });
@@ -110,7 +110,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     async handler({ params: { address }, query }, context) {
       const byOrder = query.group_by === 'order_hash' || query.sort_by !== undefined || query.order_hash !== undefined;
       if (query.include_combos && byOrder) throw badParameter('include_combos cannot be combined with order_hash');
-      const filter = walletFilterOf(address, query, await fills.tokens(selectionOf(query)));
+      const filter = walletFilterOf(address, query, await fills.choose(selectionOf(query)));
       const at = { context, path: `/v3/wallets/${address}/trades` };
       const byTrade = query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
       if (!query.include_combos) {
@@ -139,7 +139,9 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ params: { token_id }, query }, context) {
       const at = { context, path: `/v3/markets/${token_id}/trades` };
-      return { body: { token_id, ...(await lists.byQuery(query, filterOf(query, [token_id]), at)) } };
+      return {
+        body: { token_id, ...(await lists.byQuery(query, filterOf(query, { tokenIds: [token_id], among: null }), at)) },
+      };
     },
   });
 
@@ -158,7 +160,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       example: { slug: exampleTitle.slug, trades: [exampleTrade], ...examplePaging },
     },
     async handler({ params: { slug }, query }, context) {
-      const filter = filterOf(query, await fills.tokens({ marketSlug: slug }));
+      const filter = filterOf(query, await fills.choose({ marketSlug: slug }));
       return { body: { slug, ...(await lists.byQuery(query, filter, { context, path: `/v3/markets/slug/${slug}` })) } };
     },
   });
@@ -188,7 +190,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ params, query }, context) {
       const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
-      const filter = filterOf({ ...query, builder: code }, await fills.tokens(selectionOf(query)));
+      const filter = filterOf({ ...query, builder: code }, await fills.choose(selectionOf(query)));
       const { trades, ...page } = await lists.single(query, filter, { context, path: `/v3/builders/${code}/trades` });
       const own = builderOf(code);
       return { body: { builder: code, ...own, trades: trades.map((trade) => ({ ...trade, ...own })), ...page } };

@@ -119,8 +119,8 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
 
   const answer = async (address: string, query: PnlQuery, context: RequestContext) => {
     const span = spanOf(query, context.nowMs);
-    const tokenIds = await tokensOf(query);
-    const summaryOf = async () => (await pnl.summaries([address], tokenIds)).get(address) ?? emptySummaries;
+    const tokens = await tokensOf(query);
+    const summaryOf = async () => (await pnl.summaries([address], tokens)).get(address) ?? emptySummaries;
     if (span === null) {
       const { markets, combos } = await summaryOf();
       return {
@@ -133,7 +133,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     // What was held at an earlier moment, and its prices then, are not kept.
     const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
     const [made, summary] = await Promise.all([
-      pnl.spanPnl(address, span, { tokenIds, combos: query.include_combos }),
+      pnl.spanPnl(address, span, { tokens, combos: query.include_combos }),
       query.include_unrealized && isNow ? summaryOf() : null,
     ]);
     const held = summary === null ? null : unrealizedFrom(made, summary, query.include_combos);
