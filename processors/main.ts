@@ -23,7 +23,7 @@ import { chainSink } from './chain/sink.js';
 import { createCompactor } from './compaction/compactor.js';
 import { fillsSink } from './fills/sink.js';
 import { createLeaderboardRefresher } from './leaderboards/leaderboard-refresher.js';
-import { createTagPainter } from './leaderboards/tag-painter.js';
+import { createTagLeaderboardRefresher } from './leaderboards/tag-leaderboard-refresher.js';
 import { migrations } from './migrations.js';
 import { oracleSink } from './oracle/sink.js';
 import { createPositionsProcessor } from './positions/processor.js';
@@ -123,7 +123,7 @@ runProcess({
       {
         name: 'leaderboards',
         create: () => {
-          const ofTags = createTagPainter({ clickhouse, logger, metrics, nowMs: Date.now });
+          const ofTags = createTagLeaderboardRefresher({ clickhouse, logger, metrics, nowMs: Date.now });
           const refresher = createLeaderboardRefresher({
             clickhouse,
             logger,

@@ -96,7 +96,7 @@ export interface TagRankRow {
 }
 
 /** Ranks of the pictures of a tag's board, the newest of each rank: of an older, longer picture the last ranks are left. */
-export const tagBoardSql = (tag: string, board: RankingMetric): Sql => ({
+export const tagLeaderboardSql = (tag: string, board: RankingMetric): Sql => ({
   text: `SELECT argMax(wallet, taken_at) AS id, toUnixTimestamp64Milli(max(taken_at)) AS at FROM tag_leaderboards
       WHERE tag = {tag:String} AND board = {board:String}
       GROUP BY rank

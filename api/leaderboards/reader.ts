@@ -9,7 +9,7 @@ import {
   type RankingMetric,
   rankedByTokensSql,
   type TagRankRow,
-  tagBoardSql,
+  tagLeaderboardSql,
   type VenueTotalsRow,
   venueTotalsSql,
 } from './leaderboard.sql.js';
@@ -78,7 +78,7 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
       const load = async () => {
         if (tokens.tokenIds?.length === 0) return [];
         if (tokens.among !== null && tag !== null) {
-          const ranks = await tables.rows<TagRankRow>(tagBoardSql(tag, board));
+          const ranks = await tables.rows<TagRankRow>(tagLeaderboardSql(tag, board));
           const newest = ranks[0]?.at;
           if (newest !== undefined) return ranks.filter((row) => row.at === newest).map((row) => row.id);
         }

@@ -53,7 +53,7 @@ export const rankingsSnapshotSql = `INSERT INTO leaderboards
 export const wideTags = `SELECT tag FROM tag_tokens GROUP BY tag HAVING uniq(token_id) > ${MAX_LISTED_TOKENS} ORDER BY tag`;
 
 /** The first wallets of each board of a tag, `{tag:String}`: one pass over the positions in its tokens. */
-export const tagPicture = `INSERT INTO tag_leaderboards
+export const tagLeaderboardSnapshotSql = `INSERT INTO tag_leaderboards
     WITH chosen AS (${taggedTokens('{tags:Array(String)}')})
     SELECT {tag:String} AS tag, list.1 AS board, toUInt32(rank) AS rank, found.2 AS wallet,
       fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createTagPainter } from '../../processors/leaderboards/tag-painter.js';
+import { createTagLeaderboardRefresher } from '../../processors/leaderboards/tag-leaderboard-refresher.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { insertAccounts, tradeOf } from '../support/positions.js';
 import { address, fillRow, hex32, type MarketInput, marketRow, tokenRows } from '../support/rows.js';
@@ -166,7 +166,7 @@ describe('filters by a tag of thousands of markets', () => {
       ]);
     };
     await ranked();
-    const painter = createTagPainter({
+    const painter = createTagLeaderboardRefresher({
       clickhouse: api.clickhouse,
       logger: silentLogger(),
       metrics: createMetrics({ process: 'test', defaults: false }),

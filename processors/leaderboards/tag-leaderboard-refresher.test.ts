@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { createTagPainter } from './tag-painter.js';
+import { createTagLeaderboardRefresher } from './tag-leaderboard-refresher.js';
 
 it('takes a picture of each wide tag and rests after each, a round every ten minutes in the end, also after one that failed', async () => {
   const stop = new AbortController();
   const painted: unknown[] = [];
   const pauses: number[] = [];
   let rounds = 0;
-  const painter = createTagPainter({
+  const painter = createTagLeaderboardRefresher({
     clickhouse: {
       query: async <T>() => {
         if (++rounds === 2) throw new RetryableError('away');
