@@ -3,6 +3,7 @@ import type { Block } from '../../schemas/types.gen.js';
 import { conditionRows } from '../activity/condition-rows.js';
 import {
   dateTime,
+  lowCardinality,
   nullable,
   string,
   stringArray,
@@ -43,7 +44,7 @@ export const unknownLogsTable = defineTable('unknown_logs', {
   log_index: uint32,
   timestamp: dateTime,
   tx_hash: string,
-  address: string,
+  address: lowCardinality,
   topics: stringArray,
   data: string,
   _offset: uint64,

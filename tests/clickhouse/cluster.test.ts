@@ -97,7 +97,7 @@ describe('both variants of the schema', () => {
     for (const sql of views) {
       expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|tag_tokens|coverage_chain) AS/);
       expect(sql).toMatch(
-        /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|blocks|block_logs)\b/,
+        /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|markets|blocks|block_logs)\b/,
       );
     }
   });
