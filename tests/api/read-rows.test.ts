@@ -44,7 +44,7 @@ beforeAll(async () => {
       [concat('tag-', toString(number % 1000))], number FROM numbers(${MARKETS})`);
   await run(`INSERT INTO tokens (token_id, condition_id, outcome_index, outcome, market_slug, event_id, event_slug, _offset)
     SELECT toUInt256(90000 + number), ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, if(number % 2 = 0, 'Yes', 'No'),
-      concat('market-', toString(intDiv(number, 2))), toString(intDiv(number, 10)), concat('event-', toString(intDiv(number, 10))), number
+      concat('market-', toString(intDiv(number, 2))), toString(intDiv(number, 10)), concat('event-', toString(intDiv(number, 10))), intDiv(number, 2)
     FROM numbers(${MARKETS * 2})`);
   await run(`INSERT INTO events (id, slug, title, active, neg_risk, neg_risk_market_id, volume, market_condition_ids, _offset)
     SELECT toString(number), concat('event-', toString(number)), concat('Event ', toString(number)), true, true, ${hex(64, '256 * number')}, number,
