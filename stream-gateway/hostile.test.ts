@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { yieldToEventLoop } from '../infra/event-loop.js';
 import type { AdmissionResult } from './admission/admission.js';
 import { defaultConnectionLimits } from './hub/connection.js';
 import { defaultPeerLimits } from './hub/peer.js';
@@ -47,7 +48,7 @@ async function stillServes(started: Awaited<ReturnType<typeof gateway>>, seq: nu
 }
 
 async function eventuallyMetric(started: Awaited<ReturnType<typeof gateway>>, name: string, value: number) {
-  while ((await started.metric(name)) < value) await new Promise((resolve) => setImmediate(resolve));
+  while ((await started.metric(name)) < value) await yieldToEventLoop();
   expect(await started.metric(name)).toBe(value);
 }
 
@@ -114,7 +115,7 @@ describe('messages', () => {
     one.socket.pause();
     for (let at = 0; at < 700; at++)
       one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 500 } });
-    while (started.server.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (started.server.connections() > 0) await yieldToEventLoop();
     one.socket.resume();
     expect((await one.closed).code).toBe(1008);
     await stillServes(started, 501);
@@ -178,7 +179,7 @@ describe('connections', () => {
       { numRuns: 100 },
     );
     await stillServes(started, 1);
-    while (started.server.connections() > 1) await new Promise((resolve) => setImmediate(resolve));
+    while (started.server.connections() > 1) await yieldToEventLoop();
   });
 
   it('of a host name that is not ours are refused with 403 and the remedy, ours and addresses are let in', async () => {
@@ -208,7 +209,7 @@ describe('connections', () => {
     socket.pause();
     expect(started.server.connections()).toBe(1);
     nowMs += 2_000;
-    while (started.server.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (started.server.connections() > 0) await yieldToEventLoop();
     socket.resume();
     await once(socket, 'close');
   });
@@ -230,7 +231,7 @@ describe('connections', () => {
     });
     const sockets = await Promise.all(Array.from({ length: 50 }, () => rawSocket(started.server.port)));
     for (const socket of sockets) socket.write(handshake());
-    while (waiting.length < 50) await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length < 50) await yieldToEventLoop();
     for (const socket of sockets.slice(0, 30)) socket.resetAndDestroy();
     await Promise.all(sockets.slice(0, 30).map((socket) => (socket.closed ? null : once(socket, 'close'))));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -239,7 +240,7 @@ describe('connections', () => {
     await Promise.all(sockets.slice(30).map((socket) => once(socket, 'data')));
     expect([started.server.connections(), released]).toEqual([20, 30]);
     for (const socket of sockets) socket.destroy();
-    while (started.server.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (started.server.connections() > 0) await yieldToEventLoop();
     expect(released).toBe(50);
   });
 

@@ -1,5 +1,6 @@
 import type { us_listen_socket, WebSocket } from 'uWebSockets.js';
 import uws from 'uWebSockets.js';
+import { yieldToEventLoop } from '../infra/event-loop.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { Admission } from './admission/admission.js';
@@ -75,8 +76,6 @@ export interface GatewayServer {
   /** No new connections; what is buffered leaves, at most for `drainMs`; then everybody is told to come back (1012). */
   close(): Promise<void>;
 }
-
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * The event socket on `/ws`. Refuses before the upgrade; one buffer per event and encoding is shared by all its receivers; a reader for

@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { createTextStore } from '../cache/text-store.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { WatchedTable } from './change-feed.sql.js';

@@ -1,5 +1,5 @@
-import { setImmediate as others } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { backgroundThrottle, createYieldIfDue, type YieldPolicy } from './background-throttle.js';
 
 const work = (ms: number) => {
@@ -13,7 +13,7 @@ async function eventLoopTurnsDuring(waiting: Promise<void>): Promise<number> {
   const ended = waiting.finally(() => {
     over = true;
   });
-  for (; !over; turns++) await others();
+  for (; !over; turns++) await yieldToEventLoop();
   await ended;
   return turns;
 }
@@ -30,7 +30,7 @@ it('makes pieces of steps of any length, and tells how long each took', async ()
   const told: number[] = [];
   const pace: YieldPolicy = async (workedMs) => {
     told.push(workedMs);
-    await others();
+    await yieldToEventLoop();
   };
   const turn = createYieldIfDue(pace);
   for (let step = 0; step < 40; step++) {

@@ -1,12 +1,8 @@
-import { setImmediate as nextEventLoopTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 
 /** Waits between two pieces of work; `workedMs`: how long the last one took. */
 export type YieldPolicy = (workedMs: number) => Promise<void>;
-
-/** Somebody waits: other requests have their turn, and on. */
-export const yieldToEventLoop: YieldPolicy = async () => {
-  await nextEventLoopTurn();
-};
 
 /** Five times as long as the work took: an answer goes through the event loop several times, and seldom meets a piece of such work there. */
 const REST_RATIO = 5;
@@ -17,7 +13,7 @@ const MAX_REST_MS = 100;
 export const backgroundThrottle =
   (isAwaited: () => boolean): YieldPolicy =>
   (workedMs) =>
-    isAwaited() ? yieldToEventLoop(workedMs) : sleep(Math.min(MAX_REST_MS, REST_RATIO * workedMs));
+    isAwaited() ? yieldToEventLoop() : sleep(Math.min(MAX_REST_MS, REST_RATIO * workedMs));
 
 /** Longer pieces of work are felt by answers. */
 const MAX_CHUNK_MS = 3;

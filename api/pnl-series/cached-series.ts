@@ -1,7 +1,8 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { createYieldIfDue, type YieldIfDue, type YieldPolicy, yieldToEventLoop } from './background-throttle.js';
+import { createYieldIfDue, type YieldIfDue, type YieldPolicy } from './background-throttle.js';
 import { cashOf, isUntrackedInflow, versionOf } from './events.js';
 import type { PriceHistory, PriceHistoryReader } from './price-history.js';
 import {

@@ -1,8 +1,9 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { type Price, valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { createYieldIfDue, yieldToEventLoop } from './background-throttle.js';
+import { createYieldIfDue } from './background-throttle.js';
 import { cashOf } from './events.js';
 import {
   currentPnlSql,

@@ -1,8 +1,9 @@
 import pLimit from 'p-limit';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import type { ChangeFeed } from '../catalog/change-feed.js';
 import type { Price } from '../positions/position.js';
-import { backgroundThrottle, type YieldPolicy, yieldToEventLoop } from './background-throttle.js';
+import { backgroundThrottle, type YieldPolicy } from './background-throttle.js';
 import {
   type CachedSeries,
   computeSeriesFromBuckets,

@@ -1,5 +1,5 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { extractErrorAtTheEndOfChunk } from '@clickhouse/client';
+import { yieldToEventLoop } from '../event-loop.js';
 
 /** An answer that its client limits to so many rows or fewer (`max_result_rows`) is handed over by the embedded engine in one piece. */
 export const SINGLE_CHUNK_MAX_ROWS = 10_000;

@@ -1,5 +1,6 @@
-import { setTimeout as sleep, setImmediate as yieldToIo } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError, RetryableError } from '../../infra/errors.js';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { NewRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
@@ -138,7 +139,7 @@ export function createFinalWriter(deps: {
         onBlock(block.number);
         if (batch.length >= batchRecords) {
           await flush();
-          await yieldToIo();
+          await yieldToEventLoop();
         }
       }
       if (broken === null) return;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { createFairScheduler, type FairScheduler } from './fair-scheduler.js';
-
-const eventLoopTick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** So many requests of one connection, each of which takes `work`. */
 async function connection(turns: FairScheduler, requests: number, work: () => void): Promise<void> {
@@ -24,7 +23,7 @@ describe('createTurns', () => {
     const perTurn: number[] = [];
     while (answered < 8) {
       const before = answered;
-      await eventLoopTick();
+      await yieldToEventLoop();
       perTurn.push(answered - before);
     }
     await all;
@@ -47,7 +46,7 @@ describe('createTurns', () => {
   it('works on after everybody had their turn', async () => {
     const turns = createFairScheduler();
     await turns.nextTurn();
-    await eventLoopTick();
+    await yieldToEventLoop();
     await turns.nextTurn();
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { MeterName } from '../metering/meter.js';
 import { connectTestClient, type Frame, startTestGateway, streamEvent } from '../testing.js';
 
@@ -145,7 +146,7 @@ describe('fan-out', () => {
       one.socket.close();
       await one.closed;
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldToEventLoop();
     const names = ['whole', 'packed', 'filtered', 'replayed'];
     for (const [at, one] of clients.entries()) {
       expect(used.get(`${names[at]} onchain`)).toBe(bytesOf(one, false));

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { CompiledFilter } from '../filters/compile.js';
 import { createSubscriptionIndex } from '../filters/subscription-index.js';
 import type { RecentEvents } from '../replay/recent-events.js';
@@ -47,8 +48,6 @@ export interface Hub {
 
 /** The library takes over what was published only when the loop turns: so much may wait for that, per receiver. */
 const SLICE_BYTES = 256 * 1024;
-
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * Fan-out in three tiers: topics of the socket library for whole channels, an index for filters with items, and the rest by channel. Each

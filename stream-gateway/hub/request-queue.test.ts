@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { createRequestQueue } from './request-queue.js';
 
 function harness(frames: number, bytes: number) {
@@ -10,7 +11,7 @@ function harness(frames: number, bytes: number) {
     await new Promise<void>((resolve) => gates.push(resolve));
     done.push(name);
   };
-  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const settle = () => yieldToEventLoop();
   return { queue, done, errors, gates, slow, settle };
 }
 

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 /** What a client may send ahead of the answers. */
 export interface PendingLimits {
   readonly frames: number;
@@ -11,8 +12,6 @@ export interface RequestQueue {
   idle(): Promise<void>;
   close(): void;
 }
-
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Messages of one connection, answered one after the other in the order they came, with a bound on what waits. */
 export function createRequestQueue(deps: { limits: PendingLimits; onError: (error: unknown) => void }): RequestQueue {

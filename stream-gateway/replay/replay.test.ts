@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { defaultPeerLimits } from '../hub/peer.js';
 import { connectTestClient, type Frame, startTestGateway, streamEvent } from '../testing.js';
 
@@ -78,7 +79,7 @@ describe('since_seq', () => {
     one.subscribe({ since_seq: 10, since: 5, snapshot_count: 7 });
     for (let seq = 301; seq <= 400; seq++) {
       await publish(streamEvent(seq));
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
     }
     await one.count(1 + 390);
     expect(one.frames[0]).toMatchObject({ type: 'subscribed', warnings: ['since ignored: since_seq is given'] });

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Hub, Subscription } from '../hub/hub.js';
 import type { LiveEvent } from '../hub/live-event.js';
 import type { Peer } from '../hub/peer.js';
@@ -24,7 +25,6 @@ interface DeliveredRange {
 }
 
 const BATCH_EVENTS = 250;
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * Replays for the subscriptions of one connection: pulled from the log and then from memory at the reader's pace, until the newest event is

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Predicate } from '../filters/compile.js';
 import type { LiveEvent } from '../hub/live-event.js';
 import type { ConcurrencyLimiter } from './concurrency-limiter.js';
@@ -62,8 +63,6 @@ function toMessage(events: readonly LiveEvent[]): Buffer {
   parts.push(END);
   return Buffer.concat(parts);
 }
-
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * Snapshots look back over the newest `windowEvents` of the stream (`since`: as far as asked), from memory where it reaches and from the

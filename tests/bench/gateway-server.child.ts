@@ -1,6 +1,7 @@
 import uws from 'uWebSockets.js';
 import { join } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { openLog } from '../../infra/log/open-log.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -163,7 +164,6 @@ const respond = (cpu: NodeJS.CpuUsage, more: Partial<ServerResult> = {}) => {
   const used = process.cpuUsage(cpu);
   process.send?.({ cpuS: (used.user + used.system) / 1e6, rssMb: process.memoryUsage().rss / 1e6, ...more });
 };
-const yieldToEventLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 const PREPARED = 10_000;
 let prepared: readonly PreparedEvent[] = [];

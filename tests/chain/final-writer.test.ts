@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FatalError, RetryableError } from '../../infra/errors.js';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { createFinalWriter } from '../../ingest/chain/final-writer.js';
 import type { HistoryRange, SourceBlock } from '../../ingest/chain/source.js';
 import { topics } from '../../schemas/topics.js';
@@ -47,7 +48,6 @@ function writing(log: MemoryLog, node: FakeNode, batchRecords = 5) {
   };
   return { ...parts, writer, stop, done, until, ranges };
 }
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function grown(length: number, from = new FakeNode(1)): FakeNode {
   for (let i = 0; i < length; i += 1) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { topics } from '../../schemas/topics.js';
@@ -7,7 +8,6 @@ import { chainParts, codec, eventsOf, freshLog, pendingTx, reduceHead } from '..
 import { createFakeSource, FakeNode } from '../support/fake-chain.js';
 import type { MemoryLog } from '../support/memory-log.js';
 
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await yieldToEventLoop();
 }

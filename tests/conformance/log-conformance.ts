@@ -1,6 +1,6 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { LogRequestError, UnknownTopicError } from '../../infra/log/errors.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import type { Log } from '../../infra/log/port.js';

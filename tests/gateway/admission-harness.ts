@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
@@ -31,7 +32,7 @@ export interface GatewayFleet {
 
 /** Everything that was written is read by everybody. */
 export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 40; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 40; turn++) await yieldToEventLoop();
 }
 
 /** Gateway processes' admissions on one log in memory, with a clock of their own and no timers. */

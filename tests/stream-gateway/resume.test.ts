@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { defaultPeerLimits } from '../../stream-gateway/hub/peer.js';
 import { connectTestClient } from '../../stream-gateway/testing.js';
 import { anyEvent, anySubscription, naiveMatch, type SubscribeRequest } from './naive.js';
 import { createStream, FIRST_SEQ, followWithGateway } from './stream.js';
-
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** How a client treats its connections: cut each after so many frames; read slowly or not. */
 interface ClientBehavior {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { yieldToEventLoop } from '../../event-loop.js';
 import { LogArgumentError } from '../errors.js';
 import type { LogRecord, PartitionBounds, ReadOptions, RecordBatch, StartAt } from '../port.js';
 import { collectRecords, readHeader } from './chunk.js';
@@ -108,7 +109,7 @@ export function createReader(deps: { store: Store; topics: TopicTable; commitNot
         offset = last.offset + 1;
         yield { topic, partition, records, nextOffset: offset };
         if (performance.now() - busySince > YIELD_AFTER_MS) {
-          await new Promise((resolve) => setImmediate(resolve));
+          await yieldToEventLoop();
           busySince = performance.now();
         }
         continue;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../../infra/event-loop.js';
 
 /** The time a recording is played by. */
 export interface RecordedClock {
@@ -37,7 +38,7 @@ export function createSteppingClock(startMs: number): RecordedClock {
   return {
     nowMs: () => timeMs,
     async waitUntil(targetMs, signal) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
       if (!signal.aborted) timeMs = Math.max(timeMs, targetMs);
     },
   };
