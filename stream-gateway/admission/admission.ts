@@ -1,10 +1,10 @@
 import type { PlanTerms } from '../../schemas/plans.js';
 
-/** The right of one connection to be open. */
+/** Permission for one connection to be open. */
 export interface ConnectionPermit {
-  /** Calls the listener once when the plan's session time of this UTC day is used up, with the time it starts anew. */
+  /** Calls the listener once when the plan's session time of this UTC day is used up. `resetsAtMs`: Unix ms of the reset. */
   readonly onSessionTimeExhausted: (listener: (resetsAtMs: number) => void) => void;
-  /** The connection is closed. Safe to repeat. */
+  /** Call when the connection is closed. Safe to repeat. */
   release(): void;
 }
 
@@ -13,8 +13,8 @@ export type AdmissionResult =
   | { readonly status: 'too_many' }
   | { readonly status: 'session_used_up'; readonly resetsAtMs: number };
 
-/** Lets connections in as far as the account's plan goes, counted over all gateway processes. */
+/** Enforces the connection cap and session time of an account's plan. */
 export interface Admission {
-  /** Never rejects; may wait for the log. A connection that has gone away meanwhile must be released all the same. */
+  /** The promise never rejects; it may wait for the log. The caller must release the permit even if the client has disconnected meanwhile. */
   admit(account: { readonly accountId: string; readonly terms: PlanTerms }): Promise<AdmissionResult>;
 }

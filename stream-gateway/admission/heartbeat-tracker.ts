@@ -1,22 +1,25 @@
 /**
- * Which other gateway processes live, measured in the log's own order: a process that says nothing between several of our beats is silent. An
- * outage of the log makes nobody look dead, because our beats do not land either.
+ * Counts missed heartbeats of other gateway processes in log order: a process misses one when a heartbeat of this process is read back and no record
+ * of the other process precedes it. An outage of the log expires no process, because the heartbeats of this process are not committed either.
  */
 export interface HeartbeatTracker {
   recordHeartbeat(processId: string, instance: string): void;
-  /** It wrote something else. */
+  /** The process wrote a record other than a heartbeat. */
   recordActivity(processId: string): void;
-  /** It said goodbye, or was taken for dead. */
+  /** The process has shut down or was expired. */
   remove(processId: string): void;
-  /** After an own beat was read back: those silent for too long. Each is told once per beat until it is gone. */
+  /**
+   * Call after a heartbeat of this process was read back. Returns the processes that have missed `maxMissedHeartbeats`; each is returned on every call
+   * until it is removed or writes again.
+   */
   countMissed(): readonly string[];
-  /** Others that said they run there. */
+  /** Other processes whose heartbeats name this instance. */
   processesAt(instance: string): readonly string[];
 }
 
 export function createHeartbeatTracker(deps: { processId: string; maxMissedHeartbeats: number }): HeartbeatTracker {
   const remotes = new Map<string, { instance: string | undefined; missed: number }>();
-  const heard = (processId: string, instance?: string) => {
+  const record = (processId: string, instance?: string) => {
     if (processId === deps.processId) return;
     const known = remotes.get(processId);
     if (known === undefined) remotes.set(processId, { instance, missed: 0 });
@@ -26,8 +29,8 @@ export function createHeartbeatTracker(deps: { processId: string; maxMissedHeart
     }
   };
   return {
-    recordHeartbeat: heard,
-    recordActivity: (processId) => heard(processId),
+    recordHeartbeat: record,
+    recordActivity: (processId) => record(processId),
     remove: (processId) => {
       remotes.delete(processId);
     },

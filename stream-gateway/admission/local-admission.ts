@@ -1,6 +1,6 @@
 import type { Admission } from './admission.js';
 
-/** Admission by what this process alone knows: for tests and tools that have no log. Session time is not limited. */
+/** Admission that counts the connections of this process only, for tests and tools without a log. Session time is not limited. */
 export function createLocalAdmission(): Admission {
   const open = new Map<string, number>();
   return {
@@ -16,8 +16,8 @@ export function createLocalAdmission(): Admission {
           release() {
             if (released) return;
             released = true;
-            const left = (open.get(accountId) ?? 1) - 1;
-            if (left > 0) open.set(accountId, left);
+            const remaining = (open.get(accountId) ?? 1) - 1;
+            if (remaining > 0) open.set(accountId, remaining);
             else open.delete(accountId);
           },
         },

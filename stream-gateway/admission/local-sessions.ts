@@ -2,14 +2,14 @@ import type { PlanTerms } from '../../schemas/plans.js';
 import type { AdmissionDecision, SessionTable } from './session-table.js';
 import { DAY_MS, durationInDayMs, startOfUtcDay } from './session-time.js';
 
-/** A connection of this process, or one that asks to be. */
+/** A connection of this process, or a pending request for one. */
 export interface LocalSession {
   readonly id: string;
   readonly accountId: string;
-  /** As they were when it was opened. */
+  /** Terms at connect time. */
   readonly terms: PlanTerms;
   readonly openedMs: number;
-  /** When the log was last told. */
+  /** Unix ms of its newest record in the log. */
   writtenMs: number;
   admitted: boolean;
   exhausted: boolean;
@@ -17,16 +17,16 @@ export interface LocalSession {
   onDecision: ((decision: AdmissionDecision) => void) | undefined;
 }
 
-/** Connections of this process, and what they and the log's table say about an account together. */
+/** Connections of this process, and the limits of an account computed from them and the session table. */
 export interface LocalSessions {
   add(session: LocalSession): void;
-  /** False when it was not there. */
+  /** False if the session was already deleted. */
   delete(session: LocalSession): boolean;
   get(id: string): LocalSession | undefined;
   all(): IterableIterator<LocalSession>;
   atCap(accountId: string, terms: PlanTerms): boolean;
   isTimeExhausted(accountId: string, terms: PlanTerms): boolean;
-  /** When the session time of today begins anew. */
+  /** Unix ms of the next UTC midnight, when session time resets. */
   resetsAtMs(): number;
 }
 
@@ -39,8 +39,8 @@ export function createLocalSessions(deps: {
   const sessions = new Map<string, LocalSession>();
   const byAccount = new Map<string, Set<LocalSession>>();
 
-  const admittedOf = (accountId: string) => [...(byAccount.get(accountId) ?? [])].filter((own) => own.admitted);
-  /** The table's sessions of this process are passed over: some are over already, and some are not there yet. */
+  const admittedOf = (accountId: string) => [...(byAccount.get(accountId) ?? [])].filter(({ admitted }) => admitted);
+  /** Skips the table's sessions of this process: the table lags behind `sessions`, so some have ended and some are missing. */
   const openOf = (accountId: string): number => {
     let count = admittedOf(accountId).length;
     for (const session of table.ofAccount(accountId)) if (session.processId !== processId) count++;
@@ -58,13 +58,13 @@ export function createLocalSessions(deps: {
   return {
     add(session) {
       sessions.set(session.id, session);
-      const same = byAccount.get(session.accountId) ?? new Set();
-      byAccount.set(session.accountId, same.add(session));
+      const ofAccount = byAccount.get(session.accountId) ?? new Set();
+      byAccount.set(session.accountId, ofAccount.add(session));
     },
     delete(session) {
-      const same = byAccount.get(session.accountId);
-      same?.delete(session);
-      if (same?.size === 0) byAccount.delete(session.accountId);
+      const ofAccount = byAccount.get(session.accountId);
+      ofAccount?.delete(session);
+      if (ofAccount?.size === 0) byAccount.delete(session.accountId);
       return sessions.delete(session.id);
     },
     get: (id) => sessions.get(id),

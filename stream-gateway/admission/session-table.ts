@@ -3,44 +3,51 @@ import { durationInDayMs, mergeIntervals, startOfUtcDay, type TimeInterval } fro
 
 export interface Session {
   readonly id: string;
-  /** Who holds it. */
+  /** The process that has the connection. */
   readonly processId: string;
   readonly accountId: string;
   readonly cap: number | null;
   readonly timed: boolean;
   readonly openedMs: number;
   readonly seenMs: number;
-  /** False: a claim met while reading in, whose outcome is not known here. It counts until it is withdrawn or held. */
+  /**
+   * False: a claim whose outcome this process does not know, because it was read before `markLoaded`. It counts towards the cap until a later record
+   * confirms or ends it.
+   */
   readonly confirmed: boolean;
 }
 
+/** Decision on a claim. `unknown`: it depends on claims whose outcome this process does not know. */
 export type AdmissionDecision = 'granted' | 'denied' | 'unknown';
 
 /**
- * The state that gateway.sessions folds to: who is connected. The order of the partition decides, so all processes come to the same verdict on
- * every claim. A session ends with a record that says so, whoever wrote it; time alone ends nothing here.
+ * Open sessions of all processes, derived from gateway.sessions. Only the order of the partition decides, so all processes reach the same decision
+ * on every claim. A session ends by a record, which any process may write; it never ends by time.
  */
 export interface SessionTable {
-  /** Takes a record's event. The verdict of a claim; undefined for all else. */
+  /** Applies the event of a record. Returns the decision on a claim, undefined for other events. */
   apply(event: GatewaySession): AdmissionDecision | undefined;
-  /** The record of this session is a tombstone. */
+  /** Applies the tombstone of a session. */
   remove(sessionId: string): void;
   get(sessionId: string): Session | undefined;
   ofAccount(accountId: string): Iterable<Session>;
   ofProcess(processId: string): readonly Session[];
-  /** When the account was connected, as far as sessions that are over tell. */
+  /** Intervals in which ended sessions of the account were open. */
   pastIntervals(accountId: string): readonly TimeInterval[];
   addPastInterval(accountId: string, interval: TimeInterval): void;
-  /** From now on claims are decided; before, those that come while the past is read in are not. */
+  /** From now on claims are decided. Until then the table reads retained records, and the decision on a claim is `unknown`. */
   markLoaded(): void;
-  /** Forgets time before the UTC day of `nowMs`. */
+  /** Removes past intervals that end before the UTC day of `nowMs`. */
   prune(nowMs: number): void;
   readonly size: number;
 }
 
 const MAX_INTERVALS = 256;
 
-/** The older half as one stretch of the same length within the newest day: what comes later lies behind it. */
+/**
+ * Replaces the older half of the intervals by one interval with the same total duration within the newest UTC day. The list stays bounded, and the
+ * duration of that day is exact as long as later intervals do not overlap the replacement.
+ */
 function compactIntervals(intervals: readonly TimeInterval[]): TimeInterval[] {
   const older = mergeIntervals(intervals);
   const newer = older.splice(older.length / 2);
@@ -58,16 +65,16 @@ export function createSessionTable(): SessionTable {
 
   const put = (session: Session) => {
     sessions.set(session.id, session);
-    const own = byAccount.get(session.accountId) ?? new Map<string, Session>();
-    byAccount.set(session.accountId, own.set(session.id, session));
+    const ofAccount = byAccount.get(session.accountId) ?? new Map<string, Session>();
+    byAccount.set(session.accountId, ofAccount.set(session.id, session));
   };
   const remove = (sessionId: string) => {
     const session = sessions.get(sessionId);
     if (session === undefined) return;
     sessions.delete(sessionId);
-    const own = byAccount.get(session.accountId);
-    own?.delete(sessionId);
-    if (own?.size === 0) byAccount.delete(session.accountId);
+    const ofAccount = byAccount.get(session.accountId);
+    ofAccount?.delete(sessionId);
+    if (ofAccount?.size === 0) byAccount.delete(session.accountId);
   };
   const addPastInterval = (accountId: string, interval: TimeInterval) => {
     if (interval.untilMs <= interval.fromMs) return;
@@ -82,14 +89,14 @@ export function createSessionTable(): SessionTable {
   const decide = ({ account_id: accountId, cap }: ConnectionSession): AdmissionDecision => {
     if (loading) return 'unknown';
     if (cap === null) return 'granted';
-    let certain = 0;
-    let all = 0;
+    let confirmed = 0;
+    let total = 0;
     for (const session of byAccount.get(accountId)?.values() ?? []) {
-      all++;
-      if (session.confirmed) certain++;
+      total++;
+      if (session.confirmed) confirmed++;
     }
-    if (all < cap) return 'granted';
-    return certain >= cap ? 'denied' : 'unknown';
+    if (total < cap) return 'granted';
+    return confirmed >= cap ? 'denied' : 'unknown';
   };
 
   return {
@@ -128,9 +135,9 @@ export function createSessionTable(): SessionTable {
     prune(nowMs) {
       const today = startOfUtcDay(nowMs);
       for (const [accountId, intervals] of pastIntervalsByAccount) {
-        const kept = intervals.filter(({ untilMs }) => untilMs > today);
-        if (kept.length === 0) pastIntervalsByAccount.delete(accountId);
-        else if (kept.length < intervals.length) pastIntervalsByAccount.set(accountId, kept);
+        const remaining = intervals.filter(({ untilMs }) => untilMs > today);
+        if (remaining.length === 0) pastIntervalsByAccount.delete(accountId);
+        else if (remaining.length < intervals.length) pastIntervalsByAccount.set(accountId, remaining);
       }
     },
     get size() {

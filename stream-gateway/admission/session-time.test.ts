@@ -5,7 +5,7 @@ import { DAY_MS, durationInDayMs, startOfUtcDay } from './session-time.js';
 const day = Date.UTC(2026, 10, 3);
 
 describe('session time', () => {
-  it('counts what lies in the day, once', () => {
+  it('durationInDayMs clips intervals to the UTC day and counts overlaps once', () => {
     expect(startOfUtcDay(Date.UTC(2026, 10, 3, 23, 59, 59, 999))).toBe(day);
     expect(durationInDayMs(day, [])).toBe(0);
     expect(durationInDayMs(day, [{ fromMs: day - 5_000, untilMs: day + 3_000 }])).toBe(3_000);
@@ -20,17 +20,17 @@ describe('session time', () => {
     ).toBe(20);
   });
 
-  it('is the number of milliseconds that lie in any stretch', () => {
+  it('durationInDayMs equals the number of covered milliseconds for random intervals', () => {
     const at = fc.integer({ min: -20, max: 60 });
     fc.assert(
-      fc.property(fc.array(fc.record({ from: at, length: fc.integer({ min: -3, max: 40 }) })), (stretches) => {
+      fc.property(fc.array(fc.record({ from: at, length: fc.integer({ min: -3, max: 40 }) })), (random) => {
         const start = day + DAY_MS - 40;
-        const inside = new Set<number>();
-        for (const { from, length } of stretches)
+        const covered = new Set<number>();
+        for (const { from, length } of random)
           for (let ms = start + from; ms < start + from + length; ms++)
-            if (ms >= day && ms < day + DAY_MS) inside.add(ms);
-        const given = stretches.map(({ from, length }) => ({ fromMs: start + from, untilMs: start + from + length }));
-        expect(durationInDayMs(day, given)).toBe(inside.size);
+            if (ms >= day && ms < day + DAY_MS) covered.add(ms);
+        const intervals = random.map(({ from, length }) => ({ fromMs: start + from, untilMs: start + from + length }));
+        expect(durationInDayMs(day, intervals)).toBe(covered.size);
       }),
     );
   });

@@ -1,29 +1,29 @@
 export const DAY_MS = 86_400_000;
 
-/** A stretch of time, Unix ms; the end is not part of it. */
+/** Half-open interval [fromMs, untilMs), Unix ms. */
 export interface TimeInterval {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** Begin of the UTC day. */
+/** Unix ms of the UTC midnight at or before `timeMs`. */
 export function startOfUtcDay(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS) * DAY_MS;
 }
 
-/** The same time without overlaps, in order, none of it empty. */
+/** The union of the intervals as sorted, non-empty intervals that do not overlap. */
 export function mergeIntervals(intervals: readonly TimeInterval[]): TimeInterval[] {
-  const united: { fromMs: number; untilMs: number }[] = [];
+  const merged: { fromMs: number; untilMs: number }[] = [];
   for (const { fromMs, untilMs } of [...intervals].sort((a, b) => a.fromMs - b.fromMs)) {
     if (untilMs <= fromMs) continue;
-    const last = united.at(-1);
+    const last = merged.at(-1);
     if (last !== undefined && fromMs <= last.untilMs) last.untilMs = Math.max(last.untilMs, untilMs);
-    else united.push({ fromMs, untilMs });
+    else merged.push({ fromMs, untilMs });
   }
-  return united;
+  return merged;
 }
 
-/** Milliseconds of the UTC day that begins at `dayMs` that lie in at least one stretch. */
+/** Milliseconds of the UTC day starting at `dayMs` that at least one interval covers. */
 export function durationInDayMs(dayMs: number, intervals: readonly TimeInterval[]): number {
   let total = 0;
   for (const { fromMs, untilMs } of mergeIntervals(intervals))

@@ -7,12 +7,21 @@ import type { GatewaySession } from '../../schemas/types.gen.js';
 const RETRY_DELAY_MS = 500;
 const MAX_BATCH_RECORDS = 2_000;
 
-/** Appends to gateway.sessions in the order told, one batch at a time, until it is there. Only the newest word about a key waits. */
+/** Keys of gateway.sessions: one per session and one per process. */
+export const sessionKey = (sessionId: string): string => `session:${sessionId}`;
+export const processKey = (processId: string): string => `process:${processId}`;
+
+export function parseKey(key: string): { readonly kind: string; readonly id: string } {
+  const colon = key.indexOf(':');
+  return { kind: key.slice(0, colon), id: key.slice(colon + 1) };
+}
+
+/** Appends to gateway.sessions in call order, one batch at a time, with retries. While it retries it keeps only the newest record of each key. */
 export interface SessionWriter {
   write(key: string, fact: GatewaySession['fact'] | null): void;
-  /** True while the newest try failed. */
+  /** True if the newest append failed. */
   readonly failing: boolean;
-  /** Resolves when nothing waits any more or the time is over; true when nothing waits. */
+  /** Resolves with true when all records are written, with false after `timeoutMs`. */
   drain(timeoutMs: number): Promise<boolean>;
   stop(): void;
 }
@@ -55,11 +64,14 @@ export function createSessionWriter(deps: {
       for (const key of batch.keys()) pending.delete(key);
       try {
         await append(batch);
-        if (failing) deps.logger.info('sessions are recorded again');
+        if (failing) deps.logger.info('gateway.sessions can be written again');
         failing = false;
       } catch (error) {
         if (!failing)
-          deps.logger.warn({ err: error }, 'sessions cannot be recorded; this process decides alone meanwhile');
+          deps.logger.warn(
+            { err: error },
+            'cannot write gateway.sessions; this process decides on connections alone until it can',
+          );
         failing = true;
         const newer = pending;
         pending = batch;
