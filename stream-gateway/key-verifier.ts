@@ -3,7 +3,7 @@ import { isValidKeyFormat } from '../schemas/api-keys.js';
 import { plans } from '../schemas/plans.js';
 import type { KeyCheckResult } from './upgrade.js';
 
-/** A key that is missing or not shaped like one is malformed; one nobody made, or that was revoked, is inactive. */
+/** A missing key or one of the wrong format is `malformed`; an unknown or revoked key is `inactive`. */
 export function createKeyVerifier(accounts: Pick<AccountsReadModel, 'lookupKey'>): (key: string) => KeyCheckResult {
   return (key) => {
     if (!isValidKeyFormat(key)) return { status: 'malformed' };

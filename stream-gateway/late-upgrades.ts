@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 
 const RECONNECT_MS = 100;
 
-/** Upgrades that come after their request's callback, when something had to be waited for. */
+/** Upgrades that run after the request's callback has returned, because admission is asynchronous. */
 export interface LateUpgrades {
   /** Runs `upgrade`, which calls `response.upgrade` once. */
   run(response: HttpResponse, upgrade: () => void): void;
@@ -13,24 +13,24 @@ export interface LateUpgrades {
 }
 
 /**
- * In the library's versions up to the one in use, `response.cork(() => response.upgrade(...))` outside of the request's callback may close the
- * new socket at once: cork reads the flags of the response from memory that belongs to the socket by then. Uncorked upgrades are right, but
- * warned of on stderr. So the cork is that of another response, which is never answered: a request of our own on a port of our own.
- * Until it is there the response's own cork is used.
+ * Works around a bug of the library (up to the version in use): `response.cork(() => response.upgrade(...))` outside of the request's callback may
+ * close the new socket at once, because cork reads the flags of the response from memory that belongs to the socket by then. An uncorked
+ * upgrade works, but the library warns about it on stderr. This module therefore corks another response, which is never finished: that of a
+ * request which the process sends to itself on a private loopback port. While no such response is pending, the request's own response is corked.
  */
 export async function createLateUpgrades(app: TemplatedApp): Promise<LateUpgrades> {
   const path = `/${randomUUID()}`;
   let pending: HttpResponse | null = null;
   let socket: Socket | null = null;
   let closed = false;
-  let arrived: () => void = () => undefined;
+  let resolveFirstRequest: () => void = () => undefined;
 
   app.get(path, (response) => {
     response.onAborted(() => {
       pending = null;
     });
     pending = response;
-    arrived();
+    resolveFirstRequest();
   });
   const token = await new Promise<us_listen_socket>((resolve, reject) => {
     app.listen('127.0.0.1', 0, (listening) => {
@@ -48,11 +48,11 @@ export async function createLateUpgrades(app: TemplatedApp): Promise<LateUpgrade
     socket.unref();
     socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
   };
-  const there = new Promise<void>((resolve) => {
-    arrived = resolve;
+  const firstRequest = new Promise<void>((resolve) => {
+    resolveFirstRequest = resolve;
   });
   request();
-  await there;
+  await firstRequest;
 
   return {
     run(response, upgrade) {

@@ -22,7 +22,7 @@ import { createHistory } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
 import { defaultGatewayLimits, type GatewayServer, startGatewayServer } from './server.js';
 
-/** The window of snapshots: what of it is in memory need not be read from the log. */
+/** The snapshot window, so that most snapshots are served from memory. */
 const RECENT_EVENTS = defaultGatewayLimits.snapshotWindowEvents;
 const RECENT_BYTES = 128 * 1024 * 1024;
 
@@ -53,7 +53,7 @@ runProcess({
       logger,
       metrics,
       onUnreadable,
-      // Processes of one machine have admin ports of their own.
+      // Each process of a machine has its own admin port.
       instance: `${hostname()}:${adminPort === 0 ? `pid ${process.pid}` : adminPort}`,
       termsOf(accountId) {
         const account = accounts.account(accountId);
@@ -67,16 +67,16 @@ runProcess({
     const recent = createRecentEvents({ maxEvents: RECENT_EVENTS, maxBytes: RECENT_BYTES });
     const unreadable = metrics.counter(
       'gateway_unreadable_records_total',
-      'Records of stream.events that could not be read',
+      'Records of stream.events that could not be decoded',
     );
-    const lastSeq = metrics.gauge('gateway_last_seq', 'seq of the newest event handed to the fan-out');
-    const lag = metrics.gauge('gateway_lag_records', 'Records of stream.events not yet handed to the fan-out');
+    const lastSeq = metrics.gauge('gateway_last_seq', 'seq of the newest event passed to the fan-out');
+    const lag = metrics.gauge('gateway_lag_records', 'Records of stream.events not yet passed to the fan-out');
     const onUnreadableEvent = (reason: string) => {
       unreadable.inc();
       logger.warn({ reason }, 'unreadable stream event skipped');
     };
     let caughtUp = false;
-    let handed: number | undefined;
+    let deliveredOffset: number | undefined;
 
     const opened = await startGatewayServer({
       host: config.host,
@@ -95,10 +95,11 @@ runProcess({
     });
     server = opened;
     healthRegistry.markStarted('own', async () => {
-      if (handed !== undefined) lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - handed));
-      return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'reading the last minutes' } };
+      if (deliveredOffset !== undefined)
+        lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - deliveredOffset));
+      return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'loading recent events' } };
     });
-    logger.info({ port: opened.port }, 'event socket is open');
+    logger.info({ port: opened.port }, 'event socket is listening');
     try {
       await tailStream({
         log,
@@ -114,7 +115,7 @@ runProcess({
           caughtUp = true;
         },
         onDelivered: (nextOffset) => {
-          handed = nextOffset;
+          deliveredOffset = nextOffset;
         },
         onUnreadableEvent,
       });

@@ -21,21 +21,21 @@ import { createSnapshots } from './replay/snapshot.js';
 import { createServerMetrics } from './server-metrics.js';
 import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult, requestIdOf } from './upgrade.js';
 
-/** Larger messages are refused by the library with code 1009; the plans' own bounds are below. */
+/** The library closes the connection with code 1009 on larger messages; every plan's limit is below. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export interface GatewayLimits {
   readonly peer: PeerLimits;
   readonly connection: ConnectionLimits;
-  /** Bytes that may wait for all connections together. */
+  /** Bound of the bytes buffered for sending, over all connections. */
   readonly maxTotalBufferedBytes: number;
   readonly snapshotWindowEvents: number;
   readonly maxSnapshotBytes: number;
   readonly heartbeatMs: number;
   readonly livenessMs: number;
-  /** Usage is counted and slow readers are looked for at least this often. */
+  /** Longest time between two checks for slow readers and between two usage reports. */
   readonly tickMs: number;
-  /** A stopping server waits this long for what is buffered to leave. */
+  /** Longest time that a stopping server waits until its buffered bytes are sent. */
   readonly drainMs: number;
 }
 
@@ -50,12 +50,11 @@ export const defaultGatewayLimits: GatewayLimits = {
   tickMs: 500,
   drainMs: 1_500,
 };
-/** The log is read for so many snapshots at once. */
 const MAX_CONCURRENT_SNAPSHOT_READS = 4;
-/** Heartbeats go out in portions, so that events between them do not wait for all. */
+/** Heartbeats are sent in chunks, so that events are delivered between them. */
 const HEARTBEATS_PER_YIELD = 500;
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT; without it several processes may listen on one port. */
+/** uSockets' LIBUS_LISTEN_EXCLUSIVE_PORT; without it several processes may listen on one port. */
 const EXCLUSIVE_PORT = 1;
 
 interface SocketData extends AdmittedClient {
@@ -69,24 +68,24 @@ export interface GatewayServer {
   readonly connections: () => number;
   /** Connections with a subscription without filters. */
   readonly firehoses: () => number;
-  /** An event of the time before the start: for snapshots and replays only. */
+  /** Adds an event from before the start. It is used for snapshots and replays only. */
   load(event: LiveEvent): void;
-  /** Live events, in seq order. Resolves when the next may come. */
+  /** Sends live events, in seq order. The caller must wait for the promise before the next call. */
   publish(events: readonly LiveEvent[]): Promise<void>;
-  /** No new connections; what is buffered leaves, at most for `drainMs`; then everybody is told to come back (1012). */
+  /** Accepts no new connections, waits up to `drainMs` for buffered bytes to be sent, then closes all connections with 1012. */
   close(): Promise<void>;
 }
 
 /**
- * The event socket on `/ws`. Refuses before the upgrade; one buffer per event and encoding is shared by all its receivers; a reader for
- * whom too much waits is closed with 1013 and slows nobody else.
+ * Serves the event socket on `/ws`. Clients without access are rejected before the upgrade. All receivers of an event share one buffer per
+ * encoding. A connection whose send buffer exceeds its bound is closed with 1013, so a slow reader does not delay the others.
  */
 export async function startGatewayServer(deps: {
   host: string;
   port: number;
-  /** Other processes listen on the same port: the kernel spreads connections over them. */
+  /** Several processes listen on the port; the kernel distributes connections over them. */
   sharedPort?: boolean;
-  /** Names under which clients reach this server, beside loopback names and IP addresses. */
+  /** Host names of this server, in addition to loopback names and IP addresses. */
   allowedHosts: readonly string[];
   verifyKey: (key: string) => KeyCheckResult;
   admission: Admission;
@@ -150,7 +149,7 @@ export async function startGatewayServer(deps: {
 
   const behavior = {
     maxPayloadLength: MAX_MESSAGE_BYTES,
-    // Never reached: our own bounds are below, whatever one slice adds to them.
+    // Never reached: `peer` closes a connection at a lower bound, and one slice of the hub adds less than the difference.
     maxBackpressure: 2 * (limits.peer.maxBufferedBytes + limits.maxSnapshotBytes),
     idleTimeout: 0,
     sendPingsAutomatically: false,
@@ -169,11 +168,11 @@ export async function startGatewayServer(deps: {
         lookup: deps.lookup,
         limits: limits.connection,
         nowMs,
-        onUnavailable(what, error) {
-          metrics.unavailable(what);
-          logger.warn({ err: error, what }, 'a subscription could not be served');
+        onUnavailable(dependency, error) {
+          metrics.unavailable(dependency);
+          logger.warn({ err: error, dependency }, 'cannot serve a subscription: dependency unavailable');
         },
-        onError: (error) => logger.error({ err: error }, 'a message could not be handled'),
+        onError: (error) => logger.error({ err: error }, 'cannot handle a client message'),
       });
       data.peer = peer;
       data.connection = connection;
@@ -195,7 +194,7 @@ export async function startGatewayServer(deps: {
     ping(socket: WebSocket<SocketData>) {
       socket.getUserData().lastSeenMs = nowMs();
     },
-    /** Not in the library's types. A message that it dropped means that our bounds do not hold. */
+    /** Missing in the library's types. A dropped message means that the bounds on buffered bytes do not hold. */
     dropped() {
       metrics.dropped();
       logger.error('the socket library dropped a message');
@@ -276,14 +275,14 @@ export async function startGatewayServer(deps: {
       for (const peer of [...sockets.values()]) peer.end('restart');
       metrics.flush();
       lateUpgrades.close();
-      // Time for the close frames to leave before the sockets are cut.
+      // The close frames need time to be sent before `close` cuts the sockets.
       await new Promise((resolve) => setTimeout(resolve, 200));
       app.close();
     },
   };
 }
 
-/** The library takes host, port and options together, which its types do not say. */
+/** The overload with host, port and options is missing in the library's types. */
 function listen(
   app: ReturnType<typeof uws.App>,
   host: string,

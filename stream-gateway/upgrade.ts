@@ -9,7 +9,7 @@ export type KeyCheckResult =
   | { readonly status: 'ok'; readonly accountId: string; readonly terms: PlanTerms }
   | { readonly status: 'malformed' | 'inactive' };
 
-/** What an admitted client comes with. */
+/** Data of an admitted client, known before the upgrade. */
 export interface AdmittedClient {
   readonly accountId: string;
   readonly terms: PlanTerms;
@@ -29,18 +29,18 @@ export type RejectionKind =
 
 type Context = Parameters<HttpResponse['upgrade']>[4];
 
-/** Upgrades that wait for admission at once; more are told to come again. */
+/** Bound of the upgrades that wait for admission; further ones get 503 with retry-after. */
 const MAX_PENDING_UPGRADES = 10_000;
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-/** The caller's own `x-request-id` where it is well-formed, else a fresh one. */
+/** The request's `x-request-id` if it is well-formed, otherwise a new one. */
 export function requestIdOf(request: HttpRequest): string {
-  const given = request.getHeader('x-request-id');
-  return REQUEST_ID.test(given) ? given : randomUUID();
+  const requestId = request.getHeader('x-request-id');
+  return REQUEST_ID.test(requestId) ? requestId : randomUUID();
 }
 
-/** `retryAfterS`: seconds after which another try may succeed. */
+/** `retryAfterS`: value of the retry-after header, seconds. */
 const REJECTIONS: Readonly<
   Record<RejectionKind, { readonly status: string; readonly error: string; readonly retryAfterS?: number }>
 > = {
@@ -80,15 +80,15 @@ function rejectUpgrade(response: HttpResponse, kind: RejectionKind, details: Rej
 }
 
 /**
- * Lets clients in or refuses them before the upgrade: 401, 403, 429 or 503 with a JSON body. Admission may wait; a client that is gone by
- * then leaves nothing behind.
+ * Admits clients or rejects them before the upgrade: 401, 403, 429 or 503 with a JSON body. Admission may wait; if the client has disconnected
+ * meanwhile, its permit is released.
  */
 export function createUpgradeHandler(deps: {
-  /** Names of this server beside loopback names and IP addresses. */
+  /** Host names of this server, in addition to loopback names and IP addresses. */
   allowedHosts: readonly string[];
   verifyKey: (key: string) => KeyCheckResult;
   admission: Admission;
-  /** Caught up with the stream. */
+  /** True once this process has caught up with the stream. */
   ready: () => boolean;
   stopping: () => boolean;
   nowMs: () => number;
@@ -101,7 +101,7 @@ export function createUpgradeHandler(deps: {
   onRejected: (kind: RejectionKind) => void;
   onError: (error: unknown) => void;
 }): (response: HttpResponse, request: HttpRequest, context: Context) => void {
-  let waiting = 0;
+  let pending = 0;
 
   return (response, request, context) => {
     const key = request.getQuery('key') ?? '';
@@ -112,11 +112,11 @@ export function createUpgradeHandler(deps: {
       request.getHeader('sec-websocket-extensions'),
     ] as const;
     const requestId = requestIdOf(request);
-    const reject = (kind: RejectionKind, more: Omit<RejectionDetails, 'requestId'> = {}) => {
+    const reject = (kind: RejectionKind, details: Omit<RejectionDetails, 'requestId'> = {}) => {
       deps.onRejected(kind);
-      rejectUpgrade(response, kind, { ...more, requestId });
+      rejectUpgrade(response, kind, { ...details, requestId });
     };
-    // The key in the query is the only authority here, no cookie is read: so pages of any origin may connect, and Origin is not checked.
+    // The key in the query is the only credential and no cookie is read, so pages of any origin may connect: Origin is not checked.
     const host = { host: request.getHeader('host'), origin: undefined, secFetchSite: undefined };
     const rejection = hostRejection(host, deps.allowedHosts);
     if (rejection !== undefined) return reject('foreignHost', { body: { error: rejection } });
@@ -124,16 +124,16 @@ export function createUpgradeHandler(deps: {
     if (!deps.ready()) return reject('starting');
     const keyCheck = deps.verifyKey(key);
     if (keyCheck.status !== 'ok') return reject(keyCheck.status);
-    if (waiting >= MAX_PENDING_UPGRADES) return reject('busy');
+    if (pending >= MAX_PENDING_UPGRADES) return reject('busy');
     const { accountId, terms } = keyCheck;
-    let gone = false;
+    let disconnected = false;
     response.onAborted(() => {
-      gone = true;
+      disconnected = true;
     });
     const admit = async () => {
-      waiting++;
-      const admitted = await deps.admission.admit({ accountId, terms }).finally(() => waiting--);
-      if (gone) {
+      pending++;
+      const admitted = await deps.admission.admit({ accountId, terms }).finally(() => pending--);
+      if (disconnected) {
         if (admitted.status === 'ok') admitted.permit.release();
         return;
       }
@@ -157,7 +157,7 @@ export function createUpgradeHandler(deps: {
     };
     admit().catch((error: unknown) => {
       deps.onError(error);
-      if (!gone) reject('busy');
+      if (!disconnected) reject('busy');
     });
   };
 }

@@ -1,11 +1,11 @@
 import type { UsageRecorder } from '../../infra/usage/usage-recorder.js';
 
-/** price_feed frames count on `oracle_orderbook`, all other event frames on `onchain`. */
+/** price_feed frames are metered as `oracle_orderbook`, all other event frames as `onchain`. */
 export type MeterName = 'onchain' | 'oracle_orderbook';
 
-/** Counts bytes handed to sockets, as encoded. Control frames are free: never add them. */
+/** Counts encoded bytes of event frames handed to sockets. Control frames are not metered. */
 export interface Meter {
-  /** Cheap enough for every frame: never waits, never throws. */
+  /** Synchronous and cheap enough to call per frame; never throws. */
   add(accountId: string, meter: MeterName, bytes: number): void;
 }
 

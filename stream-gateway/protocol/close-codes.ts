@@ -1,14 +1,14 @@
-/** Close codes of the event socket with their reasons; clients read from the code what to do. */
+/** Close codes of the event socket with their reasons. Clients choose their reaction by the code. */
 export const closeReasons = {
-  /** Come back at once, with since_seq: we are restarting. */
+  /** The server restarts; the client should reconnect at once with since_seq. */
   restart: { code: 1012, reason: 'server restart' },
-  /** Reads too slowly: what waited for it reached the bound. */
+  /** The client reads too slowly: its send buffer reached the bound. */
   slowConsumer: { code: 1013, reason: 'slow consumer' },
-  /** Sent faster than it can be answered. */
+  /** The client sends messages faster than the server handles them. */
   tooManyPending: { code: 1008, reason: 'too many pending messages' },
-  /** Silent for five minutes. */
+  /** The client has sent nothing for five minutes. */
   liveness: { code: 4408, reason: 'no sign of life for 5 minutes' },
-  /** The plan's session time of the day is over; an error frame with the time it resets came before. */
+  /** The plan's session time of the day is used up; an error frame with the reset time precedes the close. */
   sessionUsedUp: { code: 4429, reason: 'daily session time used up' },
 } as const;
 

@@ -3,7 +3,7 @@ import { acceptsEventType, type ErrorCode, feedNames, isPresetName, type PresetN
 
 export type { Filters };
 
-/** What a client may ask for, parsed. */
+/** A parsed client message. */
 export type ClientMessage =
   | { readonly action: 'ping' }
   | { readonly action: 'unsubscribe'; readonly subscriptionId: string | null }
@@ -17,7 +17,7 @@ export type ClientMessage =
 export interface ProtocolError {
   readonly code: Exclude<ErrorCode, 'free_tier_limit_reached'>;
   readonly message: string;
-  /** Of since_seq_unavailable: what is retained. */
+  /** With since_seq_unavailable: the retained range. */
   readonly earliest_seq?: number;
   readonly newest_seq?: number;
 }
@@ -34,14 +34,14 @@ const invalidMessage = (message: string): ProtocolError => ({ code: 'invalid_mes
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Feeds, kinds and windows are lists too, but no items. */
+/** Bound of the lists that do not count as filter items: feeds, event types and TWAP windows. */
 const MAX_OTHER_LIST_ITEMS = 100;
 
 const chainlinkFilters = new Set(['feeds', 'price_source', 'twap_windows', 'snapshot_count', 'since', 'since_seq']);
 
-/** Oracle prices have no wallets, markets or sizes: what is given of those is said to be without effect. */
-const ignoredFilters = (given: Record<string, unknown>): string[] =>
-  Object.keys(given)
+/** Oracle prices have no wallets, markets or sizes: such filters are ignored with a warning. */
+const ignoredFilters = (filters: Record<string, unknown>): string[] =>
+  Object.keys(filters)
     .filter((name) => knownFilters.has(name) && !chainlinkFilters.has(name))
     .map((name) => `filter without effect on chainlink: ${name}`);
 
@@ -55,12 +55,12 @@ const itemPatterns = {
 } as const;
 const MAX_INVALID_ITEMS = 20;
 
-/** Items that no event can carry; a list of nothing else never matches. */
+/** Warnings about items that no event can carry; a list that consists only of such items matches nothing. */
 function malformedItems(filters: Filters): string[] {
   const warnings: string[] = [];
-  for (const [name, form] of Object.entries(itemPatterns) as [keyof typeof itemPatterns, RegExp][]) {
+  for (const [name, pattern] of Object.entries(itemPatterns) as [keyof typeof itemPatterns, RegExp][]) {
     const items = filters[name];
-    const malformed = items.filter((item) => !form.test(item));
+    const malformed = items.filter((item) => !pattern.test(item));
     if (malformed.length === 0) continue;
     if (malformed.length === items.length) warnings.push(`filters.${name} has no valid item: nothing can match it`);
     for (const item of malformed.slice(0, MAX_INVALID_ITEMS)) {
@@ -70,21 +70,21 @@ function malformedItems(filters: Filters): string[] {
   return warnings;
 }
 
-/** Items of all lists, counted before anything is done with them. */
-const countListedItems = (given: Record<string, unknown>): number =>
-  Object.values(given).reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 0), 0);
+/** Number of items in all lists; checked before validation, so that oversized requests stay cheap. */
+const countListedItems = (filters: Record<string, unknown>): number =>
+  Object.values(filters).reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 0), 0);
 
 function parseSubscribe(message: Record<string, unknown>, maxItems: number): ClientMessage | ProtocolError {
   const type = message.type ?? 'settlements';
   if (!isPresetName(type))
     return invalidMessage(`Unknown type: ${typeof type === 'string' ? type.slice(0, 100) : 'not a string'}`);
-  const given = message.filters ?? {};
-  if (!isObject(given)) return invalidMessage('filters must be an object');
-  const listed = countListedItems(given);
+  const requested = message.filters ?? {};
+  if (!isObject(requested)) return invalidMessage('filters must be an object');
+  const listed = countListedItems(requested);
   if (listed > maxItems + MAX_OTHER_LIST_ITEMS) {
     return { code: 'filter_limit', message: `${listed} filter items; your plan allows ${maxItems} per subscription` };
   }
-  const merged: Record<string, unknown> = { ...given };
+  const merged: Record<string, unknown> = { ...requested };
   for (const name of topLevelFilters)
     if (message[name] !== undefined && merged[name] === undefined) merged[name] = message[name];
   const warnings = Object.keys(merged)
@@ -101,17 +101,17 @@ function parseSubscribe(message: Record<string, unknown>, maxItems: number): Cli
   if (data.price_source !== undefined && data.twap_windows !== undefined) {
     return invalidMessage('price_source and twap_windows exclude each other');
   }
-  const unnameable = data.event_types?.find((kind) => !acceptsEventType(type, kind));
-  if (unnameable !== undefined)
-    return invalidMessage(`filters.event_types: ${unnameable} comes with the presets fills and dome`);
+  const unsupported = data.event_types?.find((kind) => !acceptsEventType(type, kind));
+  if (unsupported !== undefined)
+    return invalidMessage(`filters.event_types: ${unsupported} comes with the presets fills and dome`);
   if (type === 'chainlink') warnings.push(...ignoredFilters(merged), ...unknownFeeds(data.feeds));
   else warnings.push(...malformedItems(data));
   return { action: 'subscribe', preset: type, filters: data, warnings };
 }
 
 /**
- * Parse one text frame. Never throws; what does not fit comes back as the error frame to answer with. Lists of more than `maxItems` are
- * refused unread.
+ * Parses one text frame. Never throws: an invalid frame yields the error to send. A subscription with more than `maxItems` filter items is
+ * rejected before validation.
  */
 export function parseClientMessage(text: string, maxItems = Number.POSITIVE_INFINITY): ClientMessage | ProtocolError {
   let message: unknown;
