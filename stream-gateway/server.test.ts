@@ -7,12 +7,12 @@ import type { GatewayServer } from './server.js';
 import { connectTestClient, type Frame, startTestGateway, streamEvent } from './testing.js';
 
 const markets: MarketRow[] = [
-  { asked: 'some-market', condition_id: '0xc0', token_id: '1' },
-  { asked: '0xc0', condition_id: '0xc0', token_id: '1' },
+  { requested: 'some-market', condition_id: '0xc0', token_id: '1' },
+  { requested: '0xc0', condition_id: '0xc0', token_id: '1' },
 ];
 const lookup: MarketLookup = {
-  bySlugs: async (slugs) => markets.filter((row) => slugs.includes(row.asked)),
-  byConditions: async (ids) => markets.filter((row) => ids.includes(row.asked)),
+  bySlugs: async (slugs) => markets.filter((row) => slugs.includes(row.requested)),
+  byConditions: async (ids) => markets.filter((row) => ids.includes(row.requested)),
 };
 
 const cleanups: (() => Promise<void> | void)[] = [];

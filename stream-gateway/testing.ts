@@ -11,7 +11,7 @@ import type { History } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
 import { type GatewayLimits, type GatewayServer, startGatewayServer } from './server.js';
 
-/** A stream event for tests: a maker fill unless told otherwise. */
+/** A stream event for tests: a maker fill by default. */
 export function streamEvent(seq: number, over: Partial<StreamEvent> = {}): StreamEvent {
   const base = {
     seq,
@@ -41,7 +41,7 @@ export function streamEvent(seq: number, over: Partial<StreamEvent> = {}): Strea
 export const liveEvent = (seq: number, over: Partial<StreamEvent> = {}): LiveEvent =>
   new LiveEvent(streamEvent(seq, over));
 
-/** A log of events by position: offset 10 x position, so that offsets and seq differ. `forget` is retention. */
+/** History in memory. The offset is 10 x position, so that offsets and seq differ. `evict` acts as retention. */
 export function createMemoryHistory() {
   const events: LiveEvent[] = [];
   let evicted = 0;
@@ -52,7 +52,7 @@ export function createMemoryHistory() {
     return event === undefined ? null : { event, offset: position * 10 };
   };
   const offsetOf = (fits: (event: LiveEvent) => boolean) => {
-    const position = events.findIndex((event, at) => at >= evicted && fits(event));
+    const position = events.findIndex((event, index) => index >= evicted && fits(event));
     return (position === -1 ? events.length : position) * 10;
   };
   const history: History = {
@@ -83,7 +83,7 @@ export function createMemoryHistory() {
 
 export type Frame = Record<string, unknown> & { type: string };
 
-/** A real server on a free port; `publish` puts events into its log and out to its sockets. */
+/** A real server on a free port; `publish` appends events to its history and sends them to its sockets. */
 export async function startTestGateway(
   over: Omit<Partial<Parameters<typeof startGatewayServer>[0]>, 'limits'> & {
     limits?: Partial<GatewayLimits>;
@@ -134,10 +134,10 @@ export async function startTestGateway(
   };
 }
 
-/** Long enough on a busy machine; only a test that fails waits for it. */
+/** Long enough on a busy machine; only a failing test waits this long. */
 const WAIT_TIMEOUT_MS = 5_000;
 
-/** A client that keeps what it gets; compressed events are inflated. */
+/** A client that records the frames it receives; compressed events are inflated. */
 export async function connectTestClient(
   server: Pick<GatewayServer, 'port'>,
   options: { key?: string; autoPong?: boolean; compress?: boolean } = {},
@@ -162,7 +162,7 @@ export async function connectTestClient(
   });
   socket.on('error', () => undefined);
   await once(socket, 'open');
-  /** Resolves when so many frames have come; rejects when none comes for long. */
+  /** Resolves when `expected` frames have arrived; rejects if no frame arrives for `WAIT_TIMEOUT_MS`. */
   const count = async (expected: number): Promise<void> => {
     while (frames.length < expected) {
       await new Promise<void>((resolve, reject) => {
@@ -185,7 +185,7 @@ export async function connectTestClient(
     raw,
     closed,
     count,
-    /** The next frame that was not taken yet. */
+    /** The next frame that `next` has not returned yet. */
     async next(): Promise<Frame> {
       await count(read + 1);
       return frames[read++] as Frame;

@@ -1,6 +1,6 @@
 /**
- * The unit that is fanned out whole: a subscription without filters gets all events of a channel or none. A kind is a channel, except
- * that oracle prices are split by window, because the plain chainlink subscription wants spot alone.
+ * Channel of an event: the unit of unfiltered fan-out. Each event kind is one channel, except that oracle prices have one channel per TWAP window,
+ * because a chainlink subscription without filters receives spot prices only.
  */
 export function channelOf(kind: string, twapWindowS: number | null): string {
   return kind === 'price_feed' ? `price_feed:${twapWindowS ?? 'spot'}` : kind;

@@ -54,20 +54,20 @@ describe('combo filters', () => {
       given: Record<string, unknown>,
       { kind, tokens, condition_ids, side, confirmed, combo }: StreamEvent,
     ) => {
-      const asked = (name: string) => given[name] as (string | number)[] | undefined;
-      const lower = (name: string) => asked(name)?.map((item) => String(item).toLowerCase());
+      const listOf = (name: string) => given[name] as (string | number)[] | undefined;
+      const lower = (name: string) => listOf(name)?.map((item) => String(item).toLowerCase());
       const hit = (wanted: readonly (string | number)[] | undefined, held: readonly (string | number)[] | undefined) =>
         wanted === undefined || wanted.length === 0 || (held ?? []).some((item) => wanted.includes(item));
       const same = (name: string, value: string | null | undefined) =>
         given[name] === undefined || (given[name] as string).toLowerCase() === value?.toLowerCase();
       return (
-        (asked('event_types') ?? ['combo_execution', 'combo_status_update']).includes(kind) &&
-        hit(asked('tokens'), tokens) &&
+        (listOf('event_types') ?? ['combo_execution', 'combo_status_update']).includes(kind) &&
+        hit(listOf('tokens'), tokens) &&
         hit(lower('condition_ids'), condition_ids) &&
         hit(lower('combo_condition_ids'), combo?.condition_ids) &&
-        hit(asked('leg_position_ids'), combo?.leg_position_ids) &&
+        hit(listOf('leg_position_ids'), combo?.leg_position_ids) &&
         hit(lower('event_ids'), combo?.event_ids) &&
-        hit(asked('module_ids'), combo?.module_ids) &&
+        hit(listOf('module_ids'), combo?.module_ids) &&
         same('action', combo?.action) &&
         same('direction', combo?.direction) &&
         same('side', side) &&

@@ -3,18 +3,18 @@ import type { Filters } from '../protocol/messages.js';
 import { type PresetName, presetOf } from '../protocol/presets.js';
 import { channelOf } from './channel.js';
 
-/** What one slug or condition id stands for, looked up when subscribing. */
+/** Tokens and conditions of the markets that slugs or condition ids name, looked up at subscription time. */
 export interface MarketIds {
   readonly tokens: ReadonlySet<string>;
   readonly conditionIds: ReadonlySet<string>;
 }
 
-/** What filters look at. */
+/** The fields of an event that filters test. */
 export type FilterableEvent = Omit<StreamEvent, 'frame' | 'id' | 'tx_hash' | 'block_number' | 'slugs'>;
 
 export type Predicate = (event: FilterableEvent) => boolean;
 
-/** Items of which a matching event must carry at least one, by where it carries them. */
+/** A matching event must carry at least one of these items, in the field of the same name. */
 export interface IndexedItems {
   readonly wallets?: ReadonlySet<string>;
   readonly tokens?: ReadonlySet<string>;
@@ -22,20 +22,20 @@ export interface IndexedItems {
   readonly feeds?: ReadonlySet<string>;
 }
 
-/** The filters of one subscription, in the forms the fan-out needs. */
+/** The compiled filters of one subscription. */
 export interface CompiledFilter {
-  /** Channels a matching event may be of. */
+  /** A matching event belongs to one of these channels. */
   readonly channels: readonly string[];
-  /** Every event of the channels matches. */
+  /** True if every event of the channels matches. */
   readonly unfiltered: boolean;
   readonly matches: Predicate;
-  /** The category with the fewest items; null when no category has items. */
+  /** Items of the category with the fewest items; null if no category has items. */
   readonly index: IndexedItems | null;
-  /** `matches` for an event known to carry an item of `index`. */
+  /** Same as `matches` for an event that carries an item of `index`. */
   readonly matchesIndexed: Predicate;
 }
 
-/** A test, with the items it is about where it can be looked up by them. */
+/** One test of a filter. `items`: the items it checks for, if the index can find events by them. */
 interface FilterTest {
   readonly test: Predicate;
   readonly items: IndexedItems | null;
@@ -44,7 +44,7 @@ interface FilterTest {
 const countItems = (items: IndexedItems): number =>
   (items.wallets?.size ?? 0) + (items.tokens?.size ?? 0) + (items.conditionIds?.size ?? 0) + (items.feeds?.size ?? 0);
 
-/** AND of all tests over the events of some channels. */
+/** Combines all tests by AND, restricted to the channels. */
 function assemble(channels: readonly string[], tests: readonly FilterTest[]): CompiledFilter {
   const kinds = new Set(channels);
   const allOf =
@@ -69,7 +69,7 @@ function assemble(channels: readonly string[], tests: readonly FilterTest[]): Co
   };
 }
 
-/** Base units of a USD bound given as a JSON number; 6 decimals are kept. */
+/** Converts USD to base units of 10^-6 USD. */
 function usdToBaseUnits(value: number): bigint {
   return BigInt(Math.round(value * 1e6));
 }
@@ -79,7 +79,7 @@ function anyIn(items: readonly string[], set: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Filters only combos have: an event without them is dropped. */
+/** Tests of the combo filters; an event without combo fails them. */
 function comboTests(filters: Filters): Predicate[] {
   const tests: Predicate[] = [];
   const anyOf = <T>(requested: readonly T[], of: (combo: StreamCombo) => readonly T[]) => {
@@ -98,8 +98,8 @@ function comboTests(filters: Filters): Predicate[] {
 }
 
 /**
- * The filters of one subscription, ready to run: AND across categories, OR inside a category, an empty category matches all.
- * A kind without the filtered property is dropped by that filter. `status: pending` drops status_update unless event_types names it.
+ * Compiles the filters of one subscription: AND across categories, OR within a category; an empty category matches all events.
+ * A filter drops events that lack its property. `status: pending` drops status_update unless event_types names it.
  */
 export function compileFilters(
   preset: PresetName,

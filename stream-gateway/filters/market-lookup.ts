@@ -1,13 +1,13 @@
 import type { MarketIds } from './compile.js';
 
 export interface MarketRow {
-  /** The slug or condition id that was asked for. */
-  readonly asked: string;
+  /** The requested slug or condition id. */
+  readonly requested: string;
   readonly condition_id: string;
   readonly token_id: string;
 }
 
-/** Reads the tables of catalogue and chain. Narrow on purpose, so that tests can stand in. */
+/** Looks up markets in the tables of catalogue and chain. An interface, so that tests can replace it. */
 export interface MarketLookup {
   bySlugs(slugs: readonly string[]): Promise<readonly MarketRow[]>;
   byConditions(conditionIds: readonly string[]): Promise<readonly MarketRow[]>;
@@ -18,9 +18,9 @@ export interface Resolution {
   readonly missing: readonly string[];
 }
 
-/** Slugs or condition ids to the tokens and conditions they stand for; `missing` keeps the order they were asked in. */
+/** Collects the tokens and conditions of the rows; `missing` lists requested items without a row, in request order. */
 export function toResolution(requested: readonly string[], rows: readonly MarketRow[]): Resolution {
-  const found = new Set(rows.map((row) => row.asked));
+  const found = new Set(rows.map((row) => row.requested));
   return {
     sets: {
       tokens: new Set(rows.map((row) => row.token_id)),
@@ -39,16 +39,16 @@ export function createMarketLookup(clickhouse: QueryClient): MarketLookup {
   return {
     bySlugs: (slugs) =>
       clickhouse.query<MarketRow>(
-        `SELECT market_slug AS asked, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE market_slug IN {slugs:Array(String)}
+        `SELECT market_slug AS requested, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE market_slug IN {slugs:Array(String)}
          UNION DISTINCT
-         SELECT assumeNotNull(event_slug) AS asked, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE event_slug IN {slugs:Array(String)}`,
+         SELECT assumeNotNull(event_slug) AS requested, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE event_slug IN {slugs:Array(String)}`,
         { slugs },
       ),
     byConditions: (conditionIds) =>
       clickhouse.query<MarketRow>(
-        `SELECT condition_id AS asked, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE condition_id IN {ids:Array(String)}
+        `SELECT condition_id AS requested, condition_id, toString(token_id) AS token_id FROM tokens FINAL WHERE condition_id IN {ids:Array(String)}
          UNION DISTINCT
-         SELECT condition_id AS asked, condition_id, toString(token_id) AS token_id FROM chain_tokens WHERE condition_id IN {ids:Array(String)}`,
+         SELECT condition_id AS requested, condition_id, toString(token_id) AS token_id FROM chain_tokens WHERE condition_id IN {ids:Array(String)}`,
         { ids: conditionIds },
       ),
   };

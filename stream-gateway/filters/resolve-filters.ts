@@ -6,24 +6,24 @@ import { type MarketLookup, type Resolution, toResolution } from './market-looku
 export interface ResolvedFilters {
   readonly slugs: MarketIds | null;
   readonly conditions: MarketIds | null;
-  /** What is not in the catalogue, as lines for the client. */
+  /** Warnings for the client about items that the catalogue does not contain. */
   readonly warnings: readonly string[];
 }
 
-/** Nothing of a list resolved: the subscription would never match, so it is refused. */
+/** Error if no item of a list resolved: the subscription would never match. */
 function rejectionOf(
   resolution: Resolution | null,
   requested: readonly string[],
-  what: 'slug' | 'condition_id',
+  itemType: 'slug' | 'condition_id',
 ): ProtocolError | null {
   if (resolution === null || resolution.missing.length < requested.length) return null;
   return {
-    code: what === 'slug' ? 'unresolved_slugs' : 'unresolved_condition_ids',
-    message: `No ${what} is known: ${requested.slice(0, 10).join(', ').slice(0, 500)}`,
+    code: itemType === 'slug' ? 'unresolved_slugs' : 'unresolved_condition_ids',
+    message: `No ${itemType} is known: ${requested.slice(0, 10).join(', ').slice(0, 500)}`,
   };
 }
 
-/** Looks up the slugs and condition ids of a subscription, each once. Rejects as the look-up does. */
+/** Looks up the distinct slugs and condition ids of a subscription. Rejects when the lookup fails. */
 export async function resolveFilters(
   lookup: MarketLookup,
   preset: PresetName,
@@ -37,8 +37,8 @@ export async function resolveFilters(
       ? null
       : lookup.byConditions(conditionIds).then((rows) => toResolution(conditionIds, rows)),
   ]);
-  const refused = rejectionOf(bySlug, slugs, 'slug') ?? rejectionOf(byCondition, conditionIds, 'condition_id');
-  if (refused !== null) return refused;
+  const rejection = rejectionOf(bySlug, slugs, 'slug') ?? rejectionOf(byCondition, conditionIds, 'condition_id');
+  if (rejection !== null) return rejection;
   return {
     slugs: bySlug?.sets ?? null,
     conditions: byCondition?.sets ?? null,

@@ -1,11 +1,11 @@
 import type { CompiledFilter, FilterableEvent, IndexedItems } from './compile.js';
 
-/** What the index holds: anything with a filter. */
+/** An indexed value. */
 interface HasFilter {
   readonly filter: CompiledFilter;
 }
 
-/** Key -> values; a key with one value, the usual case among many thousand, costs no set. */
+/** Multimap that stores a single value without a Set: most keys have one value. */
 function createMultimap<V extends object>() {
   const entries = new Map<string, V | Set<V>>();
   return {
@@ -39,20 +39,20 @@ export interface SubscriptionIndex<S extends HasFilter> {
   add(subscription: S): void;
   remove(subscription: S): void;
   /**
-   * Visits every subscription that may match, some of them more than once, with the test that is left. Subscriptions may be removed
-   * meanwhile.
+   * Visits every subscription that may match, possibly more than once. `indexed`: it was found by an item, so `matchesIndexed` suffices. The visitor
+   * may remove subscriptions.
    */
   candidates(
     event: FilterableEvent & { readonly channel: string },
     visit: (subscription: S, indexed: boolean) => void,
   ): void;
-  /** Distinct items and channels held. */
+  /** Number of distinct items and channels in the index. */
   readonly size: number;
 }
 
 /**
- * Finds the subscriptions of an event without trying them all: those with items are found by the items of one category of theirs, the
- * others by channel.
+ * Finds the candidate subscriptions of an event without testing all: subscriptions with items by the items of one category, all others by
+ * channel.
  */
 export function createSubscriptionIndex<S extends HasFilter>(): SubscriptionIndex<S> {
   const wallets = createMultimap<S>();

@@ -24,9 +24,9 @@ import { createRequestQueue, type PendingLimits } from './request-queue.js';
 export interface ConnectionLimits {
   readonly pending: PendingLimits;
   readonly subscriptions: number;
-  /** Filter items of all subscriptions together, as a multiple of what the plan allows for one. */
+  /** Bound of the filter items of all subscriptions, as a multiple of the plan's bound for one. */
   readonly itemsFactor: number;
-  /** A message may have so many bytes per filter item of the plan, beside a fixed part. */
+  /** Bytes of a message allowed per filter item of the plan, in addition to a fixed part. */
   readonly bytesPerItem: number;
 }
 
@@ -41,7 +41,7 @@ const MAX_WARNINGS = 100;
 
 export interface Connection {
   readonly id: string;
-  /** One message of the client. Answered in the order they came. */
+  /** Queues one message of the client. Messages are handled in order of arrival. */
   receive(message: ArrayBuffer, isBinary: boolean): void;
   sessionUsedUp(resetsAtMs: number): void;
   close(): void;
@@ -57,17 +57,17 @@ export interface ConnectionDeps {
   readonly recent: RecentEvents;
   readonly history: History;
   readonly snapshots: Snapshots;
-  /** Of all connections of the server. */
+  /** Shared by all connections of the server. */
   readonly scheduler: FairScheduler;
   readonly lookup: MarketLookup;
   readonly limits: ConnectionLimits;
   readonly nowMs: () => number;
   /** The catalogue or the log could not be read. */
-  readonly onUnavailable: (what: 'catalogue' | 'log', error: unknown) => void;
+  readonly onUnavailable: (dependency: 'catalogue' | 'log', error: unknown) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** The protocol of one connection: what it asks for, acks, snapshots and replays. */
+/** The protocol of one connection: subscriptions, acks, snapshots and replays. */
 export function createConnection(deps: ConnectionDeps): Connection {
   const { peer, hub, limits } = deps;
   const { terms } = peer;
@@ -79,11 +79,11 @@ export function createConnection(deps: ConnectionDeps): Connection {
 
   const sendJson = (value: object) => peer.sendControl(JSON.stringify(value));
   const sendError = (error: ProtocolError) => sendJson({ type: 'error', ...error });
-  const unavailable = (what: 'catalogue' | 'log', error: unknown) => {
-    deps.onUnavailable(what, error);
+  const unavailable = (dependency: 'catalogue' | 'log', error: unknown) => {
+    deps.onUnavailable(dependency, error);
     sendError({
       code: 'unavailable',
-      message: `The ${what} cannot be read right now; subscribe again in a few seconds.`,
+      message: `The ${dependency} cannot be read right now; subscribe again in a few seconds.`,
     });
   };
 
@@ -120,12 +120,12 @@ export function createConnection(deps: ConnectionDeps): Connection {
       const allowed = terms.filterItemsPerSubscription;
       return { code: 'filter_limit', message: `${items} filter items; your plan allows ${allowed} per subscription` };
     }
-    const held = all();
-    if (held.length + resume.retired >= limits.subscriptions) {
+    const subscriptions = all();
+    if (subscriptions.length + resume.retired >= limits.subscriptions) {
       return { code: 'subscription_limit', message: `A connection may have ${limits.subscriptions} subscriptions` };
     }
     const allowed = terms.filterItemsPerSubscription * limits.itemsFactor;
-    if (held.reduce((sum, other) => sum + other.items, items + resume.retiredItems) > allowed) {
+    if (subscriptions.reduce((sum, other) => sum + other.items, items + resume.retiredItems) > allowed) {
       return { code: 'filter_limit', message: `A connection of your plan may have ${allowed} filter items in all` };
     }
     return null;
@@ -157,7 +157,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       ...selection,
       warnings: warnings.slice(0, MAX_WARNINGS),
     });
-    // A connection has one selection of feeds.
+    // A connection has one selection of price feeds: a new one replaces it.
     if (subscription.preset === 'chainlink') for (const other of all()) if (other.preset === 'chainlink') drop(other);
   };
 
@@ -170,7 +170,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     return count === 0 ? null : { count };
   };
 
-  /** Ack, snapshot and the first live event follow from one turn of the loop: no event can fall between them or come twice. */
+  /** Sends the ack and the snapshot and activates the subscription synchronously: no event is lost between them or sent twice. */
   const goLive = async (subscription: ActiveSubscription, filters: Filters, warnings: readonly string[]) => {
     const request = snapshotRequest(subscription.preset, filters);
     const { matches } = subscription.filter;
@@ -248,7 +248,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
   };
   const queue = createRequestQueue({ limits: limits.pending, onError: deps.onError });
   const largestMessage = MESSAGE_BASE_BYTES + terms.filterItemsPerSubscription * limits.bytesPerItem;
-  const reading = (message: ArrayBuffer, isBinary: boolean): (() => Promise<void> | void) => {
+  const createHandler = (message: ArrayBuffer, isBinary: boolean): (() => Promise<void> | void) => {
     if (isBinary) return () => sendError(INVALID_JSON);
     if (message.byteLength > largestMessage) {
       const { byteLength } = message;
@@ -258,7 +258,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       };
       return () => sendError(error);
     }
-    // The library takes the memory back when this call ends.
+    // The message's memory belongs to the library and is invalid after this call.
     const text = Buffer.from(message).toString('utf8');
     return () => respond(text);
   };
@@ -266,14 +266,14 @@ export function createConnection(deps: ConnectionDeps): Connection {
   return {
     id,
     receive(message, isBinary) {
-      const work = reading(message, isBinary);
-      const taken = queue.push(async () => {
-        // A client that does not read its answers gets no more of them.
+      const handle = createHandler(message, isBinary);
+      const queued = queue.push(async () => {
+        // A client that does not read its responses gets no further ones.
         if (peer.backpressured) await peer.drained();
         await deps.scheduler.nextTurn();
-        if (!peer.closed) await work();
+        if (!peer.closed) await handle();
       }, message.byteLength);
-      if (!taken) peer.end('tooManyPending');
+      if (!queued) peer.end('tooManyPending');
     },
     sessionUsedUp(resetsAtMs) {
       sendJson({

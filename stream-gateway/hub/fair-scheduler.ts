@@ -1,15 +1,15 @@
-/** Takes turns among connections, so that one with much to answer does not hold up the others. */
+/** Schedules requests of many connections, so that one with many requests does not delay the others. */
 export interface FairScheduler {
-  /** Resolves when it is this caller's turn: after everybody who asked before. */
+  /** Resolves when the caller may handle one request: in the order of the calls. */
   nextTurn(): Promise<void>;
 }
 
-/** Requests are answered for so long at a time; then the event loop reads all sockets, answers their pings and sends events. */
+/** Time for requests per event-loop iteration; then the loop reads all sockets, responds to pings and sends events. */
 const TIME_BUDGET_MS = 5;
 
 /**
- * One request after the other, round and round among the connections, for a few milliseconds per turn of the event loop. A single request is
- * bounded by the plan's message size and the snapshot window.
+ * Handles one request after the other for a few milliseconds per event-loop iteration. Each connection waits for one turn at a time, so the order is
+ * round-robin. The plan's message size and the snapshot window bound the time of a single request.
  */
 export function createFairScheduler(options: { budgetMs?: number; now?: () => number } = {}): FairScheduler {
   const budgetMs = options.budgetMs ?? TIME_BUDGET_MS;
@@ -19,7 +19,7 @@ export function createFairScheduler(options: { budgetMs?: number; now?: () => nu
   const step = () => {
     waiting.shift()?.();
     if (waiting.length === 0) return;
-    // A tick queued by a microtask comes after all microtasks: what the caller did with his turn is done, and counts.
+    // A tick queued by a microtask runs after all microtasks: by then the caller's synchronous work is done and counts towards the budget.
     queueMicrotask(() => process.nextTick(again));
   };
   const again = () => {

@@ -13,16 +13,16 @@ export interface Subscription {
   readonly member: Member;
   /** Every matching event after this seq has been sent, or will be. */
   readonly deliveredFrom: number;
-  /** Filter items it was given. */
+  /** Number of its filter items. */
   readonly items: number;
 }
 
-/** What the fan-out keeps of a connection. */
+/** Fan-out state of one connection. */
 export interface Member {
   readonly peer: Peer;
-  /** Channels all of which it gets, with how many of its subscriptions ask for that. */
+  /** Channels that the connection receives without a filter, with the number of its subscriptions that request each. */
   readonly native: Map<string, number>;
-  /** The newest event sent to it other than by topics. */
+  /** seq of the newest event that was sent to it by a filter, not by a topic of the socket library. */
   lastSeq: number;
   /** Events to send at the end of the slice. */
   readonly outbox: LiveEvent[];
@@ -31,32 +31,32 @@ export interface Member {
 export const createMember = (peer: Peer): Member => ({ peer, native: new Map(), lastSeq: -1, outbox: [] });
 
 export interface Hub {
-  /** seq of the newest event handed over; -1 before the first. */
+  /** seq of the newest event published or loaded; -1 before the first. */
   readonly head: number;
   /** Connections with a subscription without filters. */
   readonly firehoses: number;
-  /** An event of the time before the start: for replays only. */
+  /** Adds an event from before the start. It is used for snapshots and replays only. */
   load(event: LiveEvent): void;
-  /** Live events, in seq order. Resolves when the next may come; gives the sockets a turn every slice of bytes. */
+  /** Sends live events, in seq order; yields to the sockets after every slice of bytes. The caller must wait for it before the next call. */
   publish(events: readonly LiveEvent[]): Promise<void>;
-  /** From the next event on. */
+  /** The subscription receives events from the next one on. */
   activate(subscription: Subscription): void;
   deactivate(subscription: Subscription): void;
-  /** The connection is gone; its subscriptions are deactivated already. */
+  /** Removes a closed connection. Its subscriptions must be deactivated before. */
   drop(member: Member): void;
 }
 
-/** The library takes over what was published only when the loop turns: so much may wait for that, per receiver. */
+/** The library sends published messages only when the event loop continues; this bounds what it buffers meanwhile, bytes per receiver. */
 const SLICE_BYTES = 256 * 1024;
 
 /**
- * Fan-out in three tiers: topics of the socket library for whole channels, an index for filters with items, and the rest by channel. Each
- * connection gets an event once and all events in the order of `seq`.
+ * Fan-out in three tiers: topics of the socket library for unfiltered channels, an index for filters with items, and a list per channel for all
+ * other filters. Each connection receives an event once, and all events in `seq` order.
  */
 export function createHub(deps: {
   recent: RecentEvents;
   natives: NativeTopics;
-  /** Told after every slice how many bytes were published in it. */
+  /** Called after every slice with the number of bytes published in it. */
   onSlice?: (bytes: number) => void;
 }): Hub {
   const { recent, natives } = deps;
@@ -72,7 +72,7 @@ export function createHub(deps: {
     if (member.lastSeq === event.seq || member.native.has(event.channel)) return;
     if (!(indexed ? filter.matchesIndexed : filter.matches)(event)) return;
     member.lastSeq = event.seq;
-    // Topics are ahead of what waits in the outbox, so a connection that has some gets everything at once: a send brings its topics first.
+    // An outbox would reorder events: topic messages leave before the outbox is flushed. A direct send makes the library send earlier topic messages first.
     if (member.native.size > 0) {
       member.peer.sendEvent(event);
       return;

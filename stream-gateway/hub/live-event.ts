@@ -5,12 +5,12 @@ import type { StreamEvent } from '../../schemas/types.gen.js';
 import { channelOf } from '../filters/channel.js';
 import type { FilterableEvent } from '../filters/compile.js';
 
-/** Frames are 0.3 to 5 kB: a window of 8 kB finds what there is to find and costs less to set up. Clients inflate with any window. */
+/** Frames are 0.3 to 5 kB, so an 8 kB window covers a whole frame and costs less to set up. Clients can inflate any window size. */
 const DEFLATE = { windowBits: 13, memLevel: 6 } as const;
-/** What an event costs beside its frame. */
+/** Estimated memory of an event without its frame. */
 const OVERHEAD_BYTES = 900;
 
-/** One event of the stream as the gateway holds it: what filters look at, and its frame in each encoding, made once for all receivers. */
+/** One event of the stream: the fields that filters test, and its frame in each encoding, encoded once for all receivers. */
 export class LiveEvent implements FilterableEvent {
   readonly seq: number;
   readonly kind: string;
@@ -46,19 +46,19 @@ export class LiveEvent implements FilterableEvent {
     this.frame = Buffer.from(event.frame);
   }
 
-  /** Raw DEFLATE (RFC 1951), a stream of its own; made when the first receiver wants it. */
+  /** The frame as one complete raw DEFLATE stream (RFC 1951); computed on first use. */
   get deflated(): Buffer {
     this.#deflated ??= deflateRawSync(this.frame, DEFLATE);
     return this.#deflated;
   }
 
-  /** Roughly what holding the event costs. */
+  /** Estimated memory of the event. */
   get memoryBytes(): number {
     return this.frame.length + OVERHEAD_BYTES;
   }
 }
 
-/** The event of a record of stream.events; null, after `onBad` was told why, for what is none. Tombstones are null without a word. */
+/** Decodes a record of stream.events. Returns null for a tombstone, and for an undecodable record after a call of `onUnreadableEvent`. */
 export function decodeLiveEvent(
   codec: Codec,
   record: LogRecord,

@@ -10,19 +10,19 @@ interface Topic {
   bytes: number;
 }
 
-/** What one connection has of a topic: what was counted when it joined or was last settled. */
+/** Membership of one connection in a topic. `settledBytes`: the topic's running total when the member joined or was last settled. */
 interface Membership {
   readonly topic: Topic;
   readonly priceFeed: boolean;
   settledBytes: number;
 }
 
-/** A connection's side of the topics. */
+/** A connection that can join topics. */
 export interface NativeMember {
   readonly encoding: Encoding;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;
-  /** Bytes it was sent through a topic. */
+  /** Adds bytes sent to the connection through a topic to its usage. */
   count(priceFeed: boolean, bytes: number): void;
 }
 
@@ -30,17 +30,17 @@ export interface NativeTopics {
   publish(event: LiveEvent): void;
   join(member: NativeMember, channel: string): void;
   leave(member: NativeMember, channel: string): void;
-  /** Counts what the member was sent since it joined or was last settled. */
+  /** Adds the bytes sent to the member since it joined or was last settled to its usage. */
   settle(member: NativeMember): void;
-  /** Settles and forgets a member that is gone. */
+  /** Settles and removes a closed connection. */
   drop(member: NativeMember): void;
-  /** Frames and bytes handed over since the last call, over all members. */
+  /** Returns frames and bytes sent since the last call, over all members. */
   takeTotals(): { frames: number; bytes: number };
 }
 
 /**
- * Unfiltered fan-out by the topics of the socket library: one call per event and encoding, however many receive it. Bytes per connection
- * follow from the topic's running total, so that counting costs nothing per receiver.
+ * Unfiltered fan-out by the topics of the socket library: one call per event and encoding, independent of the number of receivers. The bytes of a
+ * connection are differences of the topic's running total, so metering costs nothing per receiver.
  */
 export function createNativeTopics(publish: (topic: string, message: Buffer, isBinary: boolean) => void): NativeTopics {
   const channels = new Map<string, Record<Encoding, Topic>>();

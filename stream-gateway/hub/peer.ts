@@ -3,7 +3,7 @@ import { type CloseReason, closeReasons } from '../protocol/close-codes.js';
 import type { LiveEvent } from './live-event.js';
 import type { Encoding, NativeMember } from './native-topics.js';
 
-/** What is used of a socket of the library. Invalid once it is closed: no call may follow. */
+/** The used part of the library's socket. No call is allowed after it is closed. */
 export interface RawSocket {
   send(message: string | Buffer, isBinary?: boolean): number;
   ping(): number;
@@ -15,11 +15,11 @@ export interface RawSocket {
 }
 
 export interface PeerLimits {
-  /** Bytes that may wait for one connection. */
+  /** Bound of the bytes buffered for one connection. */
   readonly maxBufferedBytes: number;
-  /** A replay sends on while less than this waits ... */
+  /** A replay pauses when more bytes than this are buffered. */
   readonly replayHighWaterBytes: number;
-  /** ... and goes on again below this. */
+  /** A paused replay resumes when at most this many bytes are buffered. */
   readonly replayLowWaterBytes: number;
 }
 
@@ -29,7 +29,7 @@ export const defaultPeerLimits: PeerLimits = {
   replayLowWaterBytes: 256 * 1024,
 };
 
-/** What all peers of a server count together. */
+/** Counters shared by all peers of a server. */
 export interface PeerTotals {
   controlFrames: number;
   controlBytes: number;
@@ -38,35 +38,35 @@ export interface PeerTotals {
   slowCloses: number;
 }
 
-/** One connection as the rest of the gateway sees it: sends that are counted and bounded. After it is closed they do nothing. */
+/** One connection with metered and bounded sends. Sends after its close do nothing. */
 export interface Peer extends NativeMember {
   readonly accountId: string;
   readonly terms: PlanTerms;
   readonly closed: boolean;
   sendControl(message: string): void;
-  /** Text of any size: what of it waits does not count against the bound, until it has been read. */
+  /** Sends text of any size: its buffered bytes do not count against the bound. */
   sendSnapshot(message: Buffer): void;
   sendEvent(event: LiveEvent): void;
-  /** In order, packed into as few writes as possible. */
+  /** Sends the events in order, in as few writes as possible. */
   sendEvents(events: readonly LiveEvent[]): void;
-  /** Packs what `work` sends into as few writes as possible. */
+  /** Combines the sends of `work` into as few writes as possible. */
   corked(work: () => void): void;
   heartbeat(message: string): void;
   buffered(): number;
-  /** Closes a reader whose bytes waiting are over the bound. */
+  /** Closes the connection as a slow reader if its buffered bytes exceed the bound. */
   closeIfSlow(): void;
-  /** Closes it as a slow reader. */
+  /** Closes the connection as a slow reader. */
   closeSlow(): void;
-  /** Whether a replay should wait. */
+  /** True while a replay should pause. */
   readonly backpressured: boolean;
-  /** Resolves when a replay may go on, or the connection is closed. */
+  /** Resolves when a replay may resume or the connection is closed. */
   drained(): Promise<void>;
   end(closing: CloseReason): void;
-  /** The library says that bytes left. */
+  /** Call when the library reports that buffered bytes were sent. */
   onDrain(): void;
-  /** The library says that the socket is gone. */
+  /** Call when the library reports that the socket is closed. */
   onClose(): void;
-  /** Event bytes since the last call, per meter. */
+  /** Returns the event bytes since the last call, per meter. */
   takeUsage(): { readonly events: number; readonly priceFeeds: number };
 }
 
@@ -79,9 +79,9 @@ export function createPeer(deps: {
   totals: PeerTotals;
 }): Peer {
   const { socket, encoding, limits, totals } = deps;
-  const waiting: (() => void)[] = [];
+  const drainWaiters: (() => void)[] = [];
   let closed = false;
-  /** Bytes of a snapshot that still wait. */
+  /** Upper bound of the snapshot bytes that are still buffered. */
   let snapshotBytes = 0;
   let usage = { events: 0, priceFeeds: 0 };
 
@@ -95,12 +95,12 @@ export function createPeer(deps: {
     totals.slowCloses++;
     end('slowConsumer');
   };
-  const overBound = (more: number): boolean => {
+  const overBound = (size: number): boolean => {
     const buffered = socket.getBufferedAmount();
     snapshotBytes = Math.min(snapshotBytes, buffered);
-    return buffered > 0 && buffered + more > limits.maxBufferedBytes + snapshotBytes;
+    return buffered > 0 && buffered + size > limits.maxBufferedBytes + snapshotBytes;
   };
-  /** Room for so many bytes? If not, the reader is too slow and is closed. */
+  /** True if `size` more bytes fit into the bound; otherwise closes the connection as a slow reader. */
   const fits = (size: number): boolean => {
     if (!overBound(size)) return true;
     closeSlow();
@@ -127,7 +127,7 @@ export function createPeer(deps: {
     if (!closed) socket.cork(work);
   };
   const wake = () => {
-    for (const resolve of waiting.splice(0)) resolve();
+    for (const resolve of drainWaiters.splice(0)) resolve();
   };
 
   return {
@@ -173,7 +173,7 @@ export function createPeer(deps: {
     },
     drained() {
       if (closed || socket.getBufferedAmount() <= limits.replayLowWaterBytes) return Promise.resolve();
-      return new Promise((resolve) => waiting.push(resolve));
+      return new Promise((resolve) => drainWaiters.push(resolve));
     },
     subscribe(topic) {
       if (!closed) socket.subscribe(topic);
@@ -187,7 +187,7 @@ export function createPeer(deps: {
     },
     end,
     onDrain() {
-      if (waiting.length > 0 && socket.getBufferedAmount() <= limits.replayLowWaterBytes) wake();
+      if (drainWaiters.length > 0 && socket.getBufferedAmount() <= limits.replayLowWaterBytes) wake();
     },
     onClose() {
       closed = true;

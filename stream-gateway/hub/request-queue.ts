@@ -1,19 +1,19 @@
 import { yieldToEventLoop } from '../../infra/event-loop.js';
-/** What a client may send ahead of the answers. */
+/** Bounds of the messages of a client that wait to be handled. */
 export interface PendingLimits {
   readonly frames: number;
   readonly bytes: number;
 }
 
 export interface RequestQueue {
-  /** false: too much waits already; it was not taken. */
+  /** False if a bound is reached; the message is then not queued. */
   push(handle: () => Promise<void> | void, bytes: number): boolean;
-  /** Resolves when everything that has come is answered. */
+  /** Resolves when all received messages are handled. */
   idle(): Promise<void>;
   close(): void;
 }
 
-/** Messages of one connection, answered one after the other in the order they came, with a bound on what waits. */
+/** Handles the messages of one connection one after the other in order of arrival. */
 export function createRequestQueue(deps: { limits: PendingLimits; onError: (error: unknown) => void }): RequestQueue {
   const { limits } = deps;
   const waiting: { readonly handle: () => Promise<void> | void; readonly bytes: number }[] = [];
@@ -43,7 +43,7 @@ export function createRequestQueue(deps: { limits: PendingLimits; onError: (erro
       return true;
     },
     async idle() {
-      // Messages that came in one packet are handed over within one turn of the loop.
+      // The library delivers all messages of one packet within one event-loop iteration.
       await yieldToEventLoop();
       while (running !== null) await running;
     },

@@ -1,31 +1,31 @@
 import type { Peer } from './peer.js';
 
-/** Looked at again after so many bytes were published, or half of what one connection may have waiting where that is less ... */
+/** The connections are checked after this many published bytes, or after half the bound of one connection if that is less. */
 const SWEEP_BYTES = 1024 * 1024;
 
 export interface SlowReaderMonitor {
-  /** ... which it is told here ... */
+  /** Call after publishing to topics; checks the connections when enough bytes were published since the last check. */
   onPublished(bytes: number): void;
-  /** ... and from time to time. */
+  /** Checks all connections now. */
   sweep(): void;
 }
 
 /**
- * Topics of the socket library do not tell who falls behind, so all connections are looked at: one over its own bound is closed, and
- * while all together are over theirs, the one with the most waiting. So the library's bound, which drops silently, is never reached.
+ * Checks all connections, because topics of the socket library do not report slow receivers. Closes a connection over its bound, and closes those
+ * with the most buffered bytes while the total exceeds its bound. So the library's bound, at which it drops messages silently, is never reached.
  */
 export function createSlowReaderMonitor(deps: {
   peers: () => Iterable<Peer>;
-  /** The bound of one connection: the library's is twice that, and must not be reached between two looks. */
+  /** Bound of one connection. The library's bound is at least twice as high and must not be reached between two checks. */
   maxBufferedBytes: number;
   maxTotalBytes: number;
   onTotal: (bytes: number) => void;
 }): SlowReaderMonitor {
   const sweepBytes = Math.min(SWEEP_BYTES, deps.maxBufferedBytes / 2);
-  let since = 0;
+  let publishedBytes = 0;
 
   const sweep = () => {
-    since = 0;
+    publishedBytes = 0;
     let total = 0;
     const backlogged: { readonly peer: Peer; readonly bytes: number }[] = [];
     for (const peer of [...deps.peers()]) {
@@ -47,8 +47,8 @@ export function createSlowReaderMonitor(deps: {
 
   return {
     onPublished(bytes) {
-      since += bytes;
-      if (since >= sweepBytes) sweep();
+      publishedBytes += bytes;
+      if (publishedBytes >= sweepBytes) sweep();
     },
     sweep,
   };

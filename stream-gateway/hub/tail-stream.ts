@@ -4,8 +4,9 @@ import { topics } from '../../schemas/topics.js';
 import { decodeLiveEvent, type LiveEvent } from './live-event.js';
 
 /**
- * Follows stream.events: first its newest `lookbackEvents` records, handed to `load` one by one, then live, in batches. Each event comes
- * once, in seq order; the next batch is read when `publish` has resolved. Records that cannot be read are told to `onBad` and skipped.
+ * Follows stream.events: first passes its newest `lookbackEvents` records to `load` one by one, then publishes new ones in batches. Each event is
+ * delivered once, in seq order; the next batch is read when `publish` has resolved. Undecodable records are reported to `onUnreadableEvent` and
+ * skipped.
  */
 export async function tailStream(deps: {
   log: Log;
@@ -15,7 +16,7 @@ export async function tailStream(deps: {
   load: (event: LiveEvent) => void;
   publish: (events: readonly LiveEvent[]) => Promise<void>;
   onCaughtUp: () => void;
-  /** Everything below this offset has been handed on. */
+  /** Called when all records below this offset have been delivered. */
   onDelivered: (nextOffset: number) => void;
   onUnreadableEvent: (reason: string) => void;
 }): Promise<void> {

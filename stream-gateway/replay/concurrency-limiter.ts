@@ -1,4 +1,4 @@
-/** Lets so many through at once; the others wait in order. */
+/** Runs at most `maxConcurrent` functions at a time; further ones wait in call order. */
 export interface ConcurrencyLimiter {
   run<T>(work: () => Promise<T>): Promise<T>;
 }

@@ -3,27 +3,27 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { decodeLiveEvent, type LiveEvent } from '../hub/live-event.js';
 
-/** An event with its place in the log. */
+/** An event with its log offset. */
 export interface StoredEvent {
   readonly event: LiveEvent;
   readonly offset: number;
 }
 
-/** The stream as the log keeps it. Rejects as the log does when it cannot be read. */
+/** Reads stream.events from the log. All methods reject when the log cannot be read. */
 export interface History {
-  /** The oldest event retained; null when there is none. */
+  /** The oldest retained event; null if there is none. */
   earliest(): Promise<StoredEvent | null>;
-  /** seq of the newest event; -1 when there is none. */
+  /** seq of the newest event; -1 if there is none. */
   newestSeq(): Promise<number>;
-  /** Offset from which every event with a greater seq is found. */
+  /** An offset at or before the first event with a greater seq. */
   offsetAfter(seq: number): Promise<number>;
-  /** Offset from which every event with a greater timestamp is found. */
+  /** An offset at or before the first event with a greater timestamp. */
   offsetAfterTime(timestampMs: number): Promise<number>;
-  /** The first event at or after an offset; null when there is none yet. */
+  /** The first event at or after an offset; null if there is none yet. */
   firstAt(offset: number): Promise<StoredEvent | null>;
-  /** Events from an offset to the end as it is when reading starts. `nextOffset` of a page is where the next one goes on. */
+  /** Events from an offset to the end of the log at the time of the call. The next page starts at `nextOffset`. */
   pages(offset: number): AsyncIterable<{ readonly events: readonly LiveEvent[]; readonly nextOffset: number }>;
-  /** The oldest offset retained. */
+  /** The oldest retained offset. */
   earliestOffset(): Promise<number>;
 }
 
@@ -52,7 +52,7 @@ export function createHistory(deps: { log: Log; codec: Codec; onUnreadableEvent:
       const last = await log.lastRecord(topic, 0);
       return (last === null ? null : decode(last))?.seq ?? -1;
     },
-    /** Offsets grow with seq, but not by the same steps. */
+    /** Binary search: offsets grow with seq, but not by the same steps. */
     async offsetAfter(seq) {
       const { earliest, next } = await log.bounds(topic, 0);
       let low = earliest;

@@ -1,35 +1,35 @@
 import type { LiveEvent } from '../hub/live-event.js';
 
 /**
- * The newest events of the stream without a hole, oldest first, bounded by count and by bytes: what snapshots and replays are answered
- * from as far as it reaches.
+ * Ring buffer of the newest events of the stream, contiguous, oldest first, bounded by count and bytes. Snapshots and replays read it before the
+ * log.
  */
 export interface RecentEvents {
-  /** In seq order. */
+  /** Events must be pushed in seq order. */
   push(event: LiveEvent): void;
   readonly size: number;
   /** Position 0 is the oldest. */
   at(position: number): LiveEvent;
-  /** Position of the first event with a greater seq; `size` when there is none. */
+  /** Position of the first event with a greater seq; `size` if there is none. */
   positionAfter(seq: number): number;
-  /** Every event of the stream with a seq above this is held; -1 while the stream has had none. */
+  /** The buffer has every event of the stream with a greater seq; -1 before the first event. */
   readonly floorSeq: number;
 }
 
 export function createRecentEvents(options: { maxEvents: number; maxBytes: number }): RecentEvents {
   const { maxEvents, maxBytes } = options;
-  const slots: (LiveEvent | undefined)[] = [];
-  /** Slot of the oldest event. */
+  const ring: (LiveEvent | undefined)[] = [];
+  /** Ring index of the oldest event. */
   let first = 0;
   let size = 0;
   let bytes = 0;
   let floorSeq = -1;
 
-  const slotOf = (position: number) => (first + position) % maxEvents;
-  const at = (position: number) => slots[slotOf(position)] as LiveEvent;
+  const ringIndexOf = (position: number) => (first + position) % maxEvents;
+  const at = (position: number) => ring[ringIndexOf(position)] as LiveEvent;
   const evict = () => {
     const event = at(0);
-    slots[first] = undefined;
+    ring[first] = undefined;
     first = (first + 1) % maxEvents;
     size--;
     bytes -= event.memoryBytes;
@@ -40,7 +40,7 @@ export function createRecentEvents(options: { maxEvents: number; maxBytes: numbe
     push(event) {
       if (floorSeq === -1 && size === 0) floorSeq = event.seq - 1;
       if (size === maxEvents) evict();
-      slots[slotOf(size)] = event;
+      ring[ringIndexOf(size)] = event;
       size++;
       bytes += event.memoryBytes;
       while (bytes > maxBytes && size > 1) evict();

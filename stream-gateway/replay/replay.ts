@@ -6,18 +6,19 @@ import type { History } from './history.js';
 import type { RecentEvents } from './recent-events.js';
 
 export interface Replay {
-  /** The subscription gets every matching event with a seq above its `deliveredFrom`, then goes live. */
+  /** Sends the subscription every matching event with a seq above its `deliveredFrom`, then activates it in the hub. */
   add(subscription: Subscription): void;
-  /** Stops the subscription if it is still being replayed; says whether it was. */
+  /** Stops the replay of a subscription; false if it was not being replayed. */
   remove(subscription: Subscription): boolean;
-  /** A live subscription of the connection has ended: what it delivered is not sent again by a replay under way. */
+  /** Call when a live subscription of the connection has ended: a running replay does not repeat the events it delivered. */
   retire(subscription: Subscription): void;
-  /** Ended subscriptions that a replay under way still has to know, and their filter items. */
+  /** Number of ended subscriptions whose delivered ranges a running replay still needs. */
   readonly retired: number;
+  /** Number of their filter items. */
   readonly retiredItems: number;
 }
 
-/** Part of the stream that one subscription has delivered. */
+/** Range of the stream that one subscription has delivered: (afterSeq, upToSeq]. */
 interface DeliveredRange {
   readonly subscription: Subscription;
   readonly afterSeq: number;
@@ -27,9 +28,9 @@ interface DeliveredRange {
 const BATCH_EVENTS = 250;
 
 /**
- * Replays for the subscriptions of one connection: pulled from the log and then from memory at the reader's pace, until the newest event is
- * reached; in that same turn of the loop the subscriptions go live. So there is nothing to buffer, no gap and no duplicate. Subscriptions that
- * begin together share one pass, and get their events once and in order.
+ * Replays events to the subscriptions of one connection: from the log, then from memory, as fast as the client reads. When the newest event is
+ * reached, the subscriptions are activated synchronously, so there is no buffer, no gap and no duplicate. Subscriptions that start together
+ * share one pass and receive each event once, in order.
  */
 export function createReplay(deps: {
   peer: Peer;
@@ -38,11 +39,11 @@ export function createReplay(deps: {
   history: History;
   /** Live subscriptions of the connection. */
   live: () => Iterable<Subscription>;
-  /** Resolves when all requests that have come are answered: what they subscribe to goes along. */
+  /** Resolves when all received messages are handled, so that their subscriptions join the same pass. */
   idle: () => Promise<void>;
-  /** The subscription has caught up and is live. */
+  /** Called when a subscription has caught up and is live. */
   onLive: (subscription: Subscription) => void;
-  /** What comes next for these is no longer retained, or cannot be read: they ended. */
+  /** Called when the next events of these subscriptions are no longer retained or cannot be read; they have ended. */
   onLost: (subscriptions: readonly Subscription[], error: unknown) => void;
 }): Replay {
   const { peer, hub, recent, history } = deps;
@@ -73,7 +74,7 @@ export function createReplay(deps: {
     if (!isDelivered(event)) peer.sendEvent(event);
   };
 
-  /** Sends from memory; true when the newest event is reached. */
+  /** Sends a batch from memory; true if the newest event is reached. */
   const stepFromMemory = (): boolean => {
     const start = recent.positionAfter(cursor);
     const end = Math.min(recent.size, start + BATCH_EVENTS);
@@ -88,7 +89,7 @@ export function createReplay(deps: {
     return recent.positionAfter(cursor) === recent.size;
   };
 
-  /** Sends from the log while the reader keeps up; returns the offset to go on from. */
+  /** Sends from the log until the client is too slow or memory has the next event; returns the offset to continue from. */
   const stepFromLog = async (from: number): Promise<number> => {
     let offset = from;
     for await (const page of history.pages(from)) {
@@ -118,7 +119,7 @@ export function createReplay(deps: {
       if (cursor < recent.floorSeq) {
         const from: number = offset ?? (await history.offsetAfter(cursor));
         const next = await stepFromLog(from);
-        // The log ends before memory begins: what is between could not be read.
+        // The log ends before the oldest event in memory: the records between them were undecodable.
         if (next === from && cursor < recent.floorSeq && !peer.backpressured) cursor = recent.floorSeq;
         offset = next;
         continue;
@@ -178,7 +179,7 @@ export function createReplay(deps: {
   };
 }
 
-/** Retention has overtaken a replay. */
+/** Retention has removed events that a replay has not sent yet. */
 export class NoLongerRetainedError extends Error {
   override name = 'NoLongerRetained';
   constructor(readonly earliestSeq: number) {

@@ -3,20 +3,20 @@ import type { ProtocolError } from '../protocol/messages.js';
 import type { History } from './history.js';
 import type { RecentEvents } from './recent-events.js';
 
-/** How long this process may be behind another one that the client has read from. */
+/** Longest wait for this process to reach a seq that the client has received from another process. */
 const CATCH_UP_TIMEOUT_MS = 2_000;
-const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+const pollDelay = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Where a replay begins. */
+/** Start of a replay. */
 export interface ReplayStart {
-  /** The events after this one are sent. */
+  /** Events with a greater seq are sent. */
   readonly afterSeq: number;
   readonly warnings: readonly string[];
 }
 
 /**
- * Where a replay from `sinceSeq` begins, or why it cannot be contiguous. A seq older than `lookbackMs` (null: no bound) is clamped to the first
- * event within it. Waits for events that the log has and the hub has not yet.
+ * Returns the start of a replay from `sinceSeq`, or an error if the replay would have a gap. A seq older than `lookbackMs` (null: no bound) is clamped to
+ * the first event within it. Waits for events that are in the log but not yet in the hub.
  */
 export async function resolveSinceSeq(
   sinceSeq: number,
@@ -30,7 +30,7 @@ export async function resolveSinceSeq(
       const message = `since_seq ${sinceSeq} is in the future: the newest event is ${newest}`;
       return { code: 'since_seq_unavailable', message, newest_seq: newest };
     }
-    for (const started = performance.now(); hub.head < sinceSeq && newest >= 0; await pause()) {
+    for (const started = performance.now(); hub.head < sinceSeq && newest >= 0; await pollDelay()) {
       if (performance.now() - started < CATCH_UP_TIMEOUT_MS) continue;
       return { code: 'unavailable', message: 'This server is behind the stream; subscribe again in a few seconds.' };
     }

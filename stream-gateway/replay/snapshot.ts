@@ -11,19 +11,20 @@ export type SnapshotRequest = { readonly count: number } | { readonly sinceMs: n
 export interface Snapshot {
   /** The complete frame. */
   readonly message: Buffer;
-  /** Bounded by size: older events of those asked for are missing. */
+  /** True if the size bound removed older requested events. */
   readonly truncated: boolean;
 }
 
 export interface Snapshots {
   /**
-   * Reads what only the log has. The function it resolves with must be called at once: it adds the newest events, and so is complete up to the
-   * moment it is called; null when memory has moved on since, then prepare anew. Rejects as the log does.
+   * Reads the events that only the log has. The caller must call the returned function without delay: it adds the newest events from memory, so the
+   * snapshot is complete at that time. It returns null if memory has evicted events in between; then call `prepare` again. Rejects when the log
+   * cannot be read.
    */
   prepare(request: SnapshotRequest, matches: Predicate): Promise<() => Snapshot | null>;
 }
 
-/** The newest of what is pushed, bounded by count and bytes. */
+/** Buffer of the newest pushed events, bounded by count and bytes. */
 function createNewestBuffer(maxEvents: number, maxBytes: number) {
   let events: LiveEvent[] = [];
   let dropped = 0;
@@ -55,23 +56,23 @@ const COMMA = Buffer.from(',');
 const END = Buffer.from(']}');
 
 function toMessage(events: readonly LiveEvent[]): Buffer {
-  const parts: Buffer[] = [Buffer.from(`{"type":"snapshot","count":${events.length},"events":[`)];
+  const buffers: Buffer[] = [Buffer.from(`{"type":"snapshot","count":${events.length},"events":[`)];
   for (const [position, event] of events.entries()) {
-    if (position > 0) parts.push(COMMA);
-    parts.push(event.frame);
+    if (position > 0) buffers.push(COMMA);
+    buffers.push(event.frame);
   }
-  parts.push(END);
-  return Buffer.concat(parts);
+  buffers.push(END);
+  return Buffer.concat(buffers);
 }
 
 /**
- * Snapshots look back over the newest `windowEvents` of the stream (`since`: as far as asked), from memory where it reaches and from the
- * log before that; so a restart changes nothing.
+ * Builds snapshots from the newest `windowEvents` of the stream, or from `since` on, without that bound. Events that are no longer in memory are read
+ * from the log, so a restart does not change the result.
  */
 export function createSnapshots(deps: {
   recent: RecentEvents;
   history: History;
-  /** Reading the log is heavy: so many at once. */
+  /** Bounds concurrent reads of the log. */
   readLimiter: ConcurrencyLimiter;
   windowEvents: number;
   maxBytes: number;
@@ -81,7 +82,7 @@ export function createSnapshots(deps: {
   const newestSeq = () => (recent.size === 0 ? recent.floorSeq : recent.at(recent.size - 1).seq);
   const windowStart = () => newestSeq() - deps.windowEvents;
 
-  /** The newest so many, oldest first; null when memory does not reach far enough to know. */
+  /** Snapshot of the newest `count` matching events, oldest first; null if it needs events that are not in memory. */
   const lastInMemory = (count: number, matches: Predicate): Snapshot | null => {
     const found: LiveEvent[] = [];
     const start = windowStart();
@@ -98,7 +99,7 @@ export function createSnapshots(deps: {
     return recent.floorSeq <= Math.max(start, -1) ? { message: toMessage(found.reverse()), truncated: false } : null;
   };
 
-  /** Reads pages until memory has what follows. Returns the seq up to which everything was met. */
+  /** Reads pages until memory has the next event. Returns the seq up to which all events were visited. */
   const readLog = async (offset: number, afterSeq: number, visit: (event: LiveEvent) => void): Promise<number> => {
     let readTo = afterSeq;
     let next = offset;
@@ -125,7 +126,7 @@ export function createSnapshots(deps: {
       if (!byTime) {
         const seq = newestSeq();
         const found = lastInMemory(request.count, matches);
-        // Looked through again only when events came meanwhile.
+        // Memory is searched again only if new events have arrived.
         if (found !== null) return () => (newestSeq() === seq ? found : lastInMemory(request.count, matches));
       }
       const remaining: Predicate = byTime
@@ -137,7 +138,7 @@ export function createSnapshots(deps: {
       };
       const offset = byTime ? await history.offsetAfterTime(request.sinceMs) : await history.offsetAfter(windowStart());
       const first = await history.firstAt(offset);
-      // Nothing that young in the log: whatever comes meanwhile is in memory.
+      // Without an event that new in the log, all events that arrive from now on are in memory.
       let readTo = first === null ? -1 : first.event.seq - 1;
       if (first !== null && readTo < recent.floorSeq) {
         const start = readTo;
