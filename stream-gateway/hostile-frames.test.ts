@@ -8,7 +8,7 @@ import { connectTestClient, startTestGateway, streamEvent } from './testing.js';
 const FRAMES = 10_000;
 const CONNECTIONS = 200;
 const PER_CONNECTION = FRAMES / CONNECTIONS;
-/** Some frames are never whole. */
+/** Wait for the close of a connection; incomplete frames leave it open. */
 const WAIT_MS = 200;
 const MAX_GROWTH_BYTES = 300 * 1024 * 1024;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.server.close());
 
-/** The same numbers for the same seed. */
+/** Linear congruential generator: the same numbers for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -27,7 +27,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** A WebSocket frame (RFC 6455, 5.2) with any first byte, any length written, masked or not. */
+/** A WebSocket frame (RFC 6455, 5.2) with any first byte and any declared length, masked or not. */
 function frame(first: number, payload: Buffer, options: { masked?: boolean; length?: number } = {}): Buffer {
   const { masked = true, length = payload.length } = options;
   const bit = masked ? 0x80 : 0;
@@ -66,7 +66,7 @@ const kinds: readonly ((random: (below: number) => number) => Buffer)[] = [
   () => text(JSON.stringify({ action: 'unsubscribe', subscription_id: {} })),
   () => frame(0x82, Buffer.from('binary')),
   () => frame(0x89, Buffer.alloc(125)),
-  () => frame(0x8a, Buffer.from('pong nobody asked for')),
+  () => frame(0x8a, Buffer.from('unsolicited pong')),
   (random) => frame(TEXT, Buffer.from(Array.from({ length: 40 }, () => random(256)))),
   () => frame(0x01, Buffer.from('{"action":')),
   () => frame(0x00, Buffer.from('a continuation of nothing')),
@@ -78,7 +78,7 @@ const kinds: readonly ((random: (below: number) => number) => Buffer)[] = [
   () => frame(0x88, Buffer.from([0x00])),
   () => frame(0x88, Buffer.from([0xff, 0xff, 0xff])),
 ];
-/** These may end the connection, so that each connection has one, and last. */
+/** Kinds from this index on may end the connection, so each connection sends one of them, as its last frame. */
 const FIRST_CLOSING_KIND = 14;
 
 async function open(onData: (data: Buffer) => void): Promise<Socket> {
@@ -93,7 +93,7 @@ async function open(onData: (data: Buffer) => void): Promise<Socket> {
   return socket;
 }
 
-it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clients`, async () => {
+it(`gateway serves other clients while it receives ${FRAMES} hostile frames`, async () => {
   const seed = Number(process.env.ODDSTREAM_HOSTILE_SEED ?? randomInt(2 ** 31));
   const random = numbers(seed);
   const memoryBefore = process.memoryUsage().rss;
@@ -109,12 +109,12 @@ it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clie
       { length: PER_CONNECTION - 1 },
       () => kinds[random(FIRST_CLOSING_KIND)]?.(random) as Buffer,
     );
-    // Bytes arrive in pieces that have nothing to do with frames.
+    // TCP segments do not align with frames.
     const bytes = Buffer.concat(frames);
     const cut = random(bytes.length);
     socket.write(bytes.subarray(0, cut));
     socket.write(bytes.subarray(cut));
-    // Answered in the order they came: after this one, all of them were.
+    // Messages are handled in order: after the response to the marker, all frames before it are handled.
     const marker = new Promise<void>((resolve) => {
       socket.on('data', (data: Buffer) => data.includes(`marker-${n}`) && resolve());
     });
@@ -124,7 +124,7 @@ it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clie
     if (!socket.closed) socket.write(last);
     frames.push(last);
     sent += frames.length;
-    // Some last frames leave it waiting for more bytes.
+    // After some last frames the server waits for more bytes.
     if (!socket.closed) await Promise.race([once(socket, 'close'), sleep(WAIT_MS)]);
     if (socket.closed) closed += 1;
     if (n % 20 === 19) {
@@ -139,7 +139,7 @@ it(`${FRAMES} hostile frames neither end the gateway nor keep it from other clie
     socket.destroy();
   }
   expect(sent).toBe(FRAMES);
-  // Frames that are whole and no subscription are answered with an error.
+  // A complete frame that is no valid message gets an error.
   expect([seed, errors > FRAMES / 2]).toEqual([seed, true]);
   expect([seed, closed > CONNECTIONS / 3]).toEqual([seed, true]);
   expect(process.memoryUsage().rss - memoryBefore).toBeLessThan(MAX_GROWTH_BYTES);

@@ -37,7 +37,7 @@ async function rawSocket(port: number): Promise<Socket> {
 const handshake = (key = 'big', host = 'localhost') =>
   `GET /ws?key=${key} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 
-/** Serves others as before. */
+/** Checks that the server still serves a new connection. */
 async function stillServes(started: Awaited<ReturnType<typeof gateway>>, seq: number): Promise<void> {
   const other = await client(started.server);
   other.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
@@ -52,8 +52,8 @@ async function eventuallyMetric(started: Awaited<ReturnType<typeof gateway>>, na
   expect(await started.metric(name)).toBe(value);
 }
 
-describe('messages', () => {
-  it('too large for the protocol close that connection only', async () => {
+describe('hostile messages', () => {
+  it('over the protocol size limit close only their connection', async () => {
     const started = await gateway();
     const one = await client(started.server);
     one.send('x'.repeat(17 * 1024 * 1024));
@@ -61,7 +61,7 @@ describe('messages', () => {
     await stillServes(started, 1);
   });
 
-  it('with more filter items than the plan has are refused before they are read', async () => {
+  it('with more filter items than the plan allows are rejected with filter_limit', async () => {
     const started = await gateway();
     const free = await client(started.server, 'free-1');
     const subscribe = (filters: object) => free.send({ action: 'subscribe', type: 'trades', filters });
@@ -73,7 +73,7 @@ describe('messages', () => {
     await stillServes(started, 1);
   });
 
-  it('are bounded by subscriptions and by filter items of the connection as a whole', async () => {
+  it('cannot exceed the subscriptions and filter items per connection', async () => {
     const started = await gateway();
     const many = await client(started.server);
     for (let at = 0; at < 1_010; at++) {
@@ -93,7 +93,7 @@ describe('messages', () => {
     await stillServes(started, 1);
   });
 
-  it('sent faster than they can be answered close the connection with 1008', async () => {
+  it('sent faster than they are handled close the connection with 1008', async () => {
     const pending = { frames: 50, bytes: 1_000_000 };
     const started = await gateway({
       lookup: { bySlugs: () => new Promise(() => undefined), byConditions: async () => [] },
@@ -105,7 +105,7 @@ describe('messages', () => {
     await stillServes(started, 1);
   });
 
-  it('of a client that does not read its answers pile up to a bound, then close it', async () => {
+  it('of a client that does not read its responses are queued up to a bound, then close it with 1008', async () => {
     const pending = { frames: 500, bytes: 1_000_000 };
     const peer = { ...defaultPeerLimits, replayHighWaterBytes: 10_000, replayLowWaterBytes: 1_000 };
     const started = await gateway({ limits: { peer, connection: { ...defaultConnectionLimits, pending } } });
@@ -121,25 +121,29 @@ describe('messages', () => {
     await stillServes(started, 501);
   });
 
-  it('nested a hundred thousand deep are answered with an error', async () => {
+  it('nested a hundred thousand levels deep get an error', async () => {
     const started = await gateway();
     const one = await client(started.server);
-    const deep = (at: string) => `{"action":"subscribe",${at}:${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    for (const at of ['"type"', '"filters"', '"event_types"', '"x"']) one.send(deep(at));
+    const deep = (field: string) => `{"action":"subscribe",${field}:${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    for (const field of ['"type"', '"filters"', '"event_types"', '"x"']) one.send(deep(field));
     one.send(`{"action":"subscribe","filters":{"wallets":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`);
     one.send(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
     await one.count(7);
-    const answers = one.frames.map(({ type, code }) => code ?? type);
-    expect(answers.filter((answer) => answer === 'invalid_message')).toHaveLength(5);
+    const responses = one.frames.map(({ type, code }) => code ?? type);
+    expect(responses.filter((response) => response === 'invalid_message')).toHaveLength(5);
     await stillServes(started, 1);
   });
 
-  it('of any JSON and any bytes get an answer each', async () => {
+  it('of random JSON and bytes get one response each', async () => {
     const started = await gateway();
     const one = await client(started.server);
-    const part = fc.oneof(fc.json(), fc.string(), fc.constantFrom('subscribe', 'unsubscribe', 'chainlink', 'trades'));
+    const fragment = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.constantFrom('subscribe', 'unsubscribe', 'chainlink', 'trades'),
+    );
     const shaped = fc.record(
-      { action: part, type: part, filters: fc.jsonValue(), subscription_id: part },
+      { action: fragment, type: fragment, filters: fc.jsonValue(), subscription_id: fragment },
       { requiredKeys: [] },
     );
     await fc.assert(
@@ -163,8 +167,8 @@ describe('messages', () => {
   });
 });
 
-describe('connections', () => {
-  it('with garbage instead of frames, or instead of a handshake, are cut', async () => {
+describe('hostile connections', () => {
+  it('with garbage instead of frames or of a handshake are closed', async () => {
     const started = await gateway();
     await fc.assert(
       fc.asyncProperty(fc.boolean(), fc.uint8Array({ minLength: 1, maxLength: 2000 }), async (upgraded, bytes) => {
@@ -182,7 +186,7 @@ describe('connections', () => {
     while (started.server.connections() > 1) await yieldToEventLoop();
   });
 
-  it('of a host name that is not ours are refused with 403 and the remedy, ours and addresses are let in', async () => {
+  it('with an unknown Host get 403 and the remedy; allowed names and IP addresses are accepted', async () => {
     const { server } = await gateway();
     for (const [host, status] of [
       ['attacker.example', 403],
@@ -200,7 +204,7 @@ describe('connections', () => {
     }
   });
 
-  it('half open are closed after the liveness time and forgotten', async () => {
+  it('that are half open are closed and removed after the liveness time', async () => {
     let nowMs = 1_000_000;
     const started = await gateway({ nowMs: () => nowMs, limits: { heartbeatMs: 20, livenessMs: 1_000 } });
     const socket = await rawSocket(started.server.port);
@@ -214,7 +218,7 @@ describe('connections', () => {
     await once(socket, 'close');
   });
 
-  it('that begin a handshake and never end it do not keep others out, and are cut', async () => {
+  it('with an incomplete handshake do not block other clients and are closed', async () => {
     const started = await gateway();
     const idle = await Promise.all(Array.from({ length: 300 }, () => rawSocket(started.server.port)));
     for (const [at, socket] of idle.entries()) socket.write(handshake().slice(0, at % 80));
@@ -223,20 +227,20 @@ describe('connections', () => {
     await closed;
   }, 40_000);
 
-  it('that go away while they wait for admission give back what they were granted', async () => {
-    const waiting: ((admitted: AdmissionResult) => void)[] = [];
+  it('that disconnect while they wait for admission release their permit', async () => {
+    const pendingAdmissions: ((admitted: AdmissionResult) => void)[] = [];
     let released = 0;
     const started = await gateway({
-      admission: { admit: () => new Promise<AdmissionResult>((resolve) => waiting.push(resolve)) },
+      admission: { admit: () => new Promise<AdmissionResult>((resolve) => pendingAdmissions.push(resolve)) },
     });
     const sockets = await Promise.all(Array.from({ length: 50 }, () => rawSocket(started.server.port)));
     for (const socket of sockets) socket.write(handshake());
-    while (waiting.length < 50) await yieldToEventLoop();
+    while (pendingAdmissions.length < 50) await yieldToEventLoop();
     for (const socket of sockets.slice(0, 30)) socket.resetAndDestroy();
     await Promise.all(sockets.slice(0, 30).map((socket) => (socket.closed ? null : once(socket, 'close'))));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const permit = { onSessionTimeExhausted: () => undefined, release: () => void released++ };
-    for (const admit of waiting) admit({ status: 'ok', permit });
+    for (const admit of pendingAdmissions) admit({ status: 'ok', permit });
     await Promise.all(sockets.slice(30).map((socket) => once(socket, 'data')));
     expect([started.server.connections(), released]).toEqual([20, 30]);
     for (const socket of sockets) socket.destroy();
@@ -244,12 +248,12 @@ describe('connections', () => {
     expect(released).toBe(50);
   });
 
-  it('are refused with what admission says, each with its status', async () => {
-    const answers: AdmissionResult[] = [
+  it('denied by admission get 429 with its error', async () => {
+    const results: AdmissionResult[] = [
       { status: 'too_many' },
       { status: 'session_used_up', resetsAtMs: Date.UTC(2026, 10, 22) },
     ];
-    const { server } = await gateway({ admission: { admit: async () => answers.shift() as AdmissionResult } });
+    const { server } = await gateway({ admission: { admit: async () => results.shift() as AdmissionResult } });
     for (const body of [
       { error: 'Too many connections for your plan.' },
       { error: 'The session time of your plan is used up for today.', resets_at: '2026-11-22T00:00:00.000Z' },
@@ -262,7 +266,7 @@ describe('connections', () => {
     }
   });
 
-  it('that read too slowly among many are closed before the library drops anything, and the others get all', async () => {
+  it('that read too slowly are closed before the library drops a message, and the others get all events', async () => {
     const peer = { ...defaultPeerLimits, maxBufferedBytes: 300_000 };
     const started = await gateway({ limits: { peer, maxSnapshotBytes: 100_000, tickMs: 10 } });
     const clients = await Promise.all(Array.from({ length: 20 }, () => client(started.server)));
@@ -280,16 +284,16 @@ describe('connections', () => {
       await started.publish(
         ...batch.map((one) => streamEvent(one, { frame: JSON.stringify({ type: 'trade', seq: one, pad }) })),
       );
-      // On a busy machine one of them may be behind the others: what is sent on before it has this makes it a slow reader too.
+      // On a busy machine a reader may lag behind the others; sending on before it has received this batch could make it a slow reader too.
       await Promise.all(reading.map((one) => one.count(1 + seq)));
     }
     for (const one of reading) await one.count(1 + total);
     for (const one of stalled) {
       one.socket.resume();
-      // The library cuts a closed connection that takes nothing for four seconds; then the close frame is lost.
+      // The library cuts a closed connection that reads nothing for four seconds; the close frame is lost then.
       expect([1013, 1006]).toContain((await one.closed).code);
       const seqs = one.frames.slice(1).map(({ seq }) => seq);
-      // What it got before it was closed has no hole.
+      // The events received before the close are contiguous.
       expect(seqs).toEqual(seqs.map((_, at) => at + 1));
       expect(seqs.length).toBeLessThan(total);
     }

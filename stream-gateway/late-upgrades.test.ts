@@ -9,7 +9,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 });
 
-/** A server that upgrades 5 ms after the request, and what became of its sockets. */
+/** A server that upgrades 5 ms after the request and records its sockets and close codes. */
 async function lateServer() {
   const app = uws.App();
   const late = await createLateUpgrades(app);
@@ -19,12 +19,12 @@ async function lateServer() {
     idleTimeout: 0,
     upgrade(response, request, context) {
       const key = request.getHeader('sec-websocket-key');
-      let gone = false;
+      let disconnected = false;
       response.onAborted(() => {
-        gone = true;
+        disconnected = true;
       });
       setTimeout(() => {
-        if (!gone) late.run(response, () => response.upgrade({}, key, '', '', context));
+        if (!disconnected) late.run(response, () => response.upgrade({}, key, '', '', context));
       }, 5);
     },
     open: (socket) => {
@@ -45,7 +45,7 @@ async function lateServer() {
 }
 
 describe('late upgrades', () => {
-  it('leave the socket open', async () => {
+  it('leave the socket open and usable', async () => {
     const server = await lateServer();
     const clients = await Promise.all(
       Array.from({ length: 200 }, async () => {
@@ -55,9 +55,9 @@ describe('late upgrades', () => {
         return client;
       }),
     );
-    const heard = clients.map((client) => once(client, 'message'));
+    const received = clients.map((client) => once(client, 'message'));
     for (const socket of server.open) socket.send('hello');
-    for (const [message] of await Promise.all(heard)) expect(String(message)).toBe('hello');
+    for (const [message] of await Promise.all(received)) expect(String(message)).toBe('hello');
     expect(server.closed).toEqual([]);
   });
 });

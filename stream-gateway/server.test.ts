@@ -35,7 +35,7 @@ async function client(server: GatewayServer, key = 'big', autoPong = true) {
 async function rejectionOf(server: GatewayServer, path: string): Promise<{ status: number; body: unknown }> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`);
   return new Promise((resolve, reject) => {
-    socket.on('open', () => reject(new Error('was let in')));
+    socket.on('open', () => reject(new Error('the upgrade was accepted')));
     socket.on('error', () => undefined);
     socket.on('unexpected-response', (_request, response) => {
       let text = '';
@@ -47,8 +47,8 @@ async function rejectionOf(server: GatewayServer, path: string): Promise<{ statu
   });
 }
 
-describe('upgrade', () => {
-  it('refuses without a key, with a revoked one, over the cap and while starting, each with its status', async () => {
+describe('gateway upgrade', () => {
+  it('rejects a missing key with 401, a revoked one with 403, over the cap with 429 and while starting with 503', async () => {
     const { server } = await gateway();
     expect(await rejectionOf(server, '/ws')).toEqual({
       status: 401,
@@ -68,7 +68,7 @@ describe('upgrade', () => {
     expect((await rejectionOf(server, '/elsewhere')).status).toBe(404);
   });
 
-  it('sends x-request-id with every refusal, and Retry-After with those that pass', async () => {
+  it('sends x-request-id with every rejection, and Retry-After with the temporary ones', async () => {
     const nowMs = Date.parse('2026-11-24T23:50:00.500Z');
     const { server } = await gateway({
       nowMs: () => nowMs,
@@ -91,29 +91,29 @@ describe('upgrade', () => {
       response.resume();
       return [response.headers['x-request-id'], response.headers['retry-after']];
     };
-    const fresh = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    const generatedId = expect.stringMatching(/^[0-9a-f-]{36}$/);
     expect(await headersOf(server.port, '/ws?key=capped', 'mine-1')).toEqual(['mine-1', '30']);
     // 599.5 s to midnight.
-    expect(await headersOf(server.port, '/ws?key=free-1', 'not a sane id')).toEqual([fresh, '600']);
+    expect(await headersOf(server.port, '/ws?key=free-1', 'not a sane id')).toEqual([generatedId, '600']);
     expect(await headersOf(starting.server.port, '/ws?key=big', 'mine-2')).toEqual(['mine-2', '5']);
-    expect(await headersOf(server.port, '/ws')).toEqual([fresh, undefined]);
+    expect(await headersOf(server.port, '/ws')).toEqual([generatedId, undefined]);
     expect(await headersOf(server.port, '/ws?key=revoked', 'mine-3')).toEqual(['mine-3', undefined]);
     expect(await headersOf(server.port, '/elsewhere', 'mine-4')).toEqual(['mine-4', undefined]);
   });
 
-  it('tells a plain HTTP client that this is a WebSocket', async () => {
+  it('responds to a plain HTTP request with 426 and a hint to use a WebSocket client', async () => {
     const { server } = await gateway();
-    const answer = await fetch(`http://127.0.0.1:${server.port}/ws?key=big`);
-    expect(answer.status).toBe(426);
-    expect(answer.headers.get('upgrade')).toBe('websocket');
-    expect(await answer.json()).toEqual({
+    const response = await fetch(`http://127.0.0.1:${server.port}/ws?key=big`);
+    expect(response.status).toBe(426);
+    expect(response.headers.get('upgrade')).toBe('websocket');
+    expect(await response.json()).toEqual({
       error: 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.',
     });
   });
 });
 
-describe('subscriptions', () => {
-  it('answers ack, then snapshot, then live events', async () => {
+describe('gateway subscriptions', () => {
+  it('send ack, then snapshot, then live events', async () => {
     const { server, publish } = await gateway();
     for (let seq = 1; seq <= 3; seq++) await publish(streamEvent(seq));
     const one = await client(server);
@@ -128,7 +128,7 @@ describe('subscriptions', () => {
     expect(await one.next()).toMatchObject({ type: 'trade', seq: 4 });
   });
 
-  it('sends an empty snapshot, none for snapshot_count 0 and none for chainlink', async () => {
+  it('send an empty snapshot, but none with snapshot_count 0 and none for chainlink', async () => {
     const { server, publish } = await gateway();
     const one = await client(server);
     one.send({ action: 'subscribe', type: 'blocks' });
@@ -142,7 +142,7 @@ describe('subscriptions', () => {
     expect(await one.next()).toMatchObject({ type: 'price_feed', seq: 1 });
   });
 
-  it('sends an event once that several subscriptions match, and stops when all are gone', async () => {
+  it('send an event once that several of them match, and none after all are unsubscribed', async () => {
     const { server, publish } = await gateway();
     const one = await client(server);
     one.send({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
@@ -166,7 +166,7 @@ describe('subscriptions', () => {
     expect((await one.next()).type).toBe('pong');
   });
 
-  it('replays since a time within the look-back of the plan, and says when it clamps', async () => {
+  it('clamp since and snapshot_count to the plan with a warning', async () => {
     const nowMs = 1_790_000_100_000;
     const { server, publish } = await gateway({ nowMs: () => nowMs });
     await publish(streamEvent(1, { timestamp_ms: nowMs - 40_000 }));
@@ -179,7 +179,7 @@ describe('subscriptions', () => {
     expect((await one.next()).warnings).toEqual(['snapshot_count clamped to 20, the cap of your plan']);
   });
 
-  it('resolves slugs and condition ids, warns of the unknown ones, refuses when none is known', async () => {
+  it('resolve slugs and condition ids, warn of unknown ones, fail when none is known', async () => {
     const { server, publish } = await gateway();
     const one = await client(server);
     one.send({ action: 'subscribe', type: 'trades', filters: { slugs: ['nope', 'some-market'], snapshot_count: 0 } });
@@ -194,8 +194,8 @@ describe('subscriptions', () => {
   });
 });
 
-describe('bad input', () => {
-  it('is answered and never disconnects', async () => {
+describe('gateway with invalid messages', () => {
+  it('responds to each with its error code and keeps the connection open', async () => {
     const { server } = await gateway();
     const one = await client(server, 'free-3');
     const cases: [unknown, string][] = [
@@ -228,8 +228,8 @@ describe('bad input', () => {
   });
 });
 
-describe('liveness', () => {
-  it('sends heartbeats and closes the silent with 4408', async () => {
+describe('gateway connections', () => {
+  it('get heartbeats; one that sends nothing is closed with 4408', async () => {
     let now = 1_000_000;
     const { server } = await gateway({ limits: { heartbeatMs: 20, livenessMs: 1000 }, nowMs: () => now });
     const one = await client(server, 'big', false);
@@ -240,7 +240,7 @@ describe('liveness', () => {
     expect((await closed)[0]).toBe(4408);
   });
 
-  it('closes a reader that does not keep up, and only that one', async () => {
+  it('that read too slowly are closed with 1013, the others are not affected', async () => {
     const { server, publish } = await gateway({
       limits: { peer: { ...defaultPeerLimits, maxBufferedBytes: 256 * 1024 } },
     });
@@ -264,7 +264,7 @@ describe('liveness', () => {
     expect((await other.next()).type).toBe('pong');
   });
 
-  it('says 1012 when it stops', async () => {
+  it('are closed with 1012 when the server stops', async () => {
     const { server } = await gateway();
     const one = await client(server);
     const closed = once(one.socket, 'close');

@@ -13,7 +13,7 @@ const matcher = (message: object) => {
 const some = <T>(...values: T[]) => fc.uniqueArray(fc.constantFrom(...values), { maxLength: values.length });
 
 describe('combo filters', () => {
-  it('agree with a naive reading of the rules on random combos', () => {
+  it('agree with a direct implementation of the rules on random combo events', () => {
     const kinds = ['combo_execution', 'combo_status_update', 'combo_lifecycle', 'combo_approval', 'trade', 'fill'];
     const event = fc.record({
       kind: fc.constantFrom(...kinds),
@@ -46,20 +46,24 @@ describe('combo filters', () => {
       status: fc.constantFrom('pending', 'confirmed', 'all'),
       event_types: fc.uniqueArray(fc.constantFrom(...kinds.slice(0, 5)), { minLength: 3 }),
     });
-    /** Up to three of them. */
+    /** Up to three of the filters. */
     const filters = fc
       .tuple(all, fc.array(fc.nat(10), { maxLength: 3 }))
-      .map(([given, chosen]) => Object.fromEntries(chosen.map((at) => Object.entries(given)[at] ?? ['status', 'all'])));
+      .map(([requested, chosen]) =>
+        Object.fromEntries(chosen.map((at) => Object.entries(requested)[at] ?? ['status', 'all'])),
+      );
     const naive = (
-      given: Record<string, unknown>,
+      requested: Record<string, unknown>,
       { kind, tokens, condition_ids, side, confirmed, combo }: StreamEvent,
     ) => {
-      const listOf = (name: string) => given[name] as (string | number)[] | undefined;
+      const listOf = (name: string) => requested[name] as (string | number)[] | undefined;
       const lower = (name: string) => listOf(name)?.map((item) => String(item).toLowerCase());
-      const hit = (wanted: readonly (string | number)[] | undefined, held: readonly (string | number)[] | undefined) =>
-        wanted === undefined || wanted.length === 0 || (held ?? []).some((item) => wanted.includes(item));
+      const hit = (
+        items: readonly (string | number)[] | undefined,
+        carried: readonly (string | number)[] | undefined,
+      ) => items === undefined || items.length === 0 || (carried ?? []).some((item) => items.includes(item));
       const same = (name: string, value: string | null | undefined) =>
-        given[name] === undefined || (given[name] as string).toLowerCase() === value?.toLowerCase();
+        requested[name] === undefined || (requested[name] as string).toLowerCase() === value?.toLowerCase();
       return (
         (listOf('event_types') ?? ['combo_execution', 'combo_status_update']).includes(kind) &&
         hit(listOf('tokens'), tokens) &&
@@ -71,24 +75,24 @@ describe('combo filters', () => {
         same('action', combo?.action) &&
         same('direction', combo?.direction) &&
         same('side', side) &&
-        (given.status !== 'confirmed' || confirmed) &&
-        (given.status !== 'pending' || !confirmed)
+        (requested.status !== 'confirmed' || confirmed) &&
+        (requested.status !== 'pending' || !confirmed)
       );
     };
     let matched = 0;
     fc.assert(
-      fc.property(event, filters, (over, given) => {
+      fc.property(event, filters, (over, requested) => {
         const one = streamEvent(1, over);
-        const expected = naive(given, one);
+        const expected = naive(requested, one);
         if (expected) matched++;
-        expect(matcher({ type: 'combos', filters: given })(one)).toBe(expected);
+        expect(matcher({ type: 'combos', filters: requested })(one)).toBe(expected);
       }),
       { numRuns: 3000 },
     );
     expect(matched).toBeGreaterThan(50);
   });
 
-  it('drop everything that is no combo', () => {
+  it('drop events without combo', () => {
     const trade = streamEvent(1);
     expect(matcher({ type: 'trades' })(trade)).toBe(true);
     for (const filters of [{ module_ids: [3] }, { action: 'Split' }, { direction: 'BUY' }, { event_ids: ['0x01'] }])
@@ -96,8 +100,8 @@ describe('combo filters', () => {
   });
 });
 
-describe('fills', () => {
-  it('come with fills and dome only, or beside what event_types names there', () => {
+describe('fill events', () => {
+  it('match the presets fills and dome only, together with further event_types', () => {
     const fill = streamEvent(1, { kind: 'fill', confirmed: false });
     const settlement = streamEvent(2, { kind: 'settlement', confirmed: false });
     for (const type of ['fills', 'dome']) expect([fill, settlement].map(matcher({ type }))).toEqual([true, false]);

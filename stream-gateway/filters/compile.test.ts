@@ -19,7 +19,7 @@ const matcher = (message: object) => {
 };
 
 describe('compileFilters', () => {
-  it('knows the kinds of the presets', () => {
+  it('matches the event kinds of each preset', () => {
     const kindsOf = (type: string) =>
       [
         'settlement',
@@ -50,24 +50,24 @@ describe('compileFilters', () => {
     ]);
   });
 
-  it('matches wallets whatever their case', () => {
+  it('matches wallets case-insensitively', () => {
     expect(matcher({ type: 'trades', filters: { wallets: ['0xAA'] } })(streamEvent(1))).toBe(true);
   });
 
-  it('drops by min_size what is smaller or has no size; the bound itself passes', () => {
+  it('min_size is inclusive and drops events without a size', () => {
     const matches = matcher({ type: 'global', filters: { min_size: 5 } });
     expect(matches(streamEvent(1))).toBe(true);
     expect(matches(streamEvent(1, { usd: 4_999_999n }))).toBe(false);
     expect(matches(streamEvent(1, { kind: 'block', usd: null }))).toBe(false);
   });
 
-  it('gives large_trades a bound of 1000 USD unless told otherwise', () => {
+  it('large_trades has a min_size of 1000 USD by default', () => {
     expect(matcher({ type: 'large_trades' })(streamEvent(1, { usd: 999_999_999n }))).toBe(false);
     expect(matcher({ type: 'large_trades' })(streamEvent(1, { usd: 1_000_000_000n }))).toBe(true);
     expect(matcher({ type: 'large_trades', filters: { min_size: 1 } })(streamEvent(1))).toBe(true);
   });
 
-  it('drops status_update for status pending unless event_types names it', () => {
+  it('status pending drops status_update unless event_types names it', () => {
     const update = streamEvent(1, { kind: 'status_update', confirmed: true });
     expect(matcher({ type: 'settlements', filters: { status: 'pending' } })(update)).toBe(false);
     expect(matcher({ filters: { status: 'pending', event_types: ['settlement', 'status_update'] } })(update)).toBe(
@@ -78,7 +78,7 @@ describe('compileFilters', () => {
     );
   });
 
-  it('chainlink delivers spot by default, windows when asked, feeds case-insensitively', () => {
+  it('chainlink delivers spot by default, the TWAP windows if requested, feeds case-insensitively', () => {
     const spot = streamEvent(1, { kind: 'price_feed', feed: 'BTC/USD' });
     const twap = streamEvent(2, { kind: 'price_feed', feed: 'BTC/USD', twap_window_s: 60 });
     expect([spot, twap].map(matcher({ type: 'chainlink', filters: { feeds: ['btc/usd'] } }))).toEqual([true, false]);
@@ -86,7 +86,7 @@ describe('compileFilters', () => {
     expect([spot, twap].map(matcher({ type: 'chainlink', filters: { feeds: ['ETH/USD'] } }))).toEqual([false, false]);
   });
 
-  it('agrees with a naive reading of the rules on random events and filters', () => {
+  it('agrees with a direct implementation of the rules on random events and filters', () => {
     const wallet = fc.constantFrom('0xaa', '0xbb', '0xcc');
     const token = fc.constantFrom('1', '2', '3');
     const kind = fc.constantFrom('settlement', 'trade', 'status_update', 'block', 'redemption');
@@ -110,26 +110,26 @@ describe('compileFilters', () => {
       },
       { requiredKeys: [] },
     );
-    const naive = (given: Record<string, unknown>, e: StreamEvent): boolean => {
-      const list = (name: string) => (given[name] as string[] | undefined) ?? [];
+    const naive = (requested: Record<string, unknown>, e: StreamEvent): boolean => {
+      const list = (name: string) => (requested[name] as string[] | undefined) ?? [];
       const overlap = (a: string[], b: readonly string[]) => a.length === 0 || a.some((item) => b.includes(item));
-      const kinds = (given.event_types as string[] | undefined) ?? ['settlement', 'trade', 'status_update'];
-      const min = given.min_size as number | undefined;
-      const max = given.max_size as number | undefined;
+      const kinds = (requested.event_types as string[] | undefined) ?? ['settlement', 'trade', 'status_update'];
+      const min = requested.min_size as number | undefined;
+      const max = requested.max_size as number | undefined;
       return (
         kinds.includes(e.kind) &&
         overlap(list('wallets'), e.wallets) &&
         overlap(list('tokens'), e.tokens) &&
-        (given.side === undefined || e.side === given.side) &&
-        (given.status !== 'confirmed' || e.confirmed) &&
+        (requested.side === undefined || e.side === requested.side) &&
+        (requested.status !== 'confirmed' || e.confirmed) &&
         (min === undefined || min === 0 || (e.usd !== null && e.usd >= BigInt(min) * 1_000_000n)) &&
         (max === undefined || (e.usd !== null && e.usd <= BigInt(max) * 1_000_000n))
       );
     };
     fc.assert(
-      fc.property(event, filters, (over, given) => {
+      fc.property(event, filters, (over, requested) => {
         const e = streamEvent(1, over);
-        return matcher({ type: 'trades', filters: given })(e) === naive(given, e);
+        return matcher({ type: 'trades', filters: requested })(e) === naive(requested, e);
       }),
       { numRuns: 2000 },
     );

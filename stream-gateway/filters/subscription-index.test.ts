@@ -32,30 +32,32 @@ const event = fc.record({
   usd: fc.option(fc.bigInt({ min: 0n, max: 10_000_000n }), { nil: null }),
 });
 
-function subscription(given: { type: string; filters: object }) {
-  const parsed = parseClientMessage(JSON.stringify({ action: 'subscribe', ...given }));
+function subscription(request: { type: string; filters: object }) {
+  const parsed = parseClientMessage(JSON.stringify({ action: 'subscribe', ...request }));
   if (isProtocolError(parsed) || parsed.action !== 'subscribe') throw new Error(JSON.stringify(parsed));
   return { filter: compileFilters(parsed.preset, parsed.filters, { slugs: null, conditions: null }) };
 }
 
-describe('the subscription index', () => {
-  it('finds exactly the subscriptions whose filter matches, also after some were removed', () => {
+describe('subscription index', () => {
+  it('finds exactly the subscriptions whose filter matches, also after removals', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ message, keep: fc.boolean() }), { maxLength: 12 }),
         fc.array(event, { maxLength: 8 }),
-        (given, events) => {
+        (requests, events) => {
           const index = createSubscriptionIndex<ReturnType<typeof subscription>>();
-          const all = given.map((one) => ({ keep: one.keep, held: subscription(one.message) }));
-          for (const { held } of all) index.add(held);
-          for (const { held, keep } of all) if (!keep) index.remove(held);
+          const all = requests.map((one) => ({ keep: one.keep, subscribed: subscription(one.message) }));
+          for (const { subscribed } of all) index.add(subscribed);
+          for (const { subscribed, keep } of all) if (!keep) index.remove(subscribed);
           for (const [seq, over] of events.entries()) {
             const live = liveEvent(seq, over);
             const found = new Set<ReturnType<typeof subscription>>();
-            index.candidates(live, (held, indexed) => {
-              if ((indexed ? held.filter.matchesIndexed : held.filter.matches)(live)) found.add(held);
+            index.candidates(live, (subscribed, indexed) => {
+              if ((indexed ? subscribed.filter.matchesIndexed : subscribed.filter.matches)(live)) found.add(subscribed);
             });
-            const expected = all.filter(({ keep, held }) => keep && held.filter.matches(live)).map(({ held }) => held);
+            const expected = all
+              .filter(({ keep, subscribed }) => keep && subscribed.filter.matches(live))
+              .map(({ subscribed }) => subscribed);
             expect(found).toEqual(new Set(expected));
           }
         },
@@ -64,7 +66,7 @@ describe('the subscription index', () => {
     );
   });
 
-  it('forgets everything about what is removed', () => {
+  it('is empty after all subscriptions are removed', () => {
     const index = createSubscriptionIndex<ReturnType<typeof subscription>>();
     const many = [
       subscription({ type: 'trades', filters: { wallets: ['0xaa', '0xbb'] } }),
@@ -78,7 +80,7 @@ describe('the subscription index', () => {
     expect(index.size).toBe(0);
   });
 
-  it('looks subscriptions up by the category with the fewest items', () => {
+  it('indexes a subscription by the category with the fewest items', () => {
     const { filter } = subscription({
       type: 'trades',
       filters: { wallets: ['0xaa', '0xbb', '0xcc'], tokens: ['1'], feeds: [] },

@@ -33,7 +33,7 @@ async function client(server: { port: number }, options: Parameters<typeof conne
 }
 
 describe('fan-out', () => {
-  it('keeps the order of seq between topics and single sends, within one batch and over slices', async () => {
+  it('keeps seq order between topic messages and direct sends, within one batch and over slices', async () => {
     const { server, publish } = await gateway();
     const one = await client(server);
     await one.subscribe('blocks');
@@ -51,7 +51,7 @@ describe('fan-out', () => {
     expect(one.frames.slice(3).map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
   });
 
-  it('sends an event once when a channel as a whole and a filter both ask for it, and goes on when one of them ends', async () => {
+  it('sends an event once that an unfiltered and a filtered subscription match, and continues when one of them ends', async () => {
     const { server, publish } = await gateway();
     const one = await client(server);
     const whole = await one.subscribe('trades');
@@ -65,7 +65,7 @@ describe('fan-out', () => {
     expect(one.frames.slice(2).map(({ seq, type }) => seq ?? type)).toEqual([1, 2, 'unsubscribed', 3, 5, 'pong']);
   });
 
-  it('counts connections with a subscription without filters, each once, for as long as it has one', async () => {
+  it('counts each connection with an unfiltered subscription once in firehoses, until the subscription ends', async () => {
     const { server } = await gateway();
     const [one, two, three] = [await client(server), await client(server), await client(server)] as const;
     const counts = () => [server.connections(), server.firehoses()];
@@ -88,7 +88,7 @@ describe('fan-out', () => {
     await expect.poll(counts).toEqual([1, 0]);
   });
 
-  it('deflates events into binary frames that inflate on their own, and nothing else', async () => {
+  it('sends only events as binary frames, each a complete DEFLATE stream', async () => {
     const { server, publish, load } = await gateway();
     load(streamEvent(1));
     const packed = await client(server, { compress: true });
@@ -111,7 +111,7 @@ describe('fan-out', () => {
     expect(packed.frames[3]).toEqual(plain.frames[3]);
   });
 
-  it('meters the bytes of event frames as sent, by topic, by filter and by replay, and no others', async () => {
+  it('meters encoded event bytes sent by topic, by filter and by replay, but no control frames', async () => {
     const { server, publish, used } = await gateway();
     const clients = [
       await client(server, { key: 'whole' }),
@@ -154,7 +154,7 @@ describe('fan-out', () => {
     }
   });
 
-  it('ends a session that is used up with an error frame that says when it resets, and 4429', async () => {
+  it('closes a connection whose session time is used up with an error frame with resets_at, then 4429', async () => {
     const listeners: ((resetsAtMs: number) => void)[] = [];
     let released = 0;
     const { server, publish } = await gateway({

@@ -5,19 +5,19 @@ import { createRequestQueue } from './request-queue.js';
 function harness(frames: number, bytes: number) {
   const done: string[] = [];
   const errors: unknown[] = [];
-  const gates: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const queue = createRequestQueue({ limits: { frames, bytes }, onError: (error) => errors.push(error) });
   const slow = (name: string) => async () => {
-    await new Promise<void>((resolve) => gates.push(resolve));
+    await new Promise<void>((resolve) => pending.push(resolve));
     done.push(name);
   };
   const settle = () => yieldToEventLoop();
-  return { queue, done, errors, gates, slow, settle };
+  return { queue, done, errors, pending, slow, settle };
 }
 
-describe('the request queue', () => {
-  it('answers one after the other, and goes on after one that fails', async () => {
-    const { queue, done, errors, gates, slow, settle } = harness(10, 100);
+describe('request queue', () => {
+  it('handles requests one after the other and continues after a failure', async () => {
+    const { queue, done, errors, pending, slow, settle } = harness(10, 100);
     queue.push(slow('a'), 1);
     queue.push(() => {
       throw new Error('no');
@@ -28,16 +28,16 @@ describe('the request queue', () => {
       idle = true;
     });
     await settle();
-    expect([done, gates.length, idle]).toEqual([[], 1, false]);
-    gates.shift()?.();
+    expect([done, pending.length, idle]).toEqual([[], 1, false]);
+    pending.shift()?.();
     await settle();
     expect([done, errors.length]).toEqual([['a'], 1]);
-    gates.shift()?.();
+    pending.shift()?.();
     await settle();
     expect([done, idle]).toEqual([['a', 'b'], true]);
   });
 
-  it('takes no more than may wait, by count and by bytes', async () => {
+  it('rejects requests beyond its bounds of count and bytes', async () => {
     const byCount = harness(2, 100);
     expect([1, 2, 3, 4].map(() => byCount.queue.push(byCount.slow('x'), 1))).toEqual([true, true, true, false]);
     const byBytes = harness(100, 10);
@@ -49,13 +49,13 @@ describe('the request queue', () => {
     ]);
   });
 
-  it('answers nothing after it is closed', async () => {
-    const { queue, done, gates, slow, settle } = harness(10, 100);
+  it('starts no request after close', async () => {
+    const { queue, done, pending, slow, settle } = harness(10, 100);
     queue.push(slow('a'), 1);
     queue.push(slow('b'), 1);
     queue.close();
-    gates.shift()?.();
+    pending.shift()?.();
     await settle();
-    expect([done, gates.length, queue.push(slow('c'), 1)]).toEqual([['a'], 0, true]);
+    expect([done, pending.length, queue.push(slow('c'), 1)]).toEqual([['a'], 0, true]);
   });
 });

@@ -19,15 +19,15 @@ const protocolError = (message: object): string => {
   return `${parsed.code}: ${parsed.message}`;
 };
 
-describe('subscribe', () => {
-  it('takes the fifteen presets, the alias, and settlements by default', () => {
+describe('parseClientMessage: subscribe', () => {
+  it('accepts the fifteen presets and the alias, and defaults to settlements', () => {
     const names =
       'settlements fills dome trades prices large_trades wallets markets redemptions redemption deposits blocks oracle chainlink combos global';
     for (const type of names.split(' ')) expect(parse({ type })).toMatchObject({ preset: type });
     expect(parse({})).toMatchObject({ preset: 'settlements' });
   });
 
-  it('reads names whatever their case', () => {
+  it('normalizes the case of names and addresses', () => {
     const shuffled = (text: string) =>
       fc
         .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
@@ -60,7 +60,7 @@ describe('subscribe', () => {
     );
   });
 
-  it('takes the selectors of chainlink at the top level too, and says what has no effect there', () => {
+  it('accepts chainlink selectors at the top level and warns of filters without effect', () => {
     expect(filtersOf({ type: 'chainlink', twap_windows: [60, 30, 60] }).twap_windows).toEqual([30, 60]);
     expect(filtersOf({ type: 'chainlink', filters: { price_source: 'spot' } }).price_source).toBe('spot');
     expect(warningsOf({ type: 'chainlink', filters: { wallets: ['0xaa'], feeds: ['BTC/USD'] } })).toEqual([
@@ -78,7 +78,7 @@ describe('subscribe', () => {
     );
   });
 
-  it('lets fills be named only where they are delivered', () => {
+  it('accepts the event type fill only with presets that deliver it', () => {
     expect(filtersOf({ type: 'fills', filters: { event_types: ['fill', 'settlement'] } }).event_types).toEqual([
       'fill',
       'settlement',
@@ -90,12 +90,12 @@ describe('subscribe', () => {
     expect(filtersOf({ event_types: ['combo_approval', 'combo_lifecycle'] }).event_types).toHaveLength(2);
   });
 
-  it('ignores what it does not know, in the message and in the filters', () => {
+  it('ignores unknown fields of the message, and unknown filters with a warning', () => {
     expect(warningsOf({ colour: 'red', filters: { shape: 1 } })).toEqual(['unknown filter ignored: shape']);
     expect(filtersOf({ filters: { wallets: null } }).wallets).toEqual([]);
   });
 
-  it('warn of wallets and tokens that no event can carry, and of lists of nothing else', () => {
+  it('warns of malformed wallets and tokens, and of lists without a valid item', () => {
     const wallet = `0x${'Ab'.repeat(20)}`;
     expect(warningsOf({ filters: { wallets: ['bad'] } })).toEqual([
       'filters.wallets has no valid item: nothing can match it',
@@ -109,7 +109,7 @@ describe('subscribe', () => {
     expect(warningsOf({ filters: { markets: Array.from({ length: 500 }, () => 'x') } })).toHaveLength(21);
   });
 
-  it('counts every list against the limit of items', () => {
+  it('countFilterItems counts the items of every list', () => {
     const filters = filtersOf({
       type: 'combos',
       filters: {
@@ -127,7 +127,7 @@ describe('subscribe', () => {
     expect(countFilterItems(filters)).toBe(11);
   });
 
-  it('answers anything at all without throwing', () => {
+  it('never throws on random text and JSON', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -4,7 +4,7 @@ import { liveEvent } from '../testing.js';
 import { createRecentEvents } from './recent-events.js';
 
 describe('recent events', () => {
-  it('hold the newest entries of a plain list, and say from which seq on nothing is missing', () => {
+  it('contain the newest events within both bounds, and floorSeq names the last evicted seq', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -32,7 +32,7 @@ describe('recent events', () => {
     );
   });
 
-  it('keeps an event that is larger than the bound by itself', () => {
+  it('keep one event that alone exceeds the byte bound', () => {
     const recent = createRecentEvents({ maxEvents: 5, maxBytes: 10 });
     for (const seq of [1, 2, 3]) recent.push(liveEvent(seq));
     expect([recent.size, recent.at(0).seq, recent.floorSeq]).toEqual([1, 3, 2]);

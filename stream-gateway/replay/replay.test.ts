@@ -25,7 +25,7 @@ const seqs = (frames: readonly Frame[]) => frames.flatMap(({ seq }) => (seq === 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
 describe('snapshots beyond memory', () => {
-  it('hold the newest matching events of the window, from the log where memory ends', async () => {
+  it('contain the newest matching events of the window, from the log where memory ends', async () => {
     const { server, load, memory } = await gateway({ recentEvents: 10, limits: { snapshotWindowEvents: 100 } });
     for (let seq = 1; seq <= 150; seq++) load(streamEvent(seq, { wallets: [seq % 3 === 0 ? '0xaa' : '0xbb'] }));
     const one = await client(server);
@@ -43,7 +43,7 @@ describe('snapshots beyond memory', () => {
     expect(seqs(one.frames[5]?.events as Frame[])).toEqual(expected);
   });
 
-  it('go back in time as far as the plan lets, by the time of the event and not its place', async () => {
+  it('with since select by event time, not by position, within the look-back of the plan', async () => {
     const nowMs = 1_790_000_100_000;
     const { server, load } = await gateway({ recentEvents: 5, nowMs: () => nowMs });
     const ageS = [400, 200, 350, 120, 250, 290, 310, 60, 50, 40, 700, 30, 20, 10];
@@ -51,15 +51,15 @@ describe('snapshots beyond memory', () => {
     const one = await client(server);
     one.subscribe({ since: 1 });
     await one.count(2);
-    const young = ageS.flatMap((age, at) => (age < 300 ? [at + 1] : []));
+    const recent = ageS.flatMap((age, at) => (age < 300 ? [at + 1] : []));
     expect(one.frames[0]?.warnings).toEqual(['since clamped to the last 300 s of your plan']);
-    expect(seqs(one.frames[1]?.events as Frame[])).toEqual(young);
+    expect(seqs(one.frames[1]?.events as Frame[])).toEqual(recent);
     one.subscribe({ since: nowMs - 55_000, snapshot_count: 1 });
     await one.count(4);
     expect(seqs(one.frames[3]?.events as Frame[])).toEqual([9, 10, 12, 13, 14]);
   });
 
-  it('are cut to their newest events when they would be too large, and say so', async () => {
+  it('over the size bound are truncated to their newest events with a warning', async () => {
     const { server, load } = await gateway({ nowMs: () => 1_790_000_001_000, limits: { maxSnapshotBytes: 1000 } });
     for (let seq = 1; seq <= 50; seq++)
       load(streamEvent(seq, { frame: JSON.stringify({ seq, pad: 'x'.repeat(200) }) }));
@@ -71,8 +71,8 @@ describe('snapshots beyond memory', () => {
   });
 });
 
-describe('since_seq', () => {
-  it('replays from the log, then memory, then goes live, also while events keep coming', async () => {
+describe('replay by since_seq', () => {
+  it('sends events from the log, then from memory, then live ones, while new events arrive', async () => {
     const { server, load, publish } = await gateway({ recentEvents: 20 });
     for (let seq = 1; seq <= 300; seq++) load(streamEvent(seq));
     const one = await client(server);
@@ -86,7 +86,7 @@ describe('since_seq', () => {
     expect(seqs(one.frames)).toEqual(range(11, 400));
   });
 
-  it('refuses what is not retained any more, and what is in the future, and names what there is', async () => {
+  it('rejects a seq that is no longer retained or in the future, and names the retained range', async () => {
     const { server, load, memory, publish } = await gateway({ recentEvents: 5 });
     for (let seq = 1; seq <= 50; seq++) load(streamEvent(seq));
     memory.evict(20);
@@ -103,7 +103,7 @@ describe('since_seq', () => {
     expect(seqs(one.frames)).toEqual(range(21, 51));
   });
 
-  it('is clamped to the look-back of the plan, and names the first seq sent', async () => {
+  it('is clamped to the look-back of the plan with a warning that names the first seq', async () => {
     const nowMs = 1_790_000_100_000;
     const { server, load, publish } = await gateway({ recentEvents: 5, nowMs: () => nowMs });
     // Events 1 to 50, two seconds apart, the last one now: 36 and later are younger than the 30 s of the free plan.
@@ -129,7 +129,7 @@ describe('since_seq', () => {
     expect(seqs(enterprise.frames)).toEqual(range(11, 51));
   });
 
-  it('begins after the newest event where the look-back of the plan is empty', async () => {
+  it('starts after the newest event if no event is within the look-back of the plan', async () => {
     const nowMs = 1_790_000_100_000;
     const { server, load, publish } = await gateway({ nowMs: () => nowMs });
     for (let seq = 1; seq <= 5; seq++) load(streamEvent(seq, { timestamp_ms: nowMs - 60_000 }));
@@ -144,7 +144,7 @@ describe('since_seq', () => {
     expect(seqs(free.frames)).toEqual([6]);
   });
 
-  it('does not send again what another subscription of the connection delivered', async () => {
+  it('skips events that another subscription of the connection delivered', async () => {
     const { server, publish, load } = await gateway();
     for (let seq = 1; seq <= 10; seq++) load(streamEvent(seq));
     const one = await client(server);
@@ -159,7 +159,7 @@ describe('since_seq', () => {
     expect(seqs(one.frames).slice(5)).toEqual(range(3, 20).filter((seq) => !live.includes(seq)));
   });
 
-  it('can be unsubscribed half way', async () => {
+  it('stops when it is unsubscribed halfway', async () => {
     const limits = { peer: { ...defaultPeerLimits, replayHighWaterBytes: 1, replayLowWaterBytes: 0 } };
     const { server, load, publish } = await gateway({ limits });
     const frame = JSON.stringify({ type: 'trade', seq: 1, pad: 'x'.repeat(200_000) });
@@ -177,7 +177,7 @@ describe('since_seq', () => {
     expect(one.frames.length).toBeLessThan(300);
   });
 
-  it('waits for a slow reader with little buffered, and disturbs nobody', async () => {
+  it('pauses for a slow reader with few bytes buffered and does not delay other connections', async () => {
     const { server, load, publish, metric } = await gateway({ recentEvents: 100, limits: { tickMs: 5 } });
     const frame = JSON.stringify({ type: 'trade', seq: 1, pad: 'x'.repeat(20_000) });
     for (let seq = 1; seq <= 2000; seq++) load(streamEvent(seq, { frame }));
