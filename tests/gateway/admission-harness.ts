@@ -14,9 +14,9 @@ export interface Gateway {
   readonly fault: {
     /** Appends fail. */
     logUnavailable: boolean;
-    /** Appends land and fail all the same. */
+    /** Appends are committed, then fail. */
     responseLost: boolean;
-    /** Like kill -9 to everybody else: nothing is written any more. */
+    /** Nothing is written any more: to the other processes this looks like SIGKILL. */
     killed: boolean;
   };
 }
@@ -25,17 +25,17 @@ export interface GatewayFleet {
   readonly log: MemoryLog;
   readonly clock: { ms: number };
   start(instance?: string): Promise<Gateway>;
-  /** One beat of each living process, 2 s later, and all of it read. */
+  /** Advances the clock by 2 s, sends one heartbeat of each process that is not killed, and waits until all have read it. */
   heartbeat(times?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Everything that was written is read by everybody. */
+/** Waits until every process has read all records. */
 export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 40; turn++) await yieldToEventLoop();
+  for (let i = 0; i < 40; i++) await yieldToEventLoop();
 }
 
-/** Gateway processes' admissions on one log in memory, with a clock of their own and no timers. */
+/** Admissions of several gateway processes on one log in memory, with a manual clock and without timers. */
 export async function createFleet(options: { termsOf?: (accountId: string) => PlanTerms } = {}): Promise<GatewayFleet> {
   const log = createMemoryLog();
   await log.ensureTopics([topics.gatewaySessions]);
@@ -50,9 +50,9 @@ export async function createFleet(options: { termsOf?: (accountId: string) => Pl
       const metrics = createMetrics({ process: 'test', defaults: false });
       const append: Log['append'] = async (topic, records) => {
         if (fault.killed) return new Promise(() => undefined);
-        if (fault.logUnavailable) throw new Error('the log is away');
+        if (fault.logUnavailable) throw new Error('log unreachable');
         const ranges = await log.append(topic, records);
-        if (fault.responseLost) throw new Error('the answer was lost');
+        if (fault.responseLost) throw new Error('response lost');
         return ranges;
       };
       const id = ++started;
@@ -61,7 +61,7 @@ export async function createFleet(options: { termsOf?: (accountId: string) => Pl
         codec: createCodec(),
         logger: silentLogger(),
         metrics,
-        onUnreadable: (_place, reason) => {
+        onUnreadable: (_position, reason) => {
           throw new Error(reason);
         },
         instance: instance ?? `host:${id}`,

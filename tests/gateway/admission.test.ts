@@ -8,12 +8,12 @@ import { createFleet, type Gateway, type GatewayFleet, settled, terms } from './
 const HOUR_MS = 3_600_000;
 const fleets: GatewayFleet[] = [];
 const fleet = async (options?: Parameters<typeof createFleet>[0]): Promise<GatewayFleet> => {
-  const made = await createFleet(options);
-  fleets.push(made);
-  return made;
+  const created = await createFleet(options);
+  fleets.push(created);
+  return created;
 };
 afterEach(async () => {
-  for (const made of fleets.splice(0)) await made.stop();
+  for (const running of fleets.splice(0)) await running.stop();
 });
 
 const permitOf = (admitted: AdmissionResult): ConnectionPermit => {
@@ -23,47 +23,48 @@ const permitOf = (admitted: AdmissionResult): ConnectionPermit => {
 const connect = ({ admission }: Gateway, accountId = 'a', cap: number | null = 2) =>
   admission.admit({ accountId, terms: terms(cap) });
 const connectFree = ({ admission }: Gateway, accountId = 'f') => admission.admit({ accountId, terms: plans.free });
-const statuses = async (asked: Promise<AdmissionResult>[]) => (await Promise.all(asked)).map(({ status }) => status);
+const statuses = async (results: Promise<AdmissionResult>[]) =>
+  (await Promise.all(results)).map(({ status }) => status);
 
-describe('connection caps', () => {
-  it('hold exactly under simultaneous connects to several processes', async () => {
+describe('log admission: connection caps', () => {
+  it('are exact under simultaneous connects to several processes', async () => {
     const { start } = await fleet();
     const gateways = [await start(), await start(), await start()];
-    const asked = Array.from({ length: 60 }, (_, n) => connect(gateways[n % 3] as Gateway, 'a', 10));
-    const others = Array.from({ length: 9 }, (_, n) => connect(gateways[n % 3] as Gateway, 'b', 10));
-    const found = await statuses(asked);
-    expect(found.filter((status) => status === 'ok')).toHaveLength(10);
-    expect(found.filter((status) => status === 'too_many')).toHaveLength(50);
-    expect(await statuses(others)).toEqual(Array(9).fill('ok'));
+    const requests = Array.from({ length: 60 }, (_, n) => connect(gateways[n % 3] as Gateway, 'a', 10));
+    const otherAccount = Array.from({ length: 9 }, (_, n) => connect(gateways[n % 3] as Gateway, 'b', 10));
+    const results = await statuses(requests);
+    expect(results.filter((status) => status === 'ok')).toHaveLength(10);
+    expect(results.filter((status) => status === 'too_many')).toHaveLength(50);
+    expect(await statuses(otherAccount)).toEqual(Array(9).fill('ok'));
   });
 
-  it('count a place as free as soon as its connection is closed, in every process', async () => {
+  it('free a permit in every process as soon as its connection is closed', async () => {
     const { start } = await fleet();
     const [first, second] = [await start(), await start()];
-    const slots = [permitOf(await connect(first)), permitOf(await connect(second))];
+    const permits = [permitOf(await connect(first)), permitOf(await connect(second))];
     expect((await connect(first)).status).toBe('too_many');
-    slots[1]?.release();
-    slots[1]?.release();
+    permits[1]?.release();
+    permits[1]?.release();
     await settled();
     const third = permitOf(await connect(first));
     expect((await connect(second)).status).toBe('too_many');
     third.release();
-    // The same process need not wait for the log to know its own.
+    // A process counts its local sessions without waiting for the log.
     expect((await connect(first)).status).toBe('ok');
   });
 
-  it('let plans without a cap in without a word to the log', async () => {
+  it('write nothing to the log for plans without limits', async () => {
     const { start, log } = await fleet();
     const gateway = await start();
     const before = log.all(topics.gatewaySessions.name).length;
-    const slots = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 100 }, () => gateway.admission.admit({ accountId: 'e', terms: plans.enterprise })),
     );
-    for (const slot of slots) permitOf(slot).release();
+    for (const result of results) permitOf(result).release();
     expect(log.all(topics.gatewaySessions.name)).toHaveLength(before);
   });
 
-  it('apply the plan of now to new connections only', async () => {
+  it('apply a changed plan to new connections only', async () => {
     const { start } = await fleet();
     const gateway = await start();
     await statuses([connect(gateway, 'a', 3), connect(gateway, 'a', 3), connect(gateway, 'a', 3)]);
@@ -71,29 +72,30 @@ describe('connection caps', () => {
     expect((await connect(gateway, 'a', 4)).status).toBe('ok');
   });
 
-  it('are known to a process that starts later', async () => {
+  it('count sessions of other processes after a start', async () => {
     const { start } = await fleet();
     await connect(await start());
     await connect(await start());
     expect((await connect(await start())).status).toBe('too_many');
   });
 
-  it('are told to the log again each hour, so that retention forgets no open connection', async () => {
+  it('write open sessions again every hour, so that retention removes none of them', async () => {
     const { start, log, clock, heartbeat } = await fleet();
     const gateway = await start();
     await connect(gateway);
-    const told = () => log.all(topics.gatewaySessions.name).filter(({ key }) => key.startsWith('session:')).length;
-    expect(told()).toBe(1);
+    const sessionRecords = () =>
+      log.all(topics.gatewaySessions.name).filter(({ key }) => key.startsWith('session:')).length;
+    expect(sessionRecords()).toBe(1);
     await heartbeat(3);
-    expect(told()).toBe(1);
+    expect(sessionRecords()).toBe(1);
     clock.ms += HOUR_MS;
     await heartbeat(2);
-    expect(told()).toBe(2);
+    expect(sessionRecords()).toBe(2);
   });
 });
 
-describe('processes that die', () => {
-  it('free their places after the fifth beat of another without theirs, and not before', async () => {
+describe('log admission: failed processes', () => {
+  it('are expired at the fifth missed heartbeat, not earlier', async () => {
     const { start, heartbeat } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
@@ -105,7 +107,7 @@ describe('processes that die', () => {
     expect(await statuses([connect(second), connect(second), connect(second)])).toEqual(['ok', 'ok', 'too_many']);
   });
 
-  it('free their places at once when their successor starts at the same place', async () => {
+  it('are expired at once when a process with the same instance name starts', async () => {
     const { start } = await fleet();
     const first = await start('host:8081');
     const other = await start('host:8082');
@@ -118,7 +120,7 @@ describe('processes that die', () => {
     expect((await connect(other)).status).toBe('too_many');
   });
 
-  it('free their places at once when they say goodbye', async () => {
+  it('that shut down release their permits at once', async () => {
     const { start } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
@@ -127,7 +129,7 @@ describe('processes that die', () => {
     expect((await connect(second)).status).toBe('ok');
   });
 
-  it('were only slow: they hold their connections again', async () => {
+  it('that were only slow write their sessions again after they were expired', async () => {
     const { start, heartbeat, clock } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
@@ -142,7 +144,7 @@ describe('processes that die', () => {
     expect((await connect(second)).status).toBe('too_many');
   });
 
-  it('look dead to nobody while the log is away for all', async () => {
+  it('are not expired while the log is unreachable for all processes', async () => {
     const { start, heartbeat } = await fleet();
     const [first, second] = [await start(), await start()];
     await statuses([connect(first), connect(first)]);
@@ -156,8 +158,8 @@ describe('processes that die', () => {
   });
 });
 
-describe('the log away', () => {
-  it('lets in as far as the process itself knows, says so, and tells the log later', async () => {
+describe('log admission: log unreachable', () => {
+  it('decides by local state, counts the fallback and writes the session later', async () => {
     const { start, heartbeat } = await fleet();
     const [first, second] = [await start(), await start()];
     await connect(first);
@@ -166,7 +168,7 @@ describe('the log away', () => {
     expect((await connect(second)).status).toBe('ok');
     expect((await connect(second)).status).toBe('too_many');
     expect(await second.metrics.registry.metrics()).toContain('gateway_admissions_fallback_total{process="test"} 1');
-    // Nobody else can know: availability comes first.
+    // The first process cannot know of the local decision: availability comes first.
     expect((await connect(first)).status).toBe('ok');
     second.fault.logUnavailable = false;
     await expect
@@ -177,45 +179,45 @@ describe('the log away', () => {
       .toBe('too_many');
   });
 
-  it('counts a connection once whose answer was lost', async () => {
+  it('counts a connection once whose append was committed but failed', async () => {
     const { start } = await fleet();
     const gateway = await start();
     gateway.fault.responseLost = true;
-    const slot = permitOf(await connect(gateway));
+    const permit = permitOf(await connect(gateway));
     expect(await statuses([connect(gateway), connect(gateway)])).toEqual(['ok', 'too_many']);
     gateway.fault.responseLost = false;
-    slot.release();
+    permit.release();
     expect((await connect(gateway)).status).toBe('ok');
   });
 });
 
-describe('session time', () => {
+describe('log admission: session time', () => {
   const resets = Date.UTC(2026, 10, 4);
 
-  it('ends after an hour of the UTC day, over processes and restarts', async () => {
+  it('is used up after an hour of the UTC day, over processes and restarts', async () => {
     const { start, clock, heartbeat } = await fleet();
     const first = await start();
-    const slot = permitOf(await connectFree(first));
+    const permit = permitOf(await connectFree(first));
     clock.ms += 20 * 60_000;
-    slot.release();
+    permit.release();
     await settled();
     const second = await start();
-    const told: number[] = [];
+    const resetTimes: number[] = [];
     clock.ms += HOUR_MS;
-    permitOf(await connectFree(second)).onSessionTimeExhausted((at) => told.push(at));
+    permitOf(await connectFree(second)).onSessionTimeExhausted((at) => resetTimes.push(at));
     clock.ms += 40 * 60_000 - 1;
     second.admission.checkSessionTime();
-    expect(told).toEqual([]);
+    expect(resetTimes).toEqual([]);
     clock.ms += 1;
     second.admission.checkSessionTime();
     second.admission.checkSessionTime();
-    expect(told).toEqual([resets]);
+    expect(resetTimes).toEqual([resets]);
     await heartbeat(2);
     expect(await connectFree(first)).toEqual({ status: 'session_used_up', resetsAtMs: resets });
     expect(await connectFree(await start())).toEqual({ status: 'session_used_up', resetsAtMs: resets });
   });
 
-  it('is kept within a few seconds when the process is killed', async () => {
+  it('is at most a few seconds off after a process is killed', async () => {
     const { start, clock, heartbeat } = await fleet();
     const first = await start('host:8081');
     await connectFree(first);
@@ -233,60 +235,60 @@ describe('session time', () => {
       clock.ms += 100;
       second.admission.checkSessionTime();
     }
-    // 3580 s are behind; what the log did not hear of when the process died is at most 5 s.
+    // 3580 s are used; at most 5 s of them were not in the log when the process was killed.
     expect(endedMs - from).toBeGreaterThanOrEqual(20_000);
     expect(endedMs - from).toBeLessThanOrEqual(25_000);
   });
 
-  it('begins anew at midnight, also for a connection that stays', async () => {
+  it('resets at midnight, also for an open connection', async () => {
     const { start, clock } = await fleet();
     const gateway = await start();
     clock.ms = resets - 30 * 60_000;
-    const told: number[] = [];
-    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => told.push(at));
+    const resetTimes: number[] = [];
+    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => resetTimes.push(at));
     clock.ms = resets + 59 * 60_000;
     gateway.admission.checkSessionTime();
-    expect(told).toEqual([]);
+    expect(resetTimes).toEqual([]);
     clock.ms = resets + 60 * 60_000;
     gateway.admission.checkSessionTime();
-    expect(told).toEqual([resets + 24 * HOUR_MS]);
+    expect(resetTimes).toEqual([resets + 24 * HOUR_MS]);
   });
 
-  it('ends no connection of an account that has a plan without it by now', async () => {
+  it('closes no connection of an account that has changed to a plan without it', async () => {
     let plan = plans.free;
     const { start, clock } = await fleet({ termsOf: () => plan });
     const gateway = await start();
-    const told: number[] = [];
-    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => told.push(at));
+    const resetTimes: number[] = [];
+    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => resetTimes.push(at));
     plan = plans.starter;
     clock.ms += 2 * HOUR_MS;
     gateway.admission.checkSessionTime();
-    expect(told).toEqual([]);
+    expect(resetTimes).toEqual([]);
     expect((await gateway.admission.admit({ accountId: 'f', terms: plans.starter })).status).toBe('ok');
   });
 
-  it('adds up thousands of short connections', async () => {
+  it('is the sum of a thousand short connections', async () => {
     const { start, clock } = await fleet();
     const gateway = await start();
     for (let n = 0; n < 1_000; n++) {
-      const slot = permitOf(await connectFree(gateway));
+      const permit = permitOf(await connectFree(gateway));
       clock.ms += 3_000;
-      slot.release();
+      permit.release();
       clock.ms += 500;
     }
-    const told: number[] = [];
-    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => told.push(at));
+    const resetTimes: number[] = [];
+    permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => resetTimes.push(at));
     clock.ms += 600_000 - 1;
     gateway.admission.checkSessionTime();
-    expect(told).toEqual([]);
+    expect(resetTimes).toEqual([]);
     clock.ms += 1;
     gateway.admission.checkSessionTime();
-    expect(told).toEqual([resets]);
+    expect(resetTimes).toEqual([resets]);
   });
 });
 
-describe('any schedule', () => {
-  it('of connects, closes, kills, goodbyes and starts lets in exactly as many as the cap says', async () => {
+describe('log admission: random schedules', () => {
+  it('of connects, closes, kills, shutdowns and starts admit exactly the cap', async () => {
     const which = fc.nat({ max: 3 });
     const account = fc.constantFrom('a', 'b');
     const step = fc.oneof(
@@ -300,7 +302,7 @@ describe('any schedule', () => {
       },
       { weight: 3, arbitrary: fc.record({ do: fc.constant('close' as const), which: fc.nat({ max: 20 }) }) },
       { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), which }) },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant('goodbye' as const), which }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('shutdown' as const), which }) },
       { weight: 1, arbitrary: fc.record({ do: fc.constant('start' as const) }) },
     );
     const caps = { a: 3, b: 1 } as const;
@@ -308,32 +310,32 @@ describe('any schedule', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const { start, heartbeat, stop } = await createFleet();
         const alive = [await start(), await start()];
-        let open: { readonly account: string; readonly gateway: Gateway; readonly slot: ConnectionPermit }[] = [];
+        let open: { readonly account: string; readonly gateway: Gateway; readonly permit: ConnectionPermit }[] = [];
         for (const one of steps) {
           if (one.do === 'connect') {
             const cap = caps[one.account as keyof typeof caps];
             const before = open.filter((session) => session.account === one.account).length;
-            const answers = await Promise.all(
+            const results = await Promise.all(
               one.at.map(async (n) => {
                 const gateway = alive[n % alive.length] as Gateway;
                 return { gateway, admitted: await connect(gateway, one.account, cap) };
               }),
             );
-            for (const { gateway, admitted } of answers)
-              if (admitted.status === 'ok') open.push({ account: one.account, gateway, slot: admitted.permit });
+            for (const { gateway, admitted } of results)
+              if (admitted.status === 'ok') open.push({ account: one.account, gateway, permit: admitted.permit });
             const after = open.filter((session) => session.account === one.account).length;
             expect(after - before).toBe(Math.min(one.at.length, cap - before));
           } else if (one.do === 'close') {
             const session = open[one.which % Math.max(1, open.length)];
             open = open.filter((other) => other !== session);
-            session?.slot.release();
+            session?.permit.release();
           } else if (one.do === 'start') alive.push(await start());
           else if (alive.length > 1) {
-            const [gone] = alive.splice(one.which % alive.length, 1);
-            open = open.filter((session) => session.gateway !== gone);
-            if (one.do === 'goodbye') await gone?.admission.close();
-            else if (gone !== undefined) {
-              gone.fault.killed = true;
+            const [ended] = alive.splice(one.which % alive.length, 1);
+            open = open.filter((session) => session.gateway !== ended);
+            if (one.do === 'shutdown') await ended?.admission.close();
+            else if (ended !== undefined) {
+              ended.fault.killed = true;
               await heartbeat(7);
             }
           }

@@ -31,7 +31,7 @@ interface RealGateway {
   kill(): Promise<void>;
 }
 
-/** A log of its own with the accounts' fold on it, for real gateway processes. */
+/** A fresh log with a running accounts processor, for real gateway processes. */
 async function startLog() {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-gateways-'));
   cleanups.push(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -105,8 +105,8 @@ function connect({ url }: RealGateway, key: string): Promise<ConnectResult> {
   });
 }
 
-describe('real gateway processes on one log', () => {
-  it('let in exactly the cap under simultaneous connects, and free the places of a killed one within about 10 s', async () => {
+describe('gateway processes on one log', () => {
+  it('admit exactly the cap under simultaneous connects, and expire the sessions of a killed one after about 10 s', async () => {
     const { key: newKey, gateway } = await startLog();
     const key = await newKey('acme', 'starter');
     const gateways = [await gateway(), await gateway()] as const;
@@ -118,7 +118,7 @@ describe('real gateway processes on one log', () => {
 
     let open: WebSocket[] = [];
     for (let round = 0; round < 3; round++) {
-      const tries = await eventually('all places free', async () => {
+      const tries = await eventually('ten free permits', async () => {
         const all = await Promise.all(
           Array.from({ length: 40 }, (_, n) => connect(gateways[n % 2 === 0 ? 0 : 1], key)),
         );
@@ -136,13 +136,16 @@ describe('real gateway processes on one log', () => {
 
     expect(open.map(({ readyState }) => readyState)).toEqual(Array(10).fill(WebSocket.OPEN));
     const port = (url: string) => new URL(url).port;
-    // On a busy machine one of them may have let in all ten.
-    const placesOf = ({ url }: RealGateway) => open.filter((socket) => port(socket.url) === port(url)).length;
-    const [victim, survivor] = gateways.toSorted((a, b) => placesOf(b) - placesOf(a)) as [RealGateway, RealGateway];
+    // On a busy machine one of them may have admitted all ten.
+    const connectionsOf = ({ url }: RealGateway) => open.filter((socket) => port(socket.url) === port(url)).length;
+    const [victim, survivor] = gateways.toSorted((a, b) => connectionsOf(b) - connectionsOf(a)) as [
+      RealGateway,
+      RealGateway,
+    ];
     const killedMs = Date.now();
     await victim.kill();
     const other = await eventually(
-      'a free place',
+      'a free permit',
       async () => {
         const tried = await connect(survivor, key);
         return tried.status === 101 ? tried : null;
@@ -150,12 +153,12 @@ describe('real gateway processes on one log', () => {
       20_000,
     );
     expect(other.socket === null ? '' : port(other.socket.url)).toBe(port(survivor.url));
-    // Silence is five beats of 2 s. The upper bound only leaves room for a busy machine.
+    // A process is expired after five missed heartbeats of 2 s. The upper bound allows for a busy machine.
     expect(Date.now() - killedMs).toBeGreaterThan(6_000);
     expect(Date.now() - killedMs).toBeLessThan(18_000);
   }, 120_000);
 
-  it('gives a successor at the same place the places of its predecessor at once', async () => {
+  it('expire the sessions of a killed predecessor at once when a process with the same ports starts', async () => {
     const { key: newKey, gateway } = await startLog();
     const key = await newKey('solo', 'free');
     const ports = await freePorts(2);
@@ -167,15 +170,15 @@ describe('real gateway processes on one log', () => {
     expect((await connect(after, key)).status).toBe(101);
   }, 120_000);
 
-  it('end a free session when the hour of the day is used up, over processes and restarts', async () => {
+  it('close a free session when the hour of the day is used up, over processes and restarts', async () => {
     const { key: newKey, gateway, log } = await startLog();
     const key = await newKey('hour', 'free');
     const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-    // All but 8 s of the hour, at the end of the day that is farther away.
+    // All but 8 s of the hour, in the half of the UTC day that does not contain now.
     const usedFromMs = Date.now() - today > DAY_MS / 2 ? today : today + DAY_MS - 3_592_000;
     const fact = {
       'oddstream.ConnectionSession': {
-        session_id: 'gone/1',
+        session_id: 'ended/1',
         account_id: 'hour',
         stage: 'ended' as const,
         cap: 1,
@@ -184,8 +187,8 @@ describe('real gateway processes on one log', () => {
         seen_ms: usedFromMs + 3_592_000,
       },
     };
-    const value = codec.encode('gateway_session', { process_id: 'gone', at_ms: Date.now(), fact });
-    await log.append(topics.gatewaySessions.name, [{ key: 'session:gone/1', value, timestampMs: Date.now() }]);
+    const value = codec.encode('gateway_session', { process_id: 'ended', at_ms: Date.now(), fact });
+    await log.append(topics.gatewaySessions.name, [{ key: 'session:ended/1', value, timestampMs: Date.now() }]);
 
     const ports = await freePorts(2);
     const first = await gateway(ports);
@@ -194,27 +197,27 @@ describe('real gateway processes on one log', () => {
       return tried.status === 101 ? tried : null;
     });
     const openedMs = Date.now();
-    await eventually('some seconds on record', async () => Date.now() - openedMs > 4_500);
+    await eventually('some seconds of recorded session time', async () => Date.now() - openedMs > 4_500);
     expect(opened.socket?.readyState).toBe(WebSocket.OPEN);
     await first.kill();
     opened.socket?.terminate();
 
     const second = await gateway(ports);
-    const again = await connect(second, key);
-    expect(again.status).toBe(101);
+    const reconnected = await connect(second, key);
+    expect(reconnected.status).toBe(101);
     const frames: string[] = [];
-    again.socket?.on('message', (data) => frames.push(data.toString()));
-    const againMs = Date.now();
-    const [code] = (await once(again.socket as WebSocket, 'close')) as [number];
+    reconnected.socket?.on('message', (data) => frames.push(data.toString()));
+    const reconnectedMs = Date.now();
+    const [code] = (await once(reconnected.socket as WebSocket, 'close')) as [number];
     expect(code).toBe(4429);
-    expect(Date.now() - againMs).toBeLessThan(9_000);
+    expect(Date.now() - reconnectedMs).toBeLessThan(9_000);
     const resetsAt = new Date(today + DAY_MS).toISOString();
     expect(frames.map((frame) => JSON.parse(frame) as object)).toMatchObject([
       { type: 'error', code: 'free_tier_limit_reached', resets_at: resetsAt },
     ]);
-    const refused = await connect(second, key);
-    expect(refused).toMatchObject({ status: 429 });
-    expect(JSON.parse(refused.body)).toMatchObject({ resets_at: resetsAt });
+    const rejected = await connect(second, key);
+    expect(rejected).toMatchObject({ status: 429 });
+    expect(JSON.parse(rejected.body)).toMatchObject({ resets_at: resetsAt });
 
     await second.kill();
     const third = await gateway(ports);

@@ -10,7 +10,7 @@ const document = JSON.parse(
   JSON.stringify(asyncApiDocument({ host: '127.0.0.1:8081', protocol: 'ws', version: '1.0.0' })),
 ) as Json & { components: { schemas: Record<string, Json>; messages: Record<string, Json> } };
 
-/** Every `$ref` in the document, with where it stands. */
+/** Every `$ref` in the document, with its path. */
 function* refs(node: unknown, path = '#'): Generator<[string, string]> {
   if (typeof node !== 'object' || node === null) return;
   for (const [key, value] of Object.entries(node)) {
@@ -19,14 +19,14 @@ function* refs(node: unknown, path = '#'): Generator<[string, string]> {
   }
 }
 
-const at = (pointer: string): unknown =>
+const resolve = (pointer: string): unknown =>
   pointer
     .slice(2)
     .split('/')
     .reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
 
 describe('AsyncAPI document', () => {
-  it('is valid by the schema of AsyncAPI 3', () => {
+  it('is valid under the AsyncAPI 3 schema', () => {
     const schema = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0-without-$id.json') as Json;
     const ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false });
     const validate = ajv.compile(schema);
@@ -34,16 +34,16 @@ describe('AsyncAPI document', () => {
     expect(validate({ ...document, channels: { events: { address: 7 } } })).toBe(false);
   });
 
-  it('refers only to what it holds, and uses all it holds', () => {
+  it('has no dangling $ref and no unused schema', () => {
     const used = new Set<string>();
-    for (const [where, ref] of refs(document)) {
-      expect(at(ref), `${where} -> ${ref}`).toBeDefined();
+    for (const [path, ref] of refs(document)) {
+      expect(resolve(ref), `${path} -> ${ref}`).toBeDefined();
       used.add(ref);
     }
     for (const name of Object.keys(document.components.schemas)) expect(used).toContain(`#/components/schemas/${name}`);
   });
 
-  it('accepts what the recorded stream sends, also with fields of a later version, and refuses what is missing one', async () => {
+  it('validates frames of the recorded stream, also with additional fields, and rejects a frame without seq', async () => {
     const ajv = new Ajv({ strict: false, validateFormats: false });
     ajv.addSchema({ ...document, $id: 'doc' });
     const validators = new Map<string, ValidateFunction>();

@@ -13,7 +13,7 @@ const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map((match) => match[1] ?? '');
 
 describe('docs/SOCKET.md', () => {
-  it('shows messages the gateway takes', () => {
+  it('shows only messages that the gateway accepts', () => {
     const messages = blocks('json')
       .flatMap((block) => block.trim().split('\n'))
       .filter((line) => line.includes('"action"'));
@@ -21,7 +21,7 @@ describe('docs/SOCKET.md', () => {
     for (const message of messages) expect(isProtocolError(parseClientMessage(message)), message).toBe(false);
   });
 
-  it('lists every preset with its kinds, every error code, every close code and the limits of the plans', () => {
+  it('lists every preset with its kinds, every error code, every close code and the plan limits', () => {
     const row = (start: string) => guide.split('\n').find((line) => line.startsWith(start)) ?? '';
     for (const name of presetNames) {
       const line = guide.split('\n').find((one) => one.startsWith('| `') && one.split('|')[1]?.includes(`\`${name}\``));
@@ -43,7 +43,7 @@ describe('docs/SOCKET.md', () => {
     expect(guide).toContain(`| \`snapshot_count\` | ${all.map((terms) => terms.snapshotCap).join(' | ')} |`);
   });
 
-  it('has a client in JavaScript that resumes without loss or repetition', async () => {
+  it('has a JavaScript client that resumes without loss or duplicates', async () => {
     const { server, publish } = await startTestGateway();
     const sockets: WebSocket[] = [];
     const Socket = class extends WebSocket {
@@ -52,28 +52,28 @@ describe('docs/SOCKET.md', () => {
         sockets.push(this);
       }
     };
-    const seen: number[] = [];
+    const received: number[] = [];
     const code = blocks('js').at(-1) ?? '';
-    let over = false;
-    const soon = (work: () => void) => over || setTimeout(work, 5);
+    let finished = false;
+    const scheduleSoon = (work: () => void) => finished || setTimeout(work, 5);
     new Function('WebSocket', 'KEY', 'handle', 'setTimeout', code)(
       Socket,
       'big',
-      (event: { seq: number }) => seen.push(event.seq),
-      soon,
+      (event: { seq: number }) => received.push(event.seq),
+      scheduleSoon,
     );
     await expect.poll(() => sockets[0]?.readyState).toBe(WebSocket.OPEN);
     await publish(streamEvent(1), streamEvent(2));
-    await expect.poll(() => seen).toEqual([1, 2]);
+    await expect.poll(() => received).toEqual([1, 2]);
     const closed = new Promise((resolve) => sockets[0]?.on('close', resolve));
     sockets[0]?.terminate();
     await publish(streamEvent(3));
     await closed;
     await expect.poll(() => sockets.length).toBe(2);
-    await expect.poll(() => seen).toEqual([1, 2, 3]);
+    await expect.poll(() => received).toEqual([1, 2, 3]);
     await publish(streamEvent(4));
-    await expect.poll(() => seen).toEqual([1, 2, 3, 4]);
-    over = true;
+    await expect.poll(() => received).toEqual([1, 2, 3, 4]);
+    finished = true;
     for (const socket of sockets) socket.terminate();
     await server.close();
   });

@@ -7,7 +7,7 @@ import { recordedStream, recording, tickShiftMs } from '../support/recorded-stre
 type Data = Record<string, unknown>;
 type Frame = { type: string; seq: number; timestamp: number; data: Data } & Data;
 
-/** A whole number of days after the recording, at times of day with many trades, window ends and redemptions. */
+/** Replayed period: a whole number of days after the recording, at a time of day with many trades, window ends and redemptions. */
 const FROM = Date.UTC(2026, 10, 21, 14, 54, 0);
 const TO = FROM + 12 * 60_000;
 const EXCHANGES = ['0xe111180000d2663c0091e4f400237545b87b996b', '0xe2222d279d744050d28e00520010520000310f59'];
@@ -21,7 +21,7 @@ beforeAll(async () => {
   frames = events.map((event) => ({ kind: event.kind as StreamKind, frame: JSON.parse(event.frame) as Frame }));
 }, 120_000);
 
-/** The recorded maker orders of every transaction of the tail, moved to the days that are played; straight from the columns. */
+/** The recorded maker orders per transaction of the tail, read from the columns, keyed by the transaction hash of the replayed day. */
 function recordedMakerOrders(): Map<string, { usdc: bigint; shares: bigint }[]> {
   const chain = recording.chain();
   const fromS = recording.meta.tail.from_s;
@@ -45,8 +45,8 @@ function recordedMakerOrders(): Map<string, { usdc: bigint; shares: bigint }[]> 
   return orders;
 }
 
-describe('the recorded live tail', () => {
-  it('makes frames of every kind it has, each exactly as its schema says', () => {
+describe('frames of the recorded live tail', () => {
+  it('cover every kind of the recording and match their schemas', () => {
     for (const { kind, frame } of frames) {
       const parsed = eventFrames[kind].safeParse(frame);
       expect(parsed.error?.issues ?? [], JSON.stringify(frame)).toEqual([]);
@@ -70,7 +70,7 @@ describe('the recorded live tail', () => {
     expect(counts.redemption).toBeGreaterThan(0);
   });
 
-  it('counts the transactions of every block, at least those with an event of it', () => {
+  it('block: tx_count is at least the number of transactions with events', () => {
     const hashes = new Map<unknown, Set<unknown>>();
     for (const { frame } of frames) {
       const { block_number: block, tx_hash: hash } = frame.data as Record<string, unknown>;
@@ -87,12 +87,12 @@ describe('the recorded live tail', () => {
     expect(blocks.some((data) => data.tx_count! > 1)).toBe(true);
   });
 
-  it('numbers the frames without a hole, in the text as in the record', () => {
+  it('have contiguous seq, equal in the frame text and in the record', () => {
     expect(frames.map(({ frame }) => frame.seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   });
 
-  it("gives makers' amounts as they were recorded", () => {
+  it('settlement: maker amounts equal the recorded ones', () => {
     const orders = recordedMakerOrders();
     let compared = 0;
     for (const { data } of of('settlement')) {
@@ -113,7 +113,7 @@ describe('the recorded live tail', () => {
     expect(compared).toBeGreaterThan(500);
   });
 
-  it('follows every settlement by its rows as flat frames, in order, before anything else', () => {
+  it('fill: the rows of every settlement follow it directly, in order', () => {
     for (const [index, { kind, frame }] of frames.entries()) {
       if (kind !== 'settlement') continue;
       const { data } = frame;
@@ -148,7 +148,7 @@ describe('the recorded live tail', () => {
     }
   });
 
-  it('confirms only what was pending, with the same hash and the times of both', () => {
+  it('status_update: confirms a pending settlement with the same hash and the times of both', () => {
     const pending = new Map(of('settlement').map(({ data }) => [data.tx_hash, data]));
     for (const { data, timestamp } of of('status_update')) {
       const settlement = pending.get(data.tx_hash) as Data;
@@ -165,7 +165,7 @@ describe('the recorded live tail', () => {
     }
   });
 
-  it('names a winner of redemptions exactly when one outcome pays, and says nothing of what it does not know', () => {
+  it('redemption: names a winner exactly if one outcome pays, and omits unknown fields', () => {
     for (const { data } of of('redemption')) {
       const payouts = data.payouts as number[] | undefined;
       if (payouts === undefined) {
@@ -181,7 +181,7 @@ describe('the recorded live tail', () => {
     }
   });
 
-  it('averages the spot prices of 30 and 60 seconds where they are all known', () => {
+  it('price_feed: a TWAP is the mean of the spot prices of its 30 or 60 seconds', () => {
     const shiftMs = tickShiftMs(FROM);
     const prices = new Map([...recording.ticks()].map((tick) => [(tick.timestampMs + shiftMs) / 1000, tick.priceE18]));
     const spots = of('price_feed').filter((frame) => frame.is_twap === false);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 
-/** A subscribe message as a client writes it. */
+/** A subscribe message as a client sends it. */
 export interface SubscribeRequest {
   readonly type: string;
   readonly filters: Readonly<Record<string, unknown>>;
@@ -17,12 +17,12 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
   global: ['settlement', 'trade', 'position_change', 'deposit', 'block', 'status_update', 'oracle', 'redemption'],
 };
 
-const overlaps = (asked: unknown, has: readonly string[]): boolean => {
-  const list = (asked as readonly string[] | undefined) ?? [];
-  return list.length === 0 || list.some((item) => has.includes(item));
+const overlaps = (requested: unknown, carried: readonly string[]): boolean => {
+  const list = (requested as readonly string[] | undefined) ?? [];
+  return list.length === 0 || list.some((item) => carried.includes(item));
 };
 
-/** The written rules of filters, read one by one for one event: no index, no compilation, no state. */
+/** Direct implementation of the filter rules for one event: no index, no compilation, no state. */
 export function naiveMatch({ type, filters }: SubscribeRequest, event: StreamEvent): boolean {
   const kinds = (filters.event_types as readonly string[] | undefined) ?? kindsOf[type];
   if (kinds?.includes(event.kind) !== true) return false;

@@ -29,7 +29,7 @@ async function accountState(entity: string, state: AccountState['state']): Promi
   await log.append(topics.accountsState.name, [{ key: entity, value, timestampMs: 1 }]);
 }
 
-/** Appends so many events; their seq goes on from the last. */
+/** Appends `count` events with consecutive seq. */
 async function append(count: number): Promise<void> {
   const records = Array.from({ length: count }, () => {
     const event = streamEvent(++seq, { timestamp_ms: Date.now() });
@@ -102,7 +102,7 @@ function startGateway(port: number, adminPort: number, processes: number): Gatew
 const seqs = (frames: readonly Frame[]) => frames.flatMap((frame) => (frame.seq === undefined ? [] : [frame.seq]));
 
 describe('gateway processes', () => {
-  it('share a port, serve the same events, and a client of one that stops goes on at another', async () => {
+  it('share a port, serve the same events, and a client of a stopped one resumes at another without loss', async () => {
     const [port, firstAdmin, secondAdmin] = (await freePorts(3)) as [number, number, number];
     const gateways = [startGateway(port, firstAdmin, 2), startGateway(port, secondAdmin, 2)] as const;
     await Promise.all(gateways.map((gateway) => gateway.ready()));
@@ -132,14 +132,14 @@ describe('gateway processes', () => {
     expect(cut.length).toBe(clients.length - before);
     for (const client of cut) expect(await client.closed).toEqual({ code: 1012, reason: 'server restart' });
     await append(5);
-    const again = await connectTestClient({ port }, { key });
-    again.send({ action: 'subscribe', type: 'trades', filters: { since_seq: 20 } });
-    await again.count(1 + 10);
-    expect(seqs(again.frames)).toEqual([21, 22, 23, 24, 25, 26, 27, 28, 29, 30]);
-    for (const { socket } of [...clients, again]) socket.terminate();
+    const reconnected = await connectTestClient({ port }, { key });
+    reconnected.send({ action: 'subscribe', type: 'trades', filters: { since_seq: 20 } });
+    await reconnected.count(1 + 10);
+    expect(seqs(reconnected.frames)).toEqual([21, 22, 23, 24, 25, 26, 27, 28, 29, 30]);
+    for (const { socket } of [...clients, reconnected]) socket.terminate();
   });
 
-  it('alone by default: a second one on the port is an error', async () => {
+  it('fail to start on a port in use unless GATEWAY_PROCESSES allows several', async () => {
     const [port, firstAdmin, secondAdmin] = (await freePorts(3)) as [number, number, number];
     const first = startGateway(port, firstAdmin, 1);
     await first.ready();

@@ -7,7 +7,7 @@ import { connectTestClient } from '../../stream-gateway/testing.js';
 import { anyEvent, anySubscription, naiveMatch, type SubscribeRequest } from './naive.js';
 import { createStream, FIRST_SEQ, followWithGateway } from './stream.js';
 
-/** How a client treats its connections: cut each after so many frames; read slowly or not. */
+/** Behaviour of a client: it cuts connection n after `cutAfter[n]` frames; with `stalls` it pauses reading from time to time. */
 interface ClientBehavior {
   readonly subscriptions: readonly SubscribeRequest[];
   readonly cutAfter: readonly number[];
@@ -20,8 +20,8 @@ const clientBehavior: fc.Arbitrary<ClientBehavior> = fc.record({
   stalls: fc.boolean(),
 });
 
-describe('since_seq', () => {
-  it('gives a client every matching event in order, once, over any cuts, stalls and restarts of the server', async () => {
+describe('resuming with since_seq', () => {
+  it('delivers every matching event in order, once, over random cuts, stalls and restarts of the server', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(anyEvent, { minLength: 1, maxLength: 40, size: 'max' }), {
@@ -31,7 +31,7 @@ describe('since_seq', () => {
         }),
         fc.array(clientBehavior, { minLength: 1, maxLength: 3 }),
         fc.nat(),
-        async (batches, habits, restartSeed) => {
+        async (batches, behaviors, restartSeed) => {
           const stream = await createStream();
           await stream.append({});
           const options = {
@@ -46,13 +46,14 @@ describe('since_seq', () => {
           let restarting: Promise<void> = Promise.resolve();
 
           const live = async ({ subscriptions, cutAfter, stalls }: ClientBehavior): Promise<readonly number[]> => {
-            // One selection of feeds per connection: the last one given holds.
-            const held = subscriptions.filter(
-              (ask, at) =>
-                ask.type !== 'chainlink' || subscriptions.slice(at + 1).every(({ type }) => type !== 'chainlink'),
+            // A connection has one chainlink selection: the last one replaces the others.
+            const effective = subscriptions.filter(
+              (request, at) =>
+                request.type !== 'chainlink' || subscriptions.slice(at + 1).every(({ type }) => type !== 'chainlink'),
             );
-            const due = () => stream.events.filter((event) => held.some((ask) => naiveMatch(ask, event)));
-            const got: number[] = [];
+            const expected = () =>
+              stream.events.filter((event) => effective.some((request) => naiveMatch(request, event)));
+            const received: number[] = [];
             for (let round = 0; ; round++) {
               await restarting;
               const client = await connectTestClient(gateway.server).catch(() => null);
@@ -64,25 +65,29 @@ describe('since_seq', () => {
               void client.closed.then(() => {
                 closed = true;
               });
-              const since = got.at(-1) ?? FIRST_SEQ - 1;
-              for (const ask of held) {
-                client.send({ action: 'subscribe', type: ask.type, filters: { ...ask.filters, since_seq: since } });
+              const since = received.at(-1) ?? FIRST_SEQ - 1;
+              for (const request of effective) {
+                client.send({
+                  action: 'subscribe',
+                  type: request.type,
+                  filters: { ...request.filters, since_seq: since },
+                });
               }
               const seqs = () => client.frames.flatMap(({ seq }) => (seq === undefined ? [] : [seq as number]));
               const limit = cutAfter[round] ?? Number.POSITIVE_INFINITY;
-              const complete = () => finished && got.length + seqs().length >= due().length;
-              for (let turns = 0; !closed && seqs().length < limit && !complete(); turns++) {
-                if (stalls && turns % 50 === 20) client.socket.pause();
-                if (stalls && turns % 50 === 45) client.socket.resume();
+              const complete = () => finished && received.length + seqs().length >= expected().length;
+              for (let iterations = 0; !closed && seqs().length < limit && !complete(); iterations++) {
+                if (stalls && iterations % 50 === 20) client.socket.pause();
+                if (stalls && iterations % 50 === 45) client.socket.resume();
                 await yieldToEventLoop();
               }
               client.socket.terminate();
-              got.push(...seqs());
-              if (complete() && seqs().length < limit) return got;
+              received.push(...seqs());
+              if (complete() && seqs().length < limit) return received;
             }
           };
 
-          const clients = habits.map(live);
+          const clients = behaviors.map(live);
           try {
             for (const [at, batch] of batches.entries()) {
               await stream.append(...batch);
@@ -95,13 +100,14 @@ describe('since_seq', () => {
             }
             finished = true;
             const results = await Promise.all(clients);
-            for (const [at, got] of results.entries()) {
-              const asks = (habits[at] as ClientBehavior).subscriptions;
-              const held = asks.filter(
-                (ask, i) => ask.type !== 'chainlink' || asks.slice(i + 1).every(({ type }) => type !== 'chainlink'),
+            for (const [at, received] of results.entries()) {
+              const subscriptions = (behaviors[at] as ClientBehavior).subscriptions;
+              const effective = subscriptions.filter(
+                (request, i) =>
+                  request.type !== 'chainlink' || subscriptions.slice(i + 1).every(({ type }) => type !== 'chainlink'),
               );
-              const matches = (event: StreamEvent) => held.some((ask) => naiveMatch(ask, event));
-              expect(got).toEqual(stream.events.filter(matches).map(({ seq }) => seq));
+              const matches = (event: StreamEvent) => effective.some((request) => naiveMatch(request, event));
+              expect(received).toEqual(stream.events.filter(matches).map(({ seq }) => seq));
             }
           } finally {
             await gateway.close();

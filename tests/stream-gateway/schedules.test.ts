@@ -11,8 +11,8 @@ const client = fc.integer({ min: 0, max: CLIENTS - 1 });
 
 type Step =
   | { readonly do: 'publish'; readonly events: readonly Partial<StreamEvent>[] }
-  | { readonly do: 'subscribe'; readonly client: number; readonly ask: SubscribeRequest; readonly snapshot: number }
-  | { readonly do: 'replay'; readonly client: number; readonly ask: SubscribeRequest; readonly back: number }
+  | { readonly do: 'subscribe'; readonly client: number; readonly request: SubscribeRequest; readonly snapshot: number }
+  | { readonly do: 'replay'; readonly client: number; readonly request: SubscribeRequest; readonly back: number }
   | { readonly do: 'unsubscribe'; readonly client: number; readonly which: number | null }
   | { readonly do: 'reconnect'; readonly client: number }
   | { readonly do: 'stall' | 'read'; readonly client: number };
@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('subscribe' as const),
       client,
-      ask: anySubscription,
+      request: anySubscription,
       snapshot: fc.constantFrom(0, 0, 1, 5, 500),
     }),
   },
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('replay' as const),
       client,
-      ask: anySubscription,
+      request: anySubscription,
       back: fc.integer({ min: 0, max: 80 }),
     }),
   },
@@ -55,18 +55,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('stall' as const, 'read' as const), client }) },
 );
 
-/** Window of snapshots; memory holds less, so that the log is needed. */
+/** Snapshot window in events; memory has fewer, so that snapshots also read the log. */
 const WINDOW = 60;
 const MEMORY = 25;
 
-/** What a client must get, worked out from the rules alone. */
+/** Expected state of a client, derived from the filter rules only. `from`: events with a greater seq are delivered. */
 interface Expected {
   readonly subscriptions: { id: string; readonly subscription: SubscribeRequest; readonly from: number }[];
   seqs: number[];
 }
 
-describe('random schedules', () => {
-  it('deliver exactly what a naive reading of every filter on every event gives, in order, once', async () => {
+describe('gateway under random schedules', () => {
+  it('delivers exactly the events that a direct implementation of the filters selects, in order, once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
         const stream = await createStream();
@@ -83,20 +83,20 @@ describe('random schedules', () => {
         const expected: Expected[] = clients.map(() => ({ subscriptions: [], seqs: [] }));
         const stalled = clients.map(() => false);
         const at = (index: number) => clients[index] as (typeof clients)[number];
-        const due = (index: number) => expected[index] as Expected;
+        const expectedOf = (index: number) => expected[index] as Expected;
         const seqsOf = (frames: readonly Frame[]) =>
           frames.filter(({ seq }) => seq !== undefined).map(({ seq }) => seq as number);
         const eventFrames = (index: number) => at(index).frames.filter(({ seq }) => seq !== undefined).length;
-        const readOn = (index: number) => {
+        const resumeReading = (index: number) => {
           if (stalled[index]) at(index).socket.resume();
           stalled[index] = false;
         };
-        /** Until it has what it is due. */
+        /** Waits until the client has received all expected events. */
         const settle = async (index: number) => {
-          readOn(index);
-          while (eventFrames(index) < due(index).seqs.length) await at(index).count(at(index).frames.length + 1);
+          resumeReading(index);
+          while (eventFrames(index) < expectedOf(index).seqs.length) await at(index).count(at(index).frames.length + 1);
         };
-        const answerTo = async (index: number, message: object, type: string): Promise<Frame> => {
+        const sendAndAwait = async (index: number, message: object, type: string): Promise<Frame> => {
           const one = at(index);
           const from = one.frames.length;
           one.send(message);
@@ -105,16 +105,16 @@ describe('random schedules', () => {
             if (one.frames[seen]?.type === type) return one.frames[seen] as Frame;
           }
         };
-        const matching = (ask: SubscribeRequest, after: number) =>
-          stream.events.filter((event) => event.seq > after && naiveMatch(ask, event));
-        const begin = (index: number, ask: SubscribeRequest, id: string, from: number) => {
-          const { subscriptions } = due(index);
-          // One selection of feeds per connection.
-          if (ask.type === 'chainlink') {
+        const matching = (request: SubscribeRequest, after: number) =>
+          stream.events.filter((event) => event.seq > after && naiveMatch(request, event));
+        const startSubscription = (index: number, request: SubscribeRequest, id: string, from: number) => {
+          const { subscriptions } = expectedOf(index);
+          // A connection has one chainlink selection: a new one replaces it.
+          if (request.type === 'chainlink') {
             const other = subscriptions.findIndex((subscription) => subscription.subscription.type === 'chainlink');
             if (other >= 0) subscriptions.splice(other, 1);
           }
-          subscriptions.push({ id, subscription: ask, from });
+          subscriptions.push({ id, subscription: request, from });
         };
 
         try {
@@ -125,7 +125,8 @@ describe('random schedules', () => {
               await gateway.published();
               for (const event of stream.events.slice(before)) {
                 for (const { subscriptions, seqs } of expected) {
-                  if (subscriptions.some(({ subscription: ask }) => naiveMatch(ask, event))) seqs.push(event.seq);
+                  if (subscriptions.some(({ subscription: request }) => naiveMatch(request, event)))
+                    seqs.push(event.seq);
                 }
               }
               continue;
@@ -136,41 +137,49 @@ describe('random schedules', () => {
               continue;
             }
             await settle(one.client);
-            const { subscriptions, seqs } = due(one.client);
+            const { subscriptions, seqs } = expectedOf(one.client);
             if (one.do === 'subscribe') {
-              const { ask } = one;
-              const filters = { ...ask.filters, snapshot_count: one.snapshot };
+              const { request } = one;
+              const filters = { ...request.filters, snapshot_count: one.snapshot };
               const from = at(one.client).frames.length;
-              const ack = await answerTo(one.client, { action: 'subscribe', type: ask.type, filters }, 'subscribed');
-              begin(one.client, ask, ack.subscription_id as string, stream.head());
-              if (one.snapshot === 0 || ask.type === 'chainlink') continue;
+              const ack = await sendAndAwait(
+                one.client,
+                { action: 'subscribe', type: request.type, filters },
+                'subscribed',
+              );
+              startSubscription(one.client, request, ack.subscription_id as string, stream.head());
+              if (one.snapshot === 0 || request.type === 'chainlink') continue;
               await at(one.client).count(from + 2);
               const snapshot = at(one.client).frames[from + 1] as Frame & { events: Frame[]; count: number };
-              const wanted = matching(ask, stream.head() - WINDOW).slice(-one.snapshot);
+              const newest = matching(request, stream.head() - WINDOW).slice(-one.snapshot);
               expect(snapshot.type).toBe('snapshot');
-              expect(snapshot.events.map(({ seq }) => seq)).toEqual(wanted.map(({ seq }) => seq));
-              expect(snapshot.count).toBe(wanted.length);
+              expect(snapshot.events.map(({ seq }) => seq)).toEqual(newest.map(({ seq }) => seq));
+              expect(snapshot.count).toBe(newest.length);
             } else if (one.do === 'replay') {
-              const { ask } = one;
+              const { request } = one;
               const since = Math.max(FIRST_SEQ - 1, stream.head() - one.back);
-              const filters = { ...ask.filters, since_seq: since };
-              const ack = await answerTo(one.client, { action: 'subscribe', type: ask.type, filters }, 'subscribed');
-              begin(one.client, ask, ack.subscription_id as string, since);
+              const filters = { ...request.filters, since_seq: since };
+              const ack = await sendAndAwait(
+                one.client,
+                { action: 'subscribe', type: request.type, filters },
+                'subscribed',
+              );
+              startSubscription(one.client, request, ack.subscription_id as string, since);
               const others = subscriptions.filter(({ id }) => id !== ack.subscription_id);
-              const unsent = matching(ask, since).filter(
+              const notDelivered = matching(request, since).filter(
                 (event) =>
                   !others.some(({ subscription: other, from }) => event.seq > from && naiveMatch(other, event)),
               );
-              seqs.push(...unsent.map(({ seq }) => seq));
+              seqs.push(...notDelivered.map(({ seq }) => seq));
               await settle(one.client);
-              // The last of a replay may be nothing that is sent: then only an answer tells that it is over.
-              await answerTo(one.client, { action: 'ping' }, 'pong');
+              // If no event of the replay is sent, only a response to a later message shows that the replay has ended.
+              await sendAndAwait(one.client, { action: 'ping' }, 'pong');
             } else if (one.do === 'unsubscribe') {
               const ended = one.which === null ? undefined : subscriptions[one.which];
               if (one.which !== null && ended === undefined) continue;
               const message = { action: 'unsubscribe', ...(ended && { subscription_id: ended.id }) };
-              const answer = await answerTo(one.client, message, 'unsubscribed');
-              expect(answer.subscription_id).toBe(ended?.id);
+              const response = await sendAndAwait(one.client, message, 'unsubscribed');
+              expect(response.subscription_id).toBe(ended?.id);
               if (ended === undefined) subscriptions.length = 0;
               else subscriptions.splice(subscriptions.indexOf(ended), 1);
             } else if (one.do === 'reconnect') {
@@ -182,8 +191,8 @@ describe('random schedules', () => {
           }
           for (let index = 0; index < CLIENTS; index++) {
             await settle(index);
-            await answerTo(index, { action: 'ping' }, 'pong');
-            expect(seqsOf(at(index).frames)).toEqual(due(index).seqs);
+            await sendAndAwait(index, { action: 'ping' }, 'pong');
+            expect(seqsOf(at(index).frames)).toEqual(expectedOf(index).seqs);
           }
           expect(await gateway.metric('gateway_dropped_frames_total')).toBe(0);
         } finally {

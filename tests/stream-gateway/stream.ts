@@ -10,14 +10,14 @@ const codec = createCodec();
 const topic = topics.streamEvents.name;
 export const FIRST_SEQ = 501;
 
-/** A stream in a log of which some records are garbage, so that seq and offset go apart. */
+/** A stream in a log with some undecodable records, so that seq and offset differ. */
 export async function createStream() {
   const log = createMemoryLog({ store: createMemoryStore() });
   await log.ensureTopics([{ name: topic, partitions: 1, retentionMs: null, compacted: true }]);
   const events: StreamEvent[] = [];
   return {
     log,
-    /** Everything appended, in seq order. */
+    /** All appended events, in seq order. */
     events,
     head: () => FIRST_SEQ + events.length - 1,
     async append(...overs: readonly Partial<StreamEvent>[]): Promise<void> {
@@ -34,7 +34,7 @@ export async function createStream() {
 }
 export type Stream = Awaited<ReturnType<typeof createStream>>;
 
-/** A gateway that follows the stream, as the process does. */
+/** A gateway that follows the stream like the process. */
 export async function followWithGateway(stream: Stream, options: Parameters<typeof startTestGateway>[0] = {}) {
   const stop = new AbortController();
   let published = FIRST_SEQ - 1;

@@ -5,11 +5,11 @@ import { tailStream } from '../../stream-gateway/hub/tail-stream.js';
 import { eventually } from '../support/product.js';
 import { createStream } from './stream.js';
 
-it('counts events as handed on when their publishing has resolved, and not before', async () => {
+it('tailStream reports events as delivered only after publish has resolved', async () => {
   const stream = await createStream();
   await stream.append({}, {}, {});
   const stop = new AbortController();
-  const handed: number[] = [];
+  const delivered: number[] = [];
   let publish: () => void = () => undefined;
   let publishing = 0;
   const tail = tailStream({
@@ -25,18 +25,18 @@ it('counts events as handed on when their publishing has resolved, and not befor
       });
     },
     onCaughtUp: () => undefined,
-    onDelivered: (nextOffset) => handed.push(nextOffset),
+    onDelivered: (nextOffset) => delivered.push(nextOffset),
     onUnreadableEvent: () => undefined,
   });
   const end = async () => (await stream.log.bounds(topics.streamEvents.name, 0)).next;
-  await eventually('the past', async () => handed.at(-1) === (await end()));
+  await eventually('the retained events', async () => delivered.at(-1) === (await end()));
   const before = await end();
-  expect(handed[0]).toBe(before - 2);
+  expect(delivered[0]).toBe(before - 2);
   await stream.append({}, {});
-  await eventually('the publishing', async () => publishing === 1);
-  expect(handed.at(-1)).toBe(before);
+  await eventually('the call of publish', async () => publishing === 1);
+  expect(delivered.at(-1)).toBe(before);
   publish();
-  await eventually('the rest', async () => handed.at(-1) === (await end()));
+  await eventually('delivery of the new events', async () => delivered.at(-1) === (await end()));
   stop.abort();
   await tail;
 });
