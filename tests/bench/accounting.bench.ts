@@ -28,12 +28,12 @@ interface Line {
   readonly stage: string;
   readonly records: string;
   readonly 'records/s': string;
-  readonly 'CPU us each': string;
+  readonly 'CPU us per record': string;
 }
 
 /**
- * chain.final -> wallet.activity -> positions and pnl.events on the embedded log, one process: 20,000 wallets, 3,000 tokens. First each record's
- * arithmetic alone, then the folds with log, local state and every sync to disk.
+ * chain.final -> wallet.activity -> positions and pnl.events on the embedded log, one process: 20,000 wallets, 3,000 tokens. Measures the stream
+ * processors with log, local state and every sync to disk, then the arithmetic alone.
  */
 export async function run(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-accounting-'));
@@ -53,7 +53,7 @@ export async function run(): Promise<void> {
         stage,
         records: records.toLocaleString('en'),
         'records/s': Math.round(records / (ms / 1000)).toLocaleString('en'),
-        'CPU us each': ((user + system) / records).toFixed(1),
+        'CPU us per record': ((user + system) / records).toFixed(1),
       });
       return records / (ms / 1000);
     };
@@ -90,17 +90,17 @@ async function fillLog(log: Log): Promise<void> {
 
 async function processAll(log: Log, stores: StateStores, which: 'activity' | 'positions'): Promise<number> {
   const metrics = createMetrics({ process: 'bench', defaults: false });
-  const parts = (name: string) => ({ log, codec, store: stores.open(name), logger, metrics });
-  const folds: StatefulProcessor[] =
+  const depsOf = (name: string) => ({ log, codec, store: stores.open(name), logger, metrics });
+  const processors: StatefulProcessor[] =
     which === 'activity'
-      ? [createActivityProcessor(parts('activity'))]
+      ? [createActivityProcessor(depsOf('activity'))]
       : Array.from({ length: topics.positions.partitions }, (_, partition) =>
-          createPositionsProcessor({ ...parts(`positions-${partition}`), partition }),
+          createPositionsProcessor({ ...depsOf(`positions-${partition}`), partition }),
         );
   const done = new AbortController();
-  const running = folds.map((fold) => fold.run(done.signal));
+  const running = processors.map((processor) => processor.run(done.signal));
   for (;;) {
-    const states = await Promise.all(folds.map((fold) => fold.state()));
+    const states = await Promise.all(processors.map((processor) => processor.state()));
     if (states.every((state) => state.loaded && state.lag === 0)) break;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -128,14 +128,14 @@ async function readActivity(log: Log): Promise<WalletActivity[]> {
 }
 
 function applyAll(activity: readonly WalletActivity[]): number {
-  const held = new Map<string, Holding>();
+  const holdings = new Map<string, Holding>();
   for (const one of activity) {
     const keyOf = (token: string) => `${one.wallet}:${token}`;
     applyActivity(one, {
-      get: (token) => held.get(keyOf(token)),
+      get: (token) => holdings.get(keyOf(token)),
       getOrCreate(token) {
-        const holding = held.get(keyOf(token)) ?? createHolding(one.wallet, token, one.timestamp_ms);
-        held.set(keyOf(token), holding);
+        const holding = holdings.get(keyOf(token)) ?? createHolding(one.wallet, token, one.timestamp_ms);
+        holdings.set(keyOf(token), holding);
         return holding;
       },
     });

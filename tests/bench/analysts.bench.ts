@@ -9,19 +9,19 @@ const ROUNDS = 5;
 const ROUND_MS = 8_000;
 const WARM_UP_MS = 4_000;
 const CLIENTS = 4;
-/** A client asks again after this. */
+/** Pause of a client between requests. */
 const PAUSE_MS = 50;
 const ANALYSTS = 12;
-/** One account may ask less often than all clients together do. */
+/** Many accounts, because the rate limit of one is below the total request rate. */
 const ACCOUNTS = 200;
-/** Statements that take all the time and memory they may, and one that reads rows. */
+/** Statements that use their whole time and memory limits, and one with a large result. */
 const HEAVY = [
   'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1',
   'SELECT number % 3000000 AS k, count(), sum(number) FROM numbers(300000000) GROUP BY k ORDER BY k DESC LIMIT 10',
   'SELECT arrayStringConcat(arrayMap(x -> hex(sipHash128(x)), range(100))) AS s FROM numbers(1000000)',
 ];
 
-/** Latency of /v3/trades alone, and beside twelve analysts whose statements each take all they may. */
+/** Latency of /v3/trades without and with twelve analysts whose statements use their whole limits. */
 export async function run(): Promise<void> {
   const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn' } });
   try {
@@ -33,23 +33,23 @@ export async function run(): Promise<void> {
       return (await fetch(`${product.api}/v3/trades?limit=1`, { headers })).status === 200;
     });
     await measure(product, keys, WARM_UP_MS);
-    const alone: number[] = [];
-    const beside: number[] = [];
+    const unloaded: number[] = [];
+    const loaded: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      alone.push(await measure(product, keys, ROUND_MS));
+      unloaded.push(await measure(product, keys, ROUND_MS));
       const analysts = startAnalysts(product);
       await sleep(1_000);
-      beside.push(await measure(product, keys, ROUND_MS));
+      loaded.push(await measure(product, keys, ROUND_MS));
       await analysts.stop();
       await sleep(500);
     }
-    const ratio = median(beside.map((ms, i) => ms / (alone[i] ?? Number.NaN)));
+    const ratio = median(loaded.map((ms, i) => ms / (unloaded[i] ?? Number.NaN)));
     console.log(
       `p99 of GET /v3/trades?limit=100, ${CLIENTS} clients, median of ${ROUNDS} rounds of ${ROUND_MS / 1000} s\n`,
     );
     console.log('| | p99 ms | ratio | goal |\n|---|---|---|---|');
-    console.log(`| alone | ${median(alone).toFixed(1)} | 1 | |`);
-    console.log(`| beside ${ANALYSTS} analysts | ${median(beside).toFixed(1)} | ${ratio.toFixed(2)} | <= 3 |`);
+    console.log(`| without analysts | ${median(unloaded).toFixed(1)} | 1 | |`);
+    console.log(`| with ${ANALYSTS} analysts | ${median(loaded).toFixed(1)} | ${ratio.toFixed(2)} | <= 3 |`);
   } finally {
     await product.stop();
   }
@@ -69,7 +69,7 @@ async function measure(product: Product, keys: readonly string[], ms: number): P
         (response) => {
           response.resume();
           response.on('end', () => {
-            if (response.statusCode !== 200) return reject(new Error(`/v3/trades answered ${response.statusCode}`));
+            if (response.statusCode !== 200) return reject(new Error(`/v3/trades returned ${response.statusCode}`));
             times.push(performance.now() - started);
             resolve();
           });

@@ -9,7 +9,7 @@ import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { freePorts } from '../support/ports.js';
 
-const account = { user: 'bench', password: 'of this bench' };
+const account = { user: 'bench', password: 'bench' };
 const CHUNK = 20_000;
 const RUNS = 9;
 const COLUMNS =
@@ -31,8 +31,8 @@ interface Row {
 }
 
 /**
- * The embedded server, as a process of its own, against the engine called directly in this one: rows per second of inserts of
- * 20,000 rows into a table with a materialized view, latency of trivial queries, resident memory.
+ * The embedded server in a separate process, compared with the engine in this process: rows per second of inserts of 20,000 rows into a table with
+ * a materialized view, latency of trivial queries, resident memory.
  */
 export async function run(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-clickhouse-'));
@@ -45,7 +45,7 @@ export async function run(): Promise<void> {
     const json = (rows: readonly Row[]) =>
       Buffer.from(`${rows.map((row) => JSON.stringify({ ...row, token: row.token.toString() })).join('\n')}\n`);
     const file = join(dir, 'rows');
-    const ways: readonly [string, (rows: readonly Row[], table: string) => Promise<void>][] = [
+    const methods: readonly [string, (rows: readonly Row[], table: string) => Promise<void>][] = [
       [
         'HTTP insertRows (JSONEachRow, encoding included)',
         (rows, table) => client.insertRows(table, rows, { dedupToken: token() }),
@@ -64,7 +64,7 @@ export async function run(): Promise<void> {
         (rows, table) => direct.file(table, encoded(rows, rowBinary), file),
       ],
     ];
-    for (const [name, insert] of ways) {
+    for (const [name, insert] of methods) {
       const table = `t${rates.length}`;
       for (const sql of [TABLE(table), VIEW(table)]) {
         await client.command(sql);
@@ -80,7 +80,7 @@ export async function run(): Promise<void> {
         await insert(rows, table);
         times.push(performance.now() - startedAt);
       }
-      rates.push({ way: name, 'rows/s (median)': Math.round(CHUNK / (median(times) / 1000)).toLocaleString('en') });
+      rates.push({ method: name, 'rows/s (median)': Math.round(CHUNK / (median(times) / 1000)).toLocaleString('en') });
     }
     console.table(rates);
     await latency(client, direct);
@@ -119,10 +119,10 @@ async function latency(client: ClickHouse, direct: Direct): Promise<void> {
       { signal: abort.signal },
     )
     .catch((error: unknown) => error);
-  const beside = { query: 'HTTP SELECT 1 beside a long query', ...(await measure(() => client.query('SELECT 1'))) };
+  const concurrent = { query: 'HTTP SELECT 1 during a long query', ...(await measure(() => client.query('SELECT 1'))) };
   abort.abort();
   await long;
-  console.table([...idle, beside]);
+  console.table([...idle, concurrent]);
 }
 
 let tokens = 0;
@@ -133,8 +133,8 @@ function token(): string {
 
 const cache = new WeakMap<readonly Row[], Buffer>();
 function encoded(rows: readonly Row[], encode: (rows: readonly Row[]) => Buffer): Buffer {
-  const known = cache.get(rows);
-  if (known !== undefined) return known;
+  const cached = cache.get(rows);
+  if (cached !== undefined) return cached;
   const bytes = encode(rows);
   cache.set(rows, bytes);
   return bytes;
@@ -156,7 +156,7 @@ function rowsFrom(first: number): Row[] {
   });
 }
 
-/** ClickHouse's RowBinary: strings with a length, integers little endian, in the order of the columns. */
+/** ClickHouse's RowBinary: strings prefixed with their length, integers little endian, in column order. */
 function rowBinary(rows: readonly Row[]): Buffer {
   const out = Buffer.alloc(rows.length * 200);
   let at = 0;

@@ -6,7 +6,7 @@ import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { Product } from '../support/product.js';
 
-/** Keys of `count` accounts of the enterprise plan, made through the log as the api's own are. */
+/** Creates `count` accounts of the enterprise plan with one key each, by commands in the log like those of the API. Returns the raw keys. */
 export async function createKeys(product: Product, count: number): Promise<string[]> {
   const codec = createCodec();
   const log = await openLog(`lmdb:${product.dataDir}/log`, { logger: silentLogger(), maintenance: false });
@@ -25,13 +25,13 @@ export async function createKeys(product: Product, count: number): Promise<strin
       },
     ].map((command) => ({ account_id, command }));
   });
-  const at = Date.now();
+  const nowMs = Date.now();
   await log.append(
     topics.accountsCommands.name,
     commands.map(({ account_id, command }) => ({
       key: `account:${account_id}`,
-      timestampMs: at,
-      value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: at, command }),
+      timestampMs: nowMs,
+      value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: nowMs, command }),
     })),
   );
   await log.close();

@@ -7,10 +7,10 @@ import type { Hex, RpcLog, SourceBlock } from '../../ingest/chain/source.js';
 
 const RUNS = 9;
 const LOGS = 4_000;
-/** How often the hand decoder goes over the logs for each time of viem, so that both run long enough to be timed. */
+/** Passes of the hand-written decoder per pass of viem, so that both run long enough to be timed. */
 const ROUNDS = 10;
 
-/** Hand-written fill decoder against viem's decodeEventLog on the same logs in the same run: medians of 9 after a warm-up. */
+/** Hand-written fill decoder compared with viem's decodeEventLog on the same logs in the same run: medians of 9 after a warm-up. */
 export async function run(): Promise<void> {
   const rows: Record<string, string>[] = [];
   for (const event of ['orderFilledV2', 'orderFilledV1'] as const) {
@@ -28,30 +28,30 @@ export async function run(): Promise<void> {
       }
     };
     const blocks = inBlocks(logs, 100);
-    const toFacts = () => {
+    const toEvents = () => {
       for (let round = 0; round < ROUNDS; round++) for (const block of blocks) sink = decodeBlock(block).events.length;
     };
-    const times = { hand: [] as number[], viem: [] as number[], facts: [] as number[] };
+    const times = { hand: [] as number[], viem: [] as number[], events: [] as number[] };
     for (let i = -2; i < RUNS; i++) {
       const hand = (ROUNDS * LOGS) / seconds(byHand);
       const viem = LOGS / seconds(byViem);
-      const facts = (ROUNDS * LOGS) / seconds(toFacts);
+      const events = (ROUNDS * LOGS) / seconds(toEvents);
       if (i < 0) continue;
       times.hand.push(hand);
       times.viem.push(viem);
-      times.facts.push(facts);
+      times.events.push(events);
     }
     if (sink === undefined) throw new Error('nothing was decoded');
     const viem = median(times.viem);
-    const line = (what: string, rate: number) => ({
+    const line = (decoder: string, rate: number) => ({
       event,
-      what,
+      decoder,
       'per second': Math.round(rate).toLocaleString('en'),
       'times viem': (rate / viem).toFixed(1),
     });
     rows.push(line('viem decodeEventLog', viem));
-    rows.push(line('hand decoder', median(times.hand)));
-    rows.push(line('decodeBlock, logs to facts', median(times.facts)));
+    rows.push(line('hand-written decoder', median(times.hand)));
+    rows.push(line('decodeBlock, logs to events', median(times.events)));
   }
   console.table(rows);
 }
@@ -64,7 +64,7 @@ const seconds = (work: () => void): number => {
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Distinct fills; a token is traded about a hundred times, as on chain. */
+/** Distinct fills; each token is traded 20 times. */
 function fills(abi: AbiEvent, address: Hex): RpcLog[] {
   const hex = (n: number, bytes: number): Hex =>
     `0x${(BigInt(n + 1) * 0x9e3779b97f4a7c15n).toString(16).padStart(bytes * 2, 'ab')}`;
@@ -99,16 +99,16 @@ function fills(abi: AbiEvent, address: Hex): RpcLog[] {
       logIndex: `0x${(i % 100).toString(16)}`,
     };
   });
-  // Strings as a node's answer gives them: parsed from JSON, not joined in memory.
+  // The strings must be flat like those parsed from a node's response, not ropes concatenated in memory.
   return JSON.parse(JSON.stringify(logs)) as RpcLog[];
 }
 
 function inBlocks(logs: readonly RpcLog[], size: number): SourceBlock[] {
   const blocks: SourceBlock[] = [];
   for (let i = 0; i < logs.length; i += size) {
-    const part = logs.slice(i, i + size);
-    const { blockHash } = part[0]!;
-    blocks.push({ number: i, hash: blockHash, parentHash: blockHash, timestampS: 1, txCount: null, logs: part });
+    const blockLogs = logs.slice(i, i + size);
+    const { blockHash } = blockLogs[0]!;
+    blocks.push({ number: i, hash: blockHash, parentHash: blockHash, timestampS: 1, txCount: null, logs: blockLogs });
   }
   return blocks;
 }

@@ -14,14 +14,14 @@ const SOCKETS = 10;
 const SUBSCRIPTIONS = 1_500;
 const PING_EVERY_MS = 5;
 const ROUND_MS = 6_000;
-/** What the gateway keeps in memory for snapshots: each subscription looks through it. */
+/** Events in the gateway's memory; the snapshot of each subscription searches all of them. */
 const EVENTS = 50_000;
 const folder = dirname(fileURLToPath(import.meta.url));
 
-/** Round-trip times of one client's pings, while ten others send 1,500 subscriptions each. */
+/** Round-trip times of the pings of one client while ten others send 1,500 subscriptions each. */
 export async function run(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-fairness-'));
-  const server = fork(join(folder, 'gateway-server.child.js'), ['ours', dataDir]);
+  const server = fork(join(folder, 'gateway-server.child.js'), ['gateway', dataDir]);
   const subscribers = fork(join(folder, 'gateway-subscribers.child.js'));
   try {
     const [{ port = 0 }] = await Promise.all([nextMessage<ServerResult>(server), nextMessage(subscribers)]);
@@ -31,20 +31,20 @@ export async function run(): Promise<void> {
     await pings(client, () => sleep(1_000));
     const idle: number[] = [];
     const loaded: number[] = [];
-    const answered: number[] = [];
+    const acked: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       idle.push(p99(await pings(client, () => sleep(ROUND_MS))));
       const load: SubscribersCommand = { port, sockets: SOCKETS, subscriptions: SUBSCRIPTIONS, ms: ROUND_MS };
-      const times = await pings(client, async () => answered.push(await request<SubscribersResult>(subscribers, load)));
+      const times = await pings(client, async () => acked.push(await request<SubscribersResult>(subscribers, load)));
       loaded.push(p99(times));
       await sleep(1_000);
     }
     console.log(`p99 of a client's pings, median of ${ROUNDS} rounds\n`);
-    console.log('| | p99 ms | ratio | goal ms | answered in 6 s |\n|---|---|---|---|---|');
+    console.log('| | p99 ms | ratio | goal ms | acked in 6 s |\n|---|---|---|---|---|');
     console.log(`| idle | ${median(idle).toFixed(1)} | 1 | | |`);
     const ratio = median(loaded) / median(idle);
     const name = `${SOCKETS} sockets with ${SUBSCRIPTIONS} subscriptions each`;
-    console.log(`| ${name} | ${median(loaded).toFixed(1)} | ${ratio.toFixed(1)} | <= 100 | ${median(answered)} |`);
+    console.log(`| ${name} | ${median(loaded).toFixed(1)} | ${ratio.toFixed(1)} | <= 100 | ${median(acked)} |`);
     client.terminate();
   } finally {
     for (const child of [subscribers, server]) {
@@ -55,7 +55,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Sends a ping every few ms while `work` runs, whatever the earlier ones do; round-trip times in ms. */
+/** Sends a ping every few ms while `work` runs, without waiting for earlier pongs. Returns round-trip times in ms. */
 async function pings(client: WebSocket, work: () => Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
   const onPong = (data: Buffer) => times.push(performance.now() - Number(data.toString()));
@@ -72,9 +72,9 @@ async function nextMessage<T>(child: ChildProcess): Promise<T> {
   return ((await once(child, 'message')) as [T])[0];
 }
 async function request<T>(child: ChildProcess, command: object): Promise<T> {
-  const answered = nextMessage<T>(child);
+  const acked = nextMessage<T>(child);
   child.send(command);
-  return answered;
+  return acked;
 }
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

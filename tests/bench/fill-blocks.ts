@@ -2,7 +2,7 @@ import type { Hex, RpcLog, SourceBlock } from '../../ingest/chain/source.js';
 
 const EXCHANGE_V2: Hex = '0xe111180000d2663c0091e4f400237545b87b996b';
 const ORDER_FILLED_V2: Hex = '0xd543adfd945773f1a62f74f0ee55a5e3b9b1a28262980ba90b1a89f2ea84d8ee';
-/** Per transaction: maker rows and the taker's own. */
+/** Per transaction: three maker fills and the taker's. */
 const FILLS_PER_TRANSACTION = 4;
 const TRANSACTIONS_PER_BLOCK = 20;
 export const FILLS_PER_BLOCK = FILLS_PER_TRANSACTION * TRANSACTIONS_PER_BLOCK;
@@ -13,7 +13,7 @@ const TOKENS = 3_000;
 const word = (value: bigint | number): string => BigInt(value).toString(16).padStart(64, '0');
 const hash = (prefix: string, value: number): Hex =>
   `0x${prefix}${value.toString(16).padStart(64 - prefix.length, '0')}`;
-/** Spreads serial numbers over the whole range, the same way every time. */
+/** Deterministic hash of a serial number to [0, modulo). */
 const spread = (serial: number, modulo: number): number => (serial * 2_654_435_761) % modulo;
 const wallet = (n: number): string => word((0xa11cen << 100n) + BigInt(n) * 0x9e3779b97f4a7c15n);
 const token = (n: number): string => word((BigInt(n) + 1n) * 0x9e3779b97f4a7c15f39cc0605cedc834_1082276bf3a27251n);
@@ -21,9 +21,9 @@ const token = (n: number): string => word((BigInt(n) + 1n) * 0x9e3779b97f4a7c15f
 function fillLog(block: number, index: number): RpcLog {
   const transaction = block * TRANSACTIONS_PER_BLOCK + Math.floor(index / FILLS_PER_TRANSACTION);
   const serial = block * FILLS_PER_BLOCK + index;
-  const takersOwn = index % FILLS_PER_TRANSACTION === FILLS_PER_TRANSACTION - 1;
+  const isTakerFill = index % FILLS_PER_TRANSACTION === FILLS_PER_TRANSACTION - 1;
   const taker = wallet(spread(transaction, WALLETS));
-  const maker = takersOwn ? taker : wallet(spread(serial, WALLETS));
+  const maker = isTakerFill ? taker : wallet(spread(serial, WALLETS));
   const shares = 1_000_000 + spread(serial, 500_000_000);
   const usdc = Math.floor((shares * (1 + spread(transaction, 98))) / 100);
   const sell = spread(serial, 3) === 0;
@@ -33,7 +33,7 @@ function fillLog(block: number, index: number): RpcLog {
       ORDER_FILLED_V2,
       hash('0d', serial),
       `0x${maker}`,
-      `0x${takersOwn ? EXCHANGE_V2.slice(2).padStart(64, '0') : taker}`,
+      `0x${isTakerFill ? EXCHANGE_V2.slice(2).padStart(64, '0') : taker}`,
     ],
     data: `0x${[
       word(sell ? 1 : 0),
@@ -52,7 +52,7 @@ function fillLog(block: number, index: number): RpcLog {
   };
 }
 
-/** A made-up block in the node's shape: 20 matches of 3 makers each on exchange V2, over 20,000 wallets and 3,000 tokens. */
+/** A synthetic block in the node's format: 20 matches of 3 makers each on exchange V2, over 20,000 wallets and 3,000 tokens. */
 export function fillBlock(number: number): SourceBlock {
   return {
     number,

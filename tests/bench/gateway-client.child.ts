@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What the benchmark asks of the process that holds the subscribers. */
+/** Commands of the benchmark to the process with the subscribers. */
 export type ClientCommand =
   | {
       readonly do: 'connect';
@@ -14,11 +14,11 @@ export type ClientCommand =
   | { readonly do: 'measure' | 'stall' | 'read' };
 export interface ClientResult {
   readonly frames: number;
-  /** Milliseconds from making an event to its frame here. */
+  /** Latency from the creation of an event to its frame in this process, ms. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Of the wait for frames. */
+  /** Duration of the command, ms. */
   readonly tookMs: number;
 }
 
@@ -44,7 +44,7 @@ function maskedText(text: string): Buffer {
   return Buffer.concat([header, Buffer.alloc(4), payload]);
 }
 
-/** Walks frame headers and reads a time now and then; anything more would measure the client. */
+/** Parses only frame headers, and the time of every tenth event: more work would measure the client. */
 function createReader(onFrame: () => void) {
   let rest: Buffer | null = null;
   return (chunk: Buffer) => {
@@ -60,7 +60,7 @@ function createReader(onFrame: () => void) {
         short === 126 ? data.readUInt16BE(at + 2) : short === 127 ? Number(data.readBigUInt64BE(at + 2)) : short;
       if (data.length - at < header + length) break;
       const body = at + header;
-      // Event frames alone have a time.
+      // Only event frames have a time.
       if ((data[at] as number) === 0x81 && data[body + 16] === 0x22 && data[body + 17] === 0x74) {
         onFrame();
         if (frames % SAMPLE_EVERY === 0) {
@@ -95,7 +95,7 @@ async function open(port: number, message: string | null): Promise<Socket> {
         resolve();
         return;
       }
-      // The acknowledgement is the first thing that comes back.
+      // The acknowledgement is the first frame from the server.
       socket.once('data', (first) => {
         read(first as Buffer);
         socket.on('data', read);

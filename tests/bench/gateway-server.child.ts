@@ -17,7 +17,7 @@ import { createRecentEvents } from '../../stream-gateway/replay/recent-events.js
 import { startGatewayServer } from '../../stream-gateway/server.js';
 import { streamEvent } from '../../stream-gateway/testing.js';
 
-/** What the benchmark asks of a server. */
+/** Commands of the benchmark to a server process. */
 export type ServerCommand =
   | { readonly do: 'burst'; readonly events: number; readonly bytes: number }
   | {
@@ -35,7 +35,7 @@ export interface ServerResult {
   readonly rssMb: number;
 }
 
-/** An event made beforehand; only the time in it is set when it is published. */
+/** An event encoded in advance; only its time is written when it is published. `frameTimeAt`, `recordTimeAt`: byte positions of the time. */
 interface PreparedEvent {
   readonly frame: Buffer;
   readonly record: Buffer;
@@ -47,8 +47,8 @@ type Publish = (events: readonly PreparedEvent[]) => Promise<void> | void;
 const nowMs = () => performance.timeOrigin + performance.now();
 let seq = 0;
 
-/** `spread`: so many different wallets and tokens; 0: always the same. The moment it is made stands at a fixed place. */
-function makeEvent(bytes: number, spread: number): StreamEvent {
+/** `spread`: number of distinct wallets and tokens; 0: always the same. The creation time is at a fixed position of the frame. */
+function createEvent(bytes: number, spread: number): StreamEvent {
   const at = ++seq;
   const random = (range: number) => Math.floor(Math.random() * range);
   const head = `{"type":"trade","t":${nowMs().toFixed(3)},"seq":${at},"pad":"`;
@@ -64,7 +64,7 @@ function makeEvent(bytes: number, spread: number): StreamEvent {
 interface Served {
   readonly port: number;
   readonly publish: Publish;
-  /** Appends so many events to the log and follows it. */
+  /** Appends `count` events to the log and follows it. */
   readonly fill?: (count: number, bytes: number) => Promise<void>;
 }
 
@@ -98,7 +98,7 @@ async function wsLoop(): Promise<Served> {
   return { port: (server.address() as { port: number }).port, publish };
 }
 
-/** The gateway as its process runs it, with a log of its own; events are decoded from their records as they would be there. */
+/** The gateway as in its process, with a fresh log; events are decoded from their records like in production. */
 async function oddstreamGateway(dataDir: string): Promise<Served> {
   const logger = silentLogger();
   const codec = createCodec();
@@ -131,7 +131,7 @@ async function oddstreamGateway(dataDir: string): Promise<Served> {
   const fill = async (count: number, bytes: number) => {
     for (let done = 0; done < count; done += 1000) {
       const records = Array.from({ length: Math.min(1000, count - done) }, () => {
-        const event = makeEvent(bytes, 0);
+        const event = createEvent(bytes, 0);
         return { key: event.id, value: codec.encode('stream_event', event), timestampMs: event.timestamp_ms };
       });
       await log.append(topics.streamEvents.name, records);
@@ -160,9 +160,9 @@ const [kind, dataDir] = process.argv.slice(2) as [string, string];
 const server: Served =
   kind === 'uws' ? await bareUws() : kind === 'ws' ? await wsLoop() : await oddstreamGateway(dataDir);
 
-const respond = (cpu: NodeJS.CpuUsage, more: Partial<ServerResult> = {}) => {
+const respond = (cpu: NodeJS.CpuUsage, extra: Partial<ServerResult> = {}) => {
   const used = process.cpuUsage(cpu);
-  process.send?.({ cpuS: (used.user + used.system) / 1e6, rssMb: process.memoryUsage().rss / 1e6, ...more });
+  process.send?.({ cpuS: (used.user + used.system) / 1e6, rssMb: process.memoryUsage().rss / 1e6, ...extra });
 };
 
 const PREPARED = 10_000;
@@ -173,7 +173,7 @@ function prepare(bytes: number, spread: number): void {
   preparedSpread = spread;
   const codec = createCodec();
   prepared = Array.from({ length: PREPARED }, () => {
-    const event = makeEvent(bytes, spread);
+    const event = createEvent(bytes, spread);
     const frame = Buffer.from(event.frame);
     const record = codec.encode('stream_event', event);
     const frameTimeAt = frame.indexOf('"t":') + 4;
@@ -184,21 +184,21 @@ let position = 0;
 function take(count: number): readonly PreparedEvent[] {
   const time = nowMs().toFixed(3);
   return Array.from({ length: count }, () => {
-    const made = prepared[position++ % PREPARED] as PreparedEvent;
-    made.frame.write(time, made.frameTimeAt, 'latin1');
-    made.record.write(time, made.recordTimeAt, 'latin1');
-    return made;
+    const event = prepared[position++ % PREPARED] as PreparedEvent;
+    event.frame.write(time, event.frameTimeAt, 'latin1');
+    event.record.write(time, event.recordTimeAt, 'latin1');
+    return event;
   });
 }
 
 async function paced(perSecond: number, seconds: number): Promise<void> {
   const started = performance.now();
   const total = perSecond * seconds;
-  for (let made = 0; made < total; ) {
+  for (let published = 0; published < total; ) {
     const due = Math.min(total, Math.floor(((performance.now() - started) * perSecond) / 1000));
-    if (due > made) {
-      await server.publish(take(due - made));
-      made = due;
+    if (due > published) {
+      await server.publish(take(due - published));
+      published = due;
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }

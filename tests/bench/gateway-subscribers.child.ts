@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 
-/** Opens sockets that each send so many subscriptions at once, and closes them after a time. */
+/** Opens `sockets` sockets that each send `subscriptions` subscriptions at once, and closes them after `ms`. */
 export interface SubscribersCommand {
   readonly port: number;
   readonly sockets: number;
@@ -20,11 +20,11 @@ process.on('message', async ({ port, sockets, subscriptions, ms }: SubscribersCo
       return socket;
     }),
   );
-  let answered = 0;
+  let acked = 0;
   for (const [n, socket] of open.entries()) {
     socket.on('message', (data) => {
       const head = (data as Buffer).subarray(0, 20).toString();
-      if (head.startsWith('{"type":"subscribed"') || head.startsWith('{"type":"error"')) answered += 1;
+      if (head.startsWith('{"type":"subscribed"') || head.startsWith('{"type":"error"')) acked += 1;
     });
     for (let i = 0; i < subscriptions; i++) {
       const wallets = [`0x${(n * subscriptions + i).toString(16).padStart(40, 'b')}`];
@@ -33,6 +33,6 @@ process.on('message', async ({ port, sockets, subscriptions, ms }: SubscribersCo
   }
   await sleep(ms);
   for (const socket of open) socket.terminate();
-  process.send?.(answered);
+  process.send?.(acked);
 });
 process.send?.(0);

@@ -23,12 +23,12 @@ interface Bench {
 }
 
 async function request<T>(child: ChildProcess, command?: object): Promise<T> {
-  const answer = once(child, 'message') as Promise<[T]>;
+  const response = once(child, 'message') as Promise<[T]>;
   if (command !== undefined) child.send(command);
-  return (await answer)[0];
+  return (await response)[0];
 }
 
-async function start(kind: 'uws' | 'ws' | 'ours'): Promise<Bench> {
+async function start(kind: 'uws' | 'ws' | 'gateway'): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-gateway-'));
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const server = fork(join(folder, 'gateway-server.child.js'), [kind, dataDir], { execArgv });
@@ -51,19 +51,19 @@ async function start(kind: 'uws' | 'ws' | 'ours'): Promise<Bench> {
 const connectAll = (bench: Bench, message: string | null, count = SUBSCRIBERS) =>
   bench.client({ do: 'connect', port: bench.port, count, items: 0, spread: 0, message });
 
-/** CPU seconds of the server per million frames delivered, everything having arrived. */
-async function fanOut(kind: 'uws' | 'ws' | 'ours'): Promise<number> {
+/** CPU seconds of the server per million delivered frames. */
+async function fanOut(kind: 'uws' | 'ws' | 'gateway'): Promise<number> {
   const bench = await start(kind);
   try {
-    await connectAll(bench, kind === 'ours' ? ALL : null);
+    await connectAll(bench, kind === 'gateway' ? ALL : null);
     let cpuS = 0;
     for (let burst = 0; burst <= BURSTS; burst++) {
       const frames = (burst + 1) * BURST_EVENTS * SUBSCRIBERS;
       const arrived = bench.client({ do: 'await', frames });
-      const before = await bench.server({ do: 'burst', events: BURST_EVENTS, bytes: FRAME_BYTES });
+      const { cpuS: burstCpuS } = await bench.server({ do: 'burst', events: BURST_EVENTS, bytes: FRAME_BYTES });
       await arrived;
-      // The first one warms up.
-      if (burst > 0) cpuS += before.cpuS;
+      // The first burst is the warm-up.
+      if (burst > 0) cpuS += burstCpuS;
     }
     return (cpuS / (BURSTS * BURST_EVENTS * SUBSCRIBERS)) * 1e6;
   } finally {
@@ -74,7 +74,7 @@ async function fanOut(kind: 'uws' | 'ws' | 'ours'): Promise<number> {
 type Reading = 'all read' | 'one stalled' | 'bare uWS publish';
 
 async function pacedLatency(reading: Reading): Promise<ClientResult & { readonly cpu: number }> {
-  const bench = await start(reading === 'bare uWS publish' ? 'uws' : 'ours');
+  const bench = await start(reading === 'bare uWS publish' ? 'uws' : 'gateway');
   const paced = { do: 'paced', perSecond: 1_500, bytes: FRAME_BYTES, spread: 0 } as const;
   try {
     await connectAll(bench, reading === 'bare uWS publish' ? null : ALL);
@@ -89,7 +89,7 @@ async function pacedLatency(reading: Reading): Promise<ClientResult & { readonly
 }
 
 async function filtered(): Promise<{ cpu: number; frames: number; rssMb: number }> {
-  const bench = await start('ours');
+  const bench = await start('gateway');
   try {
     const spread = 500_000;
     await bench.client({ do: 'connect', port: bench.port, count: SUBSCRIBERS, items: 1_000, spread, message: null });
@@ -109,7 +109,7 @@ async function filtered(): Promise<{ cpu: number; frames: number; rssMb: number 
 }
 
 async function idle(count: number): Promise<{ rssMb: number; perConnectionKb: number }> {
-  const bench = await start('ours');
+  const bench = await start('gateway');
   try {
     const before = await bench.server({ do: 'total' });
     const filters = { snapshot_count: 0, wallets: ['0xaa'] };
@@ -122,7 +122,7 @@ async function idle(count: number): Promise<{ rssMb: number; perConnectionKb: nu
 }
 
 async function replay(events: number): Promise<{ perSecond: number; perCpuS: number }> {
-  const bench = await start('ours');
+  const bench = await start('gateway');
   try {
     await bench.server({ do: 'fill', events, bytes: FRAME_BYTES });
     const before = await bench.server({ do: 'total' });
@@ -145,28 +145,28 @@ export async function run(): Promise<void> {
       .map((value) => value.toFixed(1))
       .join(' ');
   console.log(`load average at the start: ${load()}\n`);
-  const best = { uws: Number.POSITIVE_INFINITY, ws: Number.POSITIVE_INFINITY, ours: Number.POSITIVE_INFINITY };
-  // In turns, the best of each: what else the machine does hits all alike.
+  const best = { uws: Number.POSITIVE_INFINITY, ws: Number.POSITIVE_INFINITY, gateway: Number.POSITIVE_INFINITY };
+  // The servers alternate and the best round of each counts, so that other load on the machine affects all alike.
   for (let round = 0; round < 3; round++) {
-    for (const kind of ['uws', 'ours', 'ws'] as const) best[kind] = Math.min(best[kind], await fanOut(kind));
+    for (const kind of ['uws', 'gateway', 'ws'] as const) best[kind] = Math.min(best[kind], await fanOut(kind));
   }
-  const { uws: bare, ws: loop, ours: own } = best;
+  const { uws: bare, ws: loop, gateway } = best;
   console.log(`Fan-out of ${FRAME_BYTES}-byte frames to ${SUBSCRIBERS} unfiltered subscribers\n`);
   row('server', 'CPU s per million deliveries', 'deliveries per CPU s');
   row('---', '---', '---');
   for (const [name, cpuS] of [
     ['bare uWS publish', bare],
     ['ws loop', loop],
-    ['gateway', own],
+    ['gateway', gateway],
   ] as const) {
     row(name, cpuS.toFixed(3), Math.round(1e6 / cpuS).toLocaleString('en-US'));
   }
   console.log(
-    `\ngateway / bare uWS ${(bare / own).toFixed(2)} (goal 0.7), gateway / ws loop ${(loop / own).toFixed(1)} (goal 5)\n`,
+    `\ngateway / bare uWS ${(bare / gateway).toFixed(2)} (goal 0.7), gateway / ws loop ${(loop / gateway).toFixed(1)} (goal 5)\n`,
   );
 
   console.log(
-    `1,500 events/s to ${SUBSCRIBERS} subscribers (300,000 deliveries/s), ms from making an event to its frame (goal p99 15)\n`,
+    `1,500 events/s to ${SUBSCRIBERS} subscribers (300,000 deliveries/s), ms from the event's creation to its frame (goal p99 15)\n`,
   );
   row('', 'p50', 'p99', 'max', 'deliveries/s', 'core');
   row('---', '---', '---', '---', '---', '---');
@@ -175,17 +175,17 @@ export async function run(): Promise<void> {
     const rate = Math.round(result.frames / MEASURED_S).toLocaleString('en-US');
     row(reading, ms(result.p50), ms(result.p99), ms(result.max), rate, `${(result.cpu * 100).toFixed(0)} %`);
   }
-  const few = await filtered();
+  const selective = await filtered();
   console.log(
-    `\n5,000 events/s against ${SUBSCRIBERS} connections with 1,000 items each: ${(few.cpu * 100).toFixed(1)} % of a core (goal 25), ${Math.round(few.frames)} deliveries/s, ${few.rssMb.toFixed(0)} MB`,
+    `\n5,000 events/s against ${SUBSCRIBERS} connections with 1,000 items each: ${(selective.cpu * 100).toFixed(1)} % of a core (goal 25), ${Math.round(selective.frames)} deliveries/s, ${selective.rssMb.toFixed(0)} MB`,
   );
-  const many = await idle(10_000);
+  const idleConnections = await idle(10_000);
   console.log(
-    `10,000 idle connections: ${many.rssMb.toFixed(0)} MB in all (goal 300), ${many.perConnectionKb.toFixed(1)} kB each`,
+    `10,000 idle connections: ${idleConnections.rssMb.toFixed(0)} MB in total (goal 300), ${idleConnections.perConnectionKb.toFixed(1)} kB each`,
   );
   const { perSecond, perCpuS } = await replay(300_000);
   console.log(
-    `since_seq replay from the log to one reader: ${Math.round(perSecond).toLocaleString('en-US')} messages/s (goal 150,000), ${Math.round(perCpuS).toLocaleString('en-US')} per CPU s of the server`,
+    `since_seq replay from the log to one client: ${Math.round(perSecond).toLocaleString('en-US')} messages/s (goal 150,000), ${Math.round(perCpuS).toLocaleString('en-US')} per CPU s of the server`,
   );
   console.log(`\nload average at the end: ${load()}`);
 }

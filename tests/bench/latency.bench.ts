@@ -23,8 +23,8 @@ import { eventually } from '../support/product.js';
 const RATES = [150, 5_000] as const;
 const FILLS_PER_BLOCK = 5;
 /**
- * A system that has just started is slower: the table store merges what migrations left, and the broker's JVM, which shares the two cores of a
- * small machine, compiles what it runs (C2 takes a fifth of a core for the first minute).
+ * A system that has just started is slower: ClickHouse merges the parts that the migrations wrote, and the broker's JVM, which shares the two cores
+ * of a small machine, compiles its hot code (C2 takes a fifth of a core for the first minute).
  */
 const WARM_UP_S = { LMDB: 30, Kafka: 90 } as const;
 const MEASURED_S = 20;
@@ -63,8 +63,8 @@ function blockAt(number: number): SourceBlock {
   };
 }
 
-/** Blocks at an even pace; `handedOver` keeps when each transaction left the source. */
-function scriptedSource(eventsPerSecond: number, handedOver: Map<string, number>, ready: () => boolean): ChainSource {
+/** Blocks at a constant rate; `emittedAt` receives the time at which each transaction left the source. */
+function scriptedSource(eventsPerSecond: number, emittedAt: Map<string, number>, ready: () => boolean): ChainSource {
   const first = 90_000_000;
   return {
     mode: 'live',
@@ -72,7 +72,7 @@ function scriptedSource(eventsPerSecond: number, handedOver: Map<string, number>
     shiftDays: null,
     recordedFromMs: null,
     historyRange: async () => null,
-    // biome-ignore lint/correctness/useYield: there is no history
+    // biome-ignore lint/correctness/useYield: this source has no history
     history: async function* () {
       return;
     },
@@ -85,7 +85,7 @@ function scriptedSource(eventsPerSecond: number, handedOver: Map<string, number>
         if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
         const block = blockAt(first + n);
         const now = performance.now();
-        for (const log of block.logs) handedOver.set(log.transactionHash, now);
+        for (const log of block.logs) emittedAt.set(log.transactionHash, now);
         yield { type: 'head', block, seenAtMs: Date.now() };
         if (n % 8 === 0 && n > 8) yield { type: 'finalized', number: block.number - 4 } as LiveEvent;
       }
@@ -101,7 +101,7 @@ const percentile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 
 /**
- * From the source handing a block over to the frame at a subscriber, through the real log (LMDB, and a Kafka broker where one can run), stream
+ * Latency from a block leaving the source to the frame at a subscriber, through the real log (LMDB, and a Kafka broker where one can run), stream
  * processor and gateway processes.
  */
 export async function run(): Promise<void> {
@@ -118,11 +118,11 @@ export async function run(): Promise<void> {
     }
   }
   console.log('ms from source to subscriber\n');
-  console.log('| log | events/s | frames | p50 | p90 | p99 | max | goal of p99 |\n|---|---|---|---|---|---|---|---|');
+  console.log('| log | events/s | frames | p50 | p90 | p99 | max | p99 goal |\n|---|---|---|---|---|---|---|---|');
   for (const row of rows) console.log(row);
 }
 
-/** One line of the table. `kafkaUrl` undefined: the log is in the data directory. */
+/** Returns one row of the table. `kafkaUrl` undefined: the log is in the data directory. */
 async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSecond: number): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-latency-'));
   const [clickhouse, api, gateway, ...admin] = await freePorts(8);
@@ -154,7 +154,7 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
     const log = await openLog(kafkaUrl ?? `lmdb:${join(dataDir, 'log')}`, { logger });
     await log.ensureTopics(allTopics);
     const key = await ensureDevKey({ dataDir, loopback: true, log, codec, nowMs: Date.now });
-    const handedOver = new Map<string, number>();
+    const emittedAt = new Map<string, number>();
     const latencies: number[] = [];
     let subscribed = false;
     let measuring = false;
@@ -169,7 +169,7 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
       const now = performance.now();
       const frame = JSON.parse(data.toString()) as { type: string; data?: { tx_hash?: string } };
       if (frame.type === 'subscribed') subscribed = true;
-      const sent = frame.type === 'trade' ? handedOver.get(frame.data?.tx_hash ?? '') : undefined;
+      const sent = frame.type === 'trade' ? emittedAt.get(frame.data?.tx_hash ?? '') : undefined;
       if (sent !== undefined && measuring) latencies.push(now - sent);
     });
     socket.send(JSON.stringify({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } }));
@@ -177,7 +177,7 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
     const status = createSourceStatus({ log, codec, logger, source: 'chain', mode: 'live' });
     const deadLetters = createDeadLetters({ log, codec, metrics, logger });
     const chain = runChain({
-      source: scriptedSource(eventsPerSecond, handedOver, () => subscribed),
+      source: scriptedSource(eventsPerSecond, emittedAt, () => subscribed),
       log: owned,
       codec,
       decoder: { decodeBlock, blockEvent, decodePending },

@@ -2,10 +2,10 @@ import { openLog } from '../../infra/log/open-log.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 
 /**
- * Tails a topic and says, per record, when it was seen: the clock of process.hrtime is one for all processes of a machine.
- * argv: log URL, topic, records to wait for. Sends 'ready', then the list of nanosecond times as strings.
+ * Tails a topic and reports when each record was read. All processes of a machine share the clock of process.hrtime.
+ * argv: log URL, topic, number of records. Sends 'ready', then the times in nanoseconds as strings.
  */
-const [url, topic, wanted] = process.argv.slice(2) as [string, string, string];
+const [url, topic, expectedRecords] = process.argv.slice(2) as [string, string, string];
 const log = await openLog(url, { logger: silentLogger(), maintenance: false });
 const seen: string[] = [];
 const send = (message: unknown) =>
@@ -16,7 +16,7 @@ await send('ready');
 for await (const batch of log.read({ topic, partition: 0, from: 'earliest', follow: true })) {
   const now = process.hrtime.bigint().toString();
   for (let i = 0; i < batch.records.length; i++) seen.push(now);
-  if (seen.length >= Number(wanted)) break;
+  if (seen.length >= Number(expectedRecords)) break;
 }
 const cpu = process.cpuUsage();
 await send({ seen, cpuMs: (cpu.user + cpu.system) / 1000, rssMb: process.memoryUsage.rss() / 2 ** 20 });

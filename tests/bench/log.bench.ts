@@ -20,7 +20,7 @@ interface TailReport {
   readonly rssMb: number;
 }
 
-/** Throughput and latency of both engines; LMDB against the bare library in the same run. Medians of 7 after a warm-up. */
+/** Throughput and latency of both log engines, LMDB compared with the bare library in the same run. Medians of 7 runs after a warm-up. */
 export async function run(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-log-'));
   try {
@@ -31,7 +31,7 @@ export async function run(): Promise<void> {
   }
   const missing = await whyNoKafka();
   if (missing !== null) {
-    console.log(`### Kafka: not run. ${missing}`);
+    console.log(`### Kafka: not measured. ${missing}`);
     return;
   }
   console.log('### Kafka, one broker on this machine');
@@ -79,15 +79,15 @@ async function throughput(log: Log, bareDir: string | null): Promise<void> {
     bareDir === null ? null : open<Buffer, number>({ path: bareDir, encoding: 'binary', keyEncoding: 'uint32' });
   let nextKey = 0;
   const rows: Record<string, string>[] = [];
-  const add = (what: string, ours: number, baseline: number | null, note = '') =>
+  const add = (label: string, rate: number, baseline: number | null, note = '') =>
     rows.push({
-      'records per append': what,
-      'log, records/s': Math.round(ours).toLocaleString('en'),
+      'records per append': label,
+      'log, records/s': Math.round(rate).toLocaleString('en'),
       ...(baseline === null
         ? {}
         : {
             'bare LMDB puts + flushed, records/s': `${Math.round(baseline).toLocaleString('en')}${note}`,
-            ratio: (ours / baseline).toFixed(2),
+            ratio: (rate / baseline).toFixed(2),
           }),
     });
   for (const [batch, batches] of [
@@ -98,7 +98,7 @@ async function throughput(log: Log, bareDir: string | null): Promise<void> {
     const topic = `append-${batch}`;
     await log.ensureTopics([{ name: topic, partitions: 1, retentionMs: null, compacted: false }]);
     const input = records(batch);
-    const ours = await medianRate(batch * batches, async () => {
+    const rate = await medianRate(batch * batches, async () => {
       for (let i = 0; i < batches; i++) await log.append(topic, input);
     });
     const baseline =
@@ -110,7 +110,7 @@ async function throughput(log: Log, bareDir: string | null): Promise<void> {
               await bare.flushed;
             }
           });
-    add(String(batch), ours, baseline);
+    add(String(batch), rate, baseline);
   }
   await log.ensureTopics([{ name: 'concurrent', partitions: 1, retentionMs: null, compacted: false }]);
   const one = records(1);
@@ -124,12 +124,12 @@ async function throughput(log: Log, bareDir: string | null): Promise<void> {
           for (let j = 0; j < 60_000; j++) void bare.put(nextKey++, VALUE);
           await bare.committed;
         });
-  add('1, 20,000 at once', concurrent, unflushed, ' (not flushed)');
+  add('1, 20,000 concurrent', concurrent, unflushed, ' (not flushed)');
   console.table(rows);
   await bare?.close();
 }
 
-/** Consume, transform, produce: each step appends and moves a position atomically. */
+/** Consume-transform-produce: each step appends records and commits an offset atomically. */
 async function steps(log: Log): Promise<void> {
   await log.ensureTopics(
     ['steps-in', 'steps-out'].map((name) => ({ name, partitions: 1, retentionMs: null, compacted: false })),
@@ -168,7 +168,7 @@ async function readBack(log: Log): Promise<void> {
   console.log(`read back in batches of 1000: ${Math.round(rate).toLocaleString('en')} records/s`);
 }
 
-/** From `append` called to record seen in another process, and from `append` resolved to the same. */
+/** Latency from the call of `append`, and from its resolution, to the record read by another process. */
 async function latency(log: Log, url: string): Promise<void> {
   const PER_RUN = 300;
   const WARM_UP = 50;
@@ -192,20 +192,20 @@ async function latency(log: Log, url: string): Promise<void> {
     const { seen, cpuMs, rssMb } = (await report) as TailReport;
     if (child.exitCode === null) await once(child, 'exit');
     const ms = (since: bigint[]) => seen.map((at, i) => Number(BigInt(at) - since[i]!) / 1e6).slice(WARM_UP);
-    const whole = ms(called);
-    const wake = ms(acked);
-    p50s.push(quantile(whole, 0.5));
+    const fromCall = ms(called);
+    const fromAck = ms(acked);
+    p50s.push(quantile(fromCall, 0.5));
     rows.push({
       run: String(runNumber + 1),
-      'append to seen p50, ms': quantile(whole, 0.5).toFixed(3),
-      'p99, ms': quantile(whole, 0.99).toFixed(3),
-      'acked to seen p50, ms': quantile(wake, 0.5).toFixed(3),
-      'reader CPU, ms in all': cpuMs.toFixed(0),
+      'append to read p50, ms': quantile(fromCall, 0.5).toFixed(3),
+      'p99, ms': quantile(fromCall, 0.99).toFixed(3),
+      'acked to read p50, ms': quantile(fromAck, 0.5).toFixed(3),
+      'reader CPU, ms in total': cpuMs.toFixed(0),
       'reader RSS, MB': rssMb.toFixed(0),
     });
   }
   console.table(rows);
-  console.log(`cross-process tail, append to seen: median of p50 ${median(p50s).toFixed(3)} ms`);
+  console.log(`cross-process tail, append to read: median of p50 ${median(p50s).toFixed(3)} ms`);
 }
 
 function message(child: ChildProcess): Promise<unknown> {

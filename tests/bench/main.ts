@@ -4,11 +4,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** `npm run bench [-- name]`: runs every tests/bench/*.bench.ts, or those whose name contains the argument. */
 const folder = dirname(fileURLToPath(import.meta.url));
-const wanted = process.argv[2] ?? '';
-const files = readdirSync(folder).filter((file) => file.endsWith('.bench.js') && file.includes(wanted));
+const nameFilter = process.argv[2] ?? '';
+const files = readdirSync(folder).filter((file) => file.endsWith('.bench.js') && file.includes(nameFilter));
 if (files.length === 0) {
   console.error(
-    `No benchmark is called ${wanted}. There are: ${readdirSync(folder)
+    `No benchmark name contains "${nameFilter}". Available: ${readdirSync(folder)
       .filter((file) => file.endsWith('.bench.js'))
       .map((file) => file.replace('.bench.js', ''))
       .join(', ')}`,

@@ -9,9 +9,9 @@ import { createCodec } from '../../schemas/codec.js';
 import { fillBlock } from './fill-blocks.js';
 
 /**
- * Decodes and appends blocks to chain.final the way the history writer does: one append under way while the next batch is decoded.
- * argv: log URL, blocks. Blocks are made a few hundred at a time, as a node would give them, so that the resident memory is that of the
- * pipeline; the time that takes is told apart. Starts at the first message.
+ * Decodes blocks and appends them to chain.final like the history writer: the next batch is decoded while one append is running.
+ * argv: log URL, number of blocks. Blocks are generated a few hundred at a time, so that the resident memory is that of the pipeline; the time for
+ * that is reported separately. Starts at the first message.
  */
 const BATCH_RECORDS = 4_096;
 const BLOCKS_AT_ONCE = 250;
@@ -64,7 +64,7 @@ if (batch.length > 0) await owned.append('chain.final', batch);
 process.send?.({
   type: 'done',
   seconds: (performance.now() - startedAt - generatingMs) / 1000,
-  makingSeconds: generatingMs / 1000,
+  generatingSeconds: generatingMs / 1000,
   encodingSeconds: encodingMs / 1000,
   waitingSeconds: waitingMs / 1000,
   cpuSeconds: (cpuMicros() - cpuBefore - generatingCpu) / 1e6,

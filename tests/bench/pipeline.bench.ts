@@ -22,7 +22,7 @@ import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
 import { FILLS_PER_BLOCK, fillBlock } from './fill-blocks.js';
 
-const account = { user: 'bench', password: 'of this bench' };
+const account = { user: 'bench', password: 'bench' };
 const FILLS = Number(process.env.BENCH_FILLS ?? 400_000);
 const BLOCKS = Math.ceil(FILLS / FILLS_PER_BLOCK);
 const STAGE_BLOCKS = Math.min(BLOCKS, 1_250);
@@ -33,9 +33,9 @@ const logger = silentLogger();
 const codec = createCodec();
 
 /**
- * Decode -> log -> fills table (and the tables behind it), on the LMDB log and on a real Kafka broker where one can run, ingest and ClickHouse
- * in processes of their own: fills per second from the first append to the last row, and each stage alone in the same run to tell what holds
- * it back.
+ * Decode -> log -> fills table (and the tables derived from it), on the LMDB log and on a real Kafka broker where one can run, with ingest and
+ * ClickHouse in separate processes: fills per second from the first append to the last row, and each stage alone in the same run, to show the
+ * bottleneck.
  */
 export async function run(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-pipeline-'));
@@ -67,7 +67,7 @@ async function connect(url: string, database: string): Promise<ClickHouse> {
   return client;
 }
 
-/** Each stage on its own, one after the other, over the same fills. */
+/** Measures each stage alone, one after the other, with the same fills. */
 async function stages(dir: string, url: string): Promise<readonly Record<string, string>[]> {
   const log = await openLog(`lmdb:${join(dir, 'stages')}`, { logger, maintenance: false });
   await log.ensureTopics(allTopics);
@@ -92,13 +92,13 @@ async function stages(dir: string, url: string): Promise<readonly Record<string,
   await timed('append to the log, durable', async () => {
     for (let i = 0; i < records.length; i += 4_096) await log.append('chain.final', records.slice(i, i + 4_096));
   });
-  const held = await timed('read from the log', () => readAll(log));
+  const logRecords = await timed('read from the log', () => readAll(log));
   const transform = createChunkTransform({ definition: fillsSink, codec, partition: 0 });
-  await transform(held.slice(0, 10_000));
+  await transform(logRecords.slice(0, 10_000));
   const bodies: Buffer[] = [];
   await timed('Avro to TabSeparated', async () => {
-    for (let i = 0; i < held.length; i += 20_000) {
-      const chunk = await transform(held.slice(i, i + 20_000));
+    for (let i = 0; i < logRecords.length; i += 20_000) {
+      const chunk = await transform(logRecords.slice(i, i + 20_000));
       for (const table of chunk.tables) bodies.push(table.body);
     }
   });
@@ -111,7 +111,7 @@ async function stages(dir: string, url: string): Promise<readonly Record<string,
   };
   await client.command('CREATE TABLE fills_alone AS fills');
   await timed('insert into a table like fills, no views', insert('fills_alone'));
-  await timed('insert into fills and the tables behind it', insert('fills'));
+  await timed('insert into fills and its derived tables', insert('fills'));
   await client.close();
   await log.close();
   return lines;
@@ -133,14 +133,14 @@ async function endToEnd(
   await log.ensureTopics(allTopics);
   const client = await connect(server.url, `pipeline_${engine}`);
   const child = fork(fileURLToPath(new URL('./pipeline-ingest.child.js', import.meta.url)), [logUrl, String(BLOCKS)]);
-  const told = (type: string) =>
+  const messageOf = (type: string) =>
     new Promise<Record<string, number>>((resolve, reject) => {
       child.on('message', (message: Record<string, number> & { type: unknown }) => {
         if (message.type === type) resolve(message);
       });
-      child.once('exit', (code) => reject(new Error(`ingest ended with ${code}`)));
+      child.once('exit', (code) => reject(new Error(`ingest exited with code ${code}`)));
     });
-  await told('ready');
+  await messageOf('ready');
   const sink = createSink({
     definition: fillsSink,
     partition: 0,
@@ -152,7 +152,7 @@ async function endToEnd(
   });
   const controller = new AbortController();
   const running = sink.run(controller.signal);
-  const done = told('done');
+  const done = messageOf('done');
   const cpuBefore = process.cpuUsage();
   const serverBefore = server.cpuSeconds();
   const startedAt = performance.now();
@@ -190,14 +190,14 @@ async function endToEnd(
       `(target ${TARGETS[engine].toLocaleString('en')}: ${rate >= TARGETS[engine] ? 'met' : 'MISSED'})`,
   );
   const seconds = (value: number | undefined) => `${(value ?? 0).toFixed(1)} s`;
-  const behind = lagAtIngestEnd ?? 0;
+  const finalLag = lagAtIngestEnd ?? 0;
   console.log(
     `ingest: ${seconds(ingest.encodingSeconds)} decoding and encoding, ${seconds(ingest.waitingSeconds)} waiting for durable appends, ` +
-      `${seconds(ingest.makingSeconds)} making the blocks (within the end-to-end time, none of it the product's). ` +
-      `The sink was ${behind.toLocaleString('en')} records behind when ingest ended: ` +
-      (behind > 2 * 20_000
-        ? 'the insert into the table store holds it back.'
-        : 'decoding and encoding in ingest hold it back.'),
+      `${seconds(ingest.generatingSeconds)} generating blocks (part of the end-to-end time, not of the product). ` +
+      `The sink was ${finalLag.toLocaleString('en')} records behind at the end of ingest: ` +
+      (finalLag > 2 * 20_000
+        ? 'the insert into ClickHouse is the bottleneck.'
+        : 'decoding and encoding in ingest are the bottleneck.'),
   );
   await client.close();
   await log.close();

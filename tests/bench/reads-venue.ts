@@ -1,27 +1,27 @@
 import type { Product } from '../support/product.js';
 
-/** How large the made-up venue is. Wallets and tokens are drawn with a heavy head, as on a real one: u^3 of a uniform u. */
+/** Size of the synthetic venue. Wallets and tokens are drawn with a skew like on a real venue: u^3 of a uniform u. */
 export interface Venue {
   readonly fills: number;
   readonly wallets: number;
   readonly tokens: number;
 }
 
-/** Beyond the recorded ones: the newest block has the highest offset. */
+/** Above the recorded blocks, so that the newest block has the highest offset. */
 const FIRST_BLOCK = 200_000_000;
 const SPAN_S = 450 * 86_400;
 /** The newest fill is a minute old. */
 const T = Math.floor(Date.now() / 1000) - 60 - SPAN_S;
-/** Rows per insert: what the engine holds in memory at once. */
+/** Rows per insert; bounds the engine's memory. */
 const STEP = 100_000;
 
 const hex = (width: number, number: string) => `concat('0x', leftPad(lower(hex(toUInt64(${number}))), ${width}, '0'))`;
 const id = (width: number, n: number) => `0x${n.toString(16).padStart(width, '0')}`;
-/** What every tenth order carries. */
+/** Builder code of every tenth fill. */
 export const BUILDER = id(64, 0xbb);
-/** What every market carries. */
+/** Tag of every market. */
 export const WIDE_TAG = 'crypto';
-/** The n-th most active. */
+/** Address of the n-th most active wallet. */
 export const wallet = (n: number): string => id(40, 1_000_000_000 + n);
 export const token = (n: number): string => String(9_000_000 + n);
 export const condition = (n: number): string => id(64, 5_000_000_000 + n);
@@ -29,19 +29,19 @@ export const condition = (n: number): string => id(64, 5_000_000_000 + n);
 const skewed = (count: number, salt: number) =>
   `toUInt64(${count} * pow(cityHash64(number, ${salt}) / 18446744073709551616., 3))`;
 
-/** Fills the tables of a running product: `fills` (its views fill the rest), positions, their changes and a catalogue. `told` hears of each step. */
+/** Fills the tables of a running product: `fills` (its views fill the others), positions, PnL events and a catalogue. Reports each step to `onProgress`. */
 export async function fillVenue(product: Product, venue: Venue, onProgress: (step: string) => void): Promise<void> {
   const { fills, wallets, tokens } = venue;
   const markets = tokens / 2;
   const w = (salt: number) => hex(40, `1000000000 + ${skewed(wallets, salt)}`);
   const run = (sql: string) => product.sql(`${sql} SETTINGS max_insert_threads = 1, max_threads = 2`);
-  const inSteps = async (what: string, count: number, sql: (from: number, rows: number) => string) => {
+  const inSteps = async (label: string, count: number, sql: (from: number, rows: number) => string) => {
     for (let from = 0; from < count; from += STEP) {
       await run(sql(from, Math.min(STEP, count - from)));
-      onProgress(`${what} ${((Math.min(count, from + STEP) / count) * 100).toFixed(0)} %`);
+      onProgress(`${label} ${((Math.min(count, from + STEP) / count) * 100).toFixed(0)} %`);
     }
   };
-  // A match has two makers and the taker's own order, ten fills a block.
+  // A match has two maker fills and the taker's; ten fills per block.
   await inSteps(
     'fills',
     fills,
@@ -69,7 +69,7 @@ export async function fillVenue(product: Product, venue: Venue, onProgress: (ste
     FROM numbers(${from}, ${rows})`,
   );
   await inSteps(
-    'changes of positions',
+    'PnL events',
     fills,
     (
       from,
@@ -83,13 +83,13 @@ export async function fillVenue(product: Product, venue: Venue, onProgress: (ste
   onProgress('catalogue');
   await run(`INSERT INTO markets (condition_id, id, slug, question, event_id, event_slug, event_title, outcomes, token_ids, outcome_prices, active,
       neg_risk_market_id, volume, tag_slugs, _offset)
-    SELECT ${hex(64, '5000000000 + number')}, toString(900000000 + number), concat('made-up-market-', toString(number)), concat('Question ', toString(number)),
-      toString(900000000 + intDiv(number, 5)), concat('made-up-event-', toString(intDiv(number, 5))), concat('Event ', toString(intDiv(number, 5))), ['Yes', 'No'],
+    SELECT ${hex(64, '5000000000 + number')}, toString(900000000 + number), concat('synthetic-market-', toString(number)), concat('Question ', toString(number)),
+      toString(900000000 + intDiv(number, 5)), concat('synthetic-event-', toString(intDiv(number, 5))), concat('Event ', toString(intDiv(number, 5))), ['Yes', 'No'],
       [toUInt256(9000000 + number * 2), toUInt256(9000001 + number * 2)], ['0.5', '0.5'], true, '', ${markets} - number,
       ['${WIDE_TAG}', concat('tag-', toString(number % 1000))], 1000000000 + number FROM numbers(${markets})`);
   await run(`INSERT INTO tokens (token_id, condition_id, outcome_index, outcome, market_slug, event_id, event_slug, _offset)
     SELECT toUInt256(9000000 + number), ${hex(64, '5000000000 + intDiv(number, 2)')}, number % 2, if(number % 2 = 0, 'Yes', 'No'),
-      concat('made-up-market-', toString(intDiv(number, 2))), toString(900000000 + intDiv(number, 10)), concat('made-up-event-', toString(intDiv(number, 10))),
+      concat('synthetic-market-', toString(intDiv(number, 2))), toString(900000000 + intDiv(number, 10)), concat('synthetic-event-', toString(intDiv(number, 10))),
       1000000000 + intDiv(number, 2) FROM numbers(${tokens})`);
   await run(`INSERT INTO token_quotes (token_id, price, updated_at, _offset)
     SELECT toUInt256(9000000 + number), 0.5, toDateTime64(${T + SPAN_S}, 3, 'UTC'), 1000000000 + number FROM numbers(${tokens})`);
@@ -100,7 +100,7 @@ export async function fillVenue(product: Product, venue: Venue, onProgress: (ste
     SELECT 9000000 + number * 2, ${hex(64, '5000000000 + number')}, 0, ${T + SPAN_S}, 1000000000 + number FROM numbers(${markets}) WHERE number % 2 = 0`);
 }
 
-/** Resolves when no merge is under way and no table is left that the product itself would put together. */
+/** Resolves when no merge is running and no table is left that the product's compaction would merge. */
 export async function untilSettled(product: Product, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (let quiet = 0; quiet < 5 && performance.now() < deadline; ) {

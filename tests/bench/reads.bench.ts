@@ -6,18 +6,18 @@ import { eventually, type Product, startProduct, untilUp } from '../support/prod
 import { createKeys } from './create-keys.js';
 import { BUILDER, condition, fillVenue, token, untilSettled, type Venue, WIDE_TAG, wallet } from './reads-venue.js';
 
-/** 50 million fills of 2 million wallets in 200,000 tokens, all of one tag besides others; fewer by hand, for a first look, but as many tokens. */
+/** 50 million fills of 2 million wallets in 200,000 tokens; all markets share one wide tag. ODDSTREAM_BENCH_SHARE scales fills and wallets, not tokens. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
 const VENUE: Venue = { fills: 50_000_000 * SHARE, wallets: 2_000_000 * SHARE, tokens: 200_000 };
 const CLIENTS = 50;
 const SECONDS = Number(process.env.ODDSTREAM_BENCH_SECONDS ?? 20);
 const WARM_UP_SECONDS = 5;
-/** A client asks again after this: a page that refreshes. */
+/** Interval between the requests of a client, like a page that refreshes. */
 const PAUSE_MS = 1_000;
-/** An account's own limit is below what all clients ask together; the equity of a wallet may be asked for once in 10 s. */
+/** Many accounts, because the rate limit of one is below the total request rate; equity allows one request per 10 s. */
 const ACCOUNTS = 600;
 
-/** Most active ones are asked for most. */
+/** Random index, skewed to small ones: the most active items are requested most. */
 const drawn = (count: number) => Math.floor(count * Math.random() ** 3);
 const aWallet = () => wallet(drawn(VENUE.wallets));
 const aToken = () => token(drawn(VENUE.tokens));
@@ -27,7 +27,7 @@ interface RequestKind {
   readonly name: string;
   readonly goalMs: number;
   readonly path: () => string;
-  /** Its limit per key forbids asking again at once. */
+  /** Its rate limit per key forbids requests without a pause. */
   readonly rare?: true;
 }
 
@@ -52,18 +52,18 @@ const requestKinds: readonly RequestKind[] = [
       `/v3/builders/${BUILDER}/trades?tag_slug=${WIDE_TAG}&before=${Math.floor(Date.now() / 1000) - drawn(30_000_000)}`,
   },
   { name: 'leaderboard of a wide tag', goalMs: 300, path: () => `/v3/leaderboard?category=${WIDE_TAG}&limit=100` },
-  { name: "a wide tag's leaderboard", goalMs: 300, path: () => `/v3/tags/${WIDE_TAG}/leaderboard?limit=100` },
+  { name: 'tag leaderboard of a wide tag', goalMs: 300, path: () => `/v3/tags/${WIDE_TAG}/leaderboard?limit=100` },
   { name: 'pnl in a wide tag', goalMs: 300, path: () => `/v3/wallets/${aWallet()}/pnl?tags=${WIDE_TAG}`, rare: true },
 ];
 
 const quantile = (sorted: readonly number[], q: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
 
-/** Resolves when the api holds what it takes in ahead of questions: the markets, and series of the wallets that are the largest by now. */
+/** Resolves when the API has warmed its caches: the markets, and the PnL series of the largest wallets. */
 async function untilWarm(product: Product): Promise<void> {
   const [settled] = await product.sql<{ at: string }>('SELECT toUnixTimestamp(now()) AS at');
   await eventually(
-    'a picture of all wallets',
+    'a leaderboard snapshot of all wallets',
     async () => {
       const [row] = await product.sql<{ n: string }>(
         `SELECT count() AS n FROM leaderboards WHERE board = 'positions' AND toUnixTimestamp(taken_at) > ${settled?.at}`,
@@ -78,10 +78,10 @@ async function untilWarm(product: Product): Promise<void> {
     )?.[1] ?? 0;
   const before = await passes();
   await eventually(
-    'the api to hold the markets and the series of the largest wallets',
+    'the API caches of markets and of the series of the largest wallets',
     async () => {
       const markets = await product.metric('api', 'oddstream_api_cache_warmup_markets');
-      // The pass that was under way may have begun before the picture.
+      // The running pass may have started before the snapshot.
       return markets >= Math.min(100_000, VENUE.tokens / 2) && (await passes()) >= before + 2;
     },
     2_400_000,
@@ -94,10 +94,10 @@ interface Result {
   readonly perSecond: number;
 }
 
-/** Keys take turns, over all questions. */
+/** Round-robin over the keys, for all request kinds. */
 let nextKeyIndex = 0;
 
-/** All clients ask the same kind of question, each about something else, for as long as said. `pauseMs` 0: again at once. */
+/** All clients send requests of one kind, each for other items, for `seconds`. `pauseMs` 0: without a pause. */
 async function measureRequests(
   product: Product,
   keys: readonly string[],
@@ -145,8 +145,8 @@ const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
   );
 
 /**
- * The REST API over a large venue, made up inside the engine: how long an answer takes 50 clients that ask once a second each, and how many answers
- * a second there are when they ask again at once. The baseline is the smallest question there is, a token by its id, in the same run.
+ * The REST API over a large synthetic venue: response times for 50 clients with one request per second each, and responses per second without a
+ * pause between requests. The baseline is the cheapest request, a token by its id, in the same run.
  */
 export async function run(): Promise<void> {
   const product = await startProduct({
@@ -154,7 +154,7 @@ export async function run(): Promise<void> {
       RECORDED_HISTORY_ONLY: '1',
       LOG_LEVEL: 'warn',
       CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000',
-      // While a table is filled it grows by more than a two-hundredth a minute.
+      // Compaction must run often, because the tables grow quickly while they are filled.
       COMPACTION_EVERY_S: '60',
     },
   });
@@ -164,11 +164,11 @@ export async function run(): Promise<void> {
     const keys = await createKeys(product, ACCOUNTS);
     const began = performance.now();
     await fillVenue(product, VENUE, (step) => process.stderr.write(`\r  ${step}          `));
-    process.stderr.write('\r  putting tables together');
+    process.stderr.write('\r  waiting for merges      ');
     await untilSettled(product, 1_800_000);
     process.stderr.write('\r  warming up             ');
     await eventually(
-      'a picture of the wide tag',
+      'a leaderboard snapshot of the wide tag',
       async () => (await product.sql(`SELECT 1 FROM tag_leaderboards WHERE tag = '${WIDE_TAG}' LIMIT 1`)).length > 0,
       1_200_000,
     );
@@ -176,7 +176,7 @@ export async function run(): Promise<void> {
     const tookS = (performance.now() - began) / 1000;
     process.stderr.write('\r');
     console.log(
-      `${VENUE.fills.toLocaleString('en')} fills, ${VENUE.wallets.toLocaleString('en')} wallets, ${VENUE.tokens.toLocaleString('en')} tokens, made in ${tookS.toFixed(0)} s`,
+      `${VENUE.fills.toLocaleString('en')} fills, ${VENUE.wallets.toLocaleString('en')} wallets, ${VENUE.tokens.toLocaleString('en')} tokens, created in ${tookS.toFixed(0)} s`,
     );
     const baseline: RequestKind = { name: 'a token (baseline)', goalMs: 50, path: () => `/v3/tokens/${aToken()}` };
     await eventually('the keys to work', async () => {
@@ -185,28 +185,28 @@ export async function run(): Promise<void> {
     });
     const rows: Record<string, string | number>[] = [];
     let baselineP50 = 1;
-    for (const question of [baseline, ...requestKinds]) {
-      await measureRequests(product, keys, question, { seconds: WARM_UP_SECONDS, pauseMs: PAUSE_MS });
-      const { times, bytes } = await measureRequests(product, keys, question, { seconds: SECONDS, pauseMs: PAUSE_MS });
+    for (const kind of [baseline, ...requestKinds]) {
+      await measureRequests(product, keys, kind, { seconds: WARM_UP_SECONDS, pauseMs: PAUSE_MS });
+      const { times, bytes } = await measureRequests(product, keys, kind, { seconds: SECONDS, pauseMs: PAUSE_MS });
       const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
-      if (question === baseline) baselineP50 = p50;
-      const rush = question.rare ? null : await measureRequests(product, keys, question, { seconds: 5, pauseMs: 0 });
-      process.stderr.write(`  ${question.name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`);
+      if (kind === baseline) baselineP50 = p50;
+      const unpaced = kind.rare ? null : await measureRequests(product, keys, kind, { seconds: 5, pauseMs: 0 });
+      process.stderr.write(`  ${kind.name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`);
       rows.push({
-        question: question.name,
-        asked: times.length,
+        request: kind.name,
+        requests: times.length,
         'p50 ms': p50.toFixed(1),
         'p99 ms': p99.toFixed(1),
-        'goal p99 ms': question.goalMs,
+        'goal p99 ms': kind.goalMs,
         'x baseline p50': (p50 / baselineP50).toFixed(1),
-        'KB/answer': (bytes / times.length / 1024).toFixed(1),
-        'answers/s, no pause': rush?.perSecond.toFixed(0) ?? '-',
-        'p99 ms, no pause': rush === null ? '-' : quantile(rush.times, 0.99).toFixed(0),
+        'KB/response': (bytes / times.length / 1024).toFixed(1),
+        'responses/s, no pause': unpaced?.perSecond.toFixed(0) ?? '-',
+        'p99 ms, no pause': unpaced === null ? '-' : quantile(unpaced.times, 0.99).toFixed(0),
       });
     }
     console.table(rows);
     const api = product.pid('api');
-    console.log(`api: ${residentMb(api, 'VmRSS')} MB resident, ${residentMb(api, 'VmHWM')} MB at most (goal < 400)`);
+    console.log(`api: ${residentMb(api, 'VmRSS')} MB resident, ${residentMb(api, 'VmHWM')} MB peak (goal < 400)`);
   } finally {
     await product.dispose();
   }

@@ -4,7 +4,7 @@ import { eventually, processNames, startProduct } from '../support/product.js';
 
 const RUNS = 3;
 
-/** Highest resident memory of a process so far, in MB; null where /proc does not tell. */
+/** Peak resident memory of a process, in MB; null without /proc. */
 function peakMb(pid: number | null): number | null {
   if (pid === null) return null;
   try {
@@ -44,9 +44,9 @@ async function measureOnce(): Promise<Start> {
     let fills = -1;
     await eventually('the fills table to have the history', async () => {
       const [row] = await product.sql<{ n: string }>('SELECT count() AS n FROM fills');
-      const same = Number(row?.n) - fills < 50;
+      const unchanged = Number(row?.n) - fills < 50;
       fills = Number(row?.n);
-      return same;
+      return unchanged;
     });
     const historyS = seconds();
     const memory = Object.fromEntries(processNames.map((name) => [name, peakMb(product.pid(name))]));
@@ -59,17 +59,17 @@ async function measureOnce(): Promise<Start> {
 const median = (values: readonly number[]) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
-/** From a built clone with no data to the first live frame, to the whole history in the tables, and what each process took of memory. */
+/** Time from the start of a built clone without data to the first live frame and to the whole history in the tables; peak memory per process. */
 export async function run(): Promise<void> {
   const starts: Start[] = [];
   for (let n = 0; n < RUNS; n++) starts.push(await measureOnce());
   const firstFrame = median(starts.map((start) => start.firstFrameS));
   const history = median(starts.map((start) => start.historyS));
   const fills = median(starts.map((start) => start.fills));
-  console.log(`| figure (median of ${RUNS} starts from nothing) | value |\n|---|---|`);
+  console.log(`| figure (median of ${RUNS} starts without data) | value |\n|---|---|`);
   console.log(`| start to first live frame | ${firstFrame.toFixed(1)} s (goal 20 s) |`);
   console.log(`| start to whole history in the tables | ${history.toFixed(1)} s |`);
-  console.log(`| fills in the tables by then | ${fills.toLocaleString('en-US')} |`);
+  console.log(`| fills in the tables at that time | ${fills.toLocaleString('en-US')} |`);
   for (const name of processNames) {
     const peaks = starts.flatMap((start) => start.memory[name] ?? []);
     console.log(
