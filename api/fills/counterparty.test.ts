@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { counterpartyFlag } from './counterparty.js';
 
-it('counterpartyMark marks the row of another wallet’s order and leaves own orders unmarked', () => {
+it('counterpartyFlag flags taker rows and leaves maker rows unflagged', () => {
   expect(counterpartyFlag({ role: 'taker' })).toEqual({ counterparty: true });
   expect(counterpartyFlag({ role: 'maker' })).toEqual({});
 });

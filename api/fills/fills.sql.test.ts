@@ -15,10 +15,10 @@ import { tokenQuery, tokensSql } from './tokens.sql.js';
 const page = { order: 'desc', limit: 10, offset: 0 } as const;
 
 describe('filter builder', () => {
-  it('asks for nothing when nothing is filtered', () =>
+  it('adds no condition for an empty filter', () =>
     expect(filterConditions(none, 'desc')).toEqual({ conditions: [], params: {} }));
 
-  it('reads the copy that is ordered by what is filtered', () => {
+  it('reads the table whose sort key starts with the filtered column', () => {
     expect(tableFor(none)).toBe('fills');
     expect(tableFor({ ...none, tokenIds: ['1'], builder: '0xb' })).toBe('fills_by_token');
     expect(tableFor({ ...none, builder: '0xb' })).toBe('fills_by_builder');
@@ -29,7 +29,7 @@ describe('filter builder', () => {
     expect(tableFor({ ...none, tokenIds: ['1'], wallets: ['0xa'], builder: '0xb' })).toBe('fills_by_wallet');
   });
 
-  it('goes on below a cursor newest first, above it oldest first', () => {
+  it('reads below a cursor newest first and above it oldest first', () => {
     const beyond = { blockNumber: 7, logIndex: 3 };
     expect(filterConditions({ ...none, beyond }, 'desc').conditions).toEqual([
       expect.stringContaining('(f.block_number, f.log_index) < '),
@@ -39,7 +39,7 @@ describe('filter builder', () => {
     ]);
   });
 
-  it('never lets a value into the text of a statement', () => {
+  it('never puts a value into the text of a statement', () => {
     const value = fc.string({ minLength: 4, unit: fc.constantFrom('\u0001', '\u0002', '\u0003') });
     fc.assert(
       fc.property(value, value, value, (token, hash, builder) => {
@@ -70,7 +70,7 @@ describe('filter builder', () => {
     );
   });
 
-  it('binds every parameter it names', () => {
+  it('binds every parameter that a statement names', () => {
     const every: FillFilter = {
       wallets: ['w'],
       role: 'maker',

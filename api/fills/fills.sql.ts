@@ -10,30 +10,30 @@ export interface FillRow {
   readonly order_hash: string;
   readonly maker: string;
   readonly taker: string;
-  /** What the wallet asked for was in this fill; `maker` where none was. */
+  /** Role of the filtered wallet in this fill; `maker` without a wallet filter. */
   readonly role: 'maker' | 'taker';
-  /** Of the signed order. */
+  /** Side of the signed order. */
   readonly side: 'BUY' | 'SELL';
   readonly token_id: string;
   /** Base units, as text. */
   readonly usdc: string;
   readonly shares: string;
   readonly fee: string;
-  /** The fee where it was taken in shares (first generation), else 0. */
+  /** Fee that was charged in shares (first exchange generation), else 0. */
   readonly fee_shares: string;
   readonly builder: string;
 }
 
-/** Sums of a group of fills, with what its newest fill says of the rest. */
+/** Sums of a group of fills; the other columns are those of the group's newest fill. */
 export interface FillGroupRow extends FillRow {
   readonly fill_count: number | string;
   readonly first_fill_at: number | string;
   readonly tx_hashes: readonly string[];
-  /** True where the newest fill is the taker's own row. */
+  /** True if the newest fill is the taker's own row. */
   readonly is_taker_order: boolean | number;
 }
 
-/** Columns as they are, as far as that goes: 64-bit and wider integers come as text, and each function would cost a page as much as a column. */
+/** Columns without conversion functions where possible (64-bit and wider integers arrive as text): each function would cost a page as much as a column. */
 const columns = `f.block_number AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
         f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
         f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
@@ -41,17 +41,17 @@ const columns = `f.block_number AS block_number, f.log_index AS log_index, toUni
 
 const querySettings = 'SETTINGS max_execution_time = 10';
 /**
- * The statement asked most often is planned by the older analyzer, which takes a sixth of the whole statement's time less. It would take a name for an alias
- * of the same name before the column.
+ * The older analyzer plans the most frequent statement in a sixth less of its total time. Without `prefer_column_name_to_alias` it would resolve a name
+ * to an alias of the same name instead of the column.
  */
 const simpleQuerySettings = `${querySettings}, enable_analyzer = 0, prefer_column_name_to_alias = 1`;
 
 type FillsTable = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
 
-/** Up to this many tokens are read each in its own order and merged, so that a page reads a page of each. */
+/** Up to this many tokens are each read in the table's order and merged, so that a page reads one page per token. */
 const MAX_MERGED_TOKENS = 8;
 
-/** The copy of the fills whose order answers the filter with the least reading. */
+/** The table whose sort key lets the filter read the fewest rows. */
 export function tableFor(filter: FillFilter): FillsTable {
   if (filter.wallets !== null) return 'fills_by_wallet';
   const byBuilder = filter.builder !== null && filter.builder !== '';
@@ -62,12 +62,12 @@ export function tableFor(filter: FillFilter): FillsTable {
 
 const roleColumn = (source: FillsTable): string => (source === 'fills_by_wallet' ? 'f.role' : `'maker'`);
 
-/** Whether a row is the second one of a fill of a wallet with itself. */
+/** True for the second row (role taker) of a fill of a wallet with itself. */
 const isSelfTradeDuplicate = (row: FillRow): boolean => row.role === 'taker' && row.maker === row.taker;
 
 /**
- * Tells of a row whether it belongs to what was asked for, where the tables were not told all of it: what rarely leaves a row out, and shows in columns that a page
- * reads anyway, is cheaper to look for here. null: the tables are told all.
+ * Predicate for the conditions of the filter that the statement leaves out: they rarely exclude a row and depend on columns that a page reads anyway,
+ * so checking them here is cheaper. null: the statement applies the whole filter.
  */
 export function residualFilterOf(filter: FillFilter): ((row: FillRow) => boolean) | null {
   const { versions } = filter;
@@ -86,13 +86,13 @@ interface Where {
 const whereClause = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
 
 /**
- * The filter as conditions on the alias `f`, without what `rareFilterOf` looks for if asked so. Every value is a bound parameter. `within`: a SELECT of the tokens
- * that matter.
+ * The filter as conditions on the alias `f`; `deferred` leaves out the conditions that `residualFilterOf` checks. Every value is a bound parameter.
+ * `within`: a SELECT of the tokens to which the token query is restricted.
  */
 export function filterConditions(
   filter: FillFilter,
   order: Page['order'],
-  rare: 'looked for' | 'left out' = 'looked for',
+  residual: 'applied' | 'deferred' = 'applied',
   within?: string,
 ): Where {
   const parts: string[] = [];
@@ -108,7 +108,7 @@ export function filterConditions(
   add('f.wallet IN {wallets:Array(String)}', 'wallets', many(filter.wallets));
   if (filter.wallets !== null) {
     add('f.role = {role:String}', 'role', filter.role);
-    if (filter.role === null && rare === 'looked for') parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
+    if (filter.role === null && residual === 'applied') parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
   }
   add('f.token_id = toUInt256({token:String})', 'token', one(filter.tokenIds));
   add('f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', 'tokens', many(filter.tokenIds));
@@ -124,7 +124,7 @@ export function filterConditions(
   add('f.fee >= {min_fee:UInt64}', 'min_fee', filter.minFee);
   add('f.builder = {builder:String}', 'builder', filter.builder);
   add('f.side = {side:String}', 'side', filter.side);
-  if (rare === 'looked for') {
+  if (residual === 'applied') {
     add('f.exchange_version >= {min_version:UInt8}', 'min_version', filter.versions?.min ?? null);
     add('f.exchange_version <= {max_version:UInt8}', 'max_version', filter.versions?.max ?? null);
   }
@@ -143,21 +143,21 @@ export function filterConditions(
   return { conditions: parts, params };
 }
 
-/** ASC or DESC from our own constant, never from input. */
+/** ASC or DESC as a constant: no request text reaches the statement. */
 const sortDirection = (order: Page['order']): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
 
 /**
  * One page of fills and one row more. Block order is time order (block times never fall), so (block, log index) is the stable order
  * by time, and the tables' own.
  */
-export function fillsSql(filter: FillFilter, page: Page, rare: 'looked for' | 'left out' = 'looked for'): Sql {
+export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | 'deferred' = 'applied'): Sql {
   const source = tableFor(filter);
   const by = sortDirection(page.order);
   const rows = page.limit + 1;
   const select = `SELECT ${columns}, ${roleColumn(source)} AS role`;
   const tokens = filter.tokenIds;
   if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MAX_MERGED_TOKENS) {
-    const rest = filterConditions({ ...filter, tokenIds: null }, page.order, rare);
+    const rest = filterConditions({ ...filter, tokenIds: null }, page.order, residual);
     const branches = tokens.map((_token, index) => {
       const own = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.conditions];
       return `(${select} FROM fills_by_token AS f ${whereClause(own)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
@@ -172,7 +172,7 @@ export function fillsSql(filter: FillFilter, page: Page, rare: 'looked for' | 'l
       singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
     };
   }
-  const where = filterConditions(filter, page.order, rare);
+  const where = filterConditions(filter, page.order, residual);
   return {
     text: `${select}
       FROM ${source} AS f
@@ -185,15 +185,15 @@ export function fillsSql(filter: FillFilter, page: Page, rare: 'looked for' | 'l
   };
 }
 
-/** Rows of a window that the filter's tokens are looked for in, per row of a page. */
+/** Rows that are searched for the filter's tokens, per row of a page. */
 const WINDOW = 20;
 const MAX_WINDOW = 20_000;
-/** The tokens of a window are read beside it: rows that arrive meanwhile must not push the window's last ones out of what is read. */
+/** Extra rows whose tokens are selected: rows that arrive between the two subqueries must not push the last rows of the window out of the selection. */
 const SPARE = 1_000;
 
 /**
- * The page as far as it is found among the next rows of everything but the tokens: of tokens that are most of the rows it is all of it, and only the tokens of
- * those rows are looked up. null where that cannot help.
+ * The page as far as it lies among the next rows of the filter without its tokens; complete for tokens that make up most of those rows. Only the tokens
+ * of those rows are looked up. null where the statement cannot be used.
  */
 export function windowSql(filter: FillFilter, page: Page): Sql | null {
   const source = tableFor(filter);
@@ -216,7 +216,7 @@ export function windowSql(filter: FillFilter, page: Page): Sql | null {
   };
 }
 
-/** The newest fill of the filter, if any. */
+/** Statement for the newest fill that matches the filter, at most one row. */
 export function newestFillSql(filter: FillFilter): Sql {
   const where = filterConditions(filter, 'desc');
   return {
@@ -230,7 +230,7 @@ export function newestFillSql(filter: FillFilter): Sql {
   };
 }
 
-/** What fills are put together by: one signed order, or what a wallet did in one transaction with one token. */
+/** Key of a group of fills: one signed order, or one wallet's fills of one token in one transaction. */
 export type Grouping = 'order_hash' | 'user_trade';
 const groupKeys: Readonly<Record<Grouping, readonly string[]>> = {
   order_hash: ['order_hash'],
@@ -238,8 +238,8 @@ const groupKeys: Readonly<Record<Grouping, readonly string[]>> = {
 };
 
 /**
- * The groups of a filter by their most recent fill. Newest first it streams: the first fill met of a group is its most recent one.
- * `newest_block` and `newest_log` place the group.
+ * The groups of a filter by their most recent fill. Newest first it streams: the first fill read of a group is its most recent one.
+ * `newest_block` and `newest_log` are the sort key of the group.
  */
 function groupsQuery(source: FillsTable, where: string, order: Page['order'], keys: readonly string[]): string {
   const named = keys.map((key) => `f.${key} AS ${key}`).join(', ');
@@ -258,13 +258,13 @@ function groupsQuery(source: FillsTable, where: string, order: Page['order'], ke
         LIMIT {groups:UInt32} OFFSET {first_group:UInt32}`;
 }
 
-/** One page of fills, and one row more, with the fills of an order next to each other. */
+/** One page of fills, and one row more, with the fills of an order adjacent. */
 export function fillsByOrderSql(filter: FillFilter, page: Page): Sql {
   const where = filterConditions(filter, page.order);
   const by = sortDirection(page.order);
   const source = tableFor(filter);
   const rows = page.limit + 1;
-  // Every order has a fill, so the first (offset + rows) orders hold the first (offset + rows) fills.
+  // Every order has a fill, so the first (offset + rows) orders contain the first (offset + rows) fills.
   return {
     text: `WITH orders AS (${groupsQuery(source, whereClause(where.conditions), page.order, groupKeys.order_hash)})
       SELECT ${columns}, ${roleColumn(source)} AS role
@@ -277,7 +277,7 @@ export function fillsByOrderSql(filter: FillFilter, page: Page): Sql {
   };
 }
 
-/** One page of groups with the sums of their fills. */
+/** One page of groups with the sums of their fills, and one row more. */
 export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): Sql {
   const where = filterConditions(filter, page.order);
   const by = sortDirection(page.order);

@@ -1,11 +1,11 @@
 import type { LogPosition } from './log-position.js';
 import type { TokenQuery } from './tokens.sql.js';
 
-/** What the fills are searched by, after slugs and conditions became token ids. Every condition that is not null must hold. */
+/** Filter of fills after slugs and conditions were resolved to token ids. All conditions that are not null must be met. */
 export interface FillFilter {
-  /** Fills these wallets had a part in, as `role`. */
+  /** Fills in which one of these wallets took part as `role`. */
   readonly wallets: readonly string[] | null;
-  /** null: either. A fill of a wallet with itself is one row, as maker. Without wallets it has no meaning. */
+  /** null: either role. A fill of a wallet with itself is one row, as maker. Ignored without `wallets`. */
   readonly role: 'maker' | 'taker' | null;
   readonly tokenIds: readonly string[] | null;
   /** Fills of tokens that are too many to be listed; `tokenIds` is null then. */
@@ -17,21 +17,21 @@ export interface FillFilter {
   readonly minMakerAmount: bigint | null;
   /** Base units; 1: fills with a fee. */
   readonly minFee: bigint | null;
-  /** '' : none. */
+  /** '': fills without a builder code. */
   readonly builder: string | null;
-  /** Of the signed order. */
+  /** Side of the signed order. */
   readonly side: 'BUY' | 'SELL' | null;
   /** Exchange generations, both ends included. */
   readonly versions: { readonly min: number; readonly max: number } | null;
-  /** Each match once: without the takers' own rows, which repeat the makers'. */
+  /** Each match once: leaves out the takers' own rows, which repeat the makers' rows. */
   readonly matchesOnly: boolean;
-  /** Only fills beyond this one, in the direction of the walk. */
+  /** Exclusive bound: only fills after this one in the order of the page. */
   readonly beyond: LogPosition | null;
-  /** Only fills up to this one: the end of a walk that began earlier. */
+  /** Inclusive upper bound: the newest fill of the first page of the pagination session. */
   readonly atMost: LogPosition | null;
 }
 
-/** No condition. */
+/** The filter without conditions. */
 export const allFills: FillFilter = {
   wallets: null,
   role: null,
@@ -51,24 +51,24 @@ export const allFills: FillFilter = {
   atMost: null,
 };
 
-/** The generation whose tokens are combos. */
+/** Exchange generation whose tokens are combos. */
 export const COMBO_VERSION = 3;
 export const withoutCombos = { min: 1, max: COMBO_VERSION - 1 } as const;
 export const onlyCombos = { min: COMBO_VERSION, max: COMBO_VERSION } as const;
 
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** Seconds moved to what the tables' clock can hold; null for undefined. */
+/** Seconds clamped to the range of the tables' DateTime columns; null for undefined. */
 export const clampToDateTimeSeconds = (value: number | undefined): number | null =>
   value === undefined ? null : Math.min(value, MAX_UINT32);
 
 export const NO_BUILDER = `0x${'0'.repeat(64)}`;
 
-/** The stored form of a builder code: '' for the code that means none. */
+/** The stored form of a builder code: '' for the code that means no builder. */
 export const storedBuilderCode = (code: string | undefined): string | null =>
   code === NO_BUILDER ? '' : (code ?? null);
 
-/** True when nothing can match. */
+/** True if no fill can match. */
 export const matchesNothing = (filter: FillFilter): boolean =>
   filter.tokenIds?.length === 0 || filter.wallets?.length === 0;
 
@@ -79,12 +79,12 @@ export interface Page {
 }
 
 const RECENT_S = 900;
-/** Deepest page the recent fills are tried for. */
+/** Deepest page (offset + limit) that is first tried on recent fills only. */
 const RECENT_ROWS = 1_000;
 
 /**
- * The filter held to the last quarter of an hour, or null where that cannot help. The newest page of everything is nearly always found
- * there, and the table's parts carry their time bounds, so that all older ones are left closed. A full page of it is the page: block
+ * The filter restricted to the last quarter of an hour, or null where that cannot help. The newest page of all fills is nearly always found
+ * there, and ClickHouse skips older parts by their time bounds. A full page of the restricted filter is the page of the filter: block
  * order is time order.
  */
 export function recentFillsFilter(filter: FillFilter, page: Page, nowS: number): FillFilter | null {

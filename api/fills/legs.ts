@@ -1,8 +1,8 @@
-/** The asset id that stands for USDC in a fill's legs. */
+/** The asset id of USDC in a fill's legs. */
 export const COLLATERAL = '0';
 
 interface SignedOrder {
-  /** Of the signed order. */
+  /** Side of the signed order. */
   readonly side: 'BUY' | 'SELL';
   readonly token_id: string;
   /** Base units, as text. */
@@ -18,7 +18,7 @@ export interface Legs {
   readonly takerAmount: bigint;
 }
 
-/** What each side of a fill gave: a buyer's maker leg is USDC, a seller's the outcome token. */
+/** Assets and amounts that each side of a fill gave: a buyer's maker leg is USDC, a seller's is the outcome token. */
 export function legsOf(row: SignedOrder): Legs {
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);

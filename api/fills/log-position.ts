@@ -1,4 +1,4 @@
-/** Place of a log in the chain's own order. */
+/** Position of a log in the chain's order: by block, then by index within the block. */
 export interface LogPosition {
   readonly blockNumber: number;
   readonly logIndex: number;
@@ -6,16 +6,16 @@ export interface LogPosition {
 
 const CURSOR = /^(\d{1,15})-(\d{1,9})$/;
 
-/** `<block>-<log index>`. */
+/** Cursor text: `<block>-<log index>`. */
 export const formatCursor = (position: LogPosition): string => `${position.blockNumber}-${position.logIndex}`;
 
-/** The position of a cursor's text, or null. */
+/** Parses a cursor `<block>-<log index>`; null if it is malformed. */
 export function parseCursor(text: string): LogPosition | null {
   const match = CURSOR.exec(text);
   return match === null ? null : { blockNumber: Number(match[1]), logIndex: Number(match[2]) };
 }
 
-/** Anything read from a table in chain order. */
+/** Columns of a row that has a log position. */
 export interface LogPositionRow {
   readonly block_number: number | string;
   readonly log_index: number | string;

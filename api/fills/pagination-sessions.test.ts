@@ -3,40 +3,40 @@ import { createPaginationSessions, paginationSessionKey } from './pagination-ses
 
 const logPosition = (blockNumber: number) => ({ blockNumber, logIndex: 0 });
 
-it('keeps where a walk began as long as it is used, and forgets it a quarter of an hour later', () => {
+it('createPaginationSessions keeps the bound of a session in use and drops it 15 minutes after its last use', () => {
   let nowMs = 0;
-  const walks = createPaginationSessions({ nowMs: () => nowMs });
-  expect(walks.asOf('a')).toBeNull();
-  walks.start('a', logPosition(5));
-  walks.start('b', logPosition(6));
+  const sessions = createPaginationSessions({ nowMs: () => nowMs });
+  expect(sessions.asOf('a')).toBeNull();
+  sessions.start('a', logPosition(5));
+  sessions.start('b', logPosition(6));
   for (let i = 0; i < 3; i++) {
     nowMs += 14 * 60_000;
-    expect(walks.asOf('a')).toEqual(logPosition(5));
+    expect(sessions.asOf('a')).toEqual(logPosition(5));
   }
-  expect(walks.asOf('b')).toBeNull();
+  expect(sessions.asOf('b')).toBeNull();
   nowMs += 16 * 60_000;
-  expect(walks.asOf('a')).toBeNull();
+  expect(sessions.asOf('a')).toBeNull();
 });
 
-it('begins anew with each first page, and has no bound where that was empty', () => {
-  const walks = createPaginationSessions({ nowMs: () => 0 });
-  walks.start('a', logPosition(5));
-  walks.start('a', logPosition(7));
-  expect(walks.asOf('a')).toEqual(logPosition(7));
-  walks.start('a', null);
-  expect(walks.asOf('a')).toBeNull();
+it('createPaginationSessions replaces the bound at each first page and has none after an empty one', () => {
+  const sessions = createPaginationSessions({ nowMs: () => 0 });
+  sessions.start('a', logPosition(5));
+  sessions.start('a', logPosition(7));
+  expect(sessions.asOf('a')).toEqual(logPosition(7));
+  sessions.start('a', null);
+  expect(sessions.asOf('a')).toBeNull();
 });
 
-it('holds at most 20,000 walks, the ones used last', () => {
-  const walks = createPaginationSessions({ nowMs: () => 0 });
-  for (let i = 0; i < 20_000; i++) walks.start(`w${i}`, logPosition(i));
-  walks.asOf('w0');
-  walks.start('one more', logPosition(1));
-  expect(walks.asOf('w0')).toEqual(logPosition(0));
-  expect(walks.asOf('w1')).toBeNull();
+it('createPaginationSessions keeps at most 20,000 sessions, evicting the least recently used', () => {
+  const sessions = createPaginationSessions({ nowMs: () => 0 });
+  for (let i = 0; i < 20_000; i++) sessions.start(`w${i}`, logPosition(i));
+  sessions.asOf('w0');
+  sessions.start('one more', logPosition(1));
+  expect(sessions.asOf('w0')).toEqual(logPosition(0));
+  expect(sessions.asOf('w1')).toBeNull();
 });
 
-it('names a walk by caller, path and filters, not by the place in it', () => {
+it('paginationSessionKey depends on caller, path and filters, not on limit and offset', () => {
   const name = (filters: Record<string, unknown>) => paginationSessionKey('acc', '/v3/trades', filters);
   expect(name({ token_id: '1', min: 5n, limit: 1, offset: 2 })).toBe(
     name({ token_id: '1', min: 5n, limit: 9, offset: 0 }),

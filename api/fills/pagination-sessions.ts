@@ -1,25 +1,25 @@
 import type { LogPosition } from './log-position.js';
 
 /**
- * Where walks by offset began. Newest first, every arriving row moves the offsets of all older ones; so the first page of a walk fixes its
- * newest row, and later pages of the same caller and question count from there. Kept per process: a walk that reaches another process counts
- * from the newest row there; cursors need no memory.
+ * Newest row of the first page of each pagination session by offset. Every new row moves the offsets of all older ones; therefore later pages of the
+ * same caller and request count from that row. Kept per process: a session that reaches another process counts from the newest row there. Cursors need
+ * no session.
  */
-export interface PaginationSessions<Place = LogPosition> {
-  /** Offset 0 of a walk was answered with this newest row; null: with nothing. */
-  start(sessionKey: string, newest: Place | null): void;
-  /** The newest row of the walk, or null where none is known. */
-  asOf(sessionKey: string): Place | null;
+export interface PaginationSessions<Position = LogPosition> {
+  /** Records that the first page of a session began with this row; null: the page was empty. */
+  start(sessionKey: string, newest: Position | null): void;
+  /** The row that the session counts from, or null where none is known. */
+  asOf(sessionKey: string): Position | null;
 }
 
 const SESSION_TTL_MS = 15 * 60_000;
 const MAX_SESSIONS = 20_000;
 
-/** A walk is forgotten a quarter of an hour after its last page; the one longest unused goes first when there are too many. */
-export function createPaginationSessions<Place = LogPosition>(options: {
+/** A session expires 15 minutes after its last page; beyond the limit the least recently used one is evicted. */
+export function createPaginationSessions<Position = LogPosition>(options: {
   nowMs: () => number;
-}): PaginationSessions<Place> {
-  const sessions = new Map<string, { readonly newest: Place; usedMs: number }>();
+}): PaginationSessions<Position> {
+  const sessions = new Map<string, { readonly newest: Position; usedMs: number }>();
   return {
     start(sessionKey, newest) {
       sessions.delete(sessionKey);
@@ -43,7 +43,7 @@ export function createPaginationSessions<Place = LogPosition>(options: {
   };
 }
 
-/** Names a walk: who asks, what, and by what filters; the place within it is left out. */
+/** Key of a pagination session: caller, path and filters, without the offset and limit. */
 export function paginationSessionKey(
   accountId: string | undefined,
   path: string,

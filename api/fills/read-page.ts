@@ -6,11 +6,11 @@ import type { PaginationSessions } from './pagination-sessions.js';
 export interface RowPage<Row> {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
-  /** Place of the last row. */
+  /** Position of the last row. */
   readonly last: LogPosition | null;
 }
 
-/** The page of what was found with one row more than the page takes. */
+/** Cuts a page of `limit` rows; `found` has one row more where another page follows. */
 export function toPage<Row extends LogPositionRow>(found: readonly Row[], limit: number): RowPage<Row> {
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
@@ -18,8 +18,8 @@ export function toPage<Row extends LogPositionRow>(found: readonly Row[], limit:
 }
 
 /**
- * One page of a list in chain order. `load` reads one row more than the page, up to and including `atMost`. A walk newest first counts from
- * the newest row of its first page; `beyond`: the page begins after a cursor and needs no such memory.
+ * One page of a list in chain order. `load` reads one row more than the page, up to and including `atMost`. Pages newest first count from
+ * the newest row of the session's first page; with `beyond` the page starts after a cursor and needs no session.
  */
 export async function readPage<Row extends LogPositionRow>(options: {
   paginationSessions: PaginationSessions;
@@ -37,13 +37,13 @@ export async function readPage<Row extends LogPositionRow>(options: {
 }
 
 /**
- * A page that may be a copy. The copy is of one place in the list, also when it is counted from the newest row of a walk's first page: that
- * row is part of its name. So copies of different ages still make one walk without gaps or overlaps.
+ * A page that may come from the cache. The cache key includes the row that the session counts from, so that cached pages of different ages
+ * still form one list without gaps or overlaps.
  */
 export async function cachedPage<Row extends LogPositionRow>(options: {
   cache: TtlCache;
   paginationSessions: PaginationSessions;
-  /** Names the list, its filters and its page. */
+  /** Cache key of the list: its filters and page. */
   name: string;
   sessionKey: string;
   page: Page;

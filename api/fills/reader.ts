@@ -19,9 +19,9 @@ import { type RowPage, toPage } from './read-page.js';
 import { type TokenChoice, type TokenSelection, tagListsOf, tagReachSql, tokenQuery, tokensSql } from './tokens.sql.js';
 
 export interface FillReader {
-  /** Fills in chain order. `walk` null, here and below: the filter's own bounds are all there are. */
+  /** Fills in chain order. `sessionKey` null, here and below: only the filter's own bounds apply. */
   fills(filter: FillFilter, page: Page, sessionKey: string | null): Promise<RowPage<FillRow>>;
-  /** Single fills, those of an order next to each other. */
+  /** Single fills, those of an order adjacent. */
   fillsByOrder(filter: FillFilter, page: Page, sessionKey: string | null): Promise<RowPage<FillRow>>;
   groups(
     filter: FillFilter,
@@ -29,15 +29,15 @@ export interface FillReader {
     grouping: Grouping,
     sessionKey: string | null,
   ): Promise<readonly FillGroupRow[]>;
-  /** Place of the newest fill of a filter. */
+  /** Position of the newest fill that matches a filter. */
   newest(filter: FillFilter): Promise<LogPosition | null>;
-  /** The tokens that fit all of the given names; null for no names. */
+  /** The tokens that match all of the given names; null if no name is given. */
   choose(selection: TokenSelection): Promise<TokenChoice | null>;
-  /** Token ids that fit all of the given names; null for no names. Throws ApiError when they are more than can be listed. */
+  /** Token ids that match all of the given names; null if no name is given. Throws ApiError if there are too many to list. */
   tokens(selection: TokenSelection): Promise<readonly string[] | null>;
 }
 
-/** Pages of the fills' tables. A walk by offset newest first counts from the newest row of its first page. */
+/** Reads pages of the fills tables. Pages by offset, newest first, count from the newest row of the session's first page. */
 export function createFillReader(deps: {
   tables: Tables;
   paginationSessions: PaginationSessions;
@@ -51,7 +51,7 @@ export function createFillReader(deps: {
     return newest === undefined ? null : logPositionOf(newest);
   };
 
-  /** The filter a page is read with. `fixed`: arriving fills move rows of this walk in either direction. */
+  /** Adds the session's bound to the filter. `fixed`: new fills can move rows of this list in either direction. */
   const withSnapshotBound = async (
     filter: FillFilter,
     page: Page,
@@ -84,9 +84,9 @@ export function createFillReader(deps: {
     }
     const residual = page.offset === 0 ? residualFilterOf(filter) : null;
     if (residual !== null) {
-      const found = await tables.rows<FillRow>(fillsSql(filter, page, 'left out'));
+      const found = await tables.rows<FillRow>(fillsSql(filter, page, 'deferred'));
       const fitting = found.filter(residual);
-      // Nothing went, or nothing comes behind it.
+      // The residual filter excluded no row, or no further row exists.
       if (fitting.length === found.length || found.length <= page.limit) return fitting;
     }
     return tables.rows<FillRow>(fillsSql(filter, page));
@@ -127,8 +127,8 @@ export function createFillReader(deps: {
     },
     async groups(filter, page, grouping, sessionKey) {
       if (matchesNothing(filter)) return [];
-      const held = await withSnapshotBound(filter, page, sessionKey, true);
-      const found = await tables.rows<FillGroupRow>(groupsSql(held, page, grouping));
+      const bounded = await withSnapshotBound(filter, page, sessionKey, true);
+      const found = await tables.rows<FillGroupRow>(groupsSql(bounded, page, grouping));
       remember(filter, page, sessionKey, found[0]);
       return found;
     },

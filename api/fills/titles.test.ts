@@ -19,21 +19,21 @@ const market: MarketMetadata = {
 };
 
 function titles(tokens: Readonly<Record<string, TokenMetadata>>) {
-  const asked: string[][] = [];
-  const facts: MetadataLookups = {
+  const requested: string[][] = [];
+  const metadata: MetadataLookups = {
     tokensOf: async (ids) => new Map(ids.map((id) => [id, tokens[id] ?? null])),
     marketsOf: async (ids) => {
-      asked.push([...ids]);
+      requested.push([...ids]);
       return new Map(ids.map((id) => [id, id === '0xc' ? market : null]));
     },
     conditionTokensOf: async () => new Map(),
     resolutionsOf: async () => new Map(),
   };
-  return { asked, titlesOf: createTitleLookup(facts) };
+  return { requested, titlesOf: createTitleLookup(metadata) };
 }
 
-it('names what the catalogue names, every token asked for among the answers', async () => {
-  const { asked, titlesOf } = titles({
+it('createTitleLookup returns catalogue names and an entry for every requested token', async () => {
+  const { requested, titlesOf } = titles({
     '2': { conditionId: '0xc', outcomeIndex: 1, outcome: 'No', negRisk: null, otherTokenId: null },
     '3': { conditionId: '0xd', outcomeIndex: 0, outcome: 'Yes', negRisk: null, otherTokenId: null },
     // Known from the chain only.
@@ -56,5 +56,5 @@ it('names what the catalogue names, every token asked for among the answers', as
   // The chain has no name for the outcome.
   expect(found.get('4')).toEqual({ ...found.get('2'), outcome: null, outcomeIndex: 0 });
   expect(found.get('9')).toEqual(untitled);
-  expect(asked).toEqual([['0xc', '0xd', '0xc']]);
+  expect(requested).toEqual([['0xc', '0xd', '0xc']]);
 });

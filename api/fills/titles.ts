@@ -1,7 +1,7 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
 import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
 
-/** Condition and outcome index of a token, by catalogue or chain, and its names, by the catalogue; null where they know nothing. */
+/** Condition and outcome index of a token, from catalogue or chain, and its names from the catalogue; null where unknown. */
 export interface TokenTitle {
   readonly market: string | null;
   readonly slug: string | null;
@@ -46,10 +46,10 @@ const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTi
   };
 };
 
-/** Titles by token; every token asked for is there, `untitled` where neither catalogue nor chain knows it. */
+/** Titles by token; contains every requested token, `untitled` where neither catalogue nor chain knows it. */
 export type TitleLookup = Lookup<TokenTitle>;
 
-/** Titles from catalogue and chain. */
+/** Looks up titles in the catalogue, with condition and outcome index from the chain as fallback. */
 export function createTitleLookup({ tokensOf, marketsOf }: MetadataLookups): TitleLookup {
   return async (ids) => {
     const tokens = await tokensOf(ids);

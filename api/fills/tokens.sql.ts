@@ -8,20 +8,20 @@ export interface TokenSelection {
   readonly marketSlug?: string;
   readonly eventSlug?: string;
   readonly eventId?: string;
-  /** Of a market's tags. */
+  /** Slug of a tag of the market. */
   readonly tagSlug?: string;
   /** Any of these is of a market's tags. */
   readonly anyTag?: readonly string[];
 }
 
-/** Tokens too many to be listed: statements select them from the catalogue. */
+/** Tokens that are too many to list: statements select them from the catalogue's tables. */
 export interface TokenQuery {
-  /** A SELECT of `token_id`. `within`: a SELECT of the tokens that matter, which keeps the reading small. */
+  /** A SELECT of `token_id`. `within`: a SELECT of the tokens to which it is restricted, so that it reads few rows. */
   text(within?: string): string;
   readonly params: Readonly<Record<string, SqlValue>>;
 }
 
-/** Tokens that were asked for: listed where they are few, else by a query. */
+/** Selected tokens: as a list up to a limit, else as a query. */
 export type TokenChoice =
   | { readonly tokenIds: readonly string[]; readonly among: null }
   | { readonly tokenIds: null; readonly among: TokenQuery };
@@ -53,7 +53,7 @@ export function tagListsOf({ tagSlug, anyTag }: TokenSelection): ReadonlyMap<str
 
 const bound = (name: string): string => `{${name}:Array(String)}`;
 
-/** Tokens that ever were of a market with one of the tags, one more than may be listed. */
+/** Tokens that at any time belonged to a market with one of the tags, one more than can be listed. */
 export const tagReachSql = (tags: readonly string[]): Sql => ({
   text: `SELECT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} GROUP BY token_id LIMIT ${MAX_LISTED_TOKENS + 1}
       SETTINGS optimize_aggregation_in_order = 0, max_execution_time = 10`,

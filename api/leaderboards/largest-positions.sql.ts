@@ -3,7 +3,7 @@ import type { Sql, SqlValue } from '../tables/port.js';
 export const largestPositionStatuses = ['open', 'redeemable', 'closed'] as const;
 export type LargestPositionStatus = (typeof largestPositionStatuses)[number];
 
-/** Positions a picture has of each status, and over all of them. */
+/** Positions that a snapshot contains per status, and over all statuses. */
 export const MAX_LARGEST = 10_000;
 
 /** Amounts as base units, all wide numbers as text. */
@@ -19,27 +19,27 @@ export interface LargestPositionRow {
   readonly realized_pnl: string;
 }
 
-/** When the newest picture was taken, Unix milliseconds. */
+/** Time of the newest snapshot, Unix milliseconds. */
 export const newestLargestSnapshotSql = (): Sql => ({
   text: 'SELECT toUnixTimestamp64Milli(taken_at) AS at FROM largest_positions ORDER BY taken_at DESC LIMIT 1',
   params: {},
 });
 
-/** A row if the picture is still there. */
+/** Returns a row if the snapshot is still retained. */
 export const largestSnapshotExistsSql = (takenAtMs: number): Sql => ({
   text: `SELECT rank FROM largest_positions
       WHERE taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC') AND rank = 1`,
   params: { at: takenAtMs },
 });
 
-/** A part of one picture. */
+/** Selects a page of one snapshot. */
 export interface LargestPositionsQuery {
   readonly takenAtMs: number;
-  /** null: any. */
+  /** null: any status. */
   readonly status: LargestPositionStatus | null;
   /** Base units; null: any size. */
   readonly minSize: bigint | null;
-  /** Only what comes after this rank in the order; null: all of it. */
+  /** Only positions after this rank in the order of the page; null: no bound. */
   readonly afterRank: number | null;
   /** desc: the largest first. */
   readonly order: 'asc' | 'desc';
@@ -47,7 +47,7 @@ export interface LargestPositionsQuery {
   readonly limit: number;
 }
 
-/** One page of a picture and one row more. */
+/** One page of a snapshot and one row more. */
 export function largestPositionsSql(page: LargestPositionsQuery): Sql {
   const parts = [`taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`];
   const params: Record<string, SqlValue> = {

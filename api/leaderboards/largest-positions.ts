@@ -9,7 +9,7 @@ import {
   newestLargestSnapshotSql,
 } from './largest-positions.sql.js';
 
-/** A position as a picture has it. Amounts in base units. */
+/** A position of a snapshot. Amounts in base units. */
 export interface LargestPosition {
   readonly rank: number;
   readonly status: LargestPositionStatus;
@@ -24,13 +24,13 @@ export interface LargestPosition {
 }
 
 export interface LargestPositionsReader {
-  /** When the newest picture was taken; null before the first. */
+  /** Time of the newest snapshot, Unix milliseconds; null before the first. */
   newestSnapshot(): Promise<number | null>;
-  /** A page of a picture and one more where there is more; null where the picture is no longer kept. */
+  /** A page of a snapshot and one row more where more follow; null where the snapshot is no longer retained. */
   page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null>;
 }
 
-/** The largest positions of all wallets, from pictures taken in the background. */
+/** Reads the largest positions of all wallets from snapshots that the processors take periodically. */
 export function createLargestPositionsReader(deps: { tables: Tables }): LargestPositionsReader {
   const { tables } = deps;
   return {

@@ -15,7 +15,7 @@ export const rankingMetrics = [
 ] as const;
 export type RankingMetric = (typeof rankingMetrics)[number];
 
-/** Rank of the last wallet of a board. */
+/** Lowest rank of a leaderboard. */
 export const MAX_RANK = 10_000;
 
 export interface LeaderboardRow {
@@ -33,13 +33,13 @@ export interface LeaderboardRow {
   readonly open: number | string;
 }
 
-/** When the newest picture of a board was taken, Unix milliseconds. */
+/** Time of the newest snapshot of a metric, Unix milliseconds. */
 export const newestSnapshotSql = (metric: RankingMetric): Sql => ({
   text: `SELECT toUnixTimestamp64Milli(taken_at) AS at FROM leaderboards WHERE board = {board:String} ORDER BY taken_at DESC LIMIT 1`,
   params: { board: metric },
 });
 
-/** Ranks of one picture of a board, `afterRank` left out, and one row more than asked for. */
+/** Ranks of one snapshot of a metric, from `afterRank` + 1 on, and one row more than `rows`. */
 export const leaderboardSql = (metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Sql => ({
   text: `SELECT rank, wallet, toString(realized_pnl) AS realized, toString(l.gross_profit) AS gross_profit, toString(l.gross_loss) AS gross_loss,
         toString(unrealized_pnl) AS unrealized, toString(l.volume) AS volume, wins, losses, positions, open_positions AS open
@@ -61,9 +61,9 @@ const metricExpressions: Readonly<Record<RankingMetric, string>> = {
   positions: 'count()',
 };
 
-const held = 'wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc';
+const positionColumns = 'wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc';
 
-/** Wallets by what they made with some tokens, ties by wallet. */
+/** Wallets ranked by a metric over some tokens, ties by wallet. */
 export function rankedByTokensSql(tokens: TokenChoice, board: RankingMetric): Sql {
   const [chosen, params]: [string, Readonly<Record<string, SqlValue>>] =
     tokens.among === null
@@ -73,7 +73,7 @@ export function rankedByTokensSql(tokens: TokenChoice, board: RankingMetric): Sq
     text: `WITH chosen AS (${chosen})
       SELECT p.wallet AS id
       FROM (
-        SELECT ${held}
+        SELECT ${positionColumns}
         FROM positions_by_token FINAL
         WHERE token_id IN (SELECT * FROM chosen) AND NOT ${isComboSql('token_id')}
       ) AS p
@@ -91,11 +91,11 @@ export function rankedByTokensSql(tokens: TokenChoice, board: RankingMetric): Sq
 
 export interface TagRankRow {
   readonly id: string;
-  /** When its picture was taken, Unix milliseconds. */
+  /** Time of its snapshot, Unix milliseconds. */
   readonly at: number | string;
 }
 
-/** Ranks of the pictures of a tag's board, the newest of each rank: of an older, longer picture the last ranks are left. */
+/** Ranks of a tag's leaderboard from the newest snapshot of each rank: an older snapshot with more wallets leaves its last ranks. */
 export const tagLeaderboardSql = (tag: string, board: RankingMetric): Sql => ({
   text: `SELECT argMax(wallet, taken_at) AS id, toUnixTimestamp64Milli(max(taken_at)) AS at FROM tag_leaderboards
       WHERE tag = {tag:String} AND board = {board:String}

@@ -21,13 +21,13 @@ export interface RankedWallet {
 }
 
 export interface LeaderboardReader {
-  /** When the newest picture of a board was taken, as of a second ago at most; null before the first. */
+  /** Time of the newest snapshot of a metric, Unix milliseconds, cached for up to a second; null before the first. */
   newestSnapshot(metric: RankingMetric): Promise<number | null>;
-  /** Ranks after `afterRank` of a picture, one more than `rows` where there are more; none of a picture that is gone. */
+  /** Ranks after `afterRank` of a snapshot, one more than `rows` where more follow; empty for a snapshot that is no longer retained. */
   ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
   /**
-   * Wallets in the order of what they made with some tokens, at most MAX_RANK; at most `ORDER_MS` old. `tag`: the tag that chose them, and nothing else; where its
-   * tokens are too many to be listed the order is that of its newest picture, if there is one.
+   * Wallets ranked by a metric over some tokens, at most MAX_RANK; cached for up to MAX_ORDER_AGE_MS. `tag`: set if the tokens were selected by this tag alone;
+   * if they are too many to list, the order is that of the tag's newest snapshot, where there is one.
    */
   rankedWallets(
     tokens: TokenChoice,
@@ -35,19 +35,19 @@ export interface LeaderboardReader {
     name: string,
     tag: string | null,
   ): Promise<readonly string[]>;
-  /** Wallets with what they made with some tokens, in the order given. */
+  /** PnL of wallets over some tokens, in the order of `wallets`. */
   summaries(wallets: readonly string[], tokens: TokenChoice): Promise<readonly WalletSummary[]>;
   totals(): Promise<VenueTotalsRow | null>;
 }
 
 const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
-/** A picture never changes; that it is gone is noticed within this. */
+/** A snapshot never changes; the cache lifetime bounds how long an expired one is still served. */
 const SNAPSHOT_CACHE_MS = 60_000;
 
-/** Oldest order of the wallets of a market. */
+/** Maximum age of the cached order of a market's wallets. */
 export const MAX_ORDER_AGE_MS = 60_000;
 
-/** Ranks of wallets: over everything from pictures taken in the background, over some markets from their holders. */
+/** Reads wallet rankings: over all markets from periodic snapshots, over some markets from their holders. */
 export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache; pnl: PnlReader }): LeaderboardReader {
   const { tables, cache, pnl } = deps;
   return {

@@ -13,7 +13,7 @@ describe('createAddressCounter', () => {
     expect(counter.take('b', 61_001)).toEqual({ allowed: false, resetMs: 90_000 });
   });
 
-  it('bounds the table, and keeps the own count of clients that are in it', () => {
+  it('bounds the table and keeps separate counts for the clients in it', () => {
     const counter = createAddressCounter({ windowMs: 60_000, limit: 2, maxClients: 3 });
     for (const client of ['a', 'b', 'c']) counter.take(client, 0);
     const others = Array.from({ length: 1_000 }, (_, i) => counter.take(`other-${i}`, 1).allowed);
@@ -32,7 +32,7 @@ describe('createAddressCounter', () => {
     expect(counter.size).toBe(1);
   });
 
-  it('rejects nobody longer for a clock that is set back', () => {
+  it('does not extend a rejection when the clock is set back', () => {
     const counter = createAddressCounter({ windowMs: 60_000, limit: 1, maxClients: 10 });
     counter.take('a', 10_000_000);
     expect(counter.take('a', 1_000_000)).toEqual({ allowed: true, resetMs: 1_060_000 });

@@ -1,24 +1,24 @@
 export interface AddressCount {
   readonly allowed: boolean;
-  /** UTC milliseconds; when this client's count starts again at 0. */
+  /** UTC milliseconds at which the count of this client returns to 0. */
   readonly resetMs: number;
 }
 
-/** Key of the clients that found the table full. No address looks like it. */
+/** Shared key of clients that arrive while the table is full. It cannot equal an address. */
 const OVERFLOW = 'overflow';
 
 /**
- * Counts requests per client in windows of `windowMs` that start with a client's first request. A client takes the same memory whatever it sends,
- * and the table has `maxClients` of them at most: further ones share one count until others expire, those in the table keep their own.
+ * Counts requests per client in windows of `windowMs` that start with a client's first request. Memory per client is constant;
+ * the table has at most `maxClients` entries: further clients share one count until entries expire.
  */
 export function createAddressCounter(options: { windowMs: number; limit: number; maxClients: number }) {
   const { windowMs, limit, maxClients } = options;
-  // In the order in which the windows start: an expired one is removed before its client starts another.
+  // In order of window start: an expired window is removed before its client starts another.
   const windows = new Map<string, { readonly startMs: number; count: number }>();
 
   const removeExpired = (nowMs: number) => {
     for (const [client, { startMs }] of windows) {
-      // A start in the future is of before the clock was set back.
+      // A start in the future precedes a backward step of the clock.
       if (nowMs >= startMs && nowMs - startMs < windowMs) return;
       windows.delete(client);
     }

@@ -13,7 +13,7 @@ const limiterOf = (perAccount: number, total: number, maxWaitMs: number) =>
     nowMs: () => 5_000,
   });
 
-/** Work that ends when told. */
+/** Work that ends on demand. */
 function pendingWork() {
   let end: () => void = () => undefined;
   const until = new Promise<void>((resolve) => {
@@ -27,13 +27,13 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: unknown) => (error as ApiError).failure,
   );
 
-it('lets an account run so many at once, the next when one ends', async () => {
-  const turns = limiterOf(2, 10, 5_000);
+it('createConcurrencyLimiter runs `perAccount` tasks of an account at once and starts the next when one ends', async () => {
+  const limiter = limiterOf(2, 10, 5_000);
   const [first, second] = [pendingWork(), pendingWork()];
-  const running = [turns.run('a', first.work), turns.run('a', second.work)];
+  const running = [limiter.run('a', first.work), limiter.run('a', second.work)];
   const order: string[] = [];
-  const third = turns.run('a', async () => order.push('third'));
-  const other = turns.run('b', async () => order.push('other'));
+  const third = limiter.run('a', async () => order.push('third'));
+  const other = limiter.run('b', async () => order.push('other'));
   await other;
   expect(order).toEqual(['other']);
   first.end();
@@ -43,11 +43,11 @@ it('lets an account run so many at once, the next when one ends', async () => {
   await Promise.all(running);
 });
 
-it('refuses who waited too long, and tells whose limit it was', async () => {
-  const own = limiterOf(1, 10, 5);
+it('createConcurrencyLimiter rejects after the wait limit and names the limit that was reached', async () => {
+  const limiter = limiterOf(1, 10, 5);
   const first = pendingWork();
-  const running = own.run('a', first.work);
-  expect(await failureOf(own.run('a', async () => 1))).toEqual({
+  const running = limiter.run('a', first.work);
+  expect(await failureOf(limiter.run('a', async () => 1))).toEqual({
     kind: 'rate_limited',
     message: 'busy',
     scope: 'own',
@@ -57,9 +57,9 @@ it('refuses who waited too long, and tells whose limit it was', async () => {
   });
   first.end();
   await running;
-  // A failure ends a turn too.
-  await expect(own.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  expect(await own.run('a', async () => 7)).toBe(7);
+  // A failure releases the permit too.
+  await expect(limiter.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await limiter.run('a', async () => 7)).toBe(7);
 
   const all = limiterOf(2, 1, 5);
   const only = pendingWork();

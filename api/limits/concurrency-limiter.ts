@@ -1,8 +1,8 @@
 import { ApiError } from '../errors/failure.js';
 
-/** Lets only so much of costly work run at once, per account and in all. */
+/** Limits how many costly tasks run concurrently, per account and in total. */
 export interface ConcurrencyLimiter {
-  /** Runs `work` when its turn comes; throws ApiError when that takes too long. */
+  /** Runs `work` once a permit is free; throws ApiError when the wait exceeds the limit. */
   run<T>(accountId: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -10,7 +10,7 @@ export interface ConcurrencyLimiterOptions {
   readonly perAccount: number;
   readonly total: number;
   readonly maxWaitMs: number;
-  /** Text of both refusals. */
+  /** Message of the error for both limits. */
   readonly message: string;
   readonly accountScope: string;
   readonly totalScope: string;
@@ -19,7 +19,7 @@ export interface ConcurrencyLimiterOptions {
 
 const RETRY_MS = 1_000;
 
-/** Counted per process; who waits longest goes first among those whose account has room. */
+/** Counts per process. Permits go to the longest waiting task whose account is below its limit. */
 export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
   const { perAccount, total, message } = options;
   const running = new Map<string, number>();

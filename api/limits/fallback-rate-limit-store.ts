@@ -4,7 +4,7 @@ import type { RateLimitStore } from './port.js';
 
 const WARN_INTERVAL_MS = 10_000;
 
-/** `shared`, and `own` while it is away: a limit then holds per instance, and no request fails for it. */
+/** Uses `shared`, and `local` while `shared` fails: limits then apply per instance, and no request fails for it. */
 export function createFallbackRateLimitStore(deps: {
   shared: RateLimitStore;
   local: RateLimitStore;
@@ -12,7 +12,10 @@ export function createFallbackRateLimitStore(deps: {
   metrics: Metrics;
 }): RateLimitStore {
   const fallbacks = deps.metrics.counter('api_rate_limit_fallback_total', 'Requests limited without the shared window');
-  const up = deps.metrics.gauge('api_rate_limit_store_up', 'Whether the shared rate window answered last');
+  const up = deps.metrics.gauge(
+    'api_rate_limit_store_up',
+    '1 if the last call to the shared rate-limit store succeeded, else 0',
+  );
   let warnedMs = Number.NEGATIVE_INFINITY;
   return {
     async take(buckets, nowMs) {
@@ -25,7 +28,10 @@ export function createFallbackRateLimitStore(deps: {
         fallbacks.inc();
         if (nowMs - warnedMs >= WARN_INTERVAL_MS) {
           warnedMs = nowMs;
-          deps.logger.warn({ err: error }, 'the shared rate window is away: limits hold per instance meanwhile');
+          deps.logger.warn(
+            { err: error },
+            'shared rate-limit store unavailable: limits apply per instance until it responds',
+          );
         }
         return deps.local.take(buckets, nowMs);
       }

@@ -2,14 +2,14 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
 import type { RateLimitStore } from './port.js';
 
-/** A limit that one feature has per key, beside the account's. */
+/** A limit of one feature per key, in addition to the account's limits. */
 export interface FeatureLimit {
-  /** Names its buckets. */
+  /** Prefix of its bucket keys. */
   readonly name: string;
   readonly requests: number;
-  /** At most the common window. */
+  /** At most the common window (commonLimits.rateWindowMs). */
   readonly windowMs: number;
-  /** Text of the refusal, given the Unix second from which a request is let in again. */
+  /** Error message, given the Unix second from which a request is accepted again. */
   readonly message: (retryAtS: number) => string;
 }
 

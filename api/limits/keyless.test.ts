@@ -23,7 +23,7 @@ function setUp(perMinute: number) {
 }
 
 describe('limitKeyless', () => {
-  it('rejects more requests of one address in a minute than allowed, and takes them again later', async () => {
+  it('rejects requests of one address beyond the limit per minute and accepts them in the next window', async () => {
     const { send, wait } = setUp(3);
     for (let i = 0; i < 3; i++) expect(await send('192.0.2.1')).toBeUndefined();
     const refused = await send('192.0.2.1');
@@ -38,7 +38,7 @@ describe('limitKeyless', () => {
     expect(await send('192.0.2.1')).toBeUndefined();
   });
 
-  it('counts an IPv6 network as one, and a mapped IPv4 address as itself', async () => {
+  it('counts an IPv6 network as one client and a mapped IPv4 address as that address', async () => {
     const { send } = setUp(1);
     expect(await send('2001:db8:1:2::1')).toBeUndefined();
     expect(await send('2001:db8:1:2:ffff::9')).toBeInstanceOf(ApiError);
@@ -65,7 +65,7 @@ describe('createApp', () => {
   };
 
   it.each(Object.entries(bodyOf))(
-    'answers %s beyond the limit of an address with 429, per proxied client',
+    'responds to %s beyond the limit of an address with 429, per proxied client',
     async (path, body) => {
       const app = createApp({
         routes: [],

@@ -6,14 +6,14 @@ import { clientNetwork } from '../auth/client-ip.js';
 import { ApiError } from '../errors/failure.js';
 import { createAddressCounter } from './address-counter.js';
 
-/** A page of /app takes some 25 requests. */
+/** A page of /app sends some 25 requests. */
 export const KEYLESS_PER_MINUTE = 1_200;
-/** Networks counted one by one, some 30 MB; further ones of the same minute share one count. */
+/** Networks with a count each, some 30 MB; further networks of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
 /**
- * Limits requests without a valid key (pages, documents, health, making keys, wrong keys) per client address, IPv6 per /64 network: this process
- * counts for itself, in bounded memory.
+ * Limits requests without a valid key (pages, documents, health, key creation, wrong keys) per client address, IPv6 per /64 network. Counts per
+ * process, in bounded memory.
  */
 export function limitKeyless(options: { keys: KeyDirectory; nowMs: () => number; perMinute?: number }): RequestHandler {
   const { keys, nowMs, perMinute = KEYLESS_PER_MINUTE } = options;

@@ -5,7 +5,7 @@ import type { RateLimitBucket } from './port.js';
 
 const WINDOW = 1000;
 
-/** The rule itself, with a plain list per bucket: a request at t counts until t + window. */
+/** Second implementation with a plain list per bucket: a request at t counts until t + window. */
 function naiveStore() {
   const times = new Map<string, number[]>();
   return (buckets: readonly RateLimitBucket[], nowMs: number) => {
@@ -25,8 +25,8 @@ function naiveStore() {
   };
 }
 
-describe('memory window', () => {
-  it('agrees with the rule for any traffic over two buckets', async () => {
+describe('createMemoryRateLimitStore', () => {
+  it('agrees with the naive implementation for random traffic over two buckets', async () => {
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 400 }),
       both: fc.boolean(),
@@ -46,7 +46,7 @@ describe('memory window', () => {
     );
   });
 
-  it('holds more requests than its first ring and frees them one by one', async () => {
+  it('grows beyond its initial ring capacity and frees requests one by one', async () => {
     const window = createMemoryRateLimitStore({ windowMs: WINDOW });
     const bucket = [{ key: 'a', limit: 100 }];
     for (let n = 0; n < 100; n += 1) expect((await window.take(bucket, n)).allowed).toBe(true);
@@ -55,7 +55,7 @@ describe('memory window', () => {
     expect((await window.take(bucket, 1000)).allowed).toBe(false);
   });
 
-  it('forgets buckets nobody uses', async () => {
+  it('removes buckets without requests', async () => {
     const window = createMemoryRateLimitStore({ windowMs: WINDOW });
     for (let n = 0; n < 50; n += 1) await window.take([{ key: String(n), limit: 5 }], n);
     expect(window.size).toBe(50);

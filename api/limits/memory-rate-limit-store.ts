@@ -1,6 +1,6 @@
 import type { RateLimitBucketState, RateLimitStore } from './port.js';
 
-/** Times of the requests in the window, oldest first, in a ring that grows up to the limit. */
+/** Times of the requests in the window, oldest first, in a ring buffer that grows up to the limit. */
 interface RingBuffer {
   times: Float64Array;
   start: number;
@@ -28,8 +28,8 @@ function push(ring: RingBuffer, timeMs: number): void {
 }
 
 /**
- * Exact sliding window: a request at t counts until t + windowMs. Holds 8 bytes per request in the window; buckets without a request in
- * the window are forgotten once per window.
+ * Exact sliding window: a request at t counts until t + windowMs. Uses 8 bytes per request in the window; removes buckets without a request in
+ * the window once per window.
  */
 export function createMemoryRateLimitStore(options: { windowMs: number }): RateLimitStore & { readonly size: number } {
   const rings = new Map<string, RingBuffer>();
@@ -58,10 +58,10 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
     },
     async take(buckets, nowMs) {
       sweep(nowMs);
-      const held = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket.key) }));
-      for (const { bucket, ring } of held) dropExpired(ring, nowMs - (bucket.windowMs ?? options.windowMs));
-      const allowed = held.every(({ bucket, ring }) => ring.length < bucket.limit);
-      const states = held.map(({ bucket, ring }): RateLimitBucketState => {
+      const requested = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket.key) }));
+      for (const { bucket, ring } of requested) dropExpired(ring, nowMs - (bucket.windowMs ?? options.windowMs));
+      const allowed = requested.every(({ bucket, ring }) => ring.length < bucket.limit);
+      const states = requested.map(({ bucket, ring }): RateLimitBucketState => {
         if (allowed) push(ring, nowMs);
         const over = Math.max(0, ring.length - bucket.limit);
         const freed = ring.length === 0 ? nowMs : (ring.times[(ring.start + over) % ring.times.length] ?? nowMs);

@@ -6,7 +6,7 @@ import { createMemoryRateLimitStore } from './memory-rate-limit-store.js';
 import type { RateLimitStore } from './port.js';
 import { createRedisRateLimitStore } from './redis-rate-limit-store.js';
 
-/** The window of this instance, or the one in Redis that all instances share. A Redis that is away holds nothing up. */
+/** Opens the store of this instance, or the Redis store that all instances share. An unreachable Redis does not delay start-up. */
 export function openRateLimitStore(deps: { redisUrl: string | undefined; logger: Logger; metrics: Metrics }): {
   readonly store: RateLimitStore;
   close(): Promise<void>;

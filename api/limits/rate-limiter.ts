@@ -11,22 +11,22 @@ export interface RateHeaders {
 
 export interface RateLimitDecision {
   readonly headers: RateHeaders;
-  /** Set when the request is refused. */
+  /** Set if the request is rejected. */
   readonly rejection: ApiError | null;
 }
 
 export interface RateLimiter {
-  /** Counts one request of the caller. `heavy`: it must pass the trade-history bucket as well. */
+  /** Counts one request of the caller. `heavy`: also counts in the trade-history bucket. */
   admit(caller: Caller, request: { readonly heavy: boolean; readonly nowMs: number }): Promise<RateLimitDecision>;
 }
 
-/** The state that binds first: least remaining, then the one that frees up last. */
+/** The stricter of two states: the lower remaining count, then the later reset. */
 function stricter(a: RateLimitBucketState, b: RateLimitBucketState): RateLimitBucketState {
   if (a.remaining !== b.remaining) return a.remaining < b.remaining ? a : b;
   return a.resetMs >= b.resetMs ? a : b;
 }
 
-/** Per-account limits over the plan table. All keys of an account share the buckets. */
+/** Limits per account from the plan table. All keys of an account share the buckets. */
 export function createRateLimiter(options: { rateLimitStore: RateLimitStore }): RateLimiter {
   return {
     async admit(caller, request) {

@@ -5,8 +5,8 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { RateLimitBucket, RateLimitBucketState, RateLimitStore } from './port.js';
 
 /**
- * KEYS: one sorted set per bucket, a member per request, scored with its time. ARGV: now (ms), a name for this request, then per key its limit
- * and its window (ms). Answers 1 or 0 for allowed, then requests held and the score that frees up next, per key.
+ * KEYS: one sorted set per bucket, a member per request, scored with its time. ARGV: now (ms), a unique id of this request, then per key its limit
+ * and its window (ms). Returns 1 or 0 for allowed, then per key the requests counted and the score of the one that expires next.
  */
 const TAKE_LUA = `
 local now, request = tonumber(ARGV[1]), ARGV[2]
@@ -15,22 +15,22 @@ for i, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - tonumber(ARGV[2 + 2 * i]))
   if redis.call('ZCARD', key) >= tonumber(ARGV[1 + 2 * i]) then allowed = 0 end
 end
-local answer = {allowed}
+local result = {allowed}
 for i, key in ipairs(KEYS) do
   if allowed == 1 then
     redis.call('ZADD', key, now, request)
     redis.call('PEXPIRE', key, tonumber(ARGV[2 + 2 * i]) + 60000)
   end
-  local held = redis.call('ZCARD', key)
-  local over = math.max(0, held - tonumber(ARGV[1 + 2 * i]))
+  local counted = redis.call('ZCARD', key)
+  local over = math.max(0, counted - tonumber(ARGV[1 + 2 * i]))
   local next = redis.call('ZRANGE', key, over, over, 'WITHSCORES')
-  answer[#answer + 1] = held
-  answer[#answer + 1] = tonumber(next[2] or now)
+  result[#result + 1] = counted
+  result[#result + 1] = tonumber(next[2] or now)
 end
-return answer
+return result
 `;
 
-/** How long a request waits for Redis before its instance decides by itself. */
+/** Maximum time that a request waits for Redis; after it the instance uses its local store. */
 const COMMAND_TIMEOUT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
@@ -43,36 +43,36 @@ const takeScript = defineScript({
   transformReply: (reply: unknown) => reply as number[],
 });
 
-/** All buckets of one request in one slot of a Redis cluster: they are of one account. */
+/** Key with a hash tag, so that all buckets of an account are in one hash slot of a Redis cluster. */
 function redisKey(bucket: RateLimitBucket): string {
   const [kind, ...rest] = bucket.key.split(':');
   return `oddstream:rate:{${rest.join(':')}}:${kind}`;
 }
 
-async function withTimeout<T>(answer: Promise<T>): Promise<T> {
+async function withTimeout<T>(reply: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = sleep(COMMAND_TIMEOUT_MS, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`);
+    throw new Error(`Redis did not respond within ${COMMAND_TIMEOUT_MS} ms`);
   });
-  // The loser of the race is nobody's any more.
+  // The promise that loses the race may reject later: its rejection is handled here.
   late.catch(() => undefined);
-  answer.catch(() => undefined);
+  reply.catch(() => undefined);
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([reply, late]);
   } finally {
     over.abort();
   }
 }
 
 export interface RedisRateLimitStore extends RateLimitStore {
-  /** Rejects when Redis does not answer. Afterwards the connection is kept, and made again, by itself. */
+  /** Rejects if the first connection fails. The client reconnects by itself afterwards. */
   connect(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * The sliding window of memory-window.ts, kept in Redis, so that every API instance counts into the same buckets. `take` rejects within
- * COMMAND_TIMEOUT_MS while Redis is away. The clocks of the instances must agree as well as limits are to be exact (NTP).
+ * The sliding window of memory-rate-limit-store.ts kept in Redis, so that all API instances share the buckets. `take` rejects within
+ * COMMAND_TIMEOUT_MS while Redis is unreachable. Limits are as exact as the clocks of the instances agree (NTP).
  */
 export function createRedisRateLimitStore(options: {
   url: string;
@@ -89,7 +89,7 @@ export function createRedisRateLimitStore(options: {
       reconnectStrategy: (attempts) => Math.min(50 * 2 ** Math.min(attempts, 10), MAX_RECONNECT_DELAY_MS),
     },
   });
-  client.on('error', (error: unknown) => logger.warn({ err: error }, 'Redis is away, connecting again'));
+  client.on('error', (error: unknown) => logger.warn({ err: error }, 'Redis unreachable, reconnecting'));
 
   return {
     async connect() {
@@ -101,8 +101,8 @@ export function createRedisRateLimitStore(options: {
       const [allowed, ...numbers] = await withTimeout(client.take(buckets.map(redisKey), args));
       const states = buckets.map((bucket, index): RateLimitBucketState => {
         const { limit } = bucket;
-        const [held = 0, freedMs = nowMs] = numbers.slice(2 * index, 2 * index + 2);
-        return { limit, remaining: Math.max(0, limit - held), resetMs: freedMs + (bucket.windowMs ?? windowMs) };
+        const [counted = 0, freedMs = nowMs] = numbers.slice(2 * index, 2 * index + 2);
+        return { limit, remaining: Math.max(0, limit - counted), resetMs: freedMs + (bucket.windowMs ?? windowMs) };
       });
       return { allowed: allowed === 1, states };
     },

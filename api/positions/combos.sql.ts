@@ -2,19 +2,19 @@ import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 import { eventColumns, eventConditions, type PnlEventCursor, type PnlEventFilter } from './pnl-events.sql.js';
 
-/** Events in combos; nulls do not filter. */
+/** Filter of combo events; null conditions do not filter. */
 export interface ComboFilter extends Omit<PnlEventFilter, 'wallet' | 'combosOnly'> {
-  /** Only of this wallet. */
+  /** null: all wallets. */
   readonly wallet?: string | null;
 }
 
 const sortColumns = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
 
-/** One page of events and one row more, newest first. The newest version of each is picked in the order of the table. */
+/** One page of events and one row more, newest first. The newest version of each event is selected in the order of the table. */
 export function comboEventsSql(filter: ComboFilter, page: { readonly limit: number; readonly offset: number }): Sql {
   const conditions = eventConditions(filter);
   const { wallet = null } = filter;
-  // One wallet's events are together in the other table.
+  // pnl_events is sorted by wallet, combo_events is not.
   const table = wallet === null ? 'combo_events' : 'pnl_events';
   const ofWallet = wallet === null ? [] : ['e.wallet = {wallet:String}', isComboSql('e.token_id')];
   const parts = [...ofWallet, ...conditions.parts];
@@ -26,7 +26,7 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
   };
   const bound = (name: string, than: string, at: PnlEventCursor | null) => {
     if (at === null) return;
-    // The first condition is the one a key range follows from.
+    // ClickHouse derives a key range from this redundant condition, not from the tuple comparison.
     parts.push(`e.block_number <= {${name}_block:UInt64}`);
     parts.push(
       `(${sortColumns.join(', ')}) ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
@@ -56,7 +56,7 @@ export type ComboSort = (typeof comboSorts)[number];
 export const comboStatuses = ['open', 'closed'] as const;
 export type ComboStatus = (typeof comboStatuses)[number];
 
-/** Only these ids can be combos': those of the modules 1 to 3. */
+/** Token-id range of combos: modules 1 to 3. */
 const COMBO_TOKEN_RANGE = 'token_id >= bitShiftLeft(toUInt256(1), 248) AND token_id < bitShiftLeft(toUInt256(4), 248)';
 
 const orderQueries: Readonly<Record<ComboSort, string>> = {
@@ -75,7 +75,7 @@ const orderQueries: Readonly<Record<ComboSort, string>> = {
       ORDER BY sum(usdc) DESC, id`,
 };
 
-/** Combo conditions that something happened to, in an order. */
+/** Ids of combo conditions with at least one event, in an order. */
 export const comboOrderSql = (sort: ComboSort, rows: number): Sql => ({
   text: `${orderQueries[sort]}
       LIMIT {rows:UInt32}
@@ -83,7 +83,7 @@ export const comboOrderSql = (sort: ComboSort, rows: number): Sql => ({
   params: { rows },
 });
 
-/** Times Unix seconds. */
+/** Times in Unix seconds. */
 export interface ComboMarketRow {
   readonly condition_id: string;
   readonly events: number | string;
@@ -101,7 +101,7 @@ export const comboMarketsSql = (conditionIds: readonly string[]): Sql => ({
   params: { conditions: conditionIds },
 });
 
-/** Sums of a token's matches, as text; USDC in base units. */
+/** Sums over a token's matches, as text; USDC in base units. */
 export interface ComboVolumeRow {
   readonly token: string;
   readonly trades: string;

@@ -1,19 +1,19 @@
 import type { Sql, SqlValue } from '../tables/port.js';
 import type { PositionRow } from './positions.sql.js';
 
-/** What a curve needs of a position. */
+/** Columns of a position that the equity curve uses. */
 export type EquityRow = Pick<
   PositionRow,
   'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'first_at' | 'last_at'
 > & {
-  /** All that was ever paid for its shares, base units of USD as text. */
+  /** Total cost of all its purchases, base units of USD as text. */
   readonly paid: string;
 };
 
-/** The clock of the tables ends in 2106. */
+/** Maximum of a DateTime column (in the year 2106). */
 const MAX_DATETIME_S = 2 ** 32 - 1;
 
-/** Positions of a wallet by their first activity: what it holds before what it held, the ones touched last first. Unix seconds, both ends included. */
+/** Positions of a wallet by their first activity: open ones first, then by last activity, newest first. Unix seconds, both ends included. */
 export function equitySql(
   wallet: string,
   first: { readonly fromS: number | null; readonly toS: number | null },

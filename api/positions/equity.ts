@@ -7,17 +7,17 @@ import { ordered } from './order.js';
 import { type Price, totalPnlOf, unpriced } from './position.js';
 import { MAX_POSITIONS } from './reader.js';
 
-/** Which positions a curve is made of; nulls do not filter. Unix seconds, both included. */
+/** Selects the positions of a curve; null conditions do not filter. Unix seconds, both ends included. */
 export interface EquityFilter {
   /** Bounds of a position's first activity. */
   readonly fromS: number | null;
   readonly toS: number | null;
-  /** Only the markets touched last. */
+  /** Only the markets with the latest activity. */
   readonly maxMarkets: number | null;
   readonly includeUnrealized: boolean;
 }
 
-/** `pnl`: cumulated up to the position whose first activity it stands at, in the curve's own unit. */
+/** `pnl`: cumulative up to the position whose first activity is at `atS`, in the curve's unit. */
 export interface EquityPoint {
   readonly atS: number;
   readonly pnl: bigint;
@@ -29,19 +29,19 @@ export interface Equity {
   readonly open: number;
   /** Base units of USD. */
   readonly raw: readonly EquityPoint[];
-  /** Profit per USD paid for the position, 18 decimals. */
+  /** PnL per USD paid for the position, 18 decimals. */
   readonly normalized: readonly EquityPoint[];
-  /** There may be more positions. */
+  /** True if the wallet may have more positions than were read. */
   readonly partial: boolean;
 }
 
-/** What a curve is made of. */
+/** One step of the curve. */
 interface PositionPnl {
   readonly tokenId: string;
-  /** Positions whose market nobody knows are markets of their own. */
+  /** A position without a known market counts as a market of its own. */
   readonly market: string;
   readonly isOpen: boolean;
-  /** All that was ever paid for it, base units of USD. */
+  /** Total cost of all its purchases, base units of USD. */
   readonly paid: bigint;
   readonly pnl: bigint;
   readonly firstAtS: number;
@@ -50,7 +50,7 @@ interface PositionPnl {
 
 const RATIO_SCALE = 10n ** 18n;
 
-/** At most `most` points of a curve, evenly by their count, the first and the last among them. */
+/** At most `most` points of a curve, evenly spaced by index, including the first and the last. */
 export function downsample<Point>(points: readonly Point[], most: number): readonly Point[] {
   if (points.length <= most) return points;
   return Array.from({ length: most }, (_, i) => {
@@ -59,7 +59,7 @@ export function downsample<Point>(points: readonly Point[], most: number): reado
   });
 }
 
-/** The curve: positions in the order of their first activity, their profits cumulated. */
+/** The curve: cumulative PnL over the positions in the order of their first activity. */
 function equityCurve(steps: readonly PositionPnl[], maxMarkets: number | null): Omit<Equity, 'partial'> {
   const id = (step: PositionPnl) => step.tokenId;
   const newestFirst = ordered(steps, { key: (step) => BigInt(step.lastAtS), order: 'desc', id });
@@ -88,7 +88,7 @@ function equityCurve(steps: readonly PositionPnl[], maxMarkets: number | null): 
   };
 }
 
-/** The curve of a wallet, of at most MAX_POSITIONS positions: what it holds before what it held, the ones touched last first. */
+/** Computes the curve of a wallet from at most MAX_POSITIONS positions: open ones first, then those with the latest activity. */
 export async function readEquity(
   deps: { readonly tables: Tables; readonly metadata: MetadataLookups; readonly prices: Lookup<Price> },
   wallet: string,

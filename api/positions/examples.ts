@@ -1,7 +1,7 @@
 import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../http/chain-params.js';
 import { type PositionWithMetadata, positionFrom } from './position.js';
 
-/** A made-up position, for the reference page. */
+/** Example of an open position for the OpenAPI document. */
 export const exampleOpenPosition: PositionWithMetadata = {
   ...positionFrom(
     {
@@ -48,7 +48,7 @@ export const exampleOpenPosition: PositionWithMetadata = {
   },
 };
 
-/** The same, all of it sold. */
+/** The same position, completely sold. */
 export const exampleClosedPosition: PositionWithMetadata = {
   ...exampleOpenPosition,
   size: 0n,

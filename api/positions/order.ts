@@ -1,7 +1,7 @@
-/** What a list is ordered by: numbers or text; null comes last in either direction. */
+/** Sort key of a list: number or text; null sorts last in either direction. */
 export type OrderKey = bigint | string | null;
 
-/** Rows by a key, ties by `id` ascending, so that an order is never ambiguous. */
+/** Sorts rows by a key, ties by `id` ascending, so that the order is total. */
 export function ordered<Row>(
   rows: readonly Row[],
   by: { readonly key: (row: Row) => OrderKey; readonly order: 'asc' | 'desc'; readonly id: (row: Row) => string },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { outcomePricesOf } from './outcome-prices.js';
 import { type Price, unpriced } from './position.js';
 
-it('outcomePricesOf gives the price now of each outcome, else what the catalogue states', async () => {
+it('outcomePricesOf returns the current price of each outcome, or the catalogue price where there is none', async () => {
   const known: Record<string, Price> = {
     1: { usd: 30_000n, source: 'last_fill', updatedAtS: 77 },
     2: unpriced,

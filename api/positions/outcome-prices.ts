@@ -8,20 +8,20 @@ interface Market {
   readonly condition_id: string;
   /** In outcome order. */
   readonly tokens: readonly string[];
-  /** As the catalogue states them. */
+  /** Prices from the catalogue. */
   readonly outcome_prices: readonly string[];
 }
 
-/** Prices now of a market's outcomes, in outcome order. */
+/** Current prices of a market's outcomes, in outcome order. */
 export interface OutcomePrices {
-  /** USD per share, decimal text: as the catalogue states it where nothing prices the outcome. */
+  /** USD per share, decimal text; the catalogue's price where no other source has one. */
   readonly texts: readonly string[];
   readonly sources: readonly ReturnType<typeof priceSourceOf>[];
   /** Unix seconds. */
   readonly updatedAtS: readonly (number | null)[];
 }
 
-/** Prices now of the outcomes of markets, by condition id. */
+/** Current prices of the outcomes of markets, by condition id. */
 export async function outcomePricesOf(
   prices: Lookup<Price>,
   markets: readonly Market[],
@@ -45,11 +45,11 @@ export async function outcomePricesOf(
   );
 }
 
-/** Of a field of prices now, for its description. */
+/** Description of a field with current prices. */
 export const CURRENT_PRICES_DESCRIPTION =
   "The settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last fill and the catalogue's quote; without any of them what the catalogue states.";
 
-/** Where `outcomePrices` are from, and when. */
+/** Source and time of each of `outcomePrices`. */
 export const outcomePriceFields = {
   priceSources: z
     .array(priceSource)
@@ -57,7 +57,7 @@ export const outcomePriceFields = {
   pricesUpdatedAt: z.array(z.int().nullable()).meta({ description: 'Of each of outcomePrices, Unix seconds.' }),
 };
 
-/** These fields with `outcomePrices` as text. */
+/** The response fields, with `outcomePrices` as text. */
 export const outcomePricesFrom = (prices: OutcomePrices | undefined) => ({
   outcomePrices: [...(prices?.texts ?? [])],
   priceSources: [...(prices?.sources ?? [])],

@@ -1,7 +1,7 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
 import type { MarketMetadata, MetadataLookups, Resolution, TokenMetadata } from '../catalog/metadata.js';
 
-/** What a position is about; nulls and empty lists where neither catalogue nor chain knows. */
+/** Market and outcome metadata of a position; nulls and empty lists where neither catalogue nor chain has it. */
 export interface OutcomeMetadata {
   readonly conditionId: string | null;
   readonly market: string | null;
@@ -14,14 +14,14 @@ export interface OutcomeMetadata {
   /** Names and tokens of all outcomes of the market. */
   readonly outcomes: readonly string[];
   readonly tokenIds: readonly string[];
-  /** null: neither knows. */
+  /** null: unknown. */
   readonly negRisk: boolean | null;
   readonly endMs: number | null;
   /** null: not in the catalogue. */
   readonly tagSlugs: readonly string[] | null;
   readonly status: 'live' | 'closed' | 'resolved';
   readonly resolvedAtS: number | null;
-  /** The one outcome that pays; null while open and where several do. */
+  /** Index of the only outcome with a payout; null while unresolved and where several outcomes pay. */
   readonly winner: number | null;
 }
 
@@ -44,7 +44,7 @@ export const unknownOutcomeMetadata: OutcomeMetadata = {
   winner: null,
 };
 
-/** Token of the other outcome, of a market of two; null where that is not known. */
+/** Token of the other outcome in a market with two outcomes; null where unknown. */
 export function oppositeTokenOf({
   outcomeIndex,
   tokenIds,
@@ -52,7 +52,7 @@ export function oppositeTokenOf({
   return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
 }
 
-/** Both tokens of a condition in outcome order, by what the chain says of one of them. */
+/** Both tokens of a condition in outcome order, from the chain metadata of one of them. */
 function chainTokenPair(tokenId: string, { outcomeIndex, otherTokenId }: TokenMetadata): readonly string[] {
   if (otherTokenId === null) return [];
   return outcomeIndex === 0 ? [tokenId, otherTokenId] : [otherTokenId, tokenId];
@@ -85,7 +85,7 @@ function outcomeMetadataFrom(
   };
 }
 
-/** What positions are about, by token. */
+/** Looks up outcome metadata by token. */
 export function createOutcomeMetadataLookup({
   tokensOf,
   marketsOf,

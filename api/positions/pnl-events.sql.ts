@@ -4,32 +4,32 @@ import type { Sql, SqlValue } from '../tables/port.js';
 
 export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
 
-/** Place of an event among a wallet's: one record may have several, one per position it touched. */
+/** Position of an event in a wallet's list: one log can cause several events, one per position it changed. */
 export interface PnlEventCursor extends LogPosition {
   readonly id: string;
   readonly leg: number;
 }
 
-/** Events of a wallet. Moments are Unix seconds and belong to the range; nulls do not filter. */
+/** Filter of a wallet's events. Times are Unix seconds, both ends included; null conditions do not filter. */
 export interface PnlEventFilter {
   readonly wallet: string;
   readonly tokenIds: readonly string[] | null;
   readonly actions: readonly PnlAction[] | null;
-  /** Only what changed positions in combos. */
+  /** Only events of combo positions. */
   readonly combosOnly?: boolean;
   readonly afterS: number | null;
   readonly beforeS: number | null;
-  /** Only what one transaction did. */
+  /** Only events of this transaction. */
   readonly txHash?: string | null;
-  /** Only what left nothing of the position (true), or something (false). */
+  /** true: only events that left the position empty; false: only those that did not. */
   readonly emptied?: boolean | null;
-  /** Only what comes after this place, in the order of the page. */
+  /** Only events after this one, in the order of the page. */
   readonly beyond: PnlEventCursor | null;
-  /** Only what stands at this place of the chain or before it. */
+  /** Only events at or before this position of the chain. */
   readonly atMost: PnlEventCursor | null;
 }
 
-/** Amounts as base units, as text, changes signed; times Unix seconds. Meanings stand with the table. */
+/** Amounts in base units, as text, changes signed; times Unix seconds. The table's schema documents the columns. */
 export interface PnlEventRow {
   readonly wallet: string;
   readonly token: string;
@@ -55,7 +55,7 @@ export interface PnlEventRow {
   readonly problem: string;
 }
 
-/** Of an event `e`. */
+/** Columns of a PnlEventRow, from the alias `e`. */
 export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, e.id AS id, e.leg AS leg, toUInt64(e.block_number) AS block_number,
         e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, e.tx_hash AS tx_hash, e.action AS action, e.is_taker AS is_taker,
         toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.usdc) AS usdc, toString(e.cash) AS cash, toString(e.cost) AS cost,
@@ -63,7 +63,7 @@ export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, 
         toString(e.cost_after) AS cost_after, toString(e.realized_after) AS realized_after, e.problem AS problem`;
 const cursorColumns = '(e.block_number, e.log_index, e.id, e.leg)';
 
-/** What a filter says of an event `e`, its wallet and place left out. Every value is a bound parameter. */
+/** Conditions on the alias `e`, without those on wallet and position. Every value is a bound parameter. */
 export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosOnly' | 'beyond' | 'atMost'>): {
   readonly parts: string[];
   readonly params: Record<string, SqlValue>;
@@ -141,7 +141,7 @@ export interface SpanRow {
   readonly last: number | string;
 }
 
-/** First and last fill of wallets' positions, Unix seconds, none of which is older than `fromS`. */
+/** First and last fill of wallets' positions, Unix seconds, counting fills from `fromS` on. */
 export const tradeSpansSql = (wallets: readonly string[], tokenIds: readonly string[], fromS: number): Sql => ({
   text: `SELECT e.wallet AS wallet, toString(e.token_id) AS token, toUnixTimestamp(min(e.timestamp)) AS first, toUnixTimestamp(max(e.timestamp)) AS last
       FROM pnl_events AS e
@@ -159,13 +159,13 @@ export const pnlEventCursorOf = (row: PnlEventRow): PnlEventCursor => ({
   leg: row.leg,
 });
 
-/** `<block>-<log index>-<leg>-<id>`. */
+/** Cursor text: `<block>-<log index>-<leg>-<id>`. */
 export const formatPnlEventCursor = (at: PnlEventCursor): string => `${formatCursor(at)}-${at.leg}-${at.id}`;
 
 const CURSOR_PATTERN = /^(\d{1,15})-(\d{1,9})-(\d{1,5})-([\w-]{1,120})$/;
 const MAX_LEG = 65_535;
 
-/** The place of a text, or null. */
+/** Parses a cursor; null if it is malformed. */
 export function parsePnlEventCursor(text: string): PnlEventCursor | null {
   const match = CURSOR_PATTERN.exec(text);
   if (match === null || Number(match[3]) > MAX_LEG) return null;

@@ -3,9 +3,9 @@ import type { OutcomeMetadata } from './outcomes.js';
 import type { PositionRow, PriceRow } from './positions.sql.js';
 import type { HolderRow } from './top-holders.sql.js';
 
-/** What a share is worth now. */
+/** Current price of a share. */
 export interface Price {
-  /** 1e-6 USD per share; null where nothing is known. */
+  /** 1e-6 USD per share; null where no source has a price. */
   readonly usd: bigint | null;
   readonly source: PriceRow['source'];
   readonly updatedAtS: number | null;
@@ -16,17 +16,17 @@ export const unpriced: Price = { usd: null, source: 'none', updatedAtS: null };
 export const priceFrom = (row: PriceRow): Price =>
   row.source === 'none' ? unpriced : { usd: BigInt(row.price), source: row.source, updatedAtS: Number(row.updated_at) };
 
-/** A wallet's holding of a token with what it is worth. Amounts in base units, times Unix seconds. */
+/** A wallet's position in a token with its current value. Amounts in base units, times Unix seconds. */
 export interface Position {
   readonly wallet: string;
   readonly tokenId: string;
-  /** Shares held. */
+  /** Shares in the position. */
   readonly size: bigint;
-  /** Of these, what came by transfer: without cost, and without profit. */
+  /** Shares of `size` that arrived by transfer: without cost, and without PnL. */
   readonly received: bigint;
-  /** Cost per share bought, 18 decimals: of what is held; of a finished position, all that was paid over all that was bought. */
+  /** Cost per share bought, 18 decimals: of the shares in the position; for a closed position, total paid over total bought. */
   readonly avgPrice: bigint;
-  /** Of what is held, shares kept as fee included. */
+  /** Cost of the shares in the position, including shares kept as fee. */
   readonly cost: bigint;
   /** Before fees. */
   readonly realizedPnl: bigint;
@@ -42,11 +42,11 @@ export interface Position {
   readonly lastTradeAtS: number | null;
   readonly lastRedeemedAtS: number | null;
   readonly price: Price;
-  /** What was bought of what is held, at the average. */
+  /** Bought shares in the position at the average price. */
   readonly initialValue: bigint;
-  /** All that is held, at the price. */
+  /** All shares in the position at the current price. */
   readonly currentValue: bigint;
-  /** What was bought of what is held, at the price, less `initialValue`; 0 without a price. */
+  /** Bought shares in the position at the current price, less `initialValue`; 0 without a price. */
   readonly unrealizedPnl: bigint;
   /** realizedPnl + unrealizedPnl: before fees. */
   readonly totalPnl: bigint;
@@ -54,11 +54,11 @@ export interface Position {
 
 const ONE_18 = 10n ** 18n;
 const ONE_PRICE = 1_000_000n;
-/** Base units of shares at a price in 1e-6 USD. */
+/** Value in base units of USD of shares (base units) at a price in 1e-6 USD. */
 export const valueAtPrice = (shares: bigint, price: bigint): bigint => divide(shares * price, ONE_PRICE, 'half_up');
 const secondsOf = (at: number | string | null): number | null => (at === null ? null : Number(at));
 
-/** What a position makes, in base units, and how that comes about. */
+/** PnL of a position, in base units, with its components. */
 function pnlOf(
   row: Pick<PositionRow, 'size' | 'received' | 'avg_price' | 'realized_pnl'>,
   price: Price,
@@ -73,10 +73,10 @@ function pnlOf(
   return { size, received, avgPrice, realizedPnl, initialValue, unrealizedPnl, totalPnl: realizedPnl + unrealizedPnl };
 }
 
-/** Realized and unrealized profit of a position at a price, before fees. */
+/** Realized plus unrealized PnL of a position at a price, before fees. */
 export const totalPnlOf = (row: Parameters<typeof pnlOf>[0], price: Price): bigint => pnlOf(row, price).totalPnl;
 
-/** What lists of a token's holders show of a position. */
+/** Fields of a position in lists of a token's holders. */
 export type Holder = Pick<
   Position,
   | keyof ReturnType<typeof pnlOf>
@@ -89,7 +89,7 @@ export type Holder = Pick<
   | 'currentValue'
 >;
 
-/** The holder of a row at a price. */
+/** Converts a row to a holder at a price. */
 export function holderFrom(row: HolderRow, price: Price): Holder {
   const profit = pnlOf(row, price);
   return {
@@ -104,7 +104,7 @@ export function holderFrom(row: HolderRow, price: Price): Holder {
   };
 }
 
-/** The position of a row at a price. */
+/** Converts a row to a position at a price. */
 export function positionFrom(row: PositionRow, price: Price): Position {
   return {
     ...holderFrom(row, price),
@@ -120,11 +120,11 @@ export function positionFrom(row: PositionRow, price: Price): Position {
   };
 }
 
-/** `<wallet>-<token>`; joined, as very many are held: a template would keep its pieces. */
+/** `<wallet>-<token>`. Built with join because the cache keeps very many ids: V8 keeps the pieces of a template string. */
 export const positionId = (position: Pick<Position, 'wallet' | 'tokenId'>): string =>
   [position.wallet, position.tokenId].join('-');
 
-/** A position, and what it is about. */
+/** A position with the metadata of its outcome. */
 export interface PositionWithMetadata extends Position {
   readonly metadata: OutcomeMetadata;
 }

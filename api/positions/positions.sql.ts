@@ -2,11 +2,11 @@ import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { TokenChoice } from '../fills/tokens.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
-/** Amounts as base units, all wide numbers as text; times Unix seconds. Meanings stand with the table. */
+/** Amounts in base units, all wide numbers as text; times Unix seconds. The table's schema documents the columns. */
 export interface PositionRow {
   readonly wallet: string;
   readonly token: string;
-  /** Shares held, those that came by transfer included. */
+  /** Shares in the position, including those that arrived by transfer. */
   readonly size: string;
   readonly received: string;
   /** Decimal text, 18 places. */
@@ -28,7 +28,7 @@ export interface PositionRow {
   readonly last_redeemed_at: number | string | null;
 }
 
-/** Of a PositionRow, from the alias `p`: wide numbers come as text by themselves. */
+/** Columns of a PositionRow, from the alias `p`: ClickHouse returns wide numbers as text. */
 export const positionColumns = `p.wallet AS wallet, p.token_id AS token, p.size AS size, p.received AS received,
         p.avg_price AS avg_price, p.cost AS cost, p.realized_pnl AS realized_pnl, p.total_bought AS total_bought,
         p.bought_usdc AS bought_usdc, p.sold_usdc AS sold_usdc, p.fees AS fees, p.fee_shares AS fee_shares,
@@ -36,7 +36,7 @@ export const positionColumns = `p.wallet AS wallet, p.token_id AS token, p.size 
         toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at, toUnixTimestamp(p.last_trade_at) AS last_trade_at,
         toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
 
-/** Positions of a wallet: what it holds before what it held, the ones touched last first. */
+/** Positions of a wallet: open ones first, then by last activity, newest first. */
 export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
@@ -47,7 +47,7 @@ export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
   params: { wallet, rows },
 });
 
-/** Positions of a wallet in combos. */
+/** Combo positions of a wallet. */
 export const walletCombosSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
@@ -74,7 +74,7 @@ export const pricesSql = (tokenIds: readonly string[]): Sql => ({
   params: { tokens: tokenIds },
 });
 
-/** What holders are ranked by. */
+/** Sort keys of holder rankings. */
 export type HolderSort =
   | 'total_pnl'
   | 'realized_pnl'
@@ -86,10 +86,10 @@ export type HolderSort =
   | 'volume'
   | 'last_at';
 
-/** Tokens that are told apart as numbers, by a branch each; more of them by their texts. */
+/** Up to this many tokens are compared as numbers, one branch each; more are looked up by their text. */
 const MAX_BRANCHED_TOKENS = 4;
 const priceParameterAt = (index: number | string): string => `arrayElement({prices:Array(Int256)}, ${index})`;
-/** USD x 10^24: an integer, so that nothing is rounded before it is compared. The last of few tokens is what is none of the others. */
+/** Price in USD x 10^24 as an integer, so that no rounding precedes the comparison. The last token needs no comparison. */
 function priceExpression(tokens: number): string {
   if (tokens === 0 || tokens > MAX_BRANCHED_TOKENS)
     return priceParameterAt('indexOf({tokens:Array(UInt256)}, p.token_id)');
@@ -100,7 +100,7 @@ function priceExpression(tokens: number): string {
   return tokens === 1 ? priceParameterAt(1) : `multiIf(${branches.join(', ')}, ${priceParameterAt(tokens)})`;
 }
 const PRICE_SCALE = 10n ** 12n;
-/** The parameter of the key of a ranking. */
+/** The query parameter with the prices of the ranking. */
 export const pricesParam = (by: Pick<HolderOrder, 'prices'>): bigint[] => by.prices.map((price) => price * PRICE_SCALE);
 /** A Decimal(38, 18) is a 128-bit number of 10^-18. */
 const averagePrice = `toInt256(reinterpret(p.avg_price, 'Int128'))`;
@@ -126,13 +126,13 @@ const statusConditions: Readonly<Record<PositionStatus, string>> = {
   all: 'true',
 };
 
-/** Who has or had tokens. */
+/** Selects the holders of tokens. */
 export interface HolderFilter {
   readonly tokenIds: readonly string[];
   readonly status: PositionStatus;
   /** Base units; null: any size. */
   readonly minSize: bigint | null;
-  /** Only these; null: everybody. */
+  /** null: all wallets. */
   readonly wallets: readonly string[] | null;
 }
 
@@ -140,12 +140,12 @@ export interface HolderFilter {
 export interface HolderOrder {
   readonly sort: HolderSort;
   readonly order: 'asc' | 'desc';
-  /** Of the filter's tokens, 1e-6 USD. */
+  /** Prices of the filter's tokens, 1e-6 USD. */
   readonly prices: readonly bigint[];
   readonly rows: number;
 }
 
-/** The first part of an ORDER BY. `tokens`: how many the filter has. */
+/** First expression of the ORDER BY clause. `tokens`: number of tokens in the filter. */
 export const orderByExpression = (by: Pick<HolderOrder, 'sort' | 'order'>, tokens: number): string =>
   `${sortExpressions[by.sort](priceExpression(tokens))} ${by.order === 'asc' ? 'ASC' : 'DESC'}`;
 
@@ -167,7 +167,7 @@ export function holderConditions(filter: HolderFilter): {
   return { text: parts.join(' AND '), params };
 }
 
-/** The holders of all tokens together, in the order asked for, ties by wallet, then token. */
+/** The holders of all tokens together in the given order, ties by wallet, then token. */
 export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
   const where = holderConditions(filter);
   return {
@@ -181,7 +181,7 @@ export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
   };
 }
 
-/** Positions by wallet and token. Pairs stand at the same place of both lists. */
+/** Positions by wallet and token. The n-th wallet and the n-th token form a pair. */
 export const positionsSql = (wallets: readonly string[], tokenIds: readonly string[]): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions_by_token AS p FINAL
@@ -191,19 +191,19 @@ export const positionsSql = (wallets: readonly string[], tokenIds: readonly stri
   params: { tokens: tokenIds, wallets },
 });
 
-/** Place of a position among all of them, by its id. */
+/** Sort key of a position in the list of all positions. */
 export interface PositionKey {
   readonly wallet: string;
   readonly tokenId: string;
 }
 
-/** Some positions by id. null tokens: of all. */
+/** A page of positions by id. `tokenIds` null: all tokens. */
 export interface PositionPage {
   readonly tokens: TokenChoice | null;
   readonly status: PositionStatus;
   readonly minSize: bigint | null;
   readonly order: 'asc' | 'desc';
-  /** Only what comes after this one, in the order of the page. */
+  /** Only positions after this one, in the order of the page. */
   readonly beyond: PositionKey | null;
   readonly rows: number;
 }
@@ -225,7 +225,7 @@ export function positionPageSql(page: PositionPage, window: 'window' | 'all' = '
   const params: Record<string, SqlValue> = { rows: page.rows };
   if (page.beyond !== null) {
     const than = page.order === 'asc' ? '>' : '<';
-    // The first condition is the one a key range follows from.
+    // ClickHouse derives a key range from this redundant condition, not from the tuple comparison.
     keys.push(`p.wallet ${than}= {wallet:String}`);
     keys.push(`(p.wallet, p.token_id) ${than} ({wallet:String}, toUInt256({token:String}))`);
     params.wallet = page.beyond.wallet;

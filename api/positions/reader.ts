@@ -24,20 +24,20 @@ import {
   walletPositionsSql,
 } from './positions.sql.js';
 
-/** Most positions of a wallet that are shown: what it holds before what it held, the ones touched last first. */
+/** Most positions that are read of a wallet: open ones first, then those with the latest activity. */
 export const MAX_POSITIONS = 20_000;
 
 export interface PositionReader {
   /**
-   * Positions of a wallet with their prices and what they are about, at most MAX_POSITIONS: what it holds, then what it held, the ones touched last
-   * first. A copy at most `ttlMs` old that the endpoints of this age share. Filters and orders are for the caller to make, of what is there.
+   * Positions of a wallet with prices and outcome metadata, at most MAX_POSITIONS: open ones first, then by last activity, newest
+   * first. The result is cached for up to `ttlMs` and shared by all callers with the same `ttlMs`. The caller filters and sorts it.
    */
   ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly PositionWithMetadata[]>>;
-  /** Positions of a wallet in combos, open and closed. */
+  /** Combo positions of a wallet, open and closed. */
   comboPositionsOf(wallet: string): Promise<readonly Position[]>;
-  /** Position ids of the holders of tokens, in the order asked for, at most MAX_RANKED: what `rankings.page` takes. */
+  /** Position ids of the holders of tokens in the given order, at most MAX_RANKED; input of `rankings.page`. */
   rankedHolderIds(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
-  /** Positions in the order of their ids; the same question after the last of them goes on without a gap. */
+  /** Positions in the order of their ids; `beyond` continues after the last one of a page without a gap. */
   page(page: PositionPage): Promise<readonly Position[]>;
   /** Positions by id, in the order of the ids; ids without a position are left out. */
   byId(ids: readonly string[]): Promise<readonly Position[]>;
@@ -58,7 +58,7 @@ const parsePositionId = (id: string): readonly [string, string] => {
   return [id.slice(0, at), id.slice(at + 1)];
 };
 
-/** Positions and what happened to them, as the accounting left them. */
+/** Reads positions and their events from the tables of the positions processor. */
 export function createPositionReader(deps: {
   tables: Tables;
   walletPositionsCache: TtlCache;

@@ -5,7 +5,7 @@ export type MarketStatus = (typeof marketStatuses)[number];
 
 const FULL_PAYOUT = 1_000_000n;
 
-/** How the market of a position stands for it; a market whose outcomes share the payout is neither won nor lost. */
+/** Status of a position's market for this outcome; a market whose outcomes share the payout is neither won nor lost. */
 export function marketStatusOf({ price, metadata }: Pick<PositionWithMetadata, 'price' | 'metadata'>): MarketStatus {
   if (price.source === 'settlement') {
     if (price.usd === FULL_PAYOUT) return 'resolved-win';

@@ -9,14 +9,14 @@ import {
   pricesParam,
 } from './positions.sql.js';
 
-/** What lists of a token's holders show of a position. */
+/** Columns of a position in lists of a token's holders. */
 export type HolderRow = Pick<
   PositionRow,
   'wallet' | 'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'total_bought' | 'fills' | 'first_at'
 >;
 
 type SqlText = string;
-/** The columns of a HolderRow, the token left out, in this order. */
+/** The columns of a HolderRow without the token, in this order. */
 export type HolderTuple = readonly [
   SqlText,
   SqlText,
@@ -31,7 +31,7 @@ export type HolderTuple = readonly [
 const tupleExpression = (row: string): string =>
   `(${row}wallet, ${row}size, ${row}received, ${row}avg_price, ${row}realized_pnl, ${row}total_bought, ${row}fills, toUnixTimestamp(${row}first_at))`;
 
-/** The row of what a tuple holds. */
+/** Converts a tuple to a row. */
 export function holderRowOf(token: string, tuple: HolderTuple): HolderRow {
   const [wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at] = tuple;
   return { wallet, token, size, received, avg_price, realized_pnl, total_bought, fills, first_at };
@@ -39,18 +39,18 @@ export function holderRowOf(token: string, tuple: HolderTuple): HolderRow {
 
 export interface TopHoldersRow {
   readonly token: string;
-  /** In the order asked for, one after the other in one text: a list of ten thousand takes ten times as long to read. */
+  /** Wallets in order, concatenated into one text: an array of ten thousand takes ten times as long to read. */
   readonly wallets: string;
-  /** Of the first of them. */
+  /** Rows of the first wallets. */
   readonly first: readonly HolderTuple[];
-  /** Its rows among those that were put in order: all its holders, unless those of all tokens are `atMost`. */
+  /** Number of its rows within the sorted limit: all its holders, unless `maxRows` cut them off. */
   readonly found: number | string;
 }
 
 /**
- * The holders of each token, at most `rows`, and what the first of them hold: `shown` or more, and no more than 1,000. Only the first `atMost` of all tokens
- * together are put in order: the engine finds those in one go, and would sort hundreds of thousands of holders for a limit by token. The lists keep the
- * order of the rows they are made of because one thread makes them.
+ * The holders of each token, at most `rows`, with the rows of the first ones: at least `shown`, at most 1,000. Only the first `maxRows` of all tokens
+ * together are sorted: ClickHouse finds those in one pass, but would sort hundreds of thousands of holders for a limit by token. The lists keep the
+ * order of the subquery because it runs in one thread.
  */
 export function topHoldersSql(
   filter: HolderFilter,
@@ -74,9 +74,9 @@ export function topHoldersSql(
   };
 }
 
-/** What wallets hold of tokens. Pairs stand at the same place of both lists. */
+/** Holder rows by wallet and token. The n-th wallet and the n-th token form a pair. */
 export const holderRowsSql = (wallets: readonly string[], tokenIds: readonly string[]): Sql => ({
-  text: `SELECT p.token_id AS token, ${tupleExpression('p.')} AS held
+  text: `SELECT p.token_id AS token, ${tupleExpression('p.')} AS holder
       FROM positions_by_token AS p FINAL
       WHERE (p.token_id, p.wallet) IN (
         SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))

@@ -12,22 +12,22 @@ import {
   topHoldersSql,
 } from './top-holders.sql.js';
 
-/** Who has or had tokens, and what the first of them hold. */
+/** Holders of tokens in order, with the rows of the first ones. */
 export interface RankedHolders {
-  /** Wallets by token, in the order asked for; every token of the filter is there. */
+  /** Wallets by token in order; contains every token of the filter. */
   readonly wallets: ReadonlyMap<string, IdList>;
   readonly first: readonly HolderRow[];
 }
 
 export interface TopHolders {
-  /** The first `rows` holders of each token by itself, and rows: of the first `shown` of each at least, 1,000 at most; 0 for none. */
+  /** The first `rows` holders of each token, with rows for at least the first `shown` and at most 1,000 of each; `shown` 0: no rows. */
   ranked(
     filter: HolderFilter,
     by: { readonly sort: HolderSort; readonly order: 'asc' | 'desc'; readonly shown: number; readonly rows: number },
   ): Promise<RankedHolders>;
   /**
-   * What wallets hold of a token each, with what it is worth, in the order of the pairs; who never had it is left out. `known`: rows that need not be
-   * read.
+   * Holders by wallet and token with their value, in the order of the pairs; a pair without a position is left out. `known`: rows that are not
+   * read again.
    */
   holders(
     pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
@@ -37,23 +37,23 @@ export interface TopHolders {
 
 /** Characters of an address. */
 const WALLET_WIDTH = 42;
-/** So many times what is wanted of the tokens is read of all of them together: those of one are seldom all among the others' first. */
+/** Rows read of all tokens together, as a multiple of the rows needed: a token's holders are rarely all among the first of the common order. */
 const OVERREAD_FACTOR = 4;
 
-/** Reads the holders of tokens: their order and the rows of a page at once, as most questions are for a first page. */
+/** Reads the order of holders together with the rows of a page in one statement, because most requests are for the first page. */
 export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {
   const { tables, prices } = deps;
   const read = async (
     pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
   ): Promise<HolderRow[]> => {
     if (pairs.length === 0) return [];
-    const rows = await tables.rows<{ token: string; held: HolderTuple }>(
+    const rows = await tables.rows<{ token: string; holder: HolderTuple }>(
       holderRowsSql(
         pairs.map(({ wallet }) => wallet),
         pairs.map(({ tokenId }) => tokenId),
       ),
     );
-    return rows.map((row) => holderRowOf(row.token, row.held));
+    return rows.map((row) => holderRowOf(row.token, row.holder));
   };
   return {
     async ranked(filter, by) {
@@ -61,17 +61,17 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return { wallets, first: [] };
       const priceOf = await prices(filter.tokenIds);
       const ordersOf = async (tokenIds: readonly string[]): Promise<TopHoldersRow[]> => {
-        const alone = tokenIds.length === 1;
-        const maxRows = alone ? by.rows : by.rows * OVERREAD_FACTOR * tokenIds.length;
+        const isSingle = tokenIds.length === 1;
+        const maxRows = isSingle ? by.rows : by.rows * OVERREAD_FACTOR * tokenIds.length;
         const listed = tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
         const sql = topHoldersSql({ ...filter, tokenIds }, { ...by, prices: listed, maxRows });
         const rows = await tables.rows<TopHoldersRow>(sql);
-        if (alone || rows.reduce((sum, { found }) => sum + Number(found), 0) < maxRows) return rows;
-        // Holders of the others may have taken the places of theirs.
-        const whole = rows.filter(({ found }) => Number(found) >= by.rows);
-        const short = tokenIds.filter((token) => whole.every((row) => row.token !== token));
-        const read = await Promise.all(short.map((token) => ordersOf([token])));
-        return [...whole, ...read.flat()];
+        if (isSingle || rows.reduce((sum, { found }) => sum + Number(found), 0) < maxRows) return rows;
+        // A token with fewer than `rows` holders here may have lost some to holders of the other tokens: it is read alone.
+        const complete = rows.filter(({ found }) => Number(found) >= by.rows);
+        const incomplete = tokenIds.filter((token) => complete.every((row) => row.token !== token));
+        const read = await Promise.all(incomplete.map((token) => ordersOf([token])));
+        return [...complete, ...read.flat()];
       };
       const first: HolderRow[] = [];
       for (const row of await ordersOf(filter.tokenIds)) {
@@ -82,12 +82,12 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
     },
     async holders(pairs, known) {
       const found = new Map<string, HolderRow>();
-      const put = (rows: readonly HolderRow[]) => {
+      const addRows = (rows: readonly HolderRow[]) => {
         for (const row of rows) found.set(positionId({ wallet: row.wallet, tokenId: row.token }), row);
       };
-      put(known);
+      addRows(known);
       const [, priceOf] = await Promise.all([
-        read(pairs.filter((pair) => !found.has(positionId(pair)))).then(put),
+        read(pairs.filter((pair) => !found.has(positionId(pair)))).then(addRows),
         prices([...new Set(pairs.map(({ tokenId }) => tokenId))]),
       ]);
       return pairs.flatMap((pair) => {

@@ -3,11 +3,11 @@ import { listSize } from '../tables/list-sizes.js';
 import { SINGLE_CHUNK_MAX_ROWS, type Sql } from '../tables/port.js';
 import { type PositionRow, positionColumns } from './positions.sql.js';
 
-/** What a wallet's positions are ordered by. */
+/** Sort keys of a wallet's positions. */
 export const walletSorts = ['realized_pnl', 'size', 'total_bought', 'avg_price', 'last_at'] as const;
 export type WalletSort = (typeof walletSorts)[number];
 
-/** Columns of the rows that come with an order, as `positionColumns` has them. */
+/** Columns of the rows that accompany an order, with the names of `positionColumns`. */
 const firstRowColumns = [
   'size',
   'received',
@@ -31,12 +31,12 @@ const firstRowColumns = [
 const firstRowExpression = (column: (typeof firstRowColumns)[number]): string =>
   column.endsWith('_at') ? `toUnixTimestamp(${column})` : column;
 
-/** Positions in order: three lists of the same length, and what the first of them are. */
+/** Positions in order: three lists of the same length, and the rows of the first positions. */
 export interface WalletOrderRow {
   readonly tokens: readonly string[];
   /** Base units, as text. */
   readonly sizes: readonly string[];
-  /** Of the last redemption, Unix seconds; 0: none. */
+  /** Time of the last redemption, Unix seconds; 0: none. */
   readonly redeemed: readonly (number | string)[];
   /** Tuples: see `firstRowsOf`. */
   readonly first: readonly (readonly unknown[])[];
@@ -58,12 +58,12 @@ export interface WalletOrder {
   readonly order: 'asc' | 'desc';
   readonly combos: boolean;
   readonly rows: number;
-  /** How many of the first come with their rows at least, where that is no more than 1,000. */
+  /** Minimum number of first positions that are returned with their rows, up to 1,000. */
   readonly shown: number;
 }
 
 const filterAndOrder = (by: Pick<WalletOrder, 'sort' | 'order' | 'combos'>): string => {
-  // Where there are none, they need no place in the order.
+  // Without combos the order needs no sort key for them.
   const [without, last] = by.combos
     ? ['', `${isComboSql('p.token_id')}, `]
     : [` AND NOT ${isComboSql('p.token_id')}`, ''];
@@ -72,8 +72,8 @@ const filterAndOrder = (by: Pick<WalletOrder, 'sort' | 'order' | 'combos'>): str
 };
 
 /**
- * The positions of a wallet by a measure, ties by token; combos, where they are asked for, come after the others. The lists keep the order of the rows they
- * are made of because one thread makes them.
+ * The positions of a wallet by a sort key, ties by token; combos, if requested, after the others. The lists keep the order of the subquery
+ * because it runs in one thread.
  */
 export const walletOrderSql = (wallet: string, by: WalletOrder): Sql => ({
   text: `SELECT groupArray(token_id) AS tokens, groupArray(size) AS sizes,
@@ -89,7 +89,7 @@ export const walletOrderSql = (wallet: string, by: WalletOrder): Sql => ({
   singleChunk: true,
 });
 
-/** The same order by name alone. */
+/** The same order, token ids only. */
 export const walletTokenOrderSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
   text: `SELECT groupArray(token_id) AS tokens
       FROM (
@@ -103,7 +103,7 @@ export const walletTokenOrderSql = (wallet: string, by: Omit<WalletOrder, 'shown
   singleChunk: true,
 });
 
-/** The first rows of the same order: all there is of most wallets. The older analyzer takes less, see the fills. */
+/** The first rows of the same order; for most wallets these are all. Uses the older analyzer, see simpleQuerySettings in fills.sql.ts. */
 export const walletFirstRowsSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
@@ -114,7 +114,7 @@ export const walletFirstRowsSql = (wallet: string, by: Omit<WalletOrder, 'shown'
   singleChunk: by.rows <= SINGLE_CHUNK_MAX_ROWS,
 });
 
-/** Some positions of a wallet. */
+/** Positions of a wallet in the given tokens. */
 export const walletTokensSql = (wallet: string, tokenIds: readonly string[]): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL

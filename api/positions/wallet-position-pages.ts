@@ -23,7 +23,7 @@ import {
   walletTokensSql,
 } from './wallet-position-pages.sql.js';
 
-/** What a filter may know of a position. */
+/** Fields of a position that a predicate may use. */
 export type FilterablePosition = Pick<Position, 'tokenId' | 'size' | 'price' | 'currentValue' | 'lastRedeemedAtS'>;
 
 export interface WalletPositionsQuery {
@@ -31,15 +31,15 @@ export interface WalletPositionsQuery {
   readonly sort: WalletSort;
   readonly order: 'asc' | 'desc';
   readonly combos: boolean;
-  /** null: all of them. */
+  /** null: all positions. */
   readonly predicate: ((position: FilterablePosition) => boolean) | null;
-  /** Names the caller, the wallet and all of the question but where its page begins. */
+  /** Identifies caller, wallet and request, without the offset. */
   readonly sessionKey: string;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** How old a copy may be: of a wallet with up to a thousand positions, and with more, which take long to read. */
+/** Maximum age of a cached order: for wallets with up to 1,000 positions, and for larger ones, which take long to read. */
 export interface MaxAges {
   readonly smallWalletMs: number;
   readonly largeWalletMs: number;
@@ -47,8 +47,8 @@ export interface MaxAges {
 
 export interface WalletPositionPages {
   /**
-   * A page of a wallet's positions by a measure, ties by token, combos after the others; of the first MAX_POSITIONS in that order. What it is cut from
-   * is at most `maxAgeMs` old: one of `ages`, by how many positions the wallet has.
+   * A page of a wallet's positions by a sort key, ties by token, combos after the others; limited to the first MAX_POSITIONS in that order. The cached
+   * order is at most `maxAgeMs` old: one of `ages`, depending on the number of positions of the wallet.
    */
   page(
     page: WalletPositionsQuery,
@@ -61,26 +61,26 @@ interface Order extends Omit<WalletOrderRow, 'first'> {
   readonly first: readonly PositionRow[];
 }
 
-/** How a wallet's order begins. */
+/** The first token ids of a wallet's order. */
 interface WalletPrefix {
   readonly tokens: readonly string[];
   readonly isComplete: boolean;
-  /** Rows of the first page, and one more. */
+  /** Rows of the first page, and one row more. */
   readonly first: readonly PositionRow[];
 }
 
-/** Positions behind a first page that its walk is sure to have in the order they had then. */
+/** Positions after a first page whose order is fixed for the pagination session. */
 const PREFIX_LENGTH = 1_000;
-/** Some megabyte. */
+/** Memory at this number: about a megabyte. */
 const MAX_LARGE_WALLETS = 10_000;
-/** In rows of some 500 bytes. */
+/** Counted in rows of some 500 bytes. */
 const MAX_CACHED_ROWS = 8_000;
-/** Of an order without rows in it, per position, in rows. */
+/** Weight of an order without rows, per position, in rows. */
 const ORDER_WEIGHT = 0.25;
 
 /**
- * Pages of single wallets, of few positions or very many. The first page is read; where there is more, how the order begins with it, and the rest when a page
- * from there is asked for. Where only some are wanted, the order of all is read at once.
+ * Pages of a wallet's positions. The first page is read together with a prefix of the order; the rest of the order is read when a page
+ * beyond the prefix is requested. With a predicate the order of all positions is read at once.
  */
 export function createWalletPositionPages(deps: {
   tables: Tables;
@@ -120,7 +120,7 @@ export function createWalletPositionPages(deps: {
     const [row] = await tables.rows<{ tokens: readonly string[] }>(walletTokenOrderSql(page.wallet, { ...page, rows }));
     return row?.tokens ?? [];
   };
-  /** Wallets that were found to have more positions than a first page: what else is to be read of them is asked for at the same time. */
+  /** Wallets that had more positions than a first page: their prefix is read concurrently with the page. */
   const large = new Set<string>();
   const readPrefix = async (page: WalletPositionsQuery): Promise<WalletPrefix> => {
     const { wallet, combos, limit } = page;
@@ -137,13 +137,13 @@ export function createWalletPositionPages(deps: {
     large.add(size);
     const tokens = known ?? (await read());
     const before = new Set(shown);
-    // The two statements may see different moments.
+    // The two statements may read different states of the table.
     const listed = [...shown, ...tokens.filter((token) => !before.has(token))];
     return { tokens: listed, isComplete: tokens.length < PREFIX_LENGTH + limit, first };
   };
   const applyPredicate = async (
     { tokens, sizes, redeemed }: Order,
-    wanted: NonNullable<WalletPositionsQuery['predicate']>,
+    predicate: NonNullable<WalletPositionsQuery['predicate']>,
   ) => {
     const priceOf = await prices(tokens);
     return tokens.filter((tokenId, n) => {
@@ -151,7 +151,7 @@ export function createWalletPositionPages(deps: {
       const price = priceOf.get(tokenId) ?? unpriced;
       const redeemedS = Number(redeemed[n]);
       const currentValue = price.usd === null ? 0n : valueAtPrice(size, price.usd);
-      return wanted({ tokenId, size, price, currentValue, lastRedeemedAtS: redeemedS === 0 ? null : redeemedS });
+      return predicate({ tokenId, size, price, currentValue, lastRedeemedAtS: redeemedS === 0 ? null : redeemedS });
     });
   };
 
@@ -167,7 +167,7 @@ export function createWalletPositionPages(deps: {
         offset,
         limit,
         async load() {
-          // What a walk goes on with must not be older than how it began.
+          // The rest of an order must not be older than its prefix.
           if (predicate === null) return readTokenOrder(page, MAX_POSITIONS);
           const ageOf = ({ tokens }: Order) => (tokens.length > PREFIX_LENGTH ? largeWalletMs : smallWalletMs);
           const order = await cache.get(name, ageOf, () => orderOf(page));
