@@ -23,7 +23,7 @@ export interface ClientResult {
 }
 
 const HANDSHAKE =
-  'GET /ws?key=bench HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+  'GET /ws?key=bench HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 const TIME_AT = '{"type":"trade","t":'.length;
 const TIME_LENGTH = '1790000000000.000'.length;
 const SAMPLE_EVERY = 10;
@@ -82,12 +82,13 @@ async function open(port: number, message: string | null): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined);
   socket.write(HANDSHAKE);
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
     let head = '';
     const onHead = (chunk: Buffer) => {
       head += chunk.toString('latin1');
       const end = head.indexOf('\r\n\r\n');
       if (end < 0) return;
+      if (!head.startsWith('HTTP/1.1 101')) return reject(new Error(`upgrade rejected: ${head}`));
       socket.off('data', onHead);
       const read = createReader(onFrame);
       if (message === null) {

@@ -22,10 +22,16 @@ interface Bench {
   end(): Promise<void>;
 }
 
-async function request<T>(child: ChildProcess, command?: object): Promise<T> {
-  const response = once(child, 'message') as Promise<[T]>;
-  if (command !== undefined) child.send(command);
-  return (await response)[0];
+function request<T>(child: ChildProcess, command?: object): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`benchmark process exited with code ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message as T);
+    });
+    if (command !== undefined) child.send(command);
+  });
 }
 
 async function start(kind: 'uws' | 'ws' | 'gateway'): Promise<Bench> {
