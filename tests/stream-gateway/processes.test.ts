@@ -139,7 +139,7 @@ describe('gateway processes', () => {
     for (const { socket } of [...clients, reconnected]) socket.terminate();
   });
 
-  it('fail to start on a port in use unless GATEWAY_PROCESSES allows several', async () => {
+  it('listen exclusively by default: a second process on the port fails to start', async () => {
     const [port, firstAdmin, secondAdmin] = (await freePorts(3)) as [number, number, number];
     const first = startGateway(port, firstAdmin, 1);
     await first.ready();
