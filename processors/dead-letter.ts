@@ -5,12 +5,12 @@ import type { Codec } from '../schemas/codec.js';
 const PAYLOAD_BYTES = 48 * 1024;
 
 /**
- * The record for `dead.letters` of an input record nothing could be made of. The same refusal always gives the same record: `received_at_ms`
- * is the input record's own time.
+ * The `dead.letters` record of an input record that could not be processed. Deterministic: `received_at_ms` is the timestamp of the input
+ * record.
  */
 export function deadLetterRecord(options: {
   readonly codec: Codec;
-  /** Which fold refused it, e.g. `fills`. */
+  /** Name of the processor that rejected the record, e.g. `fills`. */
   readonly by: string;
   readonly topic: string;
   readonly partition: number;

@@ -52,10 +52,10 @@ const sinkDefinitions = [
   positionsSink,
   pnlSink,
 ];
-/** Lag gauges are set when readiness is asked for, and this often. */
+/** Lag gauges are set on every readiness request and at this interval. */
 const LAG_INTERVAL_MS = 5_000;
 
-/** A table of any size is put together within this. */
+/** Request timeout of an OPTIMIZE FINAL, sufficient for a table of any size. */
 const COMPACTION_TIMEOUT_MS = 12 * 3_600_000;
 
 type StatefulProcessorDeps = Parameters<typeof createActivityProcessor>[0];
@@ -83,20 +83,20 @@ runProcess({
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, healthRegistry });
     const connection = await clickHouseConnection(config);
     const clickhouse = createClickHouse(connection, { logger });
-    // Of its own for each process of a machine: a store has one write lock, which a suspended process may hold.
+    // One directory per process of a machine: a store has one write lock, which a suspended process may keep.
     const stores = openStateStores(join(config.dataDir, 'state', String(admin.port)));
-    /** A fold keeps its state in a local store of its name. */
-    const statefulTask = (name: string, open: (own: StatefulProcessorDeps) => StatefulProcessor): Task => ({
+    /** A task that runs a stateful processor with a local state store of the same name. */
+    const statefulTask = (name: string, open: (deps: StatefulProcessorDeps) => StatefulProcessor): Task => ({
       name,
       create: () => {
-        const fold = open({ log, codec, store: stores.open(name), logger, metrics });
-        return { run: fold.run, check: async () => statefulCheck(await fold.state()) };
+        const processor = open({ log, codec, store: stores.open(name), logger, metrics });
+        return { run: processor.run, check: async () => statefulCheck(await processor.state()) };
       },
     });
     const progress = createProgressWriter({ store: clickhouse, logger });
     let migrated = false;
     let joined = false;
-    /** Subscribers and accounts do not wait for the tables; sinks do. */
+    /** The stream and accounts processors do not wait for the table migrations; sinks, the compactor and the leaderboards do. */
     let tablesReady: () => void = () => undefined;
     const tables = new Promise<void>((resolve) => {
       tablesReady = resolve;
@@ -118,7 +118,7 @@ runProcess({
       },
       statefulTask('activity', createActivityProcessor),
       ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
-        statefulTask(`positions-${partition}`, (own) => createPositionsProcessor({ ...own, partition })),
+        statefulTask(`positions-${partition}`, (deps) => createPositionsProcessor({ ...deps, partition })),
       ),
       {
         name: 'leaderboards',
@@ -132,11 +132,11 @@ runProcess({
             loading: async () => Object.values(await runner.checks()).some((check) => check.loading === true),
           });
           return {
-            async run(own) {
-              await Promise.race([tables, aborted(own)]);
-              if (!own.aborted) await Promise.all([refresher.run(own), ofTags.run(own)]);
+            async run(runSignal) {
+              await Promise.race([tables, aborted(runSignal)]);
+              if (!runSignal.aborted) await Promise.all([refresher.run(runSignal), ofTags.run(runSignal)]);
             },
-            // Nothing waits for a picture.
+            // Readiness does not depend on a leaderboard snapshot.
             check: async () => ({ ok: true }),
           };
         },
@@ -144,16 +144,16 @@ runProcess({
       {
         name: 'compaction',
         create: () => ({
-          async run(own) {
+          async run(runSignal) {
             const { compactionEveryMs: everyMs } = config.clickhouse;
-            await Promise.race([tables, aborted(own)]);
-            if (own.aborted || everyMs === null) return aborted(own);
+            await Promise.race([tables, aborted(runSignal)]);
+            if (runSignal.aborted || everyMs === null) return aborted(runSignal);
             const longTimeoutClient = createClickHouse(
               { ...connection, requestTimeoutMs: COMPACTION_TIMEOUT_MS },
               { logger },
             );
             try {
-              await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(own);
+              await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(runSignal);
             } finally {
               await longTimeoutClient.close();
             }
@@ -171,10 +171,11 @@ runProcess({
               const reconciler = createReconciler(deps);
               const sink = createSink({ ...deps, log, codec, onCommitted: reconciler.recordCommitted, progress });
               return {
-                async run(own) {
-                  await Promise.race([tables, aborted(own)]);
+                async run(runSignal) {
+                  await Promise.race([tables, aborted(runSignal)]);
                   try {
-                    if (!own.aborted) await runConcurrently(own, (inner) => [sink.run(inner), reconciler.run(inner)]);
+                    if (!runSignal.aborted)
+                      await runConcurrently(runSignal, (inner) => [sink.run(inner), reconciler.run(inner)]);
                   } finally {
                     sink.removeMetrics();
                   }
@@ -193,20 +194,20 @@ runProcess({
     const readiness = createReadiness({ tasks: runner.checks, joined: () => joined, migrated: () => migrated });
     const clickhouseCheck = createClickHouseCheck({ client: clickhouse, metrics });
     healthRegistry.register('clickhouse', async () => ({ clickhouse: await clickhouseCheck() }));
-    healthRegistry.markStarted('folds', async () => (await readiness()).checks);
+    healthRegistry.markStarted('processors', async () => (await readiness()).checks);
     const lagGauges = setInterval(() => {
       healthRegistry.readiness().catch((error) => logger.warn({ err: error }, 'cannot measure lag'));
     }, LAG_INTERVAL_MS);
 
-    const prepareTables = async (own: AbortSignal): Promise<void> => {
-      const trying = {
-        signal: own,
+    const prepareTables = async (runSignal: AbortSignal): Promise<void> => {
+      const retryOptions = {
+        signal: runSignal,
         onFailure: (error: unknown, delayMs: number) =>
           logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
       };
-      await retryUntilSuccess('migrate', () => migrate({ client: clickhouse, migrations, logger }), trying);
+      await retryUntilSuccess('migrate', () => migrate({ client: clickhouse, migrations, logger }), retryOptions);
       const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
-      await retryUntilSuccess('publish the views for analysts', () => publishViews(published), trying);
+      await retryUntilSuccess('publish the views for analysts', () => publishViews(published), retryOptions);
       migrated = true;
       tablesReady();
     };
@@ -216,10 +217,10 @@ runProcess({
     const membership = createMembership({ log, codec, logger, role: 'processors', member });
 
     try {
-      await runConcurrently(signal, (own) => [
-        prepareTables(own).then(() => progress.run(own)),
-        runner.run(own),
-        membership.run(own, (members) => {
+      await runConcurrently(signal, (runSignal) => [
+        prepareTables(runSignal).then(() => progress.run(runSignal)),
+        runner.run(runSignal),
+        membership.run(runSignal, (members) => {
           joined = true;
           runner.assign(assignTasks(member, members, names));
         }),

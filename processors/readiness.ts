@@ -1,20 +1,20 @@
 import type { Check, Readiness } from '../infra/telemetry/readiness.js';
 
-/** Records a fold may be behind and still count as caught up: some seconds of a busy chain. */
+/** Largest lag in records that counts as caught up: a few seconds of a busy chain. */
 const MAX_CAUGHT_UP_LAG = 5_000;
 
-/** Close to the end of its input, and nothing in its way. */
+/** Check that passes when there is no last error and the lag is at most MAX_CAUGHT_UP_LAG. */
 export function lagCheck(lag: number, lastError?: string): Check {
   if (lastError !== undefined) return { ok: false, detail: lastError };
   return lag <= MAX_CAUGHT_UP_LAG ? { ok: true } : { ok: false, loading: true, detail: `${lag} records behind` };
 }
 
-/** The check of a fold that reads its state back before it starts. */
+/** Check of a stateful processor, which must load its state before it processes records. */
 export function statefulCheck(state: { readonly loaded: boolean; readonly lag: number }): Check {
   return state.loaded ? lagCheck(state.lag) : { ok: false, loading: true, detail: 'loading' };
 }
 
-/** Caught up: tables migrated, the process has its share of the work, and every fold it runs is close to the end of its input. */
+/** Readiness of the process: tables migrated, tasks assigned, and every task of this process caught up with its input. */
 export function createReadiness(options: {
   tasks: () => Promise<Record<string, Check>>;
   joined: () => boolean;

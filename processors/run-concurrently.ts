@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Wait for tasks that run side by side. The first failure aborts the signal they were started with and is thrown once all have ended; a
- * stop asked for by `signal` ends them without an error.
+ * Runs tasks concurrently. The first failure aborts the signal passed to all of them and is thrown after all have ended; an abort of
+ * `signal` ends them without an error.
  */
 export async function runConcurrently(
   signal: AbortSignal,
@@ -10,7 +10,7 @@ export async function runConcurrently(
 ): Promise<void> {
   const own = new AbortController();
   const either = AbortSignal.any([signal, own.signal]);
-  // Every task and every read of theirs listens to it.
+  // Every task and each of its reads adds a listener to this signal.
   setMaxListeners(0, either);
   const failures: unknown[] = [];
   await Promise.all(

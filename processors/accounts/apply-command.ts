@@ -9,10 +9,10 @@ import type {
 } from '../../schemas/types.gen.js';
 import { type AccountsState, applyChange, type EntityChange, entityOf } from './state.js';
 
-/** Later outcomes, or milliseconds of command time, after which an outcome is forgotten. */
+/** Number of later outcomes, or milliseconds of command time, after which an outcome is removed. */
 export const MAX_OUTCOMES = 10_000;
 export const OUTCOME_RETENTION_MS = 24 * 3_600_000;
-/** Days before a command's own day whose first-wins records are still needed. */
+/** Days before the day of a command whose first-wins records are retained. */
 const IP_RETENTION_DAYS = 2;
 
 type States = readonly AccountState['state'][];
@@ -53,7 +53,7 @@ function createFreeKey(state: AccountsState, command: CreateFreeKey, atMs: numbe
   });
 }
 
-/** What a command does. Pure. */
+/** Outcome and entity changes of a command. Pure. */
 function evaluateCommand(state: AccountsState, { command, issued_at_ms: atMs }: AccountCommand): CommandResult {
   if ('oddstream.CreateFreeKey' in command) return createFreeKey(state, command['oddstream.CreateFreeKey'], atMs);
   if ('oddstream.CreateAccount' in command) {
@@ -93,29 +93,29 @@ function entityOfState(state: AccountState['state']): string {
   if ('oddstream.Key' in state) return entityOf.key(state['oddstream.Key'].key_hash);
   if ('oddstream.IpDay' in state)
     return entityOf.ipDay(state['oddstream.IpDay'].ip_hash, state['oddstream.IpDay'].utc_day);
-  throw new Error('An outcome has no entity of its own');
+  throw new Error('An outcome has no entity');
 }
 
-/** Outcomes and first-wins records that no later command can need. */
+/** Tombstones for outcomes and first-wins records that no later command needs. */
 function expiredEntries(state: AccountsState, atMs: number): EntityChange[] {
-  const gone: string[] = [];
+  const expired: string[] = [];
   let surplus = state.outcomes.size - MAX_OUTCOMES;
   for (const [entity, { atMs: then }] of state.outcomes) {
     if (surplus <= 0 && then > atMs - OUTCOME_RETENTION_MS) break;
-    gone.push(entity);
+    expired.push(entity);
     surplus -= 1;
   }
   const firstDay = utcDay(atMs - IP_RETENTION_DAYS * 24 * 3_600_000);
   for (const [entity, { utc_day: day }] of state.ipDays) {
     if (day >= firstDay) break;
-    gone.push(entity);
+    expired.push(entity);
   }
-  return gone.map((entity) => ({ entity, value: null }));
+  return expired.map((entity) => ({ entity, value: null }));
 }
 
 /**
- * Apply one command to the state and return what accounts.state must hold after it: the changed entities, the outcome, tombstones for what
- * is forgotten. Empty for a command that was decided before. All times are the command's own, so the same commands give the same records.
+ * Applies one command to the state and returns the records to append to accounts.state: changed entities, the outcome, and tombstones of
+ * expired entries. Empty for a command that was decided before. All times come from the command, so the result is deterministic.
  */
 export function applyCommand(state: AccountsState, command: AccountCommand): readonly EntityChange[] {
   const outcomeEntity = entityOf.outcome(command.id);

@@ -13,7 +13,7 @@ import { applyChange, createAccountsState } from './state.js';
 
 export interface AccountsProcessor {
   run(signal: AbortSignal): Promise<void>;
-  /** Commands not decided yet. */
+  /** `lag`: commands that are not decided yet. */
   state(): Promise<{ readonly loaded: boolean; readonly lag: number }>;
 }
 
@@ -22,9 +22,9 @@ const COMMANDS = topics.accountsCommands.name;
 const STATE = topics.accountsState.name;
 
 /**
- * accounts.commands to accounts.state: the one place where first-wins rules are decided, in the order of the log. The changes of a batch and
- * its position land in one atomic step. State is read back from accounts.state at start, after the group is claimed: whoever decided before
- * can decide nothing more.
+ * Processes accounts.commands into accounts.state in log order; the only component that decides first-wins rules. The changes of a batch and
+ * its position are committed in one transaction. At start it acquires ownership of the group, which fences the previous owner, and then loads
+ * the state from accounts.state.
  */
 export function createAccountsProcessor(options: {
   log: Log;
@@ -45,7 +45,7 @@ export function createAccountsProcessor(options: {
       for (const { key, offset, value } of batch.records) {
         const pass = (reason: string) => onUnreadable({ topic: STATE, offset }, reason);
         const event = value === null ? undefined : tryDecode(codec, value, pass);
-        // An entity whose newest record cannot be read is unknown, here as in every read model.
+        // An entity whose newest record cannot be decoded is treated as unknown, as in every read model.
         applyChange(state, { entity: key, value: event?.kind === 'account_state' ? event.value : null });
       }
     }
@@ -100,7 +100,7 @@ export function createAccountsProcessor(options: {
     next = position?.nextOffset ?? (await log.bounds(COMMANDS, 0)).earliest;
     if (signal.aborted) return;
     loaded = true;
-    logger.info({ accounts: state.accounts.size, keys: state.keys.size }, 'accounts fold starts');
+    logger.info({ accounts: state.accounts.size, keys: state.keys.size }, 'accounts processor starts');
     for await (const batch of log.read({
       topic: COMMANDS,
       partition: 0,

@@ -1,12 +1,12 @@
 import type { Account, AccountState, IpDay, Key, Outcome } from '../../schemas/types.gen.js';
 
-/** A record of accounts.state: a new value of an entity, or its end. */
+/** A record of accounts.state: a new value of an entity, or null for its removal. */
 export interface EntityChange {
   readonly entity: string;
   readonly value: AccountState | null;
 }
 
-/** Everything the fold knows, by entity. Outcomes are in the order they came about. */
+/** State of the accounts processor by entity. Outcomes are in order of their decision. */
 export interface AccountsState {
   readonly accounts: Map<string, Account>;
   readonly keys: Map<string, Key>;
@@ -25,7 +25,7 @@ export function createAccountsState(): AccountsState {
   return { accounts: new Map(), keys: new Map(), ipDays: new Map(), outcomes: new Map() };
 }
 
-/** Take a change into the state. The fold's own changes and the records read back at start go the same way. */
+/** Applies a change to the state, both for new changes and for records loaded at start. */
 export function applyChange(state: AccountsState, { entity, value }: EntityChange): void {
   if (value === null) {
     state.accounts.delete(entity);

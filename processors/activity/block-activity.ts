@@ -25,11 +25,11 @@ interface EventHeader {
   readonly timestamp_ms: number;
 }
 
-/** No share count of the venue comes near it; amounts of worthless tokens may be anything. */
+/** Larger amounts are rejected: no share count of the venue is near this limit, but amounts of worthless tokens are unbounded. */
 const MAX_AMOUNT = 2n ** 62n;
 const COMBO_CONDITION_LENGTH = 64;
 
-/** One object literal: spreading into it costs several times what all else does. */
+/** Written as one object literal: object spread costs several times as much as the rest of the computation. */
 function activityRecord(event: EventHeader, fields: ActivityFields): WalletActivity {
   return {
     id: fields.id ?? event.id,
@@ -54,7 +54,7 @@ function activityRecord(event: EventHeader, fields: ActivityFields): WalletActiv
   };
 }
 
-/** A fill is the activity of the wallet that signed its order: the makers' and, once, the taker's own. */
+/** A fill is an activity of the wallet that signed its order: one per maker order and one for the taker order. */
 function fillActivity(fill: Trade, match: MatchedFill): WalletActivity[] {
   if (isVenueContract(fill.maker)) return [];
   const shareFee = fill.fee_shares > 0n;
@@ -96,7 +96,7 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
     payouts?.length === undefined
       ? null
       : index_sets.map((set) =>
-          String(payouts.reduce((sum, one, slot) => ((set >> slot) & 1 ? sum + BigInt(one) : sum), 0n)),
+          String(payouts.reduce((sum, one, outcome) => ((set >> outcome) & 1 ? sum + BigInt(one) : sum), 0n)),
         );
   return [
     activityRecord(event, {
@@ -113,8 +113,8 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
 }
 
 /**
- * NO of question i for every bit i of the index set; YES of every other question the market has at that time. The venue's fee is taken out of the YES and of the
- * collateral; where no record tells it there is none.
+ * A conversion gives NO of question i for every bit i of the index set and creates YES of every other question that the market has at that
+ * time. The venue's fee is deducted from the YES and the collateral; the fee is 0 if no record contains it.
  */
 function conversionActivity(event: PositionsConverted, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   if (isVenueContract(event.stakeholder)) return [];
@@ -158,7 +158,7 @@ function transferActivity(event: PositionChange): WalletActivity[] {
   return sides;
 }
 
-/** Steps of the combo protocol that make, unmake, redeem or move whole positions; its other transformations change what a position is made of. */
+/** Activities of combo protocol steps that create, burn, redeem or transfer whole positions; other steps only change the composition of a position. */
 function comboActivity(event: ComboLifecycle): WalletActivity[] {
   const { user, amount, source_position_ids: source, destination_position_ids: destination } = event;
   if (user === null || amount === null || amount >= MAX_AMOUNT || isVenueContract(user)) return [];
@@ -202,7 +202,7 @@ function updateState(states: ActivityStates, id: string, change: Partial<Activit
   states.set(id, { ...(states.get(id) ?? { id, numerators: null, question_count: null }), ...change });
 }
 
-/** Questions are prepared in order of their index, so the highest one tells how many there are. */
+/** Questions are prepared in index order, so the highest index gives their number. */
 function updateQuestionCount(states: ActivityStates, oracle: string, questionId: string): void {
   if (oracle !== addresses.negRiskAdapter) return;
   const { marketId, index } = splitNegRiskQuestionId(questionId);
@@ -229,11 +229,11 @@ const setAction = { position_split: 'SPLIT', position_merge: 'MERGE' } as const;
 
 export interface BlockActivity {
   readonly activity: readonly WalletActivity[];
-  /** Facts nothing could be made of, by their index. */
+  /** Events that could not be processed, by index. */
   readonly problems: readonly { readonly index: number; readonly reason: string }[];
 }
 
-/** Activity of one block's facts (ascending log index), and what the memory takes from them. */
+/** Activity of one block's events (ascending log index); updates `states` with the block's resolutions and question counts. */
 export function computeBlockActivity(
   events: readonly AnyEvent[],
   tokens: Tokens,

@@ -20,9 +20,9 @@ export const chainTokens: TableSpec = {
 };
 
 /**
- * `chain_tokens`: both outcome tokens of every two-outcome condition that any log of the chain names: prepared, resolved, split, merged, redeemed or
- * converted. History may begin after a condition was prepared, so `condition_tokens` alone misses some.
- * Rows of conditions that were prepared are copied; the others come with `npm run rebuild -- chain_tokens`.
+ * `chain_tokens`: both outcome tokens of every two-outcome condition named by any log: prepared, resolved, split, merged, redeemed or
+ * converted. The history may start after a condition was prepared, so `condition_tokens` alone is incomplete.
+ * The migration copies the rows of prepared conditions; `npm run rebuild -- chain_tokens` adds the others.
  */
 export const chainTokenTables: Migration = {
   id: '0050_chain_tokens',

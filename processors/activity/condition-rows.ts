@@ -50,7 +50,7 @@ export const tokenSettlementsTable = defineTable('token_settlements', {
   _offset: uint64,
 });
 
-/** Of a condition that several logs name, the row of the last one stays; they are equal but for `_offset`. */
+/** If several logs name a condition, the row of the last one remains; the rows differ only in `_offset`. */
 export const chainTokensTable = defineTable(
   'chain_tokens',
   {
@@ -68,7 +68,7 @@ type Row = Parameters<typeof conditionEventsTable.line>[0];
 
 const COMBO_CONDITION_LENGTH = 64;
 
-/** Rows of venue contracts stay: they move collateral too, whoever they stand for. */
+/** Rows of venue contracts are retained: they move collateral too, on behalf of any wallet. */
 const logPositionOf = (
   fact: Pick<PositionSplit, 'block_number' | 'log_index' | 'timestamp_ms' | 'tx_hash'>,
   offset: number,
@@ -125,7 +125,7 @@ function convertedConditions(fact: PositionsConverted): string[] {
   return conditions;
 }
 
-/** A conversion releases (n - 1) x amount: in equal parts of the n conditions whose NO was given. */
+/** A conversion releases (n - 1) x amount of collateral, split equally over the n conditions whose NO was given. */
 function conversionRows(fact: PositionsConverted, conditions: readonly string[], offset: number): Row[] {
   const given = conditions.map((condition_id) => ({
     condition_id,
@@ -154,7 +154,7 @@ function emitChainTokens(collateral: string, conditionId: string, offset: number
   emit(chainTokensTable, { ...common, token_id: second, other_token_id: first, outcome_index: 1 });
 }
 
-/** Of a fact about full sets of the venue's collateral. */
+/** Emits the tokens of the condition of a split or redemption of the venue's collateral. */
 function emitSetTokens(fact: PositionSplit | Redemption, offset: number, emit: Emit): void {
   const isTwoOutcome = fact.condition_id.length !== COMBO_CONDITION_LENGTH;
   if (isTwoOutcome && isVenueCollateral(fact.collateral_token))
@@ -181,7 +181,7 @@ function emitTokens(fact: ConditionPrepared | ConditionResolved, offset: number,
   });
 }
 
-/** What was done with the sets of each condition, and the tokens of conditions: part of the chain's family, which reads the same records. */
+/** Set operations per condition, and the tokens of conditions; written by the chain sink, which reads the same records. */
 export const conditionRows = {
   tables: [conditionEventsTable, conditionTokensTable, tokenSettlementsTable, chainTokensTable],
   kinds: [

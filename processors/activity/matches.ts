@@ -2,26 +2,26 @@ import { isVenueContract } from '../../schemas/primitives/venue.js';
 import type { Trade } from '../../schemas/types.gen.js';
 import { minBigInt } from '../positions/holding.js';
 
-/** What the other fills of a transaction say about one fill. */
+/** Data about one fill that follows from the other fills of its transaction. */
 export interface MatchedFill {
-  /** Collateral and shares that really changed hands. */
+  /** Collateral and shares actually exchanged, base units. */
   readonly usdc: bigint;
   readonly shares: bigint;
-  /** Full sets made (negative: unmade) by a maker's fill and its match. */
+  /** Full sets minted (negative: merged) by the match of a maker's fill, base units. */
   readonly minted: bigint;
-  /** The maker filled straight against `taker`, who has no order, so no fill of its own. */
+  /** The maker order was filled directly by `taker`, who has no order and therefore no fill. */
   readonly direct: boolean;
 }
 
-/** The sets a maker's fill makes with a taker: both buy, opposite outcomes come into being; both sell, they go. */
+/** Full sets minted by a maker's fill with a taker: if both buy, opposite outcomes are minted; if both sell, they are merged. */
 function mintedBy(maker: Trade, taker: Trade): bigint {
   if (maker.token_id === taker.token_id) return 0n;
   return maker.side === 'BUY' ? maker.shares : -maker.shares;
 }
 
 /**
- * What a taker's own fill comes to. Its log repeats what the order put up for the match, of which the exchange hands back what the makers did not
- * take: so what it gave is what the makers got (of a mint or merge: the part of the set they did not pay or get), if that is less.
+ * Amounts of a taker's fill. Its log repeats the amount that the order put up for the match; the exchange refunds what the makers did not take.
+ * So the amount given is the amount the makers received (for a mint or merge: the complement of their share of the set), if that is less.
  */
 function takerAmounts(taker: Trade, makers: readonly Trade[]): { usdc: bigint; shares: bigint } {
   const { usdc, shares, side } = taker;
@@ -35,8 +35,8 @@ function takerAmounts(taker: Trade, makers: readonly Trade[]): { usdc: bigint; s
 }
 
 /**
- * The fills of one transaction in log order, each with what the others say about it. A match is its makers' fills, which name the taker, followed
- * by the taker's own fill on the same exchange.
+ * Matches the fills of one transaction, given in log order. A match consists of its makers' fills, which name the taker, followed by the
+ * taker's fill on the same exchange.
  */
 export function matchFills(fills: readonly Trade[]): ReadonlyMap<Trade, MatchedFill> {
   const found = new Map<Trade, MatchedFill>();

@@ -41,8 +41,8 @@ function kindOf(codec: Codec, record: LogRecord | undefined): EventKind | null {
 }
 
 /**
- * chain.final to wallet.activity, block by block: what a fill, split or conversion means for a wallet is told by what stands around it. Remembers
- * resolutions and the questions of neg-risk markets, nothing else.
+ * Processes chain.final into wallet.activity block by block: the effect of a fill, split or conversion on a wallet depends on the other events
+ * of its block. The state contains resolutions and the question counts of neg-risk markets.
  */
 export function activityProcessorSpec(codec: Codec): StatefulProcessorSpec<ActivityState> {
   const tokens = createTokens();
@@ -63,7 +63,7 @@ export function activityProcessorSpec(codec: Codec): StatefulProcessorSpec<Activ
       encode: (state) => codec.encode('activity_state', state),
     },
     incomplete(records) {
-      // What is no fact of a block, or cannot be read, must not wait for a block to end it.
+      // A record that is unreadable or not a chain event must not wait for the end of a block.
       let first = records.length;
       for (let i = records.length - 1; i >= 0; i--) {
         const kind = kindOf(codec, records[i]);

@@ -70,10 +70,10 @@ export const tokenSettlements: TableSpec = {
 
 /**
  * `condition_events`: splits, merges, redemptions and neg-risk conversions by condition, a conversion once per condition whose NO was given in.
- * amount: sets, or the payout of a redemption, or NO shares; amounts: shares redeemed per index set where a log tells, else empty; collateral:
- * what it put into (negative: took out of) the condition. token_id: its first outcome's token, of a conversion the NO token.
- * `collateral_by_token`: their sum; with `minted_by_token` it makes up the open interest.
- * `condition_tokens`, `token_settlements`: tokens of prepared conditions, and what resolved ones pay, by token.
+ * amount: full sets, or the payout of a redemption, or NO shares; amounts: shares redeemed per index set if the log contains them, else empty;
+ * collateral: added to (negative: removed from) the condition. token_id: token of the first outcome, for a conversion the NO token. Base units.
+ * `collateral_by_token`: sum of collateral per token; open interest is its sum with `minted_by_token`.
+ * `condition_tokens`, `token_settlements`: tokens of prepared conditions, and payouts of resolved ones, by token.
  */
 export const activityTables: Migration = {
   id: '0020_conditions',

@@ -4,10 +4,10 @@ import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js
 const CACHED_CONDITIONS = 20_000;
 const venueCollateral: ReadonlySet<string> = new Set([addresses.usdcE, addresses.wrappedCollateral]);
 
-/** Whether full sets of a collateral are the venue's: anybody may split any token of their own. */
+/** Whether the venue uses this collateral. ConditionalTokens lets anyone split any ERC-20 token. */
 export const isVenueCollateral = (collateral: string): boolean => venueCollateral.has(collateral);
 
-/** Outcome tokens of conditions, computed as ConditionalTokens does. The ones asked for last are remembered: each takes some 0.1 ms. */
+/** Outcome token ids of conditions, computed as in ConditionalTokens. Recent results are cached, since each takes about 0.1 ms. */
 export function createTokens() {
   const pairs = new Map<string, readonly [string, string]>();
   const pairOf = (collateral: string, conditionId: string): readonly [string, string] => {
@@ -24,9 +24,9 @@ export function createTokens() {
     return pair;
   };
   return {
-    /** Both tokens of a two-slot condition. */
+    /** Both tokens of a two-outcome condition. */
     pairOf,
-    /** Both tokens of a condition, its collateral told by its oracle. */
+    /** Both tokens of a condition whose collateral follows from its oracle. */
     pairOfOracle: (oracle: string, conditionId: string) => pairOf(collateralOfOracle(oracle), conditionId),
     /** The token of one outcome or of a set of them. */
     ofIndexSet(collateral: string, conditionId: string, indexSet: number): string {

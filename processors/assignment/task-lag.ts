@@ -2,7 +2,7 @@ import type { Gauge } from '../../infra/telemetry/metrics.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** How far behind a unit is, told only while it runs here: another process may have it the next moment, and tells of it then. */
+/** Lag gauge of tasks, reported only while the task runs in this process: after a reassignment its new owner reports it. */
 export interface TaskLag {
   set(labels: Labels, records: number): void;
   during(work: () => Promise<void>): Promise<void>;
@@ -13,7 +13,7 @@ export function createTaskLag(gauge: Gauge): TaskLag {
   let running = false;
   return {
     set(labels, records) {
-      // Whoever asked may get its answer after the unit has gone.
+      // A lag request may complete after the task has stopped.
       if (!running) return;
       reported.set(JSON.stringify(labels), labels);
       gauge.set(labels, records);

@@ -4,27 +4,27 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { Check } from '../../infra/telemetry/readiness.js';
 
-/** One start of a piece of work; never started twice. */
+/** One run of a task; it is started once. */
 export interface TaskRun {
   run(signal: AbortSignal): Promise<void>;
   check(): Promise<Check>;
 }
 
-/** A piece of work that one process at a time does. It claims its group of the log before it reads where to go on. */
+/** Work that one process at a time runs. A task acquires ownership of its consumer group before it reads its position. */
 export interface Task {
   readonly name: string;
   create(): TaskRun;
 }
 
 export interface TaskRunner {
-  /** Until the signal. Rejects with the first failure that is neither a takeover nor the log's absence, once every unit has ended. */
+  /** Runs until the signal. Rejects with the first failure that is neither fencing nor an unavailable log, after every task has ended. */
   run(signal: AbortSignal): Promise<void>;
-  /** From now on run exactly these. */
+  /** Sets the tasks to run: starts missing ones and stops the others. */
   assign(names: readonly string[]): void;
   checks(): Promise<Record<string, Check>>;
 }
 
-/** After another process took a unit this one believes to own (views differ, usually for one heartbeat), or the log gave up on it. */
+/** Delay before a restart after another process took over a task that this one believes to own (member lists differ, usually for one heartbeat) or the log became unavailable. */
 const FENCED_DELAY_MS = 2_000;
 
 interface Running {
@@ -33,7 +33,7 @@ interface Running {
   readonly current: { run: TaskRun };
 }
 
-/** Runs the units this process owns; starts one when it is gained and stops it when it is lost or taken over. */
+/** Runs the tasks that are assigned to this process; starts a task when it is gained and stops it when it is lost or taken over. */
 export function createTaskRunner(options: {
   tasks: readonly Task[];
   logger: Logger;
@@ -41,14 +41,17 @@ export function createTaskRunner(options: {
   fencedDelayMs?: number;
 }): TaskRunner {
   const { tasks, logger, fencedDelayMs = FENCED_DELAY_MS } = options;
-  const owned = options.metrics.gauge('tasks_owned', 'Units of work this process runs, of all that there are');
-  const takenOver = options.metrics.counter('task_takeovers_total', 'Units gained from a process that left or died');
-  const fenced = options.metrics.counter('task_fenced_total', 'Units another process took over while they ran here');
+  const owned = options.metrics.gauge('tasks_owned', 'Tasks that are assigned to this process');
+  const takenOver = options.metrics.counter('task_takeovers_total', 'Tasks gained from a process that left or died');
+  const fenced = options.metrics.counter(
+    'task_fenced_total',
+    'Tasks that another process took over while they ran in this process',
+  );
   const running = new Map<string, Running>();
-  /** Ends of stopped runs: the next start of a unit waits for its last one. */
+  /** Completion of stopped runs: a task's next run waits for its last one to end. */
   const ending = new Map<string, Promise<void>>();
   let assigned: ReadonlySet<string> | undefined;
-  /** The first share is nobody's loss. */
+  /** False until the first assignment, which is not counted as takeovers. */
   let hadAssignment = false;
   let active: AbortSignal | undefined;
   let fail: (error: unknown) => void = () => undefined;

@@ -5,7 +5,7 @@ import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 
-/** A partition of a table, as the engine keeps it. */
+/** Storage statistics of one table partition from system.parts. */
 export interface PartitionStats {
   readonly table: string;
   readonly partition: string;
@@ -16,24 +16,25 @@ export interface PartitionStats {
 }
 
 export interface Compactor {
-  /** Looks once, and puts together what is due. */
+  /** Checks all tables once and merges the partitions that are due. */
   compactOnce(signal?: AbortSignal): Promise<void>;
-  /** Looks again and again until the signal. */
+  /** Repeats `compactOnce` until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Smaller tables are read fast in any number of parts. */
+/** Partitions with fewer rows are fast to read in any number of parts. */
 const MIN_ROWS = 100_000;
 const MIN_PARTS = 3;
 /**
- * Rows outside the largest part, of those in it. A page reads a little of each column of each part, so that seven parts cost half as much again as one. A table
- * is written anew each time it has grown by this: of 100 million rows that take in a million a day once a day, in some minutes of one core.
+ * Ratio of rows outside the largest part to rows in it. A page reads a little of each column of each part, so seven parts cost 1.5 times as
+ * much as one. A table is rewritten each time it has grown by this ratio: a table of 100 million rows that receives a million rows per day is
+ * rewritten once a day, which takes some minutes of one core.
  */
 const MIN_UNMERGED_RATIO = 0.01;
-/** A partition that grew by more than this since the last look is still being loaded. */
+/** A partition that grew by more than this factor since the last check is still being loaded. */
 const MAX_GROWTH = 1.005;
 
-/** Whether putting a partition into one part is worth it. `rowsBefore`: at the last look; undefined: not seen then. */
+/** Whether merging a partition into one part is worthwhile. `rowsBefore`: rows at the last check; undefined: absent then. */
 export const isDue = (stats: PartitionStats, rowsBefore: number | undefined): boolean =>
   stats.rows >= MIN_ROWS &&
   stats.parts >= MIN_PARTS &&
@@ -49,11 +50,11 @@ const partitionStatsSql = `SELECT table, partition_id AS partition, count() AS p
   GROUP BY table, partition_id ORDER BY rows`;
 
 /**
- * Puts tables into one part once they have stopped growing fast: every question reads each column of each part, and the engine by itself merges only
- * parts of a like size, so that some ten remain. One table at a time.
+ * Merges each table partition into one part (OPTIMIZE FINAL) once it has stopped growing fast: every query reads each column of each part, and
+ * the engine's background merges combine only parts of similar size, so about ten remain. Merges one partition at a time.
  */
 export function createCompactor(options: {
-  /** `command` must have hours of patience: a large table takes minutes. */
+  /** `command` needs a request timeout of hours: merging a large table takes minutes. */
   clickhouse: Pick<ClickHouse, 'query' | 'command'>;
   everyMs: number;
   logger: Logger;
@@ -62,11 +63,9 @@ export function createCompactor(options: {
 }): Compactor {
   const { clickhouse, logger } = options;
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
-  const checks = options.metrics.counter('compaction_checks_total', 'How often the parts of all tables were looked at');
-  const done = options.metrics.counter('compactions_total', 'Partitions of tables that were put into one part', [
-    'table',
-  ]);
-  const waiting = options.metrics.gauge('compaction_due', 'Partitions of tables that wait to be put into one part');
+  const checks = options.metrics.counter('compaction_checks_total', 'Checks of the parts of all tables');
+  const done = options.metrics.counter('compactions_total', 'Table partitions merged into one part', ['table']);
+  const waiting = options.metrics.gauge('compaction_due', 'Table partitions waiting to be merged into one part');
   let before = new Map<string, number>();
 
   const compactOnce: Compactor['compactOnce'] = async (signal) => {
@@ -90,15 +89,18 @@ export function createCompactor(options: {
       try {
         await clickhouse.command(`OPTIMIZE TABLE ${table} PARTITION ID '${partition}' FINAL`, {}, { signal });
       } catch (error) {
-        // Dropped meanwhile, or no room for another copy of it: the others may have more luck.
+        // The table was dropped meanwhile or the disk has no space for another copy of it; other tables may still succeed.
         if (!(error instanceof ClickHouseError)) throw error;
-        logger.warn({ err: error, table, partition }, 'cannot put a table into one part');
+        logger.warn(
+          { err: error, table, partition },
+          'cannot merge a table partition into one part, continuing with the next',
+        );
         continue;
       }
       done.inc({ table });
       logger.info(
         { table, partition, parts, rows, tookMs: Math.round(performance.now() - beganMs) },
-        'put into one part',
+        'merged into one part',
       );
     }
     waiting.set(0);
@@ -113,7 +115,7 @@ export function createCompactor(options: {
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof RetryableError)) throw error;
-          logger.warn({ err: error }, 'tables not put together, trying again later');
+          logger.warn({ err: error }, 'cannot compact tables, trying again later');
         }
         await pause(options.everyMs, signal);
       }

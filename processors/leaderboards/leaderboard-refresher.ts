@@ -11,39 +11,36 @@ import {
 } from './leaderboard-snapshots.sql.js';
 
 export interface LeaderboardRefresher {
-  /** One picture of all wallets and positions, in the tables when it resolves. */
+  /** Computes one snapshot of all wallets and positions; it is in the tables when the promise resolves. */
   refresh(signal?: AbortSignal): Promise<void>;
-  /** Pictures until the signal. */
+  /** Refreshes periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The pause after the first picture; each further one is twice as long, up to the longest: while the history loads, pictures age fast. */
+/** Pause after the first snapshot; it doubles up to the maximum, since snapshots become outdated quickly while the history loads. */
 const FIRST_INTERVAL_MS = 5_000;
 const MAX_INTERVAL_MS = 60_000;
-/** The longest pause while the history loads: the picture after it is the one that is whole. */
+/** Longest pause while the history loads: the first snapshot after the load is the first complete one. */
 const MAX_INTERVAL_WHILE_LOADING_MS = 10_000;
-/** Of the time, the part that pictures may take: one of all wallets of a large venue takes most of a core, and pages wait longer beside it. */
+/** Largest share of the time that refreshes may use: a snapshot of all wallets of a large venue uses most of a core and slows concurrent page requests. */
 const MAX_TIME_SHARE = 0.04;
 
 /**
- * Takes the pictures that leaderboards and the largest positions are read from: one a minute, more in the first two minutes, and fewer where one takes
- * longer than a twenty-fifth of its time. While the tables load and just after it they are taken as in the first seconds.
+ * Refreshes the snapshots that the leaderboards and largest positions are read from: once a minute, more often in the first two minutes, and
+ * less often where a refresh takes more than 1/25 of the interval. While the tables load and just after, the short first intervals apply.
  */
 export function createLeaderboardRefresher(options: {
   clickhouse: Pick<ClickHouse, 'command'>;
   logger: Logger;
   metrics: Metrics;
   nowMs: () => number;
-  /** Whether the tables it reads still load; they do not unless given. */
+  /** Whether the tables are still being loaded; default: false. */
   loading?: () => Promise<boolean>;
   pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): LeaderboardRefresher {
   const { clickhouse, logger, nowMs } = options;
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
-  const seconds = options.metrics.gauge(
-    'leaderboard_refresh_seconds',
-    'How long the last picture of all wallets and positions took',
-  );
+  const seconds = options.metrics.gauge('leaderboard_refresh_seconds', 'Duration of the last leaderboard refresh');
   const refresh: LeaderboardRefresher['refresh'] = async (signal) => {
     const params = { taken_at: nowMs() };
     for (const sql of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
@@ -61,7 +58,7 @@ export function createLeaderboardRefresher(options: {
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof RetryableError)) throw error;
-          logger.warn({ err: error }, 'no picture of all wallets and positions, trying again later');
+          logger.warn({ err: error }, 'leaderboard refresh failed, trying again later');
         }
         const tookMs = performance.now() - beganMs;
         const isLoading = (await options.loading?.().catch(() => false)) ?? false;

@@ -1,10 +1,10 @@
 import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 
-/** Wallets per board: as deep as pages go. */
+/** Ranked wallets per metric: the deepest page offset that the API serves. */
 export const MAX_RANKED_WALLETS = 10_000;
 
-/** What each board ranks by: the smallest first. */
+/** Sort key of each ranking metric, ascending. */
 const rankingMetrics: Readonly<Record<string, string>> = {
   total: '-(w.realized + w.unrealized)',
   realized: '-w.realized',
@@ -17,8 +17,8 @@ const rankingMetrics: Readonly<Record<string, string>> = {
 };
 const entry = 'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open';
 
-/** What wallets made with some positions, and the first of each board. `held`: a SELECT of the tokens whose prices are needed. */
-const listsOf = (entry: string, positions: string, held: string): string => `SELECT arrayJoin([${Object.entries(
+/** PnL of wallets over some positions, and the top wallets of each metric. `tokens`: a SELECT of the tokens whose prices are needed. */
+const listsOf = (entry: string, positions: string, tokens: string): string => `SELECT arrayJoin([${Object.entries(
   rankingMetrics,
 )
   .map(([board, key]) => `('${board}', groupArraySorted(${MAX_RANKED_WALLETS})((${key}, ${entry})))`)
@@ -34,7 +34,7 @@ const listsOf = (entry: string, positions: string, held: string): string => `SEL
         ) AS p
         LEFT JOIN (
           SELECT token_id, price, source, resolved FROM token_prices
-          WHERE token_id IN (${held})
+          WHERE token_id IN (${tokens})
         ) AS q ON q.token_id = p.token_id
         GROUP BY wallet
       ) AS w`;
@@ -70,10 +70,10 @@ export const totalsSnapshotSql = `INSERT INTO venue_totals
       toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS gross_loss, (SELECT toUInt64(sum(usdc)) FROM hourly_volumes) AS volume
     FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;
 
-/** Positions of each status in a picture of the largest: what is held in open markets, held in settled ones, and was held. */
+/** Positions per status in a snapshot of the largest positions. Statuses: open market, settled market, closed position. */
 export const MAX_LARGEST_POSITIONS = 10_000;
 
-/** The first places of each status; one order over all of them, so that those up to place LARGEST are the largest of any status. */
+/** The largest positions of each status in one common order, so that those up to rank MAX_LARGEST_POSITIONS are the largest of any status. */
 export const largestPositionsSnapshotSql = `INSERT INTO largest_positions
     SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(place) AS rank, found.5 AS status, found.3 AS wallet,
       found.4 AS token_id, bitNot(found.1) AS size, found.6 AS avg_price, bitNot(found.2) AS bought_usdc, found.7 AS realized_pnl
@@ -91,8 +91,8 @@ export const largestPositionsSnapshotSql = `INSERT INTO largest_positions
     ARRAY JOIN list AS found, arrayEnumerate(list) AS place`;
 
 /**
- * Whole pictures, in little memory and without hurry: they share the engine with everybody's questions, and before each small block they let those of
- * a higher priority (a lower number) go first, up to 20 ms: a picture is to be done in time, however many questions there are.
+ * Settings that bound memory and give way to concurrent queries: before each small block the refresh waits up to 20 ms for queries of a higher
+ * priority (a lower number). The bound ensures that the refresh completes under any query load.
  */
 export const snapshotSettings = {
   priority: '10',

@@ -43,10 +43,10 @@ const venueTotals: TableSpec = {
 };
 
 /**
- * Pictures of all wallets, taken again and again: to rank them is to read all of them, so no request does. `leaderboards`: the first 10,000
- * wallets per board (total, realized, unrealized, profit, loss, volume, wins, positions) by rank, without combos; a picture is there as a
- * whole or not at all, for two hours, so that a reader can page through one. `venue_totals`: sums over everything. Amounts in base units,
- * profits before fees, wins and losses count positions.
+ * Periodic snapshots of all wallets, since a ranking reads all positions, too much for one request. `leaderboards`: the first 10,000 wallets
+ * per metric (total, realized, unrealized, profit, loss, volume, wins, positions) by rank, without combos; a snapshot becomes visible
+ * atomically and is retained for two hours, so that a client can page through it. `venue_totals`: sums over all positions. Amounts in base
+ * units, profits before fees, wins and losses count positions.
  */
 export const leaderboardTables: Migration = {
   id: '0035_leaderboards',
@@ -74,9 +74,9 @@ const largestPositions: TableSpec = {
 };
 
 /**
- * Pictures of the largest positions, taken with those above, each kept for an hour: up to 10,000 of each status (shares held in an open market,
- * held in a settled one, none left) in one order, by size, then by what was paid, then wallet and token. Up to rank 10,000 they are the largest
- * of any status. Amounts in base units.
+ * Snapshots of the largest positions, taken with those above and retained for an hour: up to 10,000 of each status (shares in an open market,
+ * shares in a settled market, closed) in one order: size, cost, wallet, token. Those up to rank 10,000 are the largest of any status.
+ * Amounts in base units.
  */
 export const largestPositionTables: Migration = {
   id: '0036_largest_positions',

@@ -14,15 +14,15 @@ import {
 } from './holding.js';
 import { type PayoutRate, redemptionLegs, redemptionRates } from './redemption.js';
 
-/** The wallet's positions as they are worked on. */
+/** Mutable access to a wallet's positions. */
 export interface Holdings {
-  /** The position, made when there is none. */
+  /** Returns the position and creates it if it does not exist. */
   getOrCreate(tokenId: string): Holding;
-  /** The position, if there is one. */
+  /** Returns the position, or undefined. */
   get(tokenId: string): Holding | undefined;
 }
 
-/** What an activity record did to one position, beside the change of the position itself. */
+/** Effects of an activity record on one position other than the change of the position itself. */
 interface PositionEffect {
   readonly shares: bigint;
   readonly untracked?: bigint;
@@ -31,20 +31,20 @@ interface PositionEffect {
   readonly problem?: string | null;
 }
 
-/** `part` of `whole` of an amount, rounded towards zero; nothing of nothing. */
+/** amount x part / whole, rounded towards zero; 0 if `whole` is 0. */
 const mulDiv = (amount: bigint, part: bigint, whole: bigint): bigint => (whole === 0n ? 0n : (amount * part) / whole);
 
 /**
  * Weighted average cost. A buy moves the average; a sale, merge or redemption realizes against it, for tracked shares only; a split buys and a
  * merge sells both outcomes at 0.50; a redemption pays the payout ratio, in whole base
  * units per outcome as ConditionalTokens does; a conversion moves the cost of the NO it takes, less the collateral it
- * releases, to the YES it makes. What comes by transfer has no cost, and no profit when it leaves. Amounts round towards zero at 18 decimals.
+ * releases, to the YES it creates. Shares received by transfer have no cost, and no profit when they leave. Amounts round towards zero at 18 decimals.
  *
- * Pure but for the holdings. Returns one event per position touched.
+ * Pure except that it mutates the holdings. Returns one event per affected position.
  */
 export function applyActivity(activity: WalletActivity, holdings: Holdings): PnlEvent[] {
   const events: PnlEvent[] = [];
-  // Collateral moves in base units: what one record moved is shared by its positions in whole ones.
+  // Collateral moves in base units: the amount of one record is split over its positions in whole base units.
   let moved = 0n;
   const wholeCash = (cash: bigint): bigint => {
     moved += cash;
@@ -94,7 +94,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     });
   };
 
-  /** Take shares out against a price per tracked share, given as a fraction. */
+  /** Removes shares at a price per tracked share, given as a fraction. */
   const sell = (tokenId: string, amount: bigint, numerator: bigint, denominator: bigint): void => {
     touch(holdings.getOrCreate(tokenId), (holding) => {
       const { tracked, received, untracked, cost } = release(holding, amount);
@@ -104,7 +104,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     });
   };
 
-  /** Take shares out at their own cost; `cash`: what was paid for them, which nothing is booked against. */
+  /** Removes shares at their cost without profit; `cash`: proceeds that are recorded but not realized. */
   const giveAway = (tokenId: string, amount: bigint | null, problem: string | null, cash = 0n): void => {
     touch(holdings.getOrCreate(tokenId), (holding) => {
       const wanted = amount ?? holding.size + holding.received;
@@ -130,11 +130,11 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
       return;
     }
     const given = tokens.map((token) => holdings.getOrCreate(token));
-    // Sets whose NO shares all have a known cost; the rest has no price.
+    // Sets whose NO shares all have a known cost; the others have no price.
     const sets = given.reduce((least, { size }) => minBigInt(size, least), amount);
     const problem = sets < amount ? problems.unknownNo : null;
     const handed = amount - activity.fee_shares;
-    // Of YES made, those of the sets with a known cost; the fee is taken from all alike.
+    // YES shares created by the sets with a known cost; the fee applies to all proportionally.
     const madeKnown = amount === 0n ? 0n : (sets * handed) / amount;
     const {
       cash,
@@ -174,7 +174,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     );
     const rates = redemptionRates(activity, shares);
     if (rates === undefined) {
-      // Which of them was paid for is unknown: all of the payout stands with the first.
+      // The payout per outcome is unknown: the whole payout is recorded with the first one.
       const touched = tokens.flatMap((_token, i) => (heldShares[i] === undefined ? [] : [i]));
       const [payee = 0] = touched;
       for (const i of new Set([payee, ...touched]))
@@ -195,7 +195,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
         return {
           shares: -(tracked + received),
           untracked: untracked + untrackedShares,
-          // Of shares that came by transfer neither cost nor proceeds are booked, unless the payout is in question.
+          // Shares received by transfer are recorded without cost and proceeds, unless the payout is unclear.
           cash: problem === null ? realized + cost : paid * SCALE,
           realized,
           problem,

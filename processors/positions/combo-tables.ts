@@ -46,21 +46,21 @@ const views: readonly MaterializedViewSpec[] = [
 ];
 
 /**
- * `combo_events`: the rows of `pnl_events` that are about combos, of all wallets in chain order. `combo_markets`: how many there are per combo
- * condition, and the times of the first and the last.
+ * `combo_events`: rows of `pnl_events` about combos, of all wallets in chain order. `combo_markets`: their number per combo condition and the
+ * times of the first and the last one.
  */
 export const comboTables: Migration = {
   id: '0037_combos',
   statements: (ddl) => views.flatMap((view) => [...ddl.table(view.to), ...ddl.materializedView(view)]),
 };
 
-/** What was in `pnl_events` before the views were. Sinks do not run while migrations do. */
+/** Backfills the rows of `pnl_events` that predate the views. Sinks do not run during migrations. */
 export const comboBackfill: Migration = {
   id: '0038_combos_backfill',
   statements: (ddl) => views.flatMap((view) => ddl.backfill(view)),
 };
 
-/** Without a wallet the whole table is asked for a transaction. */
+/** A query for a transaction without a wallet reads the whole table unless the index skips granules. */
 export const comboIndex: Migration = {
   id: '0039_combos_index',
   statements: (ddl) =>

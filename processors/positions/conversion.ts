@@ -3,13 +3,13 @@ import { SCALE } from './holding.js';
 export interface ConversionCosts {
   /** Collateral released, per NO position. */
   readonly cash: readonly bigint[];
-  /** Profit, per NO position; only where no YES is left to carry the difference. */
+  /** Profit per NO position; nonzero only if no YES is created that could carry the difference as cost. */
   readonly profit: readonly bigint[];
-  /** Cost of the YES made, per position. */
+  /** Cost of the created YES, per position. */
   readonly created: readonly bigint[];
 }
 
-/** `total` in `parts` that differ by one unit at most; the first ones take what is left over. */
+/** Splits `total` into `parts` integers that differ by at most one; the first ones get the remainder. */
 export function splitEvenly(total: bigint, parts: number): bigint[] {
   if (parts === 0) return [];
   const each = total / BigInt(parts);
@@ -23,11 +23,11 @@ export function splitEvenly(total: bigint, parts: number): bigint[] {
 }
 
 /**
- * Price of a neg-risk conversion. n NO positions release shares x (n - 1) of collateral, and `shares` of every other question's YES come in their
- * place: as many as NO shares were given of each question, less the venue's fee. Their cost is what the NO cost less that collateral, in equal parts: per share (no x n - (n - 1)) / (q - n) for an
- * average NO price `no` and q questions. With no other question the difference is profit.
+ * Costs of a neg-risk conversion. n NO positions are replaced by shares x (n - 1) of collateral and `shares` YES of every other question: the
+ * NO shares given per question, less the venue's fee. The cost of the YES is the cost of the NO minus that collateral, split equally: per
+ * share (no x n - (n - 1)) / (q - n) for an average NO price `no` and q questions. Without another question the difference is profit.
  *
- * `given`: cost of the NO shares per position, 18 decimals, as everything returned. `shares`: less the fee, base units.
+ * `given`: cost of the NO shares per position, 18 decimals, like all results. `shares`: after the fee, base units.
  */
 export function conversionCosts(given: readonly bigint[], createdCount: number, shares: bigint): ConversionCosts {
   const released = shares * SCALE * BigInt(Math.max(given.length - 1, 0));

@@ -1,10 +1,10 @@
 import { divide } from '../../schemas/primitives/money.js';
 import type { Position } from '../../schemas/types.gen.js';
 
-/** A position while it is worked on. */
+/** A mutable position. */
 export type Holding = { -readonly [K in keyof Position]: Position[K] };
 
-/** Costs and profits carry 18 decimals, amounts 6. */
+/** Factor between costs and profits (18 decimals) and amounts (6 decimals). */
 export const SCALE = 10n ** 12n;
 
 /** Math.min takes no bigint. */
@@ -42,8 +42,8 @@ export function createHolding(wallet: string, tokenId: string, firstMs: number):
 }
 
 /**
- * Take `shares` in at `cost` (18 decimals). `feeShares` of them never arrive; they stay in the quantity that the cost stands for, so that the
- * average is what was paid over what was bought, as the venue counts it.
+ * Adds `shares` at `cost` (18 decimals). `feeShares` of them are kept by the venue; they remain in the quantity that the cost refers to, so
+ * that the average is amount paid / shares bought, as the venue computes it.
  */
 export function acquire(holding: Holding, shares: bigint, feeShares: bigint, cost: bigint): void {
   holding.size += shares - feeShares;
@@ -54,18 +54,18 @@ export function acquire(holding: Holding, shares: bigint, feeShares: bigint, cos
   holding.fee_shares += feeShares;
 }
 
-/** What left a position. Shares: tracked + received of what is held; untracked were never seen coming. */
+/** Shares that left a position: tracked and received ones were in the position; the inflow of untracked ones was never recorded. */
 export interface Outflow {
   readonly tracked: bigint;
   readonly received: bigint;
   readonly untracked: bigint;
-  /** Of the tracked shares at the average, 18 decimals, rounded towards zero: the rest stays. */
+  /** Cost of the tracked shares at the average price, 18 decimals, rounded towards zero; the remainder stays in the position. */
   readonly cost: bigint;
 }
 
 /**
- * Take `amount` out, all that is held when null: first what was bought, then what came without a cost. The average stays as it is. When nothing
- * bought is left, what the fee shares had cost becomes `fee_cost`.
+ * Removes `amount` (null: all shares): first bought shares, then shares received without cost. The average price does not change. When no bought
+ * share is left, the cost of the fee shares becomes `fee_cost`.
  */
 export function release(holding: Holding, amount: bigint | null): Outflow {
   const wanted = amount ?? holding.size + holding.received;
@@ -81,7 +81,7 @@ export function costOf(holding: Position, shares: bigint): bigint {
   return shares === 0n ? 0n : (holding.cost * shares) / holding.quantity;
 }
 
-/** Take `shares` (at most `size`) out of what was bought. Returns their cost. */
+/** Removes `shares` (at most `size`) from the bought shares. Returns their cost. */
 export function releaseTracked(holding: Holding, shares: bigint): bigint {
   if (shares === 0n) return 0n;
   if (shares === holding.size) {
@@ -100,7 +100,7 @@ export function releaseTracked(holding: Holding, shares: bigint): bigint {
   return cost;
 }
 
-/** Book `proceeds` (18 decimals) against the cost of what left. Returns the profit. */
+/** Realizes `proceeds` minus `cost` of the removed shares (18 decimals). Returns the profit. */
 export function realize(holding: Holding, proceeds: bigint, cost: bigint): bigint {
   const profit = proceeds - cost;
   holding.realized += profit;
@@ -108,8 +108,8 @@ export function realize(holding: Holding, proceeds: bigint, cost: bigint): bigin
 }
 
 /**
- * Average price with 18 decimals, rounded half up: of what is held; of a finished position, all that was paid over all that was bought; 0 for what never
- * had a cost. Of positions begun before the sum was kept: what was held last.
+ * Average price with 18 decimals, rounded half up: of the current shares; for a closed position, total paid / total bought; 0 if no share had
+ * a cost. For positions opened before the sum was recorded: the last average.
  */
 export function averagePrice(position: Position): bigint {
   const [cost, quantity] =
@@ -128,8 +128,8 @@ export function toBase(scaled: bigint): bigint {
 }
 
 /**
- * `change` as the difference between its total before and after it, each in base units: the changes of a total add up to the rounded total
- * whatever lies between, and a change of nothing is nothing. `after`: the total with the change in it, 18 decimals.
+ * `change` as the difference of its total before and after, each rounded to base units, so that the changes of a total add up to the rounded
+ * total and a zero change is zero. `after`: the total including the change, 18 decimals.
  */
 export function changeInBase(change: bigint, after: bigint): bigint {
   return toBase(after) - toBase(after - change);

@@ -16,8 +16,8 @@ const RECORDS_PER_STEP = 4_000;
 const LINGER_MS = 1_000;
 
 /**
- * One partition of wallet.activity to positions and pnl.events. A wallet's records are all in one partition, in chain order, so its positions
- * depend on nothing else.
+ * Processes one partition of wallet.activity into positions and pnl.events. All records of a wallet are in one partition, in chain order, so
+ * its positions depend on that partition only.
  */
 export function positionsSpec(codec: Codec, partition: number): StatefulProcessorSpec<Holding> {
   const pnlPartition = partition % topics.pnlEvents.partitions;
@@ -40,10 +40,10 @@ export function positionsSpec(codec: Codec, partition: number): StatefulProcesso
       if (event.kind !== 'wallet_activity') throw new CodecError(`${event.kind} does not belong here`);
       const activity = event.value;
       const { wallet } = activity;
-      /** Whatever is asked for is about to change. */
-      const holdingOf = (tokenId: string, make: boolean): Holding | undefined => {
+      /** Marks the returned position as changed: callers always modify it. */
+      const holdingOf = (tokenId: string, create: boolean): Holding | undefined => {
         const key = `${wallet}:${tokenId}`;
-        const holding = state.get(key) ?? (make ? createHolding(wallet, tokenId, activity.timestamp_ms) : undefined);
+        const holding = state.get(key) ?? (create ? createHolding(wallet, tokenId, activity.timestamp_ms) : undefined);
         if (holding !== undefined) state.set(key, holding);
         return holding;
       };

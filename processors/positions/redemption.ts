@@ -6,8 +6,8 @@ export interface PayoutRate {
 }
 
 /**
- * What each token of a redemption paid per share, or undefined where the records do not tell. The resolution says it; without one the payout
- * does, when it is zero, when one token alone was given, or when two were in unequal amounts (their rates add up to one).
+ * Payout per share of each token of a redemption, or undefined if it cannot be determined. Taken from the resolution; without one it follows
+ * from the payout if that is zero, if only one token was given, or if two were given in unequal amounts (their rates add up to one).
  * `shares`: given in, aligned with the tokens.
  */
 export function redemptionRates(
@@ -22,7 +22,7 @@ export function redemptionRates(
   if (usdc === 0n) return shares.map(() => ({ numerator: 0n, denominator: 1n }));
   // A combo names one position and redeems all of it.
   const single = shares.length === 1;
-  // What is held may be less than what was given, so else only amounts that a log tells can be set against the payout.
+  // The position may have fewer shares than were given, so only logged amounts can be compared with the payout.
   if (activity.amounts === null && !single) return undefined;
   const given = shares.filter((amount) => amount > 0n);
   const [only] = given;
@@ -41,18 +41,18 @@ export function redemptionRates(
   ];
 }
 
-/** What one token of a redemption was paid, base units. */
+/** Payout of one token of a redemption, base units. */
 export interface RedemptionLeg {
   readonly paid: bigint;
-  /** Of it, what known shares pay; the rest was paid for shares that were never seen coming. */
+  /** Portion of `usdc` paid for known shares; the rest was paid for shares whose inflow was never recorded. */
   readonly known: bigint;
-  /** Shares that were never seen coming, beside those that `shares` has. */
+  /** Shares whose inflow was never recorded, in addition to `shares`. */
   readonly untrackedShares: bigint;
 }
 
 /**
- * The logged payout, shared by the tokens: by what their shares pay, in whole base units per outcome as ConditionalTokens does. Where the chain paid more,
- * the rest is for shares of the outcome that pays most; where it paid less, every token gets its part of the payout. Their sum is `usdc`.
+ * Splits the logged payout over the tokens by the payout of their shares, in whole base units per outcome as in ConditionalTokens. If the chain
+ * paid more, the excess goes to the outcome with the highest rate; if it paid less, the payout is split proportionally. The sum is `usdc`.
  */
 export function redemptionLegs(
   usdc: bigint,

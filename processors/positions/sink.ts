@@ -73,10 +73,10 @@ export const pnlEventsTable = defineTable('pnl_events', {
 });
 
 const TX_HASH_LENGTH = 66;
-/** Many partitions, each with inserts of its own: few large ones cost a fraction of many small ones. Too large ones add up in memory. */
+/** Each of the many partitions inserts separately, and a few large inserts cost a fraction of many small ones. The chunk size bounds memory. */
 const LINGER_MS = 2_000;
 
-/** The newest state of every position. Costs and profits are rounded half up to base units here and nowhere before, once per position. */
+/** The newest state of every position. Costs and profits are rounded half up to base units only here, once per position. */
 export const positionsSink: SinkDefinition = {
   name: 'positions',
   topic: topics.positions,
@@ -86,7 +86,7 @@ export const positionsSink: SinkDefinition = {
   tables: [positionsTable],
   retainsAllRows: false,
   kinds: new Set(['position']),
-  rows(event, place, emit) {
+  rows(event, logPosition, emit) {
     if (event.kind !== 'position') return;
     const position = event.value;
     emit(positionsTable, {
@@ -111,15 +111,15 @@ export const positionsSink: SinkDefinition = {
       last_trade_at: position.last_trade_ms,
       last_redeemed_at: position.last_redeem_ms,
       version: position.version,
-      _partition: place.partition,
-      _offset: place.offset,
+      _partition: logPosition.partition,
+      _offset: logPosition.offset,
     });
   },
 };
 
 /**
- * What every activity record did to every position. Costs and profits are differences of the position's rounded totals, so that those of a position
- * add up to its row in `positions`, and sums over days, tokens or wallets to the base unit alike.
+ * Effect of every activity record on every position. Costs and profits are differences of the position's rounded totals, so that the rows of a
+ * position add up exactly to its row in `positions`, as do sums over days, tokens or wallets.
  */
 export const pnlSink: SinkDefinition = {
   name: 'pnl',
@@ -128,10 +128,10 @@ export const pnlSink: SinkDefinition = {
   lingerMs: LINGER_MS,
   maxChunkRecords: 10_000,
   tables: [pnlEventsTable],
-  // Kept by wallet, so counting by offset would read all of it.
+  // Ordered by wallet, so reconciliation by offset would read the whole table.
   retainsAllRows: false,
   kinds: new Set(['pnl_event']),
-  rows(event, place, emit) {
+  rows(event, logPosition, emit) {
     if (event.kind !== 'pnl_event') return;
     const pnl = event.value;
     emit(pnlEventsTable, {
@@ -159,8 +159,8 @@ export const pnlSink: SinkDefinition = {
       cost_after: toBase(pnl.cost_after),
       realized_after: toBase(pnl.realized_after),
       problem: pnl.problem ?? '',
-      _partition: place.partition,
-      _offset: place.offset,
+      _partition: logPosition.partition,
+      _offset: logPosition.offset,
     });
   },
 };

@@ -47,8 +47,8 @@ const positionsByToken: TableSpec = {
 
 /**
  * `positions`: every wallet's holding per outcome token, newest version (read with FINAL); `positions_by_token`: the same by token, for the
- * holders of a market (a condition is read through its two tokens). Amounts in base units. size: shares held, of which `received` came without
- * a cost; cost: of the rest, the shares kept as fee included; avg_price: cost per share bought, over the whole life when nothing is held;
+ * holders of a market (a condition is read through its two tokens). Amounts in base units. size: current shares, of which `received` have no
+ * cost; cost: of the other shares, including those kept as fee; avg_price: cost per share bought, over the whole lifetime if size is 0;
  * realized_pnl: before fees; fees: paid in USDC; fee_cost: cost of shares paid as fees, once all is sold.
  * Total profit at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
  */
@@ -66,7 +66,7 @@ export const positionsTables: Migration = {
   ],
 };
 
-/** Of `pnl_events` and its copies. */
+/** Columns of `pnl_events` and its copies. */
 export const pnlColumns = `
       wallet String,
       token_id UInt256,
@@ -135,10 +135,10 @@ const mintedByToken: TableSpec = {
 };
 
 /**
- * `pnl_events`: what every fill, split, merge, redemption, conversion and transfer did to every position, oldest first per wallet. shares, cash,
- * cost: changes, signed; realized_pnl before fees; untracked: shares that were never seen coming and have neither cost nor profit.
- * `wallet_days`: sums per wallet and UTC day (wins and losses count events). `minted_by_token`: full sets that matches made less those they
- * unmade, on the maker's token.
+ * `pnl_events`: effect of every fill, split, merge, redemption, conversion and transfer on every position, oldest first per wallet. shares,
+ * cash, cost: signed changes; realized_pnl before fees; untracked: shares without recorded inflow, which have neither cost nor profit.
+ * `wallet_days`: sums per wallet and UTC day (wins and losses count events). `minted_by_token`: full sets minted minus full sets merged by
+ * matches, by the maker's token.
  */
 export const pnlTables: Migration = {
   id: '0022_pnl',

@@ -5,15 +5,15 @@ export type SinkLog = Pick<Log, 'read' | 'bounds' | 'acquireOwnership' | 'lastRe
 
 const HOUR_MS = 3_600_000;
 
-/** Decisions nobody goes on from: for tables that are made from nothing in one go. */
+/** Discards chunk plans: for tables that are built from empty in one run and never resumed. */
 export const discardPlans: Pick<Log, 'acquireOwnership' | 'lastRecord'> = {
   acquireOwnership: async () => ({ appendAndCommit: async () => undefined }),
   lastRecord: async () => null,
 };
 
 /**
- * The log as if it ended at given offsets: `ends` tells per topic and partition the offset after the last record that is shown, so that two
- * folds of a growing log come to the same rows. Followers wait at that end until their signal. `decisions` is where sinks note what they decide.
+ * A view of the log that ends at given offsets: `ends` returns per topic and partition the offset after the last visible record, so that two
+ * runs over a growing log produce the same rows. Followers wait at that end until their signal. `plans` receives the sinks' chunk plans.
  */
 export function boundedLog(options: {
   log: SinkLog;

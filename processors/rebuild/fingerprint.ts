@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 
-/** What a table holds, independent of the order and of how rows came: the newest version of each row, states as the values they give. */
+/** Content of a table, independent of row order and of insert batches: the newest version of each row, aggregate states as their final values. */
 export interface Fingerprint {
   readonly rows: number;
   readonly hash: string;
@@ -12,7 +12,7 @@ export async function fingerprint(client: ClickHouse, table: string): Promise<Fi
     'SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position',
     { database: client.database, table },
   );
-  // Names come from the server's own list of columns.
+  // Safe to interpolate: the names come from the server's list of columns.
   const values = columns.map(({ name, type }) =>
     type.startsWith('AggregateFunction(') ? `finalizeAggregation(\`${name}\`)` : `\`${name}\``,
   );

@@ -31,7 +31,7 @@ runProcess({
     const connection = await clickHouseConnection(config);
     const live = createClickHouse(connection, { logger });
     const shadow = createClickHouse({ ...connection, database: `${connection.database}_rebuild` }, { logger });
-    /** A process that was killed still counts for a while. */
+    /** A killed process stays in the member list until its heartbeat expires. */
     const untilStopped = async (): Promise<void> => {
       const deadline = performance.now() + 2 * DEAD_AFTER_MS;
       for (let reportedMs = false; ; reportedMs = true) {
@@ -39,7 +39,7 @@ runProcess({
         if (members.length === 0) return;
         if (performance.now() > deadline)
           throw new RetryableError(`Stop processors first; these run on this log: ${members.join(', ')}`);
-        if (!reportedMs) logger.info({ members }, 'waiting for processors to be gone');
+        if (!reportedMs) logger.info({ members }, 'waiting until all processors have stopped');
         await sleep(500, undefined, { signal });
       }
     };
@@ -48,7 +48,8 @@ runProcess({
       const reports = await rebuild({ tasks, log, codec, live, shadow, logger, signal, checkOnly });
       const different = reports.filter((report) => !report.identical).map((report) => report.table);
       logger.info({ tables: reports.length, different }, checkOnly ? 'checked' : 'rebuilt');
-      if (checkOnly && different.length > 0) throw new FatalError(`Not what the log says: ${different.join(', ')}`);
+      if (checkOnly && different.length > 0)
+        throw new FatalError(`Tables differ from the log: ${different.join(', ')}; run the rebuild without --check`);
     } finally {
       await shadow.close();
       await live.close();

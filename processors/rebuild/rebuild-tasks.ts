@@ -26,11 +26,11 @@ import { usageTables } from '../usage/tables.js';
 import { walletEventsSink } from '../wallet-events/sink.js';
 import { walletEventTables } from '../wallet-events/tables.js';
 
-/** Tables that are rebuilt together: those one sink writes, and those materialized views fill from them. */
+/** Tables that are rebuilt together: the tables of one sink and those that materialized views fill from them. */
 export interface RebuildTask {
   readonly definition: SinkDefinition;
   readonly tables: readonly TableSpec[];
-  /** Makes what is missing of the tables and their views, as the newest migration has them. */
+  /** Statements that create missing tables and views in the form of the newest migration. */
   readonly create: (ddl: Ddl) => readonly string[];
 }
 
@@ -45,7 +45,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [pnlSink, pnlTables, comboTables],
 ];
 
-/** Tables and views that migrations make; of one that a later migration makes anew, the later form. */
+/** Collects the tables and views that the migrations create; for one that a later migration recreates, the later form. */
 function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Migration, 'statements'>[]): RebuildTask {
   const tables = new Map<string, TableSpec>();
   const views = new Map<string, MaterializedViewSpec>();
@@ -76,11 +76,11 @@ function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Mig
   };
 }
 
-const rebuildTasks: readonly RebuildTask[] = taskSources.map(([family, ...migrations]) =>
-  rebuildTaskOf(family, migrations),
+const rebuildTasks: readonly RebuildTask[] = taskSources.map(([definition, ...migrations]) =>
+  rebuildTaskOf(definition, migrations),
 );
 
-/** `all`, or the unit a table belongs to. Throws FatalError that lists the tables for any other name. */
+/** All tasks for `all`, or the task that a table belongs to. Throws FatalError that lists the tables for any other name. */
 export function rebuildTasksFor(name: string | undefined): readonly RebuildTask[] {
   if (name === 'all') return rebuildTasks;
   const task = rebuildTasks.find(({ tables }) => tables.some((table) => table.name === name));

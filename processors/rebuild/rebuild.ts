@@ -27,13 +27,13 @@ export interface RebuildOptions {
   readonly tasks: readonly RebuildTask[];
   readonly log: SinkLog;
   readonly codec: Codec;
-  /** Of the live tables. */
+  /** Client of the live tables. */
   readonly live: ClickHouse;
-  /** Of a database of its own, which is emptied first and dropped at the end. */
+  /** Client of a separate database, which is emptied first and dropped at the end. */
   readonly shadow: ClickHouse;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** Compare only: the live tables stay. */
+  /** Compares without exchanging the live tables. */
   readonly checkOnly?: boolean;
   readonly progressIntervalMs?: number;
 }
@@ -42,12 +42,12 @@ const PROGRESS_INTERVAL_MS = 2_000;
 const LIVE_TABLES_UNCHANGED = 'the live tables are as they were';
 
 /**
- * Folds the log from offset 0 into a shadow database, up to where the live tables are, compares every table, and puts the rebuilt ones in
- * the place of the live ones. No other process may write the tables meanwhile; ingest, api and stream-gateway may run on. The sinks' groups are
- * claimed: processors that start all the same fence this, which then rejects with RetryableError.
+ * Processes the log from offset 0 into a shadow database up to the position of the live tables, compares every table, and exchanges the live
+ * tables with the rebuilt ones. No other process may write the tables meanwhile; ingest, api and stream-gateway may keep running. The rebuild
+ * owns the sinks' consumer groups: processors that start nevertheless fence it, and it rejects with RetryableError.
  *
- * Safe to kill anywhere and to repeat: the live tables are first brought to the exact end of the last chunk decided, and an empty chunk is decided
- * behind it, before the first table is exchanged; so a sink that starts later repeats no insert whatever tables it meets.
+ * Safe to kill at any point and to repeat: the live tables first catch up with the exact end of the last planned chunk, and an empty chunk is
+ * planned after it before the first table is exchanged, so a sink that starts later repeats no insert into either set of tables.
  */
 export async function rebuild(options: RebuildOptions): Promise<readonly TableReport[]> {
   const { tasks, log, codec, live, shadow, logger, signal } = options;
@@ -62,13 +62,13 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   const sinksOn = (store: ClickHouse, plans: Parameters<typeof boundedLog>[0]['plans']) =>
     tasks.flatMap(({ definition }) =>
       Array.from({ length: definition.topic.partitions }, (_, partition) => {
-        // The shared topic's units may have landed to different offsets, so each has an end of its own.
+        // Sinks of a shared topic may have committed different offsets, so each sink has its own end.
         const bounded = boundedLog({
           log,
           ends: (topic) => endOf(`${definition.name}/${topic}`, partition),
           plans,
         });
-        // Progress is told here; nobody scrapes a command.
+        // Progress is logged; a command exposes no metrics endpoint.
         const metrics = createMetrics({ process: 'rebuild', defaults: false });
         return createSink({ definition, partition, log: bounded, store, codec, logger, metrics });
       }),
@@ -81,7 +81,7 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
 
   await dropShadow();
   await migrate({ client: shadow, migrations, logger });
-  // The live fold has told dead.letters of the records no row can be made of.
+  // The live sink has already written unprocessable records to dead.letters.
   await runToEnd(sinksOn(shadow, discardPlans), { ...options, label: 'rebuilt' });
 
   const reports: TableReport[] = [];
@@ -104,20 +104,20 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
       );
     }
     for (const sink of ownedSinks) await sink.confirmOwnership();
-    logger.info('the rebuilt tables are in place');
+    logger.info('live tables exchanged with the rebuilt ones');
   }
   await dropShadow();
   return reports;
 }
 
 interface OwnedSink {
-  /** Nothing of the live tables is unfinished any more: decide an empty chunk behind it. */
+  /** Plans an empty chunk after the last one, once the live tables contain all planned chunks. */
   close(): Promise<void>;
-  /** Nobody has taken the sink over since. */
+  /** Rejects if another process has taken over the sink. */
   confirmOwnership(): Promise<void>;
 }
 
-/** Claims the sinks of the units, which stand at their ends. Every call rejects with RetryableError when processors were started meanwhile. */
+/** Acquires ownership of the tasks' sinks, which are at their ends. Every call rejects with RetryableError when processors were started meanwhile. */
 async function acquireSinks(
   options: Pick<RebuildOptions, 'tasks' | 'log' | 'codec' | 'live'>,
   endOf: (topic: string, partition: number) => number,
@@ -156,7 +156,7 @@ async function acquireSinks(
   return ownedSinks;
 }
 
-/** Per `sink/topic` and partition, the offset after the newest chunk a sink decided: the live tables are brought up to it first. */
+/** Per `sink/topic/partition`, the offset after the newest planned chunk; the live tables catch up to it first. */
 async function plannedEndOffsets(
   options: Pick<RebuildOptions, 'tasks' | 'log' | 'codec' | 'live'>,
 ): Promise<ReadonlyMap<string, number>> {
@@ -173,7 +173,7 @@ async function plannedEndOffsets(
   return ends;
 }
 
-/** Runs sinks over a log that ends until nothing of it is missing, telling how far they are. */
+/** Runs sinks over a bounded log until their lag is 0 and logs their progress. */
 async function runToEnd(
   sinks: readonly Sink[],
   options: { signal: AbortSignal; logger: Logger; label: string; progressEveryMs?: number },
@@ -182,19 +182,20 @@ async function runToEnd(
   const done = new AbortController();
   const finished = async () => (await Promise.all(sinks.map((sink) => sink.state()))).every((state) => state.lag === 0);
   let reportedMs = Date.now();
-  const watch = async (own: AbortSignal): Promise<void> => {
+  const stopAtEnd = async (runSignal: AbortSignal): Promise<void> => {
     for (;;) {
-      own.throwIfAborted();
+      runSignal.throwIfAborted();
       if (await finished()) return done.abort();
       if (Date.now() - reportedMs >= (options.progressEveryMs ?? PROGRESS_INTERVAL_MS)) {
         reportedMs = Date.now();
         for (const state of await Promise.all(sinks.map((sink) => sink.state())))
-          if (state.lag > 0) logger.info({ sink: state.name, recordsLeft: state.lag, trouble: state.lastError }, label);
+          if (state.lag > 0)
+            logger.info({ sink: state.name, recordsLeft: state.lag, lastError: state.lastError }, label);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
   const stop = AbortSignal.any([options.signal, done.signal]);
-  await runConcurrently(stop, (own) => [...sinks.map((sink) => sink.run(own)), watch(own)]);
+  await runConcurrently(stop, (runSignal) => [...sinks.map((sink) => sink.run(runSignal)), stopAtEnd(runSignal)]);
   options.signal.throwIfAborted();
 }

@@ -17,8 +17,8 @@ export interface OffsetRange {
 }
 
 /**
- * The `chunks` rows of one (sink, topic, partition): what the tables know of the sink's decisions. A range is recorded before anything of it
- * is inserted, and only after everything of the range before it has landed: so at most the newest range is unfinished.
+ * The `chunks` rows of one (sink, topic, partition): the planned ranges as recorded in ClickHouse. A range is recorded before any of its rows
+ * is inserted, and only after all rows of the previous range are committed, so at most the newest range is incomplete.
  */
 export function createChunkJournal(options: { store: TableStore; sink: string; topic: string; partition: number }) {
   const { store, sink, topic, partition } = options;
@@ -42,7 +42,7 @@ export function createChunkJournal(options: { store: TableStore; sink: string; t
     tokenFor,
     record,
     async newest(): Promise<OffsetRange | null> {
-      // A range another node has acked must be seen here: an older one would be cut anew, under other tokens.
+      // A range acknowledged by another replica must be visible here: after an older one, its offsets would be chunked differently, with other tokens.
       await store.syncReplica?.(chunksTable.name);
       const rows = await store.query<{ first_offset: string; last_offset: string }>(
         `SELECT toString(first_offset) AS first_offset, toString(last_offset) AS last_offset FROM chunks

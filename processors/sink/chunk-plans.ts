@@ -8,34 +8,34 @@ import type { ChunkPlan } from '../../schemas/types.gen.js';
 import type { OffsetRange } from './chunk-journal.js';
 import type { SinkDefinition } from './sink-definition.js';
 
-/** A decided range, and where the one before it ended (null: it is the first). */
+/** A planned range, and the last offset of the previous one (null: this is the first). */
 export interface PlannedChunk extends OffsetRange {
   readonly previousLastOffset: number | null;
 }
 
 export interface ChunkPlans {
-  /** The newest decision that the log holds; a running sink may add one at any time. */
+  /** The newest plan in the log; a running sink may append another at any time. */
   newest(): Promise<PlannedChunk | null>;
-  /** The same, and nobody else can add one after this. Call it once, first. */
+  /** Fences other processes, then returns the newest plan. Must be called once, before the other methods. */
   acquireOwnership(): Promise<PlannedChunk | null>;
   /**
-   * Decide: the plan, its dead letters and the sink's position land in one step. Rejects with FencedError when another process took the sink
-   * over; nothing may be inserted then.
+   * Commits the plan, its dead letters and the sink's position in one transaction. Rejects with FencedError when another process owns the
+   * sink; the caller must not insert the range then.
    */
   commit(plan: PlannedChunk, deadLetters: readonly NewRecord[]): Promise<void>;
-  /** Resolves when no other process has taken the sink over, as the log said `maxAgeMs` ago at most; 0 asks it now. */
+  /** Resolves when no other process has taken over the sink, according to a check at most `maxAgeMs` old; 0 checks now. */
   confirmOwnership(plan: PlannedChunk, maxAgeMs?: number): Promise<void>;
 }
 
 /**
- * A table forgets a token after 1000 newer inserts, for a busy sink several minutes. A process that was suspended for longer must not insert
- * what it decided before, so it asks whether the sink is still its own.
+ * A table forgets a deduplication token after 1000 newer inserts, which is several minutes for a busy sink. A process that was suspended for
+ * longer must not insert its earlier plan, so it confirms its ownership before each insert.
  */
 const OWNERSHIP_MAX_AGE_MS = 5_000;
-/** Records that are looked through at once for a readable plan. */
+/** Records per read while searching backwards for a readable plan. */
 const LOOKBACK_RECORDS = 1_000;
 
-/** The plans of one sink: records of `family.plans`, written under a claim of the sink's group. */
+/** The plans of one sink: records of `definition.plans`, written by the owner of the sink's consumer group. */
 export function createChunkPlans(options: {
   definition: SinkDefinition;
   partition: number;
@@ -70,7 +70,7 @@ export function createChunkPlans(options: {
     return undefined;
   };
 
-  /** The last record, or the last readable one before it: what others wrote there is passed over. */
+  /** The newest readable record of the partition; unreadable records are skipped. */
   const newestPlan = async (): Promise<ChunkPlan | undefined> => {
     const last = await log.lastRecord(definition.plans.name, partition);
     if (last === null) return undefined;

@@ -1,6 +1,6 @@
 import type { Log, LogRecord, RecordBatch } from '../../infra/log/port.js';
 
-/** An offset range of one partition, decided before anything of it is inserted. `lastOffset` is that of its last record. */
+/** An offset range of one partition, planned before any of its rows is inserted. `lastOffset` is the offset of its last record. */
 export interface Chunk {
   readonly firstOffset: number;
   readonly lastOffset: number;
@@ -17,8 +17,8 @@ interface Source {
 const READ_RECORDS = 5_000;
 
 /**
- * Follow a partition in chunks of at most `maxRecords` records, closing a chunk `lingerMs` after its first record arrived: small while live,
- * large while loading. Reading runs ahead by one batch.
+ * Follows a partition in chunks of at most `maxRecords` records and closes a chunk `lingerMs` after its first record arrived, so chunks are
+ * small at the end of the log and large while loading. Prefetches one batch.
  */
 export async function* followChunks(
   source: Source & { fromOffset: number; maxRecords: number; lingerMs: number },
@@ -60,12 +60,12 @@ export async function* followChunks(
         yield { firstOffset: first.offset, lastOffset: last.offset, records };
     }
   } finally {
-    // A read that is still waiting ends with the signal only, so its end is not waited for here.
+    // A pending read ends only with the signal, so its return is not awaited here.
     Promise.allSettled([upcoming, batches.return?.()]);
   }
 }
 
-/** The records of a range that was decided earlier, as many of them as the log still holds. */
+/** The records of a range planned earlier, as far as the log still retains them. */
 export async function readChunk(source: Source & { firstOffset: number; lastOffset: number }): Promise<Chunk> {
   const records: LogRecord[] = [];
   const batches = source.log.read({

@@ -1,14 +1,14 @@
 import { tsvArrayItem, tsvString, utcSeconds } from './tsv.js';
 
-/** A value a column cannot hold. The record it came from is dead-lettered. */
+/** A value outside the range of its column type. The record that carries it is dead-lettered. */
 export class InvalidColumnValueError extends Error {
   override name = 'UnfitValueError';
 }
 
-/** One column: its ClickHouse type and how a value of ours is written as TabSeparated text. */
+/** One column: its ClickHouse type and the serialization of a value as a TabSeparated field. */
 export interface Column<T> {
   readonly type: string;
-  /** Throws UnfitValueError when the value is outside the type's range. */
+  /** Throws InvalidColumnValueError when the value is outside the type's range. */
   readonly write: (value: T) => string;
 }
 
@@ -44,7 +44,7 @@ export const float64: Column<number> = {
   write: (value) => (Number.isFinite(value) ? String(value) : rejectValue('Float64', value)),
 };
 
-/** Offsets and block numbers are numbers, amounts bigint base units. */
+/** Offsets and block numbers are numbers; amounts are bigint base units. */
 export const uint64: Column<number | bigint> = {
   type: 'UInt64',
   write: (value) => {

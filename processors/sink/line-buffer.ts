@@ -1,10 +1,10 @@
 const FIRST_BYTES = 64 * 1024;
-/** UTF-8 bytes of one UTF-16 unit at most. */
+/** Largest number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 
 /**
- * Lines in one growing buffer. Writing them at once keeps the strings short-lived: a chunk of 20,000 lines held as strings costs more in
- * garbage collection than in everything else. What was added since the last `keep` can be undone.
+ * Lines in one growing buffer. Encoding each line at once keeps its string short-lived: garbage collection of 20,000 retained strings costs
+ * more than all other work on a chunk. Lines added since the last `keep` can be discarded.
  */
 export class LineBuffer {
   private bytes: Buffer;

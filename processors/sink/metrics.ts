@@ -9,8 +9,13 @@ export function createSinkMetrics(metrics: Metrics, labels: { sink: string; topi
   const logNext = metrics.gauge('sink_log_offset', 'Next offset of the log partition', names);
   const lag = metrics.gauge('sink_lag_records', 'Offsets of the log that are not in the tables yet', names);
   const rows = metrics.counter('sink_rows_total', 'Rows inserted', [...names, 'table']);
-  const seconds = metrics.histogram('sink_insert_seconds', 'Time to land one chunk', INSERT_SECONDS_BUCKETS, names);
-  const letters = metrics.counter('sink_dead_letters_total', 'Records no row could be made of', names);
+  const seconds = metrics.histogram(
+    'sink_insert_seconds',
+    'Time to insert one chunk into all of its tables',
+    INSERT_SECONDS_BUCKETS,
+    names,
+  );
+  const letters = metrics.counter('sink_dead_letters_total', 'Records that could not be converted to rows', names);
   const failures = metrics.counter('sink_failures_total', 'Failed attempts at the table store', names);
   let removed = false;
   return {
@@ -20,12 +25,12 @@ export function createSinkMetrics(metrics: Metrics, labels: { sink: string; topi
       seconds.observe(labels, tookSeconds);
     },
     setLag: (nextOffset: number, committedNext: number) => {
-      // Whoever asked may get its answer after the sink has gone.
+      // A lag request may complete after the sink has stopped.
       if (removed) return;
       logNext.set(labels, nextOffset);
       lag.set(labels, Math.max(0, nextOffset - committedNext));
     },
-    /** The gauges end, for good: from now on another process knows. */
+    /** Removes the gauges permanently; the process that takes over the sink reports them. */
     remove: () => {
       removed = true;
       for (const gauge of [committed, logNext, lag]) gauge.remove(labels);

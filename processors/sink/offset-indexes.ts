@@ -4,7 +4,7 @@ import { fills } from '../fills/tables.js';
 import { ticks } from '../oracle/tables.js';
 import { collateralFlows, walletEvents } from '../wallet-events/tables.js';
 
-/** Rows are counted by the offsets they came from (reconcile.ts): all but the newest granules are passed over. */
+/** Reconciliation counts rows by their source offsets (reconcile.ts): the index skips all but the newest granules. */
 export const offsetIndexes: Migration = {
   id: '0014_offset_indexes',
   statements: (ddl) =>

@@ -21,8 +21,8 @@ const spec: TableSpec = {
 };
 
 /**
- * `sink_progress`: how far the rows of each sink are in the tables. Everything of a partition before `next_offset` is there; `record_key` and
- * `record_time` are of the last record. `chunks` tells what was decided, which may still be on its way.
+ * `sink_progress`: committed position of each sink. All rows of a partition before `next_offset` are in the tables; `record_key` and
+ * `record_time` belong to the last record before it. `chunks` lists planned ranges, whose inserts may still be in flight.
  */
 export const sinkProgressTable: Migration = {
   id: '0048_sink_progress',
@@ -44,15 +44,15 @@ export interface SinkProgress {
   readonly topic: string;
   readonly partition: number;
   readonly nextOffset: number;
-  /** Of the last record before it. */
+  /** Key of the last record before `nextOffset`. */
   readonly recordKey: string;
   readonly recordTimeMs: number;
 }
 
 export interface ProgressWriter {
-  /** A sink's rows before `nextOffset` are in the tables. Written soon, together with those of other sinks. */
+  /** Records that a sink's rows before `nextOffset` are in the tables. Written with the next batch of all sinks. */
   report(progress: SinkProgress): void;
-  /** Writes until the signal. Never rejects: what could not be written is tried again. */
+  /** Writes until the signal. Never rejects: a failed write is retried. */
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -7,26 +7,26 @@ import type { TableStore } from './table-store.js';
 import type { TableRows } from './transform-chunk.js';
 
 export interface Reconciler {
-  /** A chunk is in the tables, these rows of it. */
+  /** Records that a chunk is in the tables, with its rows per table. */
   recordCommitted(range: OffsetRange, tables: readonly TableRows[]): void;
-  /** Count what landed since the last check that was right. */
+  /** Counts the rows committed since the last successful check. */
   check(): Promise<void>;
-  /** Checks until the signal. */
+  /** Checks periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface UnverifiedRange extends OffsetRange {
   readonly rows: number;
-  /** A hash per row of a table with a key, in the order of the log. */
+  /** One hash per row of a keyed table, in log order. */
   readonly keys: readonly number[];
 }
 
 const CHECK_INTERVAL_MS = 30_000;
 
 /**
- * Holds the tables of one sink against the log: rows found under the offsets that landed, less the rows their records make. Offsets are asked
- * for again until they are right, so a replica that is behind shows for a moment only. A table with a key keeps the newest of repeated rows:
- * its keys are counted, however often the log and the table, before a merge, hold them.
+ * Compares the tables of one sink with the log: rows found under the committed offsets minus the rows computed from their records. A range is
+ * checked again until it matches, so a lagging replica causes a transient mismatch only. A keyed table keeps the newest of repeated rows:
+ * its distinct keys are counted, independent of repeats in the log and of unmerged parts in the table.
  */
 export function createReconciler(options: {
   definition: SinkDefinition;
@@ -40,12 +40,12 @@ export function createReconciler(options: {
   const names = ['sink', 'topic', 'partition', 'table'];
   const mismatch = metrics.gauge(
     'sink_row_mismatch',
-    'Rows in the table less rows the log gives, newest unproven offsets',
+    'Rows in the table minus rows computed from the log, over the newest unverified offsets',
     names,
   );
   const verified = metrics.counter(
     'sink_rows_verified_total',
-    'Rows found again in the table as the log gives them',
+    'Rows of the table that match the rows computed from the log',
     names,
   );
   const unverified = new Map<Table, UnverifiedRange>();
@@ -71,7 +71,7 @@ export function createReconciler(options: {
       if (difference !== 0) {
         logger.warn(
           { ...ofTable, firstOffset, lastOffset, rows: expected, difference },
-          'the table does not hold what the log gives',
+          'rows of the table differ from the log; run `npm run rebuild` for it if this persists',
         );
         continue;
       }
@@ -90,7 +90,7 @@ export function createReconciler(options: {
 
   return {
     recordCommitted(range, tables) {
-      // The chunk a sink begins with may have been counted before.
+      // The first chunk of a sink may repeat one that was already counted.
       if (!definition.retainsAllRows || range.lastOffset < next) return;
       next = range.lastOffset + 1;
       for (const { table, rows, body } of tables) {
@@ -117,7 +117,7 @@ export function createReconciler(options: {
   };
 }
 
-/** Two ranges, the later one behind the first. */
+/** Merges two adjacent ranges. */
 const mergeRanges = (first: UnverifiedRange, later: UnverifiedRange): UnverifiedRange => ({
   firstOffset: first.firstOffset,
   lastOffset: later.lastOffset,
@@ -136,7 +136,7 @@ function keysOf(body: Buffer): number[] {
   return keys;
 }
 
-/** Of 53 bits, so that two of a million keys are the same once in 18,000 times (cyrb53). */
+/** 53-bit hash (cyrb53): two of a million keys collide with a probability of 1 in 18,000. */
 function hash53(bytes: Buffer, from: number, to: number): number {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

@@ -1,17 +1,17 @@
 import type { ChunkJournal, OffsetRange } from './chunk-journal.js';
 import type { ChunkPlans, PlannedChunk } from './chunk-plans.js';
 
-/** How far a sink is. */
+/** Position from which a sink resumes. */
 export interface ResumePoint {
-  /** The newest chunk, whose rows may be in the tables in part: to be inserted again. null: nothing was ever decided. */
+  /** The newest planned chunk, whose rows may be partly in the tables: it is inserted again. null: no chunk was ever planned. */
   readonly chunk: PlannedChunk | null;
-  /** False when the tables were emptied, restored from a backup or filled by a version that decided in the tables alone. */
+  /** False when the tables were emptied, restored from a backup or filled by a version that kept its plans only in the tables. */
   readonly consistent: boolean;
 }
 
 /**
- * How far a sink is, from its newest decision in the log and its newest row in `chunks`: the decided chunk, which the tables may not know of
- * yet, unless the tables are elsewhere; then what they know. Sinks and the rebuild go on from this alone.
+ * Resume point of a sink from its newest plan in the log and its newest row in `chunks`: the planned chunk, which `chunks` may not contain
+ * yet; if the two are inconsistent, the newest range in `chunks`. Sinks and the rebuild use no other source.
  */
 export function resumePoint(decided: PlannedChunk | null, known: OffsetRange | null): ResumePoint {
   const fromTables = known === null ? null : { ...known, previousLastOffset: null };
@@ -21,7 +21,7 @@ export function resumePoint(decided: PlannedChunk | null, known: OffsetRange | n
   return { chunk: consistent ? decided : fromTables, consistent };
 }
 
-/** How far a sink is, without taking it over: for a reader that knows that no sink runs. */
+/** Reads the resume point without taking ownership: for a caller that has ensured that no sink runs. */
 export async function readResumePoint(
   plans: Pick<ChunkPlans, 'newest'>,
   journal: Pick<ChunkJournal, 'newest'>,

@@ -4,12 +4,12 @@ import { FencedError } from '../../infra/log/errors.js';
 
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
-/** A server that answers but refuses gets a few chances (it may be out of memory or starting), then the process ends and starts anew. */
+/** Consecutive rejections by a reachable server (it may be starting or out of memory) before the process exits and restarts. */
 const MAX_REJECTIONS = 5;
 
 /**
- * Run `attempt` until it succeeds: for ever while the outside world is away (retryable errors), a few times when it refuses.
- * `failed` hears of every failure. Throws RetryableError for a standing refusal, FatalError and FencedError at once, the signal's reason when aborted.
+ * Runs `attempt` until it succeeds: without limit while the server is unreachable (retryable errors), MAX_REJECTIONS times when it rejects.
+ * `onFailure` is called for every failure. Throws RetryableError after the last rejection, FatalError and FencedError at once, the signal's reason when aborted.
  */
 export async function retryUntilSuccess<T>(
   what: string,

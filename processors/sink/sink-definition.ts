@@ -5,23 +5,23 @@ import { type Column, InvalidColumnValueError } from './columns.js';
 
 type ColumnSet = Readonly<Record<string, Column<never>>>;
 
-/** A table a sink writes: its name and the columns it fills, in the order they are sent. */
+/** A table that a sink writes: its name and the inserted columns in order. */
 export interface Table<Row = never> {
   readonly name: string;
   readonly columns: readonly string[];
-  /** ClickHouse type per column, as the server prints it. */
+  /** ClickHouse type per column, in the server's spelling. */
   readonly types: readonly string[];
-  /** The first column, where the log may repeat a row under a later offset: of rows equal in it the table keeps the newest. */
+  /** Name of the first column, if the log may repeat a row under a later offset: of rows with equal keys the table keeps the newest. */
   readonly key?: string;
-  /** Set where later rows of the log replace earlier ones, so that its rows cannot be counted against the log. */
+  /** Set if later rows of the log replace earlier ones, so that the row count cannot be reconciled with the log. */
   readonly replaced?: true;
-  /** One TabSeparated line. Throws UnfitValueError that names the column. */
+  /** One TabSeparated line. Throws InvalidColumnValueError that names the column. */
   readonly line: (row: Row) => string;
 }
 
 export type RowOf<C extends ColumnSet> = { readonly [K in keyof C]: C[K] extends Column<infer T> ? T : never };
 
-/** Describe a table by its columns. The row type follows from them. `keyed`: the first column is its key. `replaced`: see Table. */
+/** Defines a table by its columns, from which the row type is inferred. `keyed`: the first column is the key. `replaced`: see Table. */
 export function defineTable<C extends Record<string, Column<never>>>(
   name: string,
   columns: C,
@@ -54,32 +54,32 @@ export function defineTable<C extends Record<string, Column<never>>>(
   };
 }
 
-/** Where a record stands in the log. */
+/** Position of a record in the log. */
 export interface LogPosition {
   readonly partition: number;
   readonly offset: number;
-  /** The record's own time. */
+  /** Timestamp of the record. */
   readonly timestampMs: number;
 }
 
 export type Emit = <Row>(table: Table<Row>, row: Row) => void;
 
-/** A family of tables folded from one topic. */
+/** A group of tables that is filled from one topic. */
 export interface SinkDefinition {
-  /** Name of its sinks in `chunks`, tokens and metrics. Never change it: tokens and resume points hang on it. */
+  /** Name of the sinks in `chunks`, deduplication tokens and metrics. Must never change: tokens and resume points depend on it. */
   readonly name: string;
   readonly topic: Topic;
-  /** Where its sinks record what they insert next, partition by partition as `topic`. */
+  /** Topic of the chunk plans, with the same partitions as `topic`. */
   readonly plans: Topic;
-  /** How long a small chunk waits for more; the sink's own default unless given. */
+  /** Time a chunk below the maximum size waits for more records; default: the sink's. */
   readonly lingerMs?: number;
-  /** Records of a chunk at most; the sink's own default unless given. */
+  /** Largest number of records per chunk; default: the sink's. */
   readonly maxChunkRecords?: number;
   readonly tables: readonly Table[];
-  /** Its tables, `replaced` ones aside, keep every row (with a key: every key) they are given, so they can be counted against the log. Else newer rows replace older ones. */
+  /** True if the tables (except `replaced` ones) retain every inserted row, or every key of a keyed table, so that they can be reconciled with the log. */
   readonly retainsAllRows: boolean;
-  /** Kinds that make rows; the topic's other kinds are passed over undecoded. */
+  /** Event kinds that produce rows; records of other kinds are skipped without decoding. */
   readonly kinds: ReadonlySet<EventKind>;
-  /** The rows of one event. Pure: the same record always gives the same rows in the same order. */
+  /** Emits the rows of one event. Pure: the same record always produces the same rows in the same order. */
   readonly rows: (event: AnyEvent, position: LogPosition, emit: Emit) => void;
 }

@@ -24,7 +24,7 @@ export interface SinkOptions {
   readonly codec: Codec;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Hears of every chunk that is in the tables. */
+  /** Called for every chunk that is in the tables. */
   readonly onCommitted?: Reconciler['recordCommitted'];
   readonly progress?: Pick<ProgressWriter, 'report'>;
   readonly maxChunkRecords?: number;
@@ -34,18 +34,18 @@ export interface SinkOptions {
 
 export interface SinkState {
   readonly name: string;
-  /** Offsets of the log that are not in the tables yet. */
+  /** Offsets of the log that are not yet in the tables. */
   readonly lag: number;
-  /** Why the table store refuses or is away; undefined while it works. */
+  /** Last error of the table store; undefined after a successful request. */
   readonly lastError: string | undefined;
 }
 
 export interface Sink {
-  /** Fold until the signal. Rejects with FatalError when the tables know more than the log, RetryableError when they keep refusing. */
+  /** Inserts until the signal. Rejects with FatalError when the tables are ahead of the log, RetryableError when the server keeps rejecting inserts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Asks the log for its end, and sets the lag metric. */
+  /** Reads the end offset of the log and sets the lag metric. */
   state(): Promise<SinkState>;
-  /** Take its gauges away; for a sink that has ended while its process goes on. */
+  /** Removes the gauges of a sink that has ended in a process that keeps running. */
   removeMetrics(): void;
 }
 
@@ -53,13 +53,13 @@ const DEFAULT_CHUNK_RECORDS = 20_000;
 const DEFAULT_LINGER_MS = 500;
 
 /**
- * Exactly-once fold of one topic partition into the tables of one family.
+ * Exactly-once sink of one topic partition into the tables of one SinkDefinition.
  *
- * A chunk (offset range) is decided in the log, in a step of the sink's group, before it is noted in `chunks` and its rows are inserted, each
- * table under a token made of the range. Whoever takes the sink over claims the group and inserts the newest decided chunk again under the
- * same tokens, which changes nothing where it had landed; a predecessor that still lives can only repeat that chunk too. Tables that stand
- * elsewhere were emptied or restored: the fold goes on from what they hold. The next chunk is read and transformed while the current one is
- * inserted; their order is kept.
+ * A chunk (offset range) is planned in the log, in a transaction of the sink's consumer group, before it is recorded in `chunks` and its rows
+ * are inserted, each table with a deduplication token derived from the range. A process that takes over the sink acquires ownership of the
+ * group and inserts the newest planned chunk again with the same tokens, which has no effect where the rows are already committed; a previous
+ * owner that is still alive can only repeat that chunk too. If the tables are inconsistent with the plans, they were emptied or restored: the
+ * sink resumes from the newest range in `chunks`. The next chunk is read and transformed while the current one is inserted; chunks stay in order.
  */
 export function createSink(options: SinkOptions): Sink {
   const { definition, partition, log, store, codec, logger } = options;
@@ -118,7 +118,8 @@ export function createSink(options: SinkOptions): Sink {
     const known = await retry('read resume point', signal, () => journal.newest());
     const { chunk: range, consistent } = resumePoint(decided, known);
     if (!consistent) {
-      const text = 'the tables are not where the log left them, going on from what they hold';
+      const text =
+        'tables and chunk plans disagree (tables emptied or restored?), resuming from the newest range in `chunks`';
       logger.warn({ sink: name, decided, known }, text);
     }
     committedNext = 0;

@@ -1,10 +1,10 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 
 /**
- * What sinks need of ClickHouse. Connection trouble is a RetryableError; anything else is the server's refusal. An insert under a token the
- * table knows already changes nothing, also in what materialized views feed.
+ * The subset of the ClickHouse client that sinks use. Connection failures reject with RetryableError; any other error is a rejection by the
+ * server. An insert with a token that the table already knows has no effect, in tables fed by materialized views too.
  */
 export type TableStore = Pick<ClickHouse, 'query' | 'insertBytes'> & Partial<Pick<ClickHouse, 'syncReplica'>>;
 
-/** Sinks send this format: cheap to write and to parse, and typed by the columns it is sent for. */
+/** Insert format of sinks: cheap to write and to parse; the inserted columns give the types. */
 export const SINK_FORMAT = 'TabSeparated';

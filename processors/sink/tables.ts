@@ -16,8 +16,8 @@ const chunks: TableSpec = {
 };
 
 /**
- * `chunks`: every offset range a sink has decided to insert, written before the inserts. The newest row of a (sink, topic, partition) is
- * the resume point: it is inserted again under the same tokens, then reading goes on after it. Merges forget the older rows.
+ * `chunks`: every offset range that a sink has planned, written before its inserts. The newest row of a (sink, topic, partition) is the
+ * resume point: the sink inserts it again with the same tokens and continues after it. Merges drop the older rows.
  */
 export const sinkTables: Migration = {
   id: '0001_chunks',

@@ -20,19 +20,19 @@ export interface TransformedChunk {
   readonly deadLetters: readonly NewRecord[];
 }
 
-/** Records between two turns of the event loop, so that a large chunk does not hold up what else the process does. */
+/** Records between two yields to the event loop, so that a large chunk does not block other work of the process. */
 const RECORDS_PER_YIELD = 1_000;
 const SPARE_BYTES = 16 * 1024;
 
 /**
- * Records of one partition to the rows of a family's tables. Pure. A record that cannot be read, is of a kind the topic does not carry or
- * holds a value a column cannot take becomes a dead letter and leaves no row.
+ * Converts records of one partition to rows of a SinkDefinition's tables. Pure. A record that cannot be decoded, has a kind that the topic
+ * does not carry or has a value outside its column's range becomes a dead letter and produces no row.
  */
 export function createChunkTransform(options: { definition: SinkDefinition; codec: Codec; partition: number }) {
   const { definition, codec, partition } = options;
   const topicKinds = new Set<EventKind>(definition.topic.kinds);
 
-  /** Size of the last chunk, so that buffers seldom grow. */
+  /** Size in bytes of the last chunk per table, as the initial buffer capacity. */
   const expectedBytes = new Map<Table, number>();
 
   const deadLetter = (record: LogRecord, reason: string): NewRecord =>

@@ -28,7 +28,7 @@ export function tsvArrayItem(value: string): string {
 let lastSeconds = Number.NaN;
 let lastText = '';
 
-/** `YYYY-MM-DD hh:mm:ss` in UTC. Neighbouring rows share their second, so the last answer is kept. */
+/** `YYYY-MM-DD hh:mm:ss` in UTC. Caches the last result, since neighbouring rows share their second. */
 export function utcSeconds(seconds: number): string {
   if (seconds !== lastSeconds) {
     const iso = new Date(seconds * 1000).toISOString();

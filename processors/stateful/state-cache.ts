@@ -1,11 +1,11 @@
-/** Decoded states: those changed in the step under way, and some that were used lately. */
+/** Cache of decoded states: those changed in the current step, and recently added ones. */
 export interface StateCache<S> {
   get(key: string): S | undefined;
-  /** The state is part of the step from now on. It may be the object `get` gave, changed. */
+  /** Marks the state as changed in the current step. `state` may be the mutated object that `get` returned. */
   set(key: string, state: S): void;
-  /** What the step under way has changed, each once. */
+  /** States changed in the current step, each key once. */
   changes(): Iterable<readonly [key: string, state: S]>;
-  /** The step has landed. */
+  /** Ends the current step after its commit and evicts entries beyond the capacity. */
   markCommitted(): void;
 }
 
@@ -20,7 +20,7 @@ export function createStateCache<S>(options: {
   read: (key: string) => S | undefined;
 }): StateCache<S> {
   const { capacity, read } = options;
-  /** Oldest first. Long keys make lookups dear, so use does not move an entry: one that is forgotten too early is read again. */
+  /** Insertion order (FIFO, not LRU): reordering on each use costs a lookup by a long key, and an entry evicted too early is read again. */
   const entries = new Map<string, Entry<S>>();
   let changed: Entry<S>[] = [];
   const add = (key: string, state: S): Entry<S> => {

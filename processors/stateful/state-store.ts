@@ -3,17 +3,17 @@ import { type Database, open } from 'lmdb';
 
 export type StateChanges = Iterable<readonly [key: string, value: Buffer]>;
 
-/** What a fold remembers, on local disk: values by key, and the input offset they are the state of. */
+/** Local copy of a stateful processor's state on disk: values by key, and the input offset that the state corresponds to. */
 export interface StateStore {
   get(key: string): Buffer | undefined;
-  /** Next input offset of the state; undefined for a store that holds none. */
+  /** Next input offset of the state; undefined for a store without state. */
   position(): number | undefined;
   /**
-   * Changes and the new position, together or not at all. False, and nothing changes, when the position is not `from` (undefined: none): another
-   * process of this machine has the store now.
+   * Writes the changes and the new position atomically. Returns false and writes nothing when the stored position is not `from` (undefined:
+   * none), because another process of this machine has written to the store.
    */
   commit(changes: StateChanges, from: number | undefined, nextOffset: number): boolean;
-  /** Changes of a state that is still being loaded: it has no position until `commit`. */
+  /** Writes a part of a state that is being loaded; the state has no position until `commit`. */
   load(changes: StateChanges): void;
   clear(): void;
 }
@@ -24,14 +24,14 @@ export interface StateStores {
 }
 
 const MAX_STORES = 64;
-/** Sorts before every key of ours, which are text. */
+/** Cannot collide with a state key: state keys are text. */
 const POSITION_KEY = Buffer.from([0]);
-/** LMDB refuses longer keys. */
+/** LMDB rejects longer keys. */
 const MAX_KEY_BYTES = 1978;
 
 /**
- * Stores of one directory, in LMDB. They are caches: whoever opens one compares its position with what the log has committed. A store whose
- * process died in the middle of a commit holds the state before it.
+ * Opens the LMDB stores of one directory. They are caches: the caller compares a store's position with the position committed in the log. A
+ * store whose process died during a commit contains the state before that commit.
  */
 export function openStateStores(dir: string): StateStores {
   mkdirSync(dir, { recursive: true });

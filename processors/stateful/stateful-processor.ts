@@ -20,24 +20,24 @@ export interface Output {
 /** Keyed state as a step sees it. */
 export type KeyedState<S> = Pick<StateCache<S>, 'get' | 'set'>;
 
-/** What a fold does. Everything it keeps between steps is in the state, so that the same records always make the same outputs. */
+/** Definition of a stateful processor. All data kept between steps is in the keyed state, so that the same records always produce the same outputs. */
 export interface StatefulProcessorSpec<S> {
-  /** Consumer group, and name in metrics and the store. Never change it: the position hangs on it. */
+  /** Consumer group, and name in metrics and the store. Must never change: the committed position depends on it. */
   readonly name: string;
   readonly input: { readonly topic: string; readonly partition: number };
-  /** Compacted topic of the state: every change is appended to it in the same step as the outputs. */
+  /** Compacted changelog topic of the state: every change is appended to it in the same transaction as the outputs. */
   readonly state: {
     readonly topic: string;
     readonly partition: number;
     decode(bytes: Buffer): S;
     encode(state: S): Buffer;
   };
-  /** Records at the end of `records` that belong to a unit still under way; they are handed over again with what follows. */
+  /** Number of records at the end of `records` that belong to an incomplete group (such as a block); they are passed again with the following records. */
   readonly incomplete?: (records: readonly LogRecord[]) => number;
   readonly apply: (record: LogRecord, state: KeyedState<S>, emit: (output: Output) => void) => void;
-  /** After the last record of a step. */
+  /** Called after the last record of a step. */
   readonly flush?: (state: KeyedState<S>, emit: (output: Output) => void) => void;
-  /** Records of a step at most, and how long a smaller one waits for more: each step syncs the disk and repeats the state it has changed. */
+  /** Largest number of records per step, and how long a smaller step waits for more: each step syncs the disk and appends every state it changed. */
   readonly maxRecords: number;
   readonly lingerMs: number;
 }
@@ -45,7 +45,7 @@ export interface StatefulProcessorSpec<S> {
 export interface StatefulProcessorStatus {
   readonly name: string;
   readonly loaded: boolean;
-  /** Records of the input that are not folded yet. */
+  /** Input records that are not yet processed. */
   readonly lag: number;
 }
 
@@ -54,20 +54,21 @@ export interface StatefulProcessor {
   state(): Promise<StatefulProcessorStatus>;
 }
 
-/** Not one of our records, or one whose texts are no numbers, hashes or addresses. */
+/** True for errors of a record that cannot be decoded, or whose text fields are not numbers, hashes or addresses. */
 export const isUnreadable = (error: unknown): error is Error =>
   error instanceof CodecError || error instanceof RangeError || error instanceof SyntaxError;
 
-/** Decoded states held in memory per fold. */
+/** Decoded states in memory per processor. */
 const CACHED_STATES = 2_000;
 const LOAD_RECORDS = 5_000;
 
 /**
- * Consume, transform, produce: outputs, changes of the state and the input position land in one atomic step of the log, so each output is there
- * once, whenever the process dies. The local store only saves reading the state topic: it takes in steps some time after the log has. Found behind, it is
- * brought up by folding the records between again without their outputs; found ahead or empty, it is filled anew from the state topic.
+ * Consume-transform-produce processor with exactly-once output: outputs, state changes and the input position are committed to the log in one
+ * transaction. The local store only avoids reading the state topic at start; it is written some time after the log. A store behind the
+ * committed position catches up by applying the records in between without emitting their outputs; a store that is ahead or empty is
+ * reloaded from the state topic.
  *
- * The first thing a run does is claim the group: of several processes only the last one to do so has steps that land.
+ * A run first acquires ownership of the consumer group, which fences every earlier owner: only the newest owner can commit steps.
  */
 export function createStatefulProcessor<S>(options: {
   spec: StatefulProcessorSpec<S>;
@@ -80,17 +81,19 @@ export function createStatefulProcessor<S>(options: {
   const { spec, log, codec, store, logger } = options;
   const { topic, partition } = spec.input;
   const names = ['processor'];
-  const records = options.metrics.counter('processor_records_total', 'Input records folded', names);
+  const records = options.metrics.counter('processor_records_total', 'Input records processed', names);
   const letters = options.metrics.counter(
     'processor_dead_letters_total',
-    'Input records that could not be folded',
+    'Input records that could not be processed',
     names,
   );
-  const taskLag = createTaskLag(options.metrics.gauge('processor_lag_records', 'Input records not folded yet', names));
+  const taskLag = createTaskLag(
+    options.metrics.gauge('processor_lag_records', 'Input records not yet processed', names),
+  );
   let next = 0;
   let loaded = false;
 
-  /** The outputs of complete units; unreadable records are passed over and told to dead.letters. */
+  /** Outputs of complete groups of records; unreadable records are skipped and written to dead.letters. */
   const transform = (batch: readonly LogRecord[], cache: StateCache<S>): Map<string, NewRecord[]> => {
     const outputs = new Map<string, NewRecord[]>();
     const emit = (output: Output): void => {
@@ -122,7 +125,7 @@ export function createStatefulProcessor<S>(options: {
 
   const commitToStore = (changes: StateChanges, from: number | undefined, nextOffset: number): void => {
     if (!store.commit(changes, from, nextOffset))
-      throw new FencedError(`${spec.name}: another process of this machine keeps the state`);
+      throw new FencedError(`${spec.name}: another process of this machine has written to the state store`);
   };
   const storeBuffer = createWriteBehindBuffer({ commit: commitToStore });
 
@@ -160,8 +163,8 @@ export function createStatefulProcessor<S>(options: {
     for await (const { records: read, lastOffset } of chunked) yield { records: read, nextOffset: lastOffset + 1 };
   }
 
-  /** Whole units of the input, from an offset on. */
-  async function* completeUnits(from: number, follow: boolean, signal: AbortSignal) {
+  /** Batches of the input that end with a complete group of records, from offset `from` on. */
+  async function* completeBatches(from: number, follow: boolean, signal: AbortSignal) {
     let buffered: readonly LogRecord[] = [];
     for await (const chunk of chunks(from, follow, signal)) {
       const all = buffered.length === 0 ? chunk.records : [...buffered, ...chunk.records];
@@ -188,7 +191,7 @@ export function createStatefulProcessor<S>(options: {
     logger.info({ processor: spec.name, records: count }, 'state loaded from its topic');
   };
 
-  /** The records between the store's position and the committed one, folded for their state only. */
+  /** Applies the records between the store's position and the committed one, without emitting their outputs. */
   const catchUp = async (
     stored: number,
     committed: number,
@@ -196,11 +199,11 @@ export function createStatefulProcessor<S>(options: {
     signal: AbortSignal,
   ): Promise<void> => {
     let from = stored;
-    for await (const unit of completeUnits(from, false, signal)) {
-      const whole = unit.records.filter((record) => record.offset < committed);
+    for await (const batch of completeBatches(from, false, signal)) {
+      const whole = batch.records.filter((record) => record.offset < committed);
       transform(whole, cache);
-      const reached = unit.nextOffset >= committed;
-      const to = reached ? committed : unit.nextOffset;
+      const reached = batch.nextOffset >= committed;
+      const to = reached ? committed : batch.nextOffset;
       commitToStore(encodeChanges(cache.changes()), from, to);
       from = to;
       cache.markCommitted();
@@ -212,10 +215,10 @@ export function createStatefulProcessor<S>(options: {
     const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
     const bounds = await log.bounds(topic, partition);
     if (committed === undefined) {
-      // An empty partition has lost nothing: on Kafka its bounds are beyond what transactions rolled back.
+      // An empty partition has lost no records: on Kafka its bounds may start above 0 after aborted transactions.
       if (bounds.earliest > 0 && bounds.next > bounds.earliest)
         throw new FatalError(
-          `${spec.name}: ${topic}/${partition} begins at ${bounds.earliest}, so it cannot be folded from 0`,
+          `${spec.name}: ${topic}/${partition} begins at ${bounds.earliest}, so its state cannot be computed from offset 0`,
         );
       store.clear();
       commitToStore([], undefined, 0);
@@ -241,8 +244,8 @@ export function createStatefulProcessor<S>(options: {
     if (signal.aborted) return;
     loaded = true;
     storeBuffer.start(next);
-    for await (const unit of completeUnits(next, true, signal)) {
-      await step(ownership, unit.records, unit.nextOffset, cache);
+    for await (const batch of completeBatches(next, true, signal)) {
+      await step(ownership, batch.records, batch.nextOffset, cache);
       if (signal.aborted) break;
     }
     storeBuffer.flush();

@@ -1,11 +1,11 @@
 import type { StateChanges } from './state-store.js';
 
-/** Changes of landed steps on their way to the local store, in one commit of many: each is a sync to disk. */
+/** Buffers the changes of committed steps and writes them to the local store in batches, since each store commit syncs the disk. */
 export interface WriteBehindBuffer {
-  /** The store is at `position`. */
+  /** Resets the buffer; the store is at `position`. */
   start(position: number): void;
   get(key: string): Buffer | undefined;
-  /** A step has landed. Commits when enough has come together, or waited long enough. */
+  /** Adds the changes of a committed step. Writes the buffer after MAX_CHANGES changes or MAX_AGE_MS. */
   add(changes: StateChanges, nextOffset: number): void;
   flush(): void;
 }

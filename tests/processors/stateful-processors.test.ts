@@ -217,7 +217,9 @@ describe('the folds of activity and positions', () => {
     final.earliest = 2;
     await runOnce(store, newDirectory(), 5);
     await createMemoryLog({ store }).append(topics.chainFinal.name, chain());
-    await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow('begins at 2, so it cannot be folded from 0');
+    await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow(
+      'begins at 2, so its state cannot be computed from offset 0',
+    );
   });
 
   it('pass over what cannot be read, and say so', async () => {
