@@ -36,7 +36,7 @@ function run(state: AccountsState, command: AccountCommand): string {
   return outcome.value.state['oddstream.Outcome'].code;
 }
 
-describe('accounts fold', () => {
+describe('applyCommand', () => {
   it('gives one free key per address and UTC day', () => {
     const state = createAccountsState();
     expect(run(state, freeKey(1, 'ip'))).toBe('ok');

@@ -10,7 +10,7 @@ const setUp = (labelNames: readonly string[]) => {
   return { lag, values };
 };
 
-it('is told while the unit runs here, and of no unit that has gone', async () => {
+it('task lag gauge reports a task while it runs and drops it after it has stopped', async () => {
   const { lag, values } = setUp(['fold']);
   lag.set({ fold: 'a' }, 7);
   expect(await values()).toEqual([]);

@@ -4,7 +4,7 @@ import { resolutions } from '../chain/tables.js';
 import { tokenQuotes } from '../markets/tables.js';
 import { markets, tokens } from './tables.js';
 
-/** Who holds copies of these facts asks again and again which rows are new: granules without any are passed over. */
+/** Caches of these tables poll for new rows: the indexes skip granules without any. */
 export const changeIndexes: Migration = {
   id: '0040_change_indexes',
   statements: (ddl) =>

@@ -3,7 +3,7 @@ import { events, markets, tokens } from './tables.js';
 
 const BLOOM = 'bloom_filter(0.01) GRANULARITY 1';
 
-/** What the catalogue is asked by besides its keys. */
+/** Indexes for catalog lookups by columns other than the sorting keys. */
 export const catalogLookupIndexes: Migration = {
   id: '0013_catalog_lookup_indexes',
   statements: (ddl) => [

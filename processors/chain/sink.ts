@@ -38,7 +38,7 @@ export const blockLogsTable = defineTable('block_logs', {
   _offset: uint64,
 });
 
-/** Logs of events that nobody here knows. */
+/** Logs whose event signature is unknown to the decoder. */
 export const unknownLogsTable = defineTable('unknown_logs', {
   block_number: uint64,
   log_index: uint32,

@@ -14,7 +14,7 @@ const partitionStats = (rows: number, largest: number, parts = 8) => ({
   largest,
 });
 
-it('puts together what has more than a hundredth outside its largest part, is large and no longer grows fast', () => {
+it('compactor merges large partitions with over 1 % of rows outside the largest part that no longer grow fast', () => {
   expect(isDue(partitionStats(1_000_000, 980_000), 996_000)).toBe(true);
   expect(isDue(partitionStats(1_000_000, 991_000), 1_000_000)).toBe(false);
   expect(isDue(partitionStats(1_000_000, 700_000), 990_000)).toBe(false);
@@ -53,7 +53,7 @@ function setUp(fails: (sql: string) => Error | null) {
   return { statements, metrics, run: () => compactor.run(stop.signal), pauses: () => pauses };
 }
 
-it('looks once before it begins, and goes on to the next table where one is refused', async () => {
+it('compactor checks once before it merges, and continues with the next table when the server rejects one', async () => {
   const refusal = new ClickHouseError({ message: 'gone', code: '60', type: 'UNKNOWN_TABLE' });
   const { statements, metrics, run } = setUp((sql) => (sql.includes(' large ') ? refusal : null));
   await run();
@@ -62,7 +62,7 @@ it('looks once before it begins, and goes on to the next table where one is refu
   expect(await metrics.registry.metrics()).toMatch(/compactions_total\{.*table="larger".*\} 2/);
 });
 
-it('tries again later when the server is away, and ends with what it cannot know', async () => {
+it('compactor retries when the server is unreachable, and rejects with any unexpected error', async () => {
   const away = setUp(() => new RetryableError('away'));
   await away.run();
   expect(away.statements).toHaveLength(2);

@@ -89,7 +89,7 @@ const feedsView: MaterializedViewSpec = {
     FROM ${from} GROUP BY feed, twap_window_s, source, bucket`,
 };
 
-/** The part of the chain sink. */
+/** Tables and views filled by the chain sink. */
 const chainStatements: Migration['statements'] = (ddl) => [
   ...ddl.table(blockLogs),
   ...ddl.table(coverageChain),
@@ -98,7 +98,7 @@ const chainStatements: Migration['statements'] = (ddl) => [
   ...ddl.backfill(blocksView),
 ];
 
-/** The part of the oracle sink. */
+/** Tables and views filled by the oracle sink. */
 const feedStatements: Migration['statements'] = (ddl) => [
   ...ddl.table(coverageFeeds),
   ...ddl.materializedView(feedsView),

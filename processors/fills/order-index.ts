@@ -1,7 +1,7 @@
 import type { IndexSpec, Migration } from '../../infra/clickhouse/ddl.js';
 import { fills, fillsByWallet } from './tables.js';
 
-/** The fills of one order lie near each other in time: all other granules are passed over instead of read. */
+/** The fills of one order are close in time, so the index skips all other granules. */
 export const fillsOrderIndex: Migration = {
   id: '0006_fills_order_index',
   statements: (ddl) =>
@@ -20,7 +20,7 @@ export const walletVersions: IndexSpec = {
   type: 'minmax GRANULARITY 1',
 };
 
-/** Without a token, wallet or builder the whole table is asked: granules without a large enough amount or of another time are passed over. */
+/** For queries over the whole table without token, wallet or builder: the indexes skip granules by amount and time. */
 export const fillsFilterIndexes: Migration = {
   id: '0012_fills_filter_indexes',
   statements: (ddl) => [

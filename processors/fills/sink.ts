@@ -49,7 +49,7 @@ const fillRow = (trade: Trade, position: LogPosition): Parameters<typeof fillsTa
   _offset: position.offset,
 });
 
-/** Final trades, one row of `fills` each; the views of tables.ts make the other orders and the last prices of them. */
+/** Final trades, one row of `fills` each; the materialized views of tables.ts derive the copies and the last prices. */
 export const fillsSink: SinkDefinition = {
   name: 'fills',
   topic: topics.chainFinal,

@@ -2,7 +2,7 @@ import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/cli
 import { resolutions } from '../chain/tables.js';
 import { fills } from './tables.js';
 
-/** One fill per match: the taker's own row repeats the sum of the makers'. */
+/** Counts each match once: the taker's row repeats the sum of the maker rows. */
 const matches = 'NOT is_taker_order';
 
 const sumColumns = `
@@ -149,7 +149,7 @@ const resolutionsView = {
 };
 
 /**
- * Sums of the fills, folded as they are inserted; amounts are base units, prices 1e-6 USD. A match counts once (the maker rows).
+ * Sums of the fills, aggregated on insert; amounts are base units, prices 1e-6 USD. A match counts once (the maker rows).
  * `token_volumes`: per token and exchange generation; sells are trades - buys. `token_candles_1m`, `token_candles_1h`: per token and UTC
  * minute or hour; first_place and last_place are block x 2^20 + log index. `builder_volumes`: every row that carries the builder's code,
  * taker orders too. `hourly_volumes`: fees of all rows.
@@ -165,7 +165,7 @@ export const resolutionsInOrder: Migration = {
   statements: (ddl) => [...ddl.table(resolutionsByTime), ...ddl.materializedView(resolutionsView)],
 };
 
-/** What was in the tables before the views were. Sinks do not run while migrations do. */
+/** Backfills rows that predate the views. Sinks do not run during migrations. */
 export const fillTotalsBackfill: Migration = {
   id: '0015_fill_totals_backfill',
   statements: (ddl) => [...views, resolutionsView].flatMap((view) => ddl.backfill(view)),

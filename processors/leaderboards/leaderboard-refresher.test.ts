@@ -4,7 +4,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createLeaderboardRefresher } from './leaderboard-refresher.js';
 
-it('takes pictures often at first, then once a minute, also after one that failed', async () => {
+it('leaderboard refresher runs often at first, then once a minute, also after a failed refresh', async () => {
   const stop = new AbortController();
   const pauses: number[] = [];
   let statements = 0;
@@ -24,11 +24,11 @@ it('takes pictures often at first, then once a minute, also after one that faile
   });
   await painter.run(stop.signal);
   expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
-  // Three statements a picture; the second picture ended at its first.
+  // Three statements per refresh; the second refresh failed at its first statement.
   expect(statements).toBe(16);
 });
 
-it('takes pictures every 10 s at least while the tables load, and as in the beginning after that', async () => {
+it('leaderboard refresher pauses at most 10 s while the tables load, and restarts with short intervals after that', async () => {
   const stop = new AbortController();
   const pauses: number[] = [];
   const painter = createLeaderboardRefresher({

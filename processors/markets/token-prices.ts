@@ -1,4 +1,4 @@
-/** `token_prices` as migration 0041 made it; `price-now.ts` has replaced it. */
+/** `token_prices` as created by migration 0041; replaced by `current-price.ts`. */
 export const tokenPricesSelect = `SELECT token_id,
       multiIf(denominator > 0, toFloat64(numerator) / toFloat64(denominator), mid >= 0, mid, quoted >= 0, quoted, shares > 0, usdc / shares, 0) AS price,
       multiIf(denominator > 0, 'settlement', mid >= 0, 'clob_mid', quoted >= 0, 'catalog', shares > 0, 'last_fill', 'none') AS source,

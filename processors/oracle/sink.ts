@@ -23,7 +23,7 @@ export const ticksTable = defineTable(
   { keyed: true },
 );
 
-/** Oracle prices; the view of tables.ts folds the spot ones into 5-minute candles as they are inserted. */
+/** Oracle prices; the materialized view of tables.ts aggregates spot prices into 5-minute candles on insert. */
 export const oracleSink: SinkDefinition = {
   name: 'oracle',
   topic: topics.oracleTicks,

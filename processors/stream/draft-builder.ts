@@ -10,12 +10,12 @@ import { priceFeedDraft } from './frames/price-feed.js';
 import { createTwapCalculator } from './twap.js';
 
 /**
- * The stream events of each input event, in order. Most events make one; a settlement is followed by its fills, a spot tick by its TWAPs,
+ * Builds the stream events of each input event, in order. Most events produce one; a settlement is followed by its fills, a spot tick by its TWAPs,
  * and the fills of a combo transaction become one status when it is confirmed or its block ends.
  */
 export interface DraftBuilder {
   drafts(event: AnyEvent): readonly Draft[];
-  /** An event whose stream events were made before this process started. */
+  /** Restores state from an event whose stream events were created before this process started. */
   restore(event: AnyEvent): void;
   readonly definitions: ComboContext['definitions'];
 }
@@ -26,7 +26,7 @@ export function createDraftBuilder(known: Enrichment): DraftBuilder {
   const twap = createTwapCalculator();
   /** Combo fills of the block that is being read, by transaction. */
   const pendingFills = new Map<string, Trade[]>();
-  /** Combo transactions of that block whose status is made. */
+  /** Combo transactions of that block whose status event is already created. */
   const completedTxs = new Set<string>();
 
   const bufferFill = (trade: Trade) => {

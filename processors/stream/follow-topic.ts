@@ -1,6 +1,6 @@
 import type { Log, LogRecord } from '../../infra/log/port.js';
 
-/** Hand every record a partition holds now to `apply`, oldest first. Resolves with the offset to go on from. */
+/** Passes every current record of a partition to `apply`, oldest first. Resolves with the next offset. */
 export async function loadTopic(
   log: Pick<Log, 'read' | 'bounds'>,
   topic: string,
@@ -15,7 +15,7 @@ export async function loadTopic(
   return next;
 }
 
-/** Go on with the records that come, until the signal. */
+/** Passes new records to `apply` until the signal. */
 export async function followTopic(
   log: Pick<Log, 'read'>,
   topic: string,

@@ -7,8 +7,8 @@ export interface Input {
 }
 
 /**
- * Several partitions read side by side into one queue, until the signal. Every input has at most one batch waiting, so a slow taker slows
- * the readers; what waits is handed over as soon as it is asked for, in order per input.
+ * Reads several partitions concurrently into one queue until the signal. Every input has at most one batch in the queue, so a slow consumer
+ * applies backpressure to the readers. Order is kept per input.
  */
 export function createInputQueue(options: { log: Pick<Log, 'read'>; maxRecords: number; signal: AbortSignal }) {
   const { log, maxRecords, signal } = options;
@@ -33,7 +33,7 @@ export function createInputQueue(options: { log: Pick<Log, 'read'>; maxRecords: 
         });
       }
     },
-    /** Everything that waits, at least one batch; empty when the signal came first. */
+    /** All queued batches, at least one; empty if the signal is aborted first. */
     async take(): Promise<readonly RecordBatch[]> {
       while (waiting.length === 0 && !signal.aborted) {
         await new Promise<void>((resolve) => {

@@ -36,7 +36,7 @@ export interface StreamProcessorOptions {
 
 export interface StreamState {
   readonly loaded: boolean;
-  /** Records of the inputs that are not in the stream yet. */
+  /** Input records that are not yet in the stream. */
   readonly lag: number;
 }
 
@@ -70,10 +70,10 @@ const DEFAULT_BATCH_RECORDS = 500;
 const MAX_UNCOMMITTED_RECORDS = 20_000;
 
 /**
- * chain.head and oracle.ticks, enriched from the catalogue, to stream.events. Outputs and input positions land in one atomic step, so every
- * event is in the stream once and `seq` is contiguous; after a restart it goes on from the stream's own last record. The group is claimed
- * before that is read, so a predecessor that still lives can add nothing to it. Enrichment is the state known at that moment and never waits,
- * except that the catalogue is read to its end before the first event.
+ * Processes chain.head and oracle.ticks, enriched from the catalog, into stream.events. Outputs and input positions are committed in one
+ * transaction, so every event is in the stream once and `seq` is contiguous; after a restart it resumes from the last record of the stream.
+ * Ownership of the group is acquired before that record is read, so a previous owner that is still alive cannot append. Enrichment uses the
+ * current state without waiting, except that the catalog is read to its end before the first event.
  */
 export function createStreamProcessor(options: StreamProcessorOptions): StreamProcessor {
   const { log, codec, logger } = options;
@@ -81,7 +81,10 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const names = ['kind'];
   const sent = options.metrics.counter('stream_events_total', 'Events appended to the stream', names);
   const dropped = options.metrics.counter('stream_dropped_total', 'Input records without an event', ['reason']);
-  const letters = options.metrics.counter('stream_dead_letters_total', 'Input records no event could be made of');
+  const letters = options.metrics.counter(
+    'stream_dead_letters_total',
+    'Input records that could not be converted to stream events',
+  );
   const taskLag = createTaskLag(
     options.metrics.gauge('stream_lag_records', 'Input records not in the stream yet', ['topic', 'partition']),
   );

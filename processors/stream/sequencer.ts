@@ -7,9 +7,9 @@ import type { Draft } from './frames/frame.js';
 const MAX_REMEMBERED_IDS = 150_000;
 
 /**
- * Gives events their place in the stream: contiguous `seq`, each event once, a new id for an event that is sent again because its block
- * was retracted and came back. State is what the stream itself tells: feed its newest records to `recall` at start, oldest first; `seq` goes
- * on from the last of them, or begins with `firstSeq`.
+ * Assigns contiguous `seq` numbers, drops repeated events, and gives a new id to an event that is sent again because its block was retracted
+ * and became canonical again. The state is derived from the stream: pass its newest records to `restore` at start, oldest first; `seq`
+ * continues after the last of them, or starts with `firstSeq`.
  */
 export function createSequencer(options: { codec: Codec; firstSeq: number }) {
   const { codec } = options;

@@ -14,10 +14,10 @@ export const usageTable = defineTable('usage', {
   _offset: uint64,
 });
 
-/** Totals of busy accounts are told four times a second: each chunk costs two inserts per partition, which questions would wait for. */
+/** Totals of busy accounts are reported four times a second; a longer linger limits inserts (two per chunk and partition) that would delay queries. */
 const LINGER_MS = 5_000;
 
-/** What accounts used. Records are running totals: the greatest of an id replaces the others, so landing twice changes nothing. */
+/** Usage of accounts. Records are running totals: the greatest of an id replaces the others, so a repeated insert has no effect. */
 export const usageSink: SinkDefinition = {
   name: 'usage',
   topic: topics.usage,

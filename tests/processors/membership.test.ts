@@ -132,7 +132,7 @@ describe('work of one', () => {
   });
 });
 
-describe('unit runner', () => {
+describe('task runner', () => {
   const harness = (run: (name: string, signal: AbortSignal, start: number) => Promise<void>) => {
     const live: string[] = [];
     const starts = new Map<string, number>();
@@ -160,7 +160,7 @@ describe('unit runner', () => {
     return { live, starts, value, runner: createTaskRunner({ tasks, logger, metrics, fencedDelayMs: 1 }) };
   };
 
-  it('runs exactly what it owns, one run of a unit at a time', async () => {
+  it('runs exactly the assigned tasks, one run of a task at a time', async () => {
     const { live, starts, value, runner } = harness(async (_name, signal) => {
       await untilStopped(signal);
       await new Promise((resolve) => setImmediate(resolve));
@@ -180,7 +180,7 @@ describe('unit runner', () => {
     expect(live).toEqual([]);
   });
 
-  it('starts a unit afresh after a takeover, and fails with any other failure after all have ended', async () => {
+  it('restarts a task after a takeover, and rejects with any other failure after all tasks have ended', async () => {
     const { live, starts, value, runner } = harness(async (name, signal, start) => {
       if (name === 'x' && start === 1) throw new FencedError('taken over');
       if (name === 'x') throw new Error('broken');

@@ -3,7 +3,7 @@ import type { PriceTick } from '../../../schemas/types.gen.js';
 import type { Draft } from './frame.js';
 
 const PRICE_SCALE = 18;
-/** `source` of a tick we averaged ourselves. */
+/** `source` of a TWAP tick computed by the stream processor. */
 export const COMPUTED_SOURCE = 'computed';
 
 /** One oracle price. Seconds in `timestamp`, as REST ticks have it; a source without a book has bid = ask = price. */
