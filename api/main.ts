@@ -27,10 +27,10 @@ import { createClickHouseTables } from './tables/clickhouse-tables.js';
 import { createChainState } from './wallets/chain-state.js';
 import { createProfiles } from './wallets/profiles.js';
 
-/** Requests under way get this long to finish; the process is given 4 s to stop. */
+/** Drain time of running requests; the process has 4 s to stop. */
 const DRAIN_MS = 2_500;
 
-// Answers are garbage at once. V8 lets the heap double before it collects them; a third more is enough and takes half the memory.
+// Responses become garbage at once. By default V8 lets the heap double before a collection; a third more suffices and takes half the memory.
 setFlagsFromString('--heap-growing-percent=30');
 
 const config = loadConfig();
@@ -112,7 +112,7 @@ runProcess({
     }));
     logger.info({ host: server.host, port: server.port }, 'listening');
     void progress.run(signal);
-    // Never rejects; a statement under way ends with the client.
+    // Never rejects; a running statement ends when the client is closed.
     void service.runCacheWarmup(signal);
     try {
       await Promise.all([sources.done, gateways.done]);

@@ -23,11 +23,11 @@ import { createWalletPositionPages, type WalletPositionPages } from './positions
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
-/** Some 12 MB of rows and 36 MB of positions. */
+/** Memory at these limits: some 12 MB of rows and 36 MB of positions. */
 const MAX_CACHED_ROWS = 20_000;
 const MAX_CACHED_POSITIONS = 24_000;
 
-/** What the families of endpoints read together; each has serializers of its own. */
+/** Readers shared by the API groups; each group has its own serializers. */
 export interface Readers {
   readonly metadata: CachedMetadataLookups;
   readonly fills: FillReader;
@@ -40,18 +40,18 @@ export interface Readers {
   readonly positions: PositionReader;
   readonly topHolders: TopHolders;
   readonly walletPositionPages: WalletPositionPages;
-  /** Of tokens. */
+  /** Prices by token. */
   readonly prices: CachedLookup<Price>;
   readonly readHourlyCloses: HourlyClosesReader;
   readonly pnlSeries: PnlSeries;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
-  /** What positions are about, by token. */
+  /** Outcome metadata by token. */
   readonly outcomesOf: Lookup<OutcomeMetadata>;
-  /** Copies of pages of rows. */
+  /** Cached pages of rows. */
   readonly pageCache: TtlCache;
   readonly nowMs: () => number;
-  /** What the tables hold, as caches have it. */
+  /** Changes whenever cached results must be discarded. */
   readonly dataVersion?: (() => unknown) | undefined;
 }
 

@@ -40,7 +40,7 @@ import type { SourceStatusView } from './sources/source-status-view.js';
 import type { Tables } from './tables/port.js';
 import type { ChainState, Profiles } from './wallets/ports.js';
 
-/** Version of the contract, not of the program. */
+/** Version of the API contract, not of the program. */
 const API_VERSION = '1.0.0';
 const CACHE_ENTRIES = 5_000;
 
@@ -51,27 +51,27 @@ export interface ServiceDeps {
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
   readonly createKey: CreateKeyDeps;
-  /** When an account was made. */
+  /** Creation time of an account. */
   readonly accountCreatedMs: (accountId: string) => number | undefined;
   readonly rateLimitStore: RateLimitStore;
-  /** As of `createApp`. */
+  /** See `createApp`. */
   readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
-  /** How far the tables are. */
+  /** Load progress of the tables. */
   readonly progress: Pick<TableProgress, 'current'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** null: without a node. */
+  /** null: no node configured. */
   readonly chainState: ChainState | null;
-  /** null: nobody's name is known. */
+  /** null: names are not resolved. */
   readonly profiles: Profiles | null;
   readonly nowMs: () => number;
   readonly trustedProxies: readonly string[];
-  /** Names besides loopback names and IP addresses that requests may carry in `Host`. */
+  /** Host names accepted in `Host`, besides loopback names and IP addresses. */
   readonly allowedHosts: readonly string[];
-  /** Where this API is reached from outside. */
+  /** URL under which this API is reached from outside. */
   readonly baseUrl: string;
-  /** Where the event socket is reached from outside. */
+  /** Address under which the event socket is reached from outside. */
   readonly socket: SocketAddress;
 }
 
@@ -79,11 +79,11 @@ export interface Service {
   readonly app: Express;
   readonly routes: readonly Route[];
   readonly openApi: Readonly<Record<string, unknown>>;
-  /** Holds in memory what most answers are about, until `signal` fires. */
+  /** Keeps metadata of the largest markets and popular series cached until `signal` aborts. */
   runCacheWarmup(signal: AbortSignal): Promise<void>;
 }
 
-/** The whole API over its ports: routes, pages, errors, limits. */
+/** Assembles the API from its ports: routes, pages, errors, limits. */
 export function createService(deps: ServiceDeps): Service {
   const { tables, log, sources, nowMs, logger } = deps;
   /** Loaded tables stay what they are for the caches; of loading ones a copy is as old as what is known of them. */
@@ -152,15 +152,15 @@ export function createService(deps: ServiceDeps): Service {
     routes,
     openApi,
     async runCacheWarmup(signal) {
-      const told = { tables, logger, metrics: deps.metrics };
+      const common = { tables, logger, metrics: deps.metrics };
       const { metadata, prices, readHourlyCloses, pnlSeries } = readers;
       const markets = {
         ofConditions: [metadata.marketsOf, metadata.resolutionsOf],
         ofTokens: [metadata.tokensOf, prices, readHourlyCloses],
       };
       await Promise.all([
-        runCacheWarmup({ ...told, ...markets }, signal),
-        runPnlSeriesPrefetch({ ...told, profitSeries: pnlSeries, period: DEFAULT_PERIOD }, signal),
+        runCacheWarmup({ ...common, ...markets }, signal),
+        runPnlSeriesPrefetch({ ...common, profitSeries: pnlSeries, period: DEFAULT_PERIOD }, signal),
       ]);
     },
   };

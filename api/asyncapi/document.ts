@@ -10,14 +10,14 @@ const schemaRef = (name: string): Json => ref(`components/schemas/${name}`);
 const messageRef = (name: string): Json => ref(`components/messages/${name}`);
 const channelMessage = (name: string): Json => ref(`channels/events/messages/${name}`);
 
-/** JSON Schema draft 7, which AsyncAPI embeds as it is. Fields may be added, so none is forbidden. */
+/** JSON Schema draft 7, which AsyncAPI embeds unchanged. Fields may be added later, so additional properties are not forbidden. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-7',
     unrepresentable: 'any',
-    override: ({ jsonSchema: made }) => {
-      if (made.additionalProperties === false) delete made.additionalProperties;
+    override: ({ jsonSchema: converted }) => {
+      if (converted.additionalProperties === false) delete converted.additionalProperties;
     },
   });
   return rest;
@@ -32,7 +32,7 @@ function schemas(): Json {
   ]);
   const client = Object.entries(clientMessages).map(([name, schema]) => [name, jsonSchema(schema, 'input')]);
   const all = Object.fromEntries([...server, ...client]) as Record<string, { properties: Record<string, Json> }>;
-  // Every event frame is written down once: the snapshot refers to them.
+  // Each event frame is defined once: the snapshot refers to the definitions.
   const events = all.snapshot?.properties.events;
   if (events !== undefined) Object.assign(events, { items: anyEvent });
   return all;
@@ -49,7 +49,7 @@ const message = (name: string, schema: z.ZodType): Json => {
   };
 };
 
-/** The event socket as an AsyncAPI 3 document, made from the schemas its frames are held to. `host` as in `127.0.0.1:8081`. */
+/** AsyncAPI 3 document of the event socket, derived from the schemas that validate its frames. `host` as in `127.0.0.1:8081`. */
 export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'; version: string }): Json {
   const all = { ...eventFrames, ...controlFrames, ...clientMessages };
   const events = Object.keys(eventFrames);

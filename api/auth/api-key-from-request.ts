@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The key as sent, from the first carrier that is present: `x-api-key`, `Authorization: Bearer`, `?key=`. A carrier that is present
- * but empty or repeated yields '' (malformed), not the next carrier: a client with a broken header must hear about it.
+ * The key as sent, from the first location that is present: `x-api-key`, `Authorization: Bearer`, `?key=`. A location that is present
+ * but empty or repeated yields '' (malformed) instead of falling through to the next one: a client with a broken header must get an error.
  */
 export function apiKeyFromRequest(headers: IncomingHttpHeaders, query: URLSearchParams): string | null {
   const header = headers['x-api-key'];
@@ -11,7 +11,7 @@ export function apiKeyFromRequest(headers: IncomingHttpHeaders, query: URLSearch
   if (authorization !== undefined) {
     const match = /^Bearer +(\S+)\s*$/i.exec(authorization);
     if (match?.[1] !== undefined) return match[1];
-    // Basic and other schemes belong to proxies in between, not to us.
+    // Basic and other schemes are addressed to proxies and ignored here.
     if (/^Bearer\b/i.test(authorization)) return '';
   }
   const values = query.getAll('key');

@@ -2,19 +2,19 @@ import { isValidKeyFormat } from '../../schemas/api-keys.js';
 import type { Plan } from '../../schemas/types.gen.js';
 import { ApiError } from '../errors/failure.js';
 
-/** Who a request belongs to. */
+/** Account and key of a request. */
 export interface Caller {
   readonly accountId: string;
   readonly keyHash: string;
   readonly plan: Plan;
 }
 
-/** The accounts' state as the API needs it. Unknown and inactive keys are both `null`. */
+/** Lookup of keys. Unknown and inactive keys are both `null`. */
 export interface KeyDirectory {
   lookup(rawKey: string): Caller | null;
 }
 
-/** Throws ApiError: missing_key when there is none or it is not key-shaped, unknown_key when it opens nothing. */
+/** Throws ApiError: missing_key if there is no key or it has the wrong format, unknown_key if it is unknown or inactive. */
 export function authenticate(rawKey: string | null, keys: KeyDirectory): Caller {
   if (rawKey === null || !isValidKeyFormat(rawKey)) throw new ApiError({ kind: 'missing_key' });
   const caller = keys.lookup(rawKey);

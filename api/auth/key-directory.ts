@@ -2,7 +2,7 @@ import type { AccountsReadModel } from '../../infra/accounts/read-model.js';
 import { hashKey } from '../../schemas/api-keys.js';
 import type { KeyDirectory } from './caller.js';
 
-/** Keys as the accounts' read model knows them. */
+/** Looks up keys in the accounts' read model. */
 export function createKeyDirectory(accounts: Pick<AccountsReadModel, 'lookupKey'>): KeyDirectory {
   return {
     lookup(rawKey) {

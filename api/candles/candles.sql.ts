@@ -4,7 +4,7 @@ export const resolutions = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h':
 export type Resolution = keyof typeof resolutions;
 const HOUR_S = 3_600;
 
-/** Minutes answer what is below an hour, hours the rest. */
+/** Buckets below an hour are computed from minutes, larger ones from hours. */
 const tableFor = (seconds: number): string => (seconds < HOUR_S ? 'token_candles_1m' : 'token_candles_1h');
 
 /** Buckets from `fromS` to `toS`, both included; null: no bound. Unix seconds. */
@@ -23,7 +23,7 @@ function rangeConditions(range: CandleRange): { text: string; params: Record<str
     params.from = Math.min(2 ** 32 - 1, range.fromS);
   }
   if (range.toS !== null) {
-    // The last bucket counts whole: everything up to its end.
+    // The last bucket is complete: it includes everything up to its end.
     parts.push(`c.bucket < toDateTime({to:UInt32}, 'UTC')`);
     params.to = Math.min(2 ** 32 - 1, range.toS + range.seconds);
   }
@@ -41,7 +41,7 @@ const bucketsQuery = (
       LIMIT 1 BY bucket_s
       LIMIT {rows:UInt32}`;
 
-/** Starts of buckets that hold trades, the newest or oldest `rows` of a range. */
+/** Starts of buckets with trades, the newest or oldest `rows` of a range. */
 export function bucketsSql(range: CandleRange, order: 'asc' | 'desc', rows: number): Sql {
   const where = rangeConditions(range);
   return {
@@ -51,7 +51,7 @@ export function bucketsSql(range: CandleRange, order: 'asc' | 'desc', rows: numb
   };
 }
 
-/** Sums as base units, prices in 1e-6 USD, all as text; places are block x 2^20 + log index. */
+/** Sums in base units, prices in 1e-6 USD, all as text; positions are block x 2^20 + log index. */
 export interface CandleRow {
   readonly bucket_s: number | string;
   readonly open: string;
@@ -92,7 +92,7 @@ export function candlesSql(range: CandleRange): Sql {
 export function candlePageSql(range: CandleRange, which: 'newest' | 'oldest', rows: number): Sql {
   const where = rangeConditions(range);
   const params = { ...where.params, seconds: range.seconds, rows };
-  // A subquery that gives one value is a constant by the time the key range is chosen.
+  // ClickHouse evaluates a scalar subquery to a constant before it chooses the key range.
   const edge =
     which === 'newest'
       ? `c.bucket >= toDateTime((SELECT min(bucket_s) FROM (${bucketsQuery(range, where.text, 'DESC')})), 'UTC')`
@@ -100,10 +100,10 @@ export function candlePageSql(range: CandleRange, which: 'newest' | 'oldest', ro
   return { text: candlesQuery(range, `${where.text} AND ${edge}`), params };
 }
 
-/** True where the buckets asked for are those of a table. */
+/** True if a table stores buckets of this size. */
 export const isTableResolution = (seconds: number): boolean => seconds === 60 || seconds === HOUR_S;
 
-/** The newest or oldest rows of a range as the table has them, in that order: of a bucket as many as were not merged yet. For `isStored` ones only. */
+/** The newest or oldest stored rows of a range, in that order; a bucket has several rows until ClickHouse merges them. Only for `isTableResolution` sizes. */
 export function storedCandlesSql(range: CandleRange, which: 'newest' | 'oldest', rows: number): Sql {
   const where = rangeConditions(range);
   return {
@@ -120,13 +120,13 @@ export function storedCandlesSql(range: CandleRange, which: 'newest' | 'oldest',
   };
 }
 
-/** When a block was, Unix seconds. */
+/** Time of a block, Unix seconds. */
 export const anchorBlockSql = (block: number): Sql => ({
   text: 'SELECT toUnixTimestamp(timestamp) AS at FROM blocks FINAL WHERE block_number = {block:UInt64}',
   params: { block },
 });
 
-/** When a transaction traded a token, Unix seconds. */
+/** Time at which a transaction traded a token, Unix seconds. */
 export const anchorTxSql = (tokenId: string, txHash: string): Sql => ({
   text: `SELECT toUnixTimestamp(timestamp) AS at FROM fills_by_token
       WHERE token_id = toUInt256({token:String}) AND tx_hash = {tx:String}

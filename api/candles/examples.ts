@@ -1,6 +1,6 @@
 import type { CandlePage } from './reader.js';
 
-/** A made-up page, for the reference page. */
+/** Example page for the OpenAPI document. */
 export const exampleCandles: CandlePage = {
   candles: [
     {

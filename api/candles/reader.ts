@@ -20,7 +20,7 @@ export interface Candle {
   readonly usdc: bigint;
   readonly buyUsdc: bigint;
   readonly shares: bigint;
-  /** null where no trade happened and the close before was carried on. */
+  /** null if the bucket has no trade and repeats the previous close. */
   readonly first: { readonly atS: number; readonly block: number; readonly logIndex: number } | null;
   readonly last: { readonly atS: number; readonly block: number; readonly logIndex: number } | null;
 }
@@ -28,14 +28,14 @@ export interface Candle {
 export interface CandleQuery {
   readonly tokenId: string;
   readonly seconds: number;
-  /** Candles, at most. */
+  /** Maximum number of candles. */
   readonly limit: number;
-  /** The newest ones of the range, or the oldest. */
+  /** The newest candles of the range, or the oldest. */
   readonly direction: 'before' | 'after';
-  /** Moments within the first and last bucket; null: no bound. */
+  /** Times within the first and last bucket; null: no bound. */
   readonly fromS: number | null;
   readonly toS: number | null;
-  /** Buckets without trades repeat the close before them. */
+  /** Buckets without trades repeat the previous close. */
   readonly gapFill: boolean;
 }
 
@@ -47,10 +47,10 @@ export interface CandlePage {
 }
 
 const LOG_INDEX_RANGE = 1n << 20n;
-const unpackLogPosition = (place: string, at: number | string) => ({
+const unpackLogPosition = (packed: string, at: number | string) => ({
   atS: Number(at),
-  block: Number(BigInt(place) / LOG_INDEX_RANGE),
-  logIndex: Number(BigInt(place) % LOG_INDEX_RANGE),
+  block: Number(BigInt(packed) / LOG_INDEX_RANGE),
+  logIndex: Number(BigInt(packed) % LOG_INDEX_RANGE),
 });
 
 const candleOf = (row: CandleRow): Candle => ({
@@ -71,13 +71,13 @@ const packLogPosition = (trade: Candle['first']): bigint =>
   trade === null ? 0n : BigInt(trade.block) * LOG_INDEX_RANGE + BigInt(trade.logIndex);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** One candle of two parts of a bucket. */
+/** Merges two partial candles of one bucket. */
 function mergeCandles(a: Candle, b: Candle): Candle {
-  const begin = packLogPosition(b.first) < packLogPosition(a.first) ? b : a;
+  const earlier = packLogPosition(b.first) < packLogPosition(a.first) ? b : a;
   const end = packLogPosition(b.last) > packLogPosition(a.last) ? b : a;
   return {
     startS: a.startS,
-    open: begin.open,
+    open: earlier.open,
     high: -min(-a.high, -b.high),
     low: min(a.low, b.low),
     close: end.close,
@@ -85,12 +85,12 @@ function mergeCandles(a: Candle, b: Candle): Candle {
     usdc: a.usdc + b.usdc,
     buyUsdc: a.buyUsdc + b.buyUsdc,
     shares: a.shares + b.shares,
-    first: begin.first,
+    first: earlier.first,
     last: end.last,
   };
 }
 
-/** Candles of rows, oldest first; rows of one bucket are parts of one candle. */
+/** Converts rows to candles, oldest first; several rows of one bucket become one candle. */
 function mergeCandleRows(rows: readonly CandleRow[]): Candle[] {
   const found = new Map<number, Candle>();
   for (const candle of rows.map(candleOf)) {
@@ -100,7 +100,7 @@ function mergeCandleRows(rows: readonly CandleRow[]): Candle[] {
   return [...found.values()].sort((a, b) => a.startS - b.startS);
 }
 
-/** Rows read beyond a page, for buckets whose rows were not merged yet. */
+/** Extra rows read per page, for buckets whose rows are not merged yet. */
 const MAX_UNMERGED_ROWS = 20;
 
 const emptyCandle = (startS: number, close: bigint): Candle => ({
@@ -117,7 +117,7 @@ const emptyCandle = (startS: number, close: bigint): Candle => ({
   last: null,
 });
 
-/** Every bucket from `fromS` to `toS`; those before the first known close are left out. */
+/** Every bucket from `fromS` to `toS`; buckets before the first known close are left out. */
 export function fillGaps(
   candles: readonly Candle[],
   range: { fromS: number; toS: number; seconds: number; before: bigint | null },
@@ -134,10 +134,10 @@ export function fillGaps(
   return filled;
 }
 
-/** One page of candles of a token, and whether there are trades before and after it. */
+/** One page of candles of a token, and whether trades exist before and after it. */
 export async function readCandles(tables: Tables, query: CandleQuery): Promise<CandlePage> {
   const { tokenId, seconds, limit } = query;
-  const floor = (moment: number | null) => (moment === null ? null : Math.floor(moment / seconds) * seconds);
+  const floor = (timeS: number | null) => (timeS === null ? null : Math.floor(timeS / seconds) * seconds);
   const range = (fromS: number | null, toS: number | null): CandleRange => ({ tokenId, seconds, fromS, toS });
   const whole = range(floor(query.fromS), floor(query.toS));
   const newest = query.direction === 'before';
@@ -154,14 +154,14 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
       const stored = await tables.rows<CandleRow>(storedCandlesSql(whole, which, reach));
       const candles = mergeCandleRows(stored);
       if (stored.length < reach) return newest ? candles.slice(-rows) : candles.slice(0, rows);
-      // The last bucket may have more rows.
+      // The last bucket may have further rows.
       const sure = newest ? candles.slice(1) : candles.slice(0, -1);
       if (sure.length >= rows) return newest ? sure.slice(-rows) : sure.slice(0, rows);
     }
     return (await tables.rows<CandleRow>(candlePageSql(whole, which, rows))).map(candleOf);
   };
 
-  /** Only what traded. Where the range has no bound on a side, its rows tell whether there is more. */
+  /** Buckets with trades only. Where the range is unbounded on a side, its rows show whether more follow. */
   const traded = async (): Promise<CandlePage> => {
     const found = await page(limit + 1);
     const candles = newest ? found.slice(-limit) : found.slice(0, limit);
@@ -191,7 +191,7 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
       newer(last),
     ]);
     const candles = rows.map(candleOf);
-    // Going forward, quiet buckets after the newest trade are not yet history.
+    // Forward pages end at the newest trade: later buckets are not complete yet.
     if (!newest && after.length === 0) last = candles.at(-1)?.startS ?? last;
     const closing =
       olderStart === undefined ? [] : await tables.rows<CandleRow>(candlesSql(range(olderStart, olderStart)));

@@ -11,7 +11,7 @@ const limited: Failure = {
   limitPerMinute: 1000,
 };
 
-describe('familyOf', () => {
+describe('apiGroupOf', () => {
   it.each<[string, ApiGroup]>([
     ['/v1/keys', 'v1'],
     ['/v2/copy-pnl/snapshot', 'v2'],
@@ -23,19 +23,19 @@ describe('familyOf', () => {
     ['/', 'root'],
     ['/healthz', 'root'],
     ['/v1x', 'root'],
-  ])('%s is %s', (path, family) => expect(apiGroupOf(path)).toBe(family));
+  ])('%s is %s', (path, apiGroup) => expect(apiGroupOf(path)).toBe(apiGroup));
 });
 
-describe('wording', () => {
+describe('renderFailure', () => {
   const texts = (failure: Failure) =>
     Object.fromEntries(
-      apiGroups.map((family) => [
-        family,
-        [renderFailure(family, failure).status, renderFailure(family, failure).body.error],
+      apiGroups.map((apiGroup) => [
+        apiGroup,
+        [renderFailure(apiGroup, failure).status, renderFailure(apiGroup, failure).body.error],
       ]),
     );
 
-  it('no key', () => {
+  it('formats a missing key per API group', () => {
     const sentence = [401, 'Missing or invalid API key. Use x-api-key header or ?key= param.'];
     const v2 = [401, 'API key required. Pass via ?key= or x-api-key header.'];
     expect(texts({ kind: 'missing_key' })).toEqual({
@@ -48,7 +48,7 @@ describe('wording', () => {
     });
   });
 
-  it('unknown key', () => {
+  it('formats an unknown key per API group', () => {
     const sentence = [403, 'Invalid or inactive API key.'];
     expect(texts({ kind: 'unknown_key' })).toEqual({
       v1: sentence,
@@ -60,10 +60,10 @@ describe('wording', () => {
     });
   });
 
-  it('plan gate', () => {
+  it('formats a plan error per API group', () => {
     const paid = { kind: 'plan_gate', tier: 'free', upgradeUrl, status: 402 } as const;
-    for (const family of ['v2x', 'v3', 'clobv2'] as const) {
-      const { status, body } = renderFailure(family, paid);
+    for (const apiGroup of ['v2x', 'v3', 'clobv2'] as const) {
+      const { status, body } = renderFailure(apiGroup, paid);
       expect({ status, body }).toEqual({
         status: 402,
         body: { error: 'paid plan required', tier: 'free', upgrade_url: upgradeUrl },
@@ -76,7 +76,7 @@ describe('wording', () => {
     });
   });
 
-  it('rate limit', () => {
+  it('formats a rate limit per API group', () => {
     expect(renderFailure('v1', limited)).toEqual({
       status: 429,
       headers: { 'retry-after': '13' },
@@ -87,8 +87,8 @@ describe('wording', () => {
       headers: { 'retry-after': '13' },
       body: { error: 'Rate limited. 16 req/s for your tier.', retryAfterMs: 12300, reset_at: 1811000013 },
     });
-    for (const family of ['v3', 'clobv2', 'v2x'] as const) {
-      expect(renderFailure(family, limited).body).toEqual({ error: 'rate limit exceeded', reset_at: 1811000013 });
+    for (const apiGroup of ['v3', 'clobv2', 'v2x'] as const) {
+      expect(renderFailure(apiGroup, limited).body).toEqual({ error: 'rate limit exceeded', reset_at: 1811000013 });
     }
     expect(renderFailure('v3', { ...limited, scope: 'v3_heavy' }).body).toEqual({
       error: 'rate limit exceeded',
@@ -98,7 +98,7 @@ describe('wording', () => {
     expect(renderFailure('v1', { ...limited, retryAtMs: limited.nowMs }).headers).toEqual({ 'retry-after': '1' });
   });
 
-  it('upstream trouble', () => {
+  it('formats an upstream failure per API group', () => {
     expect(renderFailure('clobv2', { kind: 'upstream', retryAfterS: 2, detail: 'why' })).toEqual({
       status: 503,
       headers: { 'retry-after': '2' },
@@ -111,7 +111,7 @@ describe('wording', () => {
     expect(renderFailure('v3', { kind: 'upstream', retryAfterS: 2 }).status).toBe(503);
   });
 
-  it('more at once than there is room for', () => {
+  it('formats an overloaded feature with its scope', () => {
     expect(renderFailure('v3', { kind: 'overloaded', message: 'busy', scope: 'all', retryAfterS: 1 })).toEqual({
       status: 503,
       headers: { 'retry-after': '1' },
@@ -119,7 +119,7 @@ describe('wording', () => {
     });
   });
 
-  it('every failure has a string error in every family', () => {
+  it('every failure has a string error in every API group', () => {
     const failures: Failure[] = [
       limited,
       { kind: 'missing_key' },
@@ -135,11 +135,11 @@ describe('wording', () => {
       { kind: 'overloaded', message: 'busy', scope: 'all', retryAfterS: 1 },
       { kind: 'internal' },
     ];
-    for (const family of apiGroups) {
+    for (const apiGroup of apiGroups) {
       for (const failure of failures) {
-        const answer = renderFailure(family, failure);
-        expect(answer.body.error.length).toBeGreaterThan(0);
-        expect(answer.status).toBeGreaterThanOrEqual(400);
+        const rendered = renderFailure(apiGroup, failure);
+        expect(rendered.body.error.length).toBeGreaterThan(0);
+        expect(rendered.status).toBeGreaterThanOrEqual(400);
       }
     }
   });

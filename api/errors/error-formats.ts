@@ -1,6 +1,6 @@
 import type { Failure } from './failure.js';
 
-/** Path families. Each keeps its own words for the same condition; `root` is everything outside of them. */
+/** Groups of paths. Each has its own wording of the same errors; `root` is every other path. */
 export type ApiGroup = 'v1' | 'v2' | 'v2x' | 'v3' | 'clobv2' | 'root';
 
 export interface ErrorResponse {
@@ -12,11 +12,11 @@ export interface ErrorResponse {
 interface ErrorFormat {
   readonly missingKey: readonly [status: number, text: string];
   readonly unknownKey: readonly [status: number, text: string];
-  /** Text of the plan gate; `carriesTier` adds `tier` and `upgrade_url`. */
+  /** Message of a plan error; `carriesTier` adds `tier` and `upgrade_url`. */
   readonly planGate: { readonly text: (upgradeUrl: string) => string; readonly carriesTier: boolean };
   readonly rateLimited: (limit: Extract<Failure, { kind: 'rate_limited' }>) => ErrorResponse['body'];
   readonly notFound: string;
-  /** Of a query parameter nobody declared; `advice` begins in lower case. */
+  /** Message for an undeclared query parameter; `advice` begins in lower case. */
   readonly unknownParameter: (name: string, advice: string) => string;
   readonly upstream: readonly [status: number, text: string];
   readonly internal: string;
@@ -37,7 +37,7 @@ const unknownParameterSentence = (name: string, advice: string): string =>
   `Unknown query parameter '${name}'. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 const unknownParameterPhrase = (name: string, advice: string): string => `unknown query parameter '${name}': ${advice}`;
 
-/** What to do instead of an unknown parameter. */
+/** Advice for an unknown parameter: the nearest name, or the accepted ones. */
 function suggestionFor({ nearest, known }: Extract<Failure, { kind: 'unknown_parameter' }>): string {
   if (nearest !== null) return `did you mean '${nearest}'?`;
   return known.length === 0 ? 'this endpoint takes none' : `use ${known.join(', ')}`;
@@ -58,8 +58,8 @@ const v1: ErrorFormat = {
 };
 
 /**
- * The one table of error wording. /v1 and /v2 speak in sentences, /v3 and /clobv2 in machine-like texts; where the contract is
- * silent (/v3 key texts) the words are ours. /v2/x shares /v2's key texts but is gated and limited like /v3.
+ * The only table of error wording. /v1 and /v2 use sentences, /v3 and /clobv2 short lower-case texts; where the contract does not
+ * define a text (/v3 key errors) this service does. /v2/x shares /v2's key texts but has the plan and rate limits of /v3.
  */
 const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
   root: v1,
@@ -111,14 +111,14 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
   },
 };
 
-/** Family of a request path. Paths outside every family use `root`. */
+/** API group of a request path; `root` for paths outside of every group. */
 export function apiGroupOf(path: string): ApiGroup {
   const [, first = '', second = ''] = path.split('/', 3);
   if (first === 'v2') return second === 'x' ? 'v2x' : 'v2';
   return first === 'v1' || first === 'v3' || first === 'clobv2' ? first : 'root';
 }
 
-/** Status, headers and body of a failure in the words of a family. `error` is always a string. */
+/** Status, headers and body of a failure in the format of an API group. `error` is always a string. */
 export function renderFailure(apiGroup: ApiGroup, failure: Failure): ErrorResponse {
   const format = errorFormats[apiGroup];
   const respond = (

@@ -1,6 +1,6 @@
 import type { Plan } from '../../schemas/types.gen.js';
 
-/** Everything a request can fail with, before any wording. The dialect table turns it into a status and a body. */
+/** All request failures, independent of wording. error-formats.ts converts them to a status and a body. */
 export type Failure =
   | { readonly kind: 'missing_key' }
   | { readonly kind: 'unknown_key' }
@@ -9,40 +9,40 @@ export type Failure =
       readonly tier: Plan;
       readonly upgradeUrl: string;
       readonly status: 402 | 403;
-      /** Replaces the family's text (parts of a family that need more than a paid plan). */
+      /** Replaces the group's text (features that need more than a paid plan). */
       readonly message?: string;
     }
   | {
       readonly kind: 'rate_limited';
-      /** When the next request will be let in. */
+      /** UTC milliseconds from which a request is accepted again. */
       readonly retryAtMs: number;
       readonly nowMs: number;
       readonly limitPerMinute: number;
-      /** Which limit it was, where a family has several. */
+      /** Which limit was reached, where a group has several. */
       readonly scope?: string;
-      /** Replaces the family's text (limits with wording of their own). */
+      /** Replaces the group's text (limits with their own wording). */
       readonly message?: string;
     }
   | {
       readonly kind: 'bad_parameter';
       readonly message: string;
-      /** What would be right, beside the error. */
+      /** Accepted values, as further fields of the body. */
       readonly fields?: Readonly<Record<string, number>>;
     }
   | {
       readonly kind: 'unknown_parameter';
       readonly name: string;
-      /** The known one that was most likely meant. */
+      /** The nearest accepted name. */
       readonly nearest: string | null;
-      /** All that the endpoint knows. */
+      /** All names that the endpoint accepts. */
       readonly known: readonly string[];
     }
   | { readonly kind: 'bad_body'; readonly message: string }
-  /** The body must be of `expected`, and the request does not say that it is. */
+  /** The body must have content type `expected`, and the request does not declare it. */
   | { readonly kind: 'wrong_content_type'; readonly expected: string }
-  /** Host or origin of the request are not served, whatever the key. */
+  /** The host or origin of the request is not allowed, regardless of the key. */
   | { readonly kind: 'forbidden'; readonly message: string }
-  /** A file is there, but not as the headers of the request ask for it. */
+  /** The file exists, but a precondition or range of the request is not met. */
   | { readonly kind: 'unmet_condition'; readonly status: 412 | 416 }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'bad_encoding' }
@@ -50,18 +50,18 @@ export type Failure =
       readonly kind: 'not_found';
       readonly message?: string;
       readonly hint?: string;
-      /** What was asked for, beside the error. */
+      /** The requested id, as a further field of the body. */
       readonly fields?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'upstream'; readonly retryAfterS: number; readonly detail?: string }
-  /** The tables that the answer is read from have no row yet. */
+  /** The tables that the response is read from have no row yet. */
   | { readonly kind: 'loading'; readonly message: string; readonly retryAfterS: number }
-  /** More of this work than the service does at once. */
+  /** The concurrency limit of this kind of work is reached. */
   | { readonly kind: 'overloaded'; readonly message: string; readonly scope: string; readonly retryAfterS: number }
   | { readonly kind: 'internal' };
 
-/** Thrown anywhere below a route; becomes the answer. */
+/** Thrown by any code below a route; converted to the response. */
 export class ApiError extends Error {
   override name = 'ApiError';
   constructor(

@@ -20,20 +20,20 @@ export interface AppDeps {
   readonly routes: readonly Route[];
   readonly keys: KeyDirectory;
   readonly limiter: RateLimiter;
-  /** Requests without a valid key that one client address may send; the common limit unless given. */
+  /** Requests without a valid key that one client address may send per minute; default: the common limit. */
   readonly keylessPerMinute?: number;
   readonly meter: MeterRequest;
   readonly progress: Pick<TableProgress, 'current'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
-  /** Addresses or networks whose `x-forwarded-for` is believed. */
+  /** Addresses or networks whose `x-forwarded-for` header is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Names besides loopback names and IP addresses that requests may carry in `Host`. */
+  /** Host names accepted in `Host`, besides loopback names and IP addresses. */
   readonly allowedHosts: readonly string[];
-  /** scheme://host[:port] under which browsers reach this API; its pages may write. */
+  /** scheme://host[:port] under which browsers reach this API; only its pages may write. */
   readonly serverOrigin: string;
-  /** Where a refused plan is sent to. */
+  /** Page on which a caller can change the plan; named in plan errors. */
   readonly upgradeUrl: string;
   /** Mounted before the routes: pages and assets. */
   readonly pages?: (app: Express) => void;
@@ -50,11 +50,11 @@ const queryOf = (request: Request): URLSearchParams => {
   return new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
 };
 
-/** Parameters (`; charset=utf-8`) do not matter: a JSON body is UTF-8. */
+/** Content-type parameters (`; charset=utf-8`) are ignored: a JSON body is UTF-8. */
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
 
-/** Why a body could not be read: whatever the reader says of it is the sender's doing, a broken compression included. */
+/** Converts an error of the body parser. Every such error, including broken compression, is caused by the sender. */
 function toBodyFailure(error: unknown): Failure {
   const type = (error as { type?: unknown }).type;
   if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes: BODY_LIMIT_BYTES };
@@ -62,7 +62,7 @@ function toBodyFailure(error: unknown): Failure {
   return { kind: 'bad_body', message: notJson ? 'Request body is not valid JSON.' : 'Request body cannot be read.' };
 }
 
-/** What went wrong, as far as a caller may know. Anything unforeseen is `internal`. */
+/** Converts an error to a failure without internal details. Any unexpected error is `internal`. */
 function toFailure(error: unknown): Failure {
   if (error instanceof ApiError) return error.failure;
   if (error instanceof URIError) return { kind: 'bad_encoding' };
@@ -74,7 +74,7 @@ function toFailure(error: unknown): Failure {
 
 function send(response: Response, route: Route, reply: Reply<unknown>): void {
   response.status(reply.status ?? route.success.status);
-  // What is read while the history loads is out of date at once.
+  // A response that is read while the history loads is outdated at once and must not be cached.
   if (reply.cache !== undefined && !response.hasHeader('x-loading')) {
     response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
     response.setHeader('age', String(Math.min(reply.cache.maxAgeS, reply.cache.ageS)));
@@ -84,7 +84,7 @@ function send(response: Response, route: Route, reply: Reply<unknown>): void {
   else response.type(contentType).send(String(reply.body));
 }
 
-/** The Express app: the routes in their order, then 405 for their paths, 404 for the rest, and the dialect table for everything thrown. */
+/** The Express app: the routes in order, 405 for other methods of their paths, 404 for other paths, and error formats for everything thrown. */
 export function createApp(deps: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -92,7 +92,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', false);
   app.set('trust proxy', deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies]);
   app.enable('case sensitive routing');
-  const seconds = deps.metrics.histogram('api_request_seconds', 'Time to answer, per route', BUCKETS_S, [
+  const seconds = deps.metrics.histogram('api_request_seconds', 'Request duration by route, seconds', BUCKETS_S, [
     'route',
     'method',
     'status',
@@ -186,23 +186,23 @@ export function createApp(deps: AppDeps): Express {
 
   const onError: ErrorRequestHandler = (error, request, response, next) => {
     const failure = toFailure(error);
-    const family = apiGroupOf(pathOf(request));
-    failures.inc({ api_group: family, kind: failure.kind });
+    const apiGroup = apiGroupOf(pathOf(request));
+    failures.inc({ api_group: apiGroup, kind: failure.kind });
     if (failure.kind === 'internal' || failure.kind === 'upstream') {
-      const facts = { err: error, path: pathOf(request), requestId: requestIdOf(response) };
-      if (failure.kind === 'internal') deps.logger.error(facts, 'request failed');
-      else deps.logger.warn(facts, 'request failed upstream');
+      const fields = { err: error, path: pathOf(request), requestId: requestIdOf(response) };
+      if (failure.kind === 'internal') deps.logger.error(fields, 'request failed');
+      else deps.logger.warn(fields, 'request failed upstream');
     }
     if (response.headersSent) {
       next(error);
       return;
     }
-    const answer = renderFailure(family, failure);
-    for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+    const rendered = renderFailure(apiGroup, failure);
+    for (const [name, value] of Object.entries(rendered.headers)) response.setHeader(name, value);
     response.setHeader('cache-control', 'no-store');
-    // A file that was about to be sent has set its own.
+    // A response that was about to send a file has set its own content type.
     response.type('application/json');
-    response.status(answer.status).json(answer.body);
+    response.status(rendered.status).json(rendered.body);
   };
   app.use(onError);
   return app;

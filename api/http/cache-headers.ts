@@ -1,6 +1,6 @@
 import type { Cached } from '../cache/ttl-cache.js';
 
-/** Cache headers of a copy that may be `maxAgeS` old at most. */
+/** Cache headers of a cached result that may be at most `maxAgeS` old. */
 export function cacheHeaders(
   cached: Pick<Cached<unknown>, 'ageMs'>,
   maxAgeS: number,

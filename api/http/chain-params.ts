@@ -10,7 +10,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 export const EXAMPLE_WALLET = '0x1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d';
 export const EXAMPLE_TOKEN = '71000000000000000000000000000000000000000000000000000000000000000000000000001';
 
-/** Outcome token id, as decimal text without leading zeros. */
+/** Outcome token id as decimal text; leading zeros are removed. */
 export function tokenIdParam(options: Partial<ParamDoc> & { invalid: string }) {
   return z
     .string()
@@ -44,7 +44,7 @@ export const walletParam = (options: { invalid: string; description?: string; ec
 export const hashParam = (options: { invalid: string; description: string; example?: string }) =>
   patternParam({ ...options, pattern: HASH });
 
-/** USD as decimal text; base units, rounded up: a bound below the smallest unit still excludes what is smaller. */
+/** USD as decimal text, converted to base units and rounded up: a bound below the smallest unit still excludes smaller values. */
 export function usdParam(options: ParamDoc & { invalid: string }) {
   return z
     .string()
@@ -83,7 +83,7 @@ export function baseUnitsParam(options: ParamDoc & { invalid: string }) {
     .meta({ type: 'integer', minimum: 0, description: options.description });
 }
 
-/** Rows to pass over; below 0 and beyond `max` refused. */
+/** Rows to skip; values below 0 and above `max` are rejected. */
 export function offsetParam(options: { invalid: string; tooDeep: string; max: number }) {
   return z
     .string()
@@ -97,7 +97,7 @@ export function offsetParam(options: { invalid: string; tooDeep: string; max: nu
     .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to pass over. Default 0.' });
 }
 
-/** A place a page ended at. */
+/** Cursor `<block>-<log index>` of an earlier page. */
 export function cursorParam(options: ParamDoc & { invalid: string }) {
   return z
     .string()
@@ -112,7 +112,7 @@ export function cursorParam(options: ParamDoc & { invalid: string }) {
     .meta({ type: 'string', description: options.description });
 }
 
-/** true or false, also as 1 or 0. */
+/** Boolean: true or false, also as 1 or 0. */
 export function flagParam(options: ParamDoc & { invalid: string }) {
   return z
     .string()

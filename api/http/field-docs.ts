@@ -1,4 +1,4 @@
-/** How a price is made, by the kind of field. Each such field's description says it, so that no two are taken for one. */
+/** Formula of a price, by the kind of field. The description of each price field states it, so that different prices are not confused. */
 export const priceDocs = {
   fill: 'USD per share of this fill: its USD over its shares, before fees.',
   order: 'Average fill price of the order: the USD of its fills over their shares, before fees.',
@@ -17,7 +17,7 @@ export const priceDocs = {
   payout: 'Settlement: what each outcome pays per share, USD.',
 } as const;
 
-/** Whose side a count or sum of buys and sells is of. A match counts once, by its maker's order. */
+/** Side that a count or sum of buys and sells refers to. A match counts once, by its maker's order. */
 export const sideDocs = {
   buys: "Matches whose maker's order bought the token.",
   sells: "Matches whose maker's order sold the token: the rest of all matches.",

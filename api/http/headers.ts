@@ -5,7 +5,7 @@ const REQUEST_ID = /^[\w.-]{1,64}$/;
 const EXPOSED =
   'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, x-request-id, age, x-loading, x-lagging, x-complete-through, x-complete-through-block';
 
-/** `x-request-id` on every answer: the caller's own where it is sane, else a fresh one. Read it back with `requestIdOf`. */
+/** Sets `x-request-id` on every response: the caller's id if it is well-formed, else a new one. `requestIdOf` reads it. */
 export function requestIds(): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const given = request.headers['x-request-id'];
@@ -18,7 +18,7 @@ export function requestIdOf(response: Response): string {
   return String(response.getHeader('x-request-id'));
 }
 
-/** Reading is open to pages of any origin; writing is not, so that no page can make a key in its visitor's name and read it. */
+/** Pages of any origin may read; only same-origin pages may write, so that no other page can create a key for its visitor and read it. */
 export function cors(): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const reading = request.method === 'GET' || request.method === 'HEAD';

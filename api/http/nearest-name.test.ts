@@ -34,9 +34,9 @@ it.each([
   ['_', null],
   ['limit', null],
   ['x'.repeat(10_000), null],
-])('of %j is %j', (name, nearest) => expect(nearestName(name, known)).toBe(nearest));
+])('nearestName of %j is %j', (name, nearest) => expect(nearestName(name, known)).toBe(nearest));
 
-it('of two equally near names is the one known first', () => {
+it('nearestName returns the first of two equally near names', () => {
   expect(nearestName('starx', ['start', 'stars'])).toBe('start');
   expect(nearestName('starx', ['stars', 'start'])).toBe('stars');
 });

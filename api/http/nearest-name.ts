@@ -1,4 +1,4 @@
-/** Steps from one text to the other: a letter more, less or different, or two neighbours swapped. */
+/** Edit distance: insertions, deletions, substitutions and swaps of adjacent characters. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -23,18 +23,18 @@ export function editDistance(a: string, b: string): number {
 }
 
 const MAX_NAME_LENGTH = 64;
-/** `tokenId`, `token-id` and `token_id` are one name. */
+/** Removes case and separators: `tokenId`, `token-id` and `token_id` are one name. */
 const normalizedName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** The known name that was most likely meant; null when none is near. The first of equally near ones. */
+/** The known name with the smallest edit distance; null if none is close enough. Of equally close names the first. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > MAX_NAME_LENGTH) return null;
-  const wanted = normalizedName(name);
+  const target = normalizedName(name);
   const [best] = known
-    .map((candidate) => ({ candidate, steps: editDistance(wanted, normalizedName(candidate)) }))
+    .map((candidate) => ({ candidate, steps: editDistance(target, normalizedName(candidate)) }))
     .filter(({ candidate, steps }) => steps <= Math.max(1, Math.floor(candidate.length / 3)))
-    // Something of the name must be left.
-    .filter(({ candidate, steps }) => steps < Math.max(candidate.length, wanted.length))
+    // A candidate must share at least one character with the name.
+    .filter(({ candidate, steps }) => steps < Math.max(candidate.length, target.length))
     .sort((one, other) => one.steps - other.steps);
   return best?.candidate ?? null;
 }

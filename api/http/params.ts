@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the reference page says about a parameter. */
+/** Documentation of a parameter in the OpenAPI document. */
 export interface ParamDoc {
   readonly description: string;
   readonly example?: string | number;
@@ -8,7 +8,7 @@ export interface ParamDoc {
 
 const INTEGER = /^-?\d{1,400}$/;
 
-/** Whole number from text, held within the safe integers; null for anything but an optional minus and digits. */
+/** Parses an optional minus and digits, clamped to the safe integers; null for any other text. */
 export function integerFrom(text: string): number | null {
   if (!INTEGER.test(text)) return null;
   const value = BigInt(text);
@@ -19,20 +19,20 @@ export function integerFrom(text: string): number | null {
 
 const missingParameterMessage = (name: string): string => `Missing required query parameter '${name}'`;
 
-/** Text that must be there and not be empty. */
+/** Required, non-empty text. */
 export function requiredText(name: string) {
   return z.string({ error: () => missingParameterMessage(name) }).min(1, missingParameterMessage(name));
 }
 
-/** Optional or required whole number. Values outside of min..max are refused with `invalid`, or moved to the bound with `clamp`; one below 0 is a mistake with it too. */
+/** Whole number. Values outside min..max are rejected with `invalid`, or clamped with `clamp`; a negative value below `min` is rejected in both cases. */
 export function integerParam(
   options: ParamDoc & { invalid: string; min: number; max: number; clamp?: boolean; documentedMax?: boolean },
 ) {
   const bounded = z.string().transform((text, context): number => {
     const value = integerFrom(text);
     const outside = value !== null && (value < options.min || value > options.max);
-    const refused = outside && (options.clamp !== true || value < Math.min(0, options.min));
-    if (value === null || refused) {
+    const isRejected = outside && (options.clamp !== true || value < Math.min(0, options.min));
+    if (value === null || isRejected) {
       context.addIssue({ code: 'custom', message: options.invalid });
       return z.NEVER;
     }
@@ -47,7 +47,7 @@ export function integerParam(
   });
 }
 
-/** One of a closed list, any letter case; the output is the listed spelling. */
+/** One of a closed list, in any letter case; the output has the listed spelling. */
 export function choiceParam<const T extends string>(options: ParamDoc & { invalid: string; values: readonly T[] }) {
   return z
     .string()
@@ -67,10 +67,10 @@ export function choiceParam<const T extends string>(options: ParamDoc & { invali
     });
 }
 
-/** Of a rejected value, so much stands in the error. */
+/** Maximum length of a rejected value in an error message. */
 const MAX_SHOWN_VALUE_LENGTH = 80;
 
-/** Text of a fixed form, lowercased. `echo`: the error ends with the value. */
+/** Text that matches a pattern, lowercased. `echo`: the error message ends with the value. */
 export function patternParam(options: ParamDoc & { invalid: string; pattern: RegExp; echo?: boolean }) {
   return z
     .string()
@@ -93,7 +93,7 @@ export function patternParam(options: ParamDoc & { invalid: string; pattern: Reg
 
 const MAX_SLUG = 300;
 
-/** A slug: any printable text, compared as it is. */
+/** A slug: any printable text, compared unchanged. */
 export function slugParam(options: ParamDoc & { invalid: string }) {
   return z
     .string()

@@ -21,10 +21,10 @@ const failureBody = (act: () => unknown, apiGroup: 'v1' | 'v2' | 'v2x' | 'v3' | 
     return [status, body];
   }
 };
-const rejectionOf = (text: string, family?: 'v1' | 'v2' | 'v2x' | 'v3' | 'clobv2' | 'root') =>
-  failureBody(() => rejectUnknownParameters(names, query(text)), family);
+const rejectionOf = (text: string, apiGroup?: 'v1' | 'v2' | 'v2x' | 'v3' | 'clobv2' | 'root') =>
+  failureBody(() => rejectUnknownParameters(names, query(text)), apiGroup);
 
-it('lets declared names, aliases and the key carrier pass', () => {
+it('rejectUnknownParameters accepts declared names, aliases and the key parameter', () => {
   expect(rejectionOf('start=1&limit=2&start_time=1&after=1&key=abc')).toBeUndefined();
   expect(rejectionOf('')).toBeUndefined();
   expect(failureBody(() => rejectUnknownParameters({ schema: null, aliases: {} }, query('key=abc')))).toBeUndefined();
@@ -37,11 +37,11 @@ it.each([
   ['v2x', "Unknown query parameter 'limt'. Did you mean 'limit'?"],
   ['v3', "unknown query parameter 'limt': did you mean 'limit'?"],
   ['clobv2', "unknown query parameter 'limt': did you mean 'limit'?"],
-] as const)('names the nearest one in the words of %s', (family, error) =>
-  expect(rejectionOf('limt=1', family)).toEqual([400, { error }]),
+] as const)('suggests the nearest name in the error format of %s', (apiGroup, error) =>
+  expect(rejectionOf('limt=1', apiGroup)).toEqual([400, { error }]),
 );
 
-it('names aliases and the key carrier as near ones too', () => {
+it('rejectUnknownParameters suggests aliases and the key parameter too', () => {
   expect(rejectionOf('start_tim=1')).toEqual([
     400,
     { error: "unknown query parameter 'start_tim': did you mean 'start_time'?" },
@@ -49,7 +49,7 @@ it('names aliases and the key carrier as near ones too', () => {
   expect(rejectionOf('kei=1')).toEqual([400, { error: "unknown query parameter 'kei': did you mean 'key'?" }]);
 });
 
-it('lists the known ones when none is near, and says when there are none', () => {
+it('rejectUnknownParameters lists the accepted names when none is near, and says when there are none', () => {
   expect(rejectionOf('zzz=1')).toEqual([400, { error: "unknown query parameter 'zzz': use start, limit" }]);
   expect(failureBody(() => rejectUnknownParameters({ schema: null, aliases: {} }, query('zzz')))).toEqual([
     400,
@@ -57,7 +57,7 @@ it('lists the known ones when none is near, and says when there are none', () =>
   ]);
 });
 
-it('shows the beginning of a long name only, and knows no names of objects', () => {
+it('rejectUnknownParameters truncates a long name and accepts no names of Object.prototype', () => {
   expect(rejectionOf(`${'x'.repeat(5_000)}=1`, 'v1')).toEqual([
     400,
     { error: `Unknown query parameter '${'x'.repeat(80)}'. Use start, limit` },
@@ -67,19 +67,19 @@ it('shows the beginning of a long name only, and knows no names of objects', () 
 
 const readTexts = (text: string) => failureBody(() => readQueryTexts(names, query(text)).values);
 
-it('puts the text of an alias under the name it stands for', () => {
+it('readQueryTexts stores the value of an alias under its parameter', () => {
   expect(readTexts('start=5&limit=2')).toEqual({ start: '5', limit: '2' });
   expect(readTexts('after=5')).toEqual({ start: '5' });
   expect(readTexts('after=5&start_time=5&start=5')).toEqual({ start: '5' });
   expect(readTexts('after=5&start=005')).toEqual({ start: '005' });
 });
 
-it('knows which alias a text came by', () => {
+it('readQueryTexts reports which alias was used', () => {
   expect(readQueryTexts(names, query('after=5&limit=1')).usedAliases).toEqual({ start: 'after' });
   expect(readQueryTexts(names, query('start=5&after=5')).usedAliases).toEqual({});
 });
 
-it('refuses a parameter given twice, and two names of one with different values', () => {
+it('readQueryTexts rejects a repeated parameter and aliases of one parameter with different values', () => {
   expect(readTexts('limit=1&limit=1')).toEqual([400, { error: "Query parameter 'limit' must be given once" }]);
   expect(readTexts('after=1&after=1')).toEqual([400, { error: "Query parameter 'after' must be given once" }]);
   expect(readTexts('start=5&after=6')).toEqual([
@@ -88,7 +88,7 @@ it('refuses a parameter given twice, and two names of one with different values'
   ]);
 });
 
-it('refuses a route whose alias stands for nothing or hides a parameter', () => {
+it('validateAliases rejects an alias of an undeclared parameter and one that hides a parameter', () => {
   expect(() => validateAliases({ schema: null, aliases: { a: 'b' } })).toThrow('Alias a of b is wrong');
   expect(() => validateAliases({ schema: names.schema, aliases: { limit: 'start' } })).toThrow();
 });

@@ -2,19 +2,19 @@ import type { z } from 'zod';
 import { ApiError, badParameter } from '../errors/failure.js';
 import { nearestName } from './nearest-name.js';
 
-/** Other name of a parameter, by the name it stands for. */
+/** Parameter names by alias. */
 export type Aliases = Readonly<Record<string, string>>;
 
-/** Query parameter that carries the API key; read before the route, known to every route. */
+/** Query parameter with the API key; read before the route handler and accepted by every route. */
 const API_KEY_PARAMETER = 'key';
 
-/** The names a route's query may hold. */
+/** The names that a route's query may contain. */
 export interface QueryDeclaration {
   readonly schema: z.ZodObject | null;
   readonly aliases: Aliases;
 }
 
-/** Throws for an alias that stands for nothing, or that has the name of a parameter: a mistake in the route. */
+/** Throws for an alias of an undeclared parameter, or one that equals a declared parameter: an error in the route's declaration. */
 export function validateAliases({ schema, aliases }: QueryDeclaration): void {
   const declared = Object.keys(schema?.shape ?? {});
   for (const [alias, main] of Object.entries(aliases)) {
@@ -22,7 +22,7 @@ export function validateAliases({ schema, aliases }: QueryDeclaration): void {
   }
 }
 
-/** Every name in a query must be known: a misspelt filter would answer with rows of everybody. Throws ApiError. */
+/** Rejects unknown names: a misspelt filter would otherwise return unfiltered rows. Throws ApiError. */
 export function rejectUnknownParameters({ schema, aliases }: QueryDeclaration, query: URLSearchParams): void {
   const known = Object.keys(schema?.shape ?? {});
   const accepted = [...known, ...Object.keys(aliases), API_KEY_PARAMETER];
@@ -32,15 +32,15 @@ export function rejectUnknownParameters({ schema, aliases }: QueryDeclaration, q
   }
 }
 
-/** A query's texts. */
+/** Text values of a query. */
 export interface QueryTexts {
-  /** By declared parameter, whichever name it came by. */
+  /** By declared parameter, also where the request used an alias. */
   readonly values: Readonly<Record<string, string>>;
-  /** The alias it came by, where it came by one. */
+  /** Alias used in the request, by declared parameter. */
   readonly usedAliases: Readonly<Record<string, string>>;
 }
 
-/** Text of each declared parameter. Throws ApiError for two texts of one. */
+/** Text of each declared parameter. Throws ApiError if a parameter has two different values. */
 export function readQueryTexts({ schema, aliases }: QueryDeclaration, query: URLSearchParams): QueryTexts {
   const values: Record<string, string> = {};
   const usedAliases: Record<string, string> = {};
@@ -63,7 +63,7 @@ export function readQueryTexts({ schema, aliases }: QueryDeclaration, query: URL
   return { values, usedAliases };
 }
 
-/** Whether two texts say the same: `0100` and `100`, two letter cases of a hash. */
+/** Whether two texts parse to the same value: `0100` and `100`, a hash in two letter cases. */
 function isSameValue(field: z.ZodType, one: string, other: string): boolean {
   if (one === other) return true;
   const [left, right] = [field.safeParse(one), field.safeParse(other)];

@@ -12,26 +12,26 @@ import {
   validateAliases,
 } from './query-parameters.js';
 
-/** What a handler may know about the request besides its inputs. */
+/** Properties of the request besides its inputs. */
 export interface RequestContext {
   readonly requestId: string;
   /** Address of the client: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: string;
   readonly nowMs: number;
-  /** Milliseconds since the request came in, whole. */
+  /** Whole milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
-  /** null on routes without a key. */
+  /** null on routes that need no key. */
   readonly caller: Caller | null;
 }
 
 export interface Reply<T> {
   readonly status?: number;
-  /** JSON value, or text where the route's content type is not JSON. */
+  /** JSON value, or text if the route's content type is not JSON. */
   readonly body: T;
   readonly cache?: { readonly maxAgeS: number; readonly ageS: number };
 }
 
-/** One documented answer of a route. */
+/** One documented response of a route. */
 export interface ResponseSpec<T extends z.ZodType = z.ZodType> {
   readonly description: string;
   readonly schema: T;
@@ -52,24 +52,24 @@ interface RouteCommon {
   readonly summary: string;
   readonly description?: string;
   readonly auth: 'key' | 'none';
-  /** Part of the product the caller's plan must have. */
+  /** Feature that the caller's plan must include. */
   readonly feature?: Feature;
-  /** Takes a body of `application/json` only, and only when the request says that it is: other sites' pages cannot send that unasked. */
+  /** Accepts a body only with content type `application/json`, which pages of other sites cannot send without a CORS preflight. */
   readonly jsonOnly?: boolean;
-  /** Draws from the heavy bucket too. */
+  /** Also counts in the trade-history bucket. */
   readonly isHeavy?: boolean;
-  /** Other names of query parameters, each by the parameter it stands for. Both given must say the same. */
+  /** Parameter names by alias. If a request has both, their values must be equal. */
   readonly aliases?: Aliases;
-  /** Query parameters that no client of the API sends are left alone: monitors and load balancers add their own. */
+  /** Ignores unknown query parameters: monitors and load balancers add their own. */
   readonly allowUnknownQuery?: boolean;
   /**
-   * The table groups its answer is read from, first the one it is made of, then those that only add to it (titles, prices). While the first is
-   * empty there is no answer; while any is loading the answer says so.
+   * The table groups that the response is read from: first the main one, then those that only add titles or prices. While the main group is
+   * empty the route returns 503; while any group is loading a response header says so.
    */
   readonly reads?: readonly TableGroup[];
-  /** Oldest copy this route may answer with, in seconds. */
+  /** Maximum age of a cached response, in seconds. */
   readonly cacheS?: number;
-  /** Answers besides the successful one, and besides those that follow from auth, gate, inputs and tables. */
+  /** Responses besides the successful one and those that follow from auth, plan, inputs and tables. */
   readonly otherResponses?: Readonly<Record<number, ResponseSpec>>;
 }
 
@@ -79,7 +79,7 @@ export interface RouteDefinition<
   B extends z.ZodType | undefined,
   R extends z.ZodType,
 > extends RouteCommon {
-  /** Each field parses one query parameter from its text; repeated parameters never get here. */
+  /** Each field parses one query parameter from its text; repeated parameters are rejected before. */
   readonly query?: Q;
   readonly params?: P;
   readonly body?: B;
@@ -96,18 +96,18 @@ export interface RawInput {
   readonly body: unknown;
 }
 
-/** A route with its types erased: what routing, OpenAPI and docs work with. */
+/** A route with its types erased, as used by routing, OpenAPI and the reference pages. */
 export interface Route extends RouteCommon {
   readonly query: InputSchema | null;
   readonly aliases: Aliases;
   readonly params: InputSchema | null;
   readonly body: z.ZodType | null;
   readonly success: ResponseSpec & { readonly status: number };
-  /** Validates, then answers. Throws ApiError. */
+  /** Validates the input, then runs the handler. Throws ApiError. */
   readonly handle: (raw: RawInput, context: RequestContext) => Promise<Reply<unknown>>;
 }
 
-/** What a value is, by its schema. Throws ApiError with the first complaint, which names a parameter as the client did. */
+/** Parses a value with its schema. Throws ApiError with the first issue; the message uses the parameter name of the request. */
 function parseInput<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -122,7 +122,7 @@ function parseInput<S extends z.ZodType>(
   throw new ApiError({ kind, message: alias === undefined ? text : text.replace(name, alias) });
 }
 
-/** The one way to declare a route: routing, validation, OpenAPI and docs are made from it. */
+/** Declares a route; routing, validation, OpenAPI and the reference pages are derived from the declaration. */
 export function defineRoute<
   R extends z.ZodType,
   Q extends InputSchema | undefined = undefined,

@@ -4,12 +4,12 @@ import express from 'express';
 import { expect, it } from 'vitest';
 import { listen } from './server.js';
 
-it('lets a request under way finish, takes no new one, and cuts what hangs', async () => {
+it('listen: close() lets a running request finish, accepts no new one and cuts hanging ones', async () => {
   const app = express();
-  const answers: (() => void)[] = [];
+  const respond: (() => void)[] = [];
   const entered: string[] = [];
   app.get('/slow', (_request, response) => {
-    answers.push(() => response.send('done'));
+    respond.push(() => response.send('done'));
     entered.push('slow');
   });
   app.get('/hangs', () => {
@@ -25,13 +25,13 @@ it('lets a request under way finish, takes no new one, and cuts what hangs', asy
   await expect.poll(() => entered.length).toBe(2);
   const closed = server.close(300);
   await expect(fetch(`${url}/slow`)).rejects.toThrow();
-  for (const answer of answers) answer();
+  for (const send of respond) send();
   expect(await slow).toBe('done');
   await closed;
   expect(await hanging).toBe('cut');
 });
 
-/** Everything the server says on a raw connection until it ends it. */
+/** Everything the server sends on a raw connection until it closes it. */
 function raw(port: number, text: string, keepSending?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -53,7 +53,7 @@ function raw(port: number, text: string, keepSending?: string): Promise<string> 
 
 const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 
-it('answers what is no request with an error object and ends the connection', async () => {
+it('listen answers malformed HTTP with an error object and closes the connection', async () => {
   const timeouts = { headersMs: 100, requestMs: 200, stalledMs: 60_000 };
   const server = await listen(express(), { host: '127.0.0.1', port: 0, timeouts });
   try {
@@ -71,7 +71,7 @@ it('answers what is no request with an error object and ends the connection', as
   }
 });
 
-it('lets go of a client that does not read its answer', async () => {
+it('listen disconnects a client that does not read its response', async () => {
   const app = express();
   const answer = Buffer.alloc(64 * 1024 * 1024);
   let closed = false;

@@ -5,17 +5,17 @@ import { type ClientTimeouts, createBoundedServer } from '../../infra/http/bound
 export interface RunningServer {
   readonly host: string;
   readonly port: number;
-  /** Stops accepting, lets requests under way finish for at most `drainMs`, then cuts what is left. */
+  /** Stops accepting connections, lets running requests finish for at most `drainMs`, then closes the remaining connections. */
   close(drainMs: number): Promise<void>;
 }
 
 const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 30_000, stalledMs: 70_000 };
-/** Fits into 4,096 file descriptors, the usual hard limit, which Node raises its own to. */
+/** Fits into 4,096 file descriptors, the usual hard limit, to which Node raises its soft limit. */
 const MAX_CONNECTIONS = 4_000;
-/** A client that sends a little too much still reads its error. */
+/** A client that sends slightly too much can still read the error. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** Serve the app. Port 0 takes a free one. */
+/** Starts the HTTP server. Port 0 selects a free port. */
 export async function listen(
   app: Express,
   options: {
@@ -23,7 +23,7 @@ export async function listen(
     port: number;
     timeouts?: ClientTimeouts;
     maxConnections?: number;
-    /** Called for each connection beyond `maxConnections`, which is closed as it comes. */
+    /** Called for each connection beyond `maxConnections`, which is closed at once. */
     onConnectionRejected?: () => void;
   },
 ): Promise<RunningServer> {

@@ -1,13 +1,13 @@
 import type { Caller } from '../auth/caller.js';
 
-/** One completed authenticated request, as metering wants to know it. */
+/** A completed authenticated request. */
 export interface CompletedRequest {
   readonly caller: Caller;
   /** The route's own path, e.g. `/v1/event/{slug}`. */
   readonly route: string;
   readonly status: number;
   readonly completedAtMs: number;
-  /** False for answers that are never billed: refused by authentication or a rate limit, or a 5xx. */
+  /** False for responses that are never billed: rejected by authentication or a rate limit, or a 5xx. */
   readonly billable: boolean;
 }
 

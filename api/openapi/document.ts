@@ -7,7 +7,7 @@ import { errorSchema, type ResponseSpec, type Route } from '../http/route.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The schema as JSON Schema 2020-12, which OpenAPI 3.1 embeds as it is. */
+/** JSON Schema 2020-12, which OpenAPI 3.1 embeds unchanged. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
@@ -51,7 +51,7 @@ const rateHeaders = {
   'x-ratelimit-reset': { description: 'When a slot comes back, Unix seconds.', schema: { type: 'integer' } },
 };
 const requestIdHeader = { 'x-request-id': { description: 'Id of this request.', schema: { type: 'string' } } };
-/** Of routes that are read from tables which may not hold all history yet. */
+/** Headers of routes that read from tables whose history may still be loading. */
 const loadingHeaders = {
   'x-loading': {
     description: 'Only while a table the answer is read from is loading: which, and how much of the history it has.',
@@ -72,7 +72,7 @@ const loadingHeaders = {
 };
 const retryHeader = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 
-/** The failures a route can answer with besides the ones it declares, with an example each. */
+/** The failures of a route besides those it declares, with an example each. */
 function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [string, Failure])[] {
   const nowMs = 1_811_000_466_512;
   const list: [string, Failure][] = [];
@@ -164,7 +164,7 @@ function operation(route: Route, upgradeUrl: string): Json {
   };
 }
 
-/** OpenAPI 3.1 of the routes: nothing in it is written twice. */
+/** OpenAPI 3.1 document, derived from the route declarations. */
 export function openApiDocument(routes: readonly Route[], options: { upgradeUrl: string; version: string }): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {

@@ -5,7 +5,7 @@ import { boolFrom } from '../tables/values.js';
 import { type Granularity, hasCombosSql, type SeriesRow, type Span, seriesSql } from './series.sql.js';
 import { type SummaryRow, summariesSql, type WalletFeesRow, walletFeesSql } from './summaries.sql.js';
 
-/** What a wallet made, in base units and before fees. Counts are of positions, or of events within a span. */
+/** Realized PnL of a wallet, base units, before fees. Counts are of positions, or of events within a span. */
 export interface RealizedPnl {
   readonly realized: bigint;
   readonly grossProfit: bigint;
@@ -19,7 +19,7 @@ export interface WalletSummary extends RealizedPnl {
   readonly volume: bigint;
   readonly positions: number;
   readonly openPositions: number;
-  /** Of the last change; null without positions. */
+  /** Time of the last change; null without positions. */
   readonly lastAtS: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface WalletFees {
 export interface PnlReader {
   /** Every wallet asked for is there. `tokens` null: over all its positions. */
   summaries(wallets: readonly string[], tokens: TokenChoice | null): Promise<ReadonlyMap<string, WalletSummaries>>;
-  /** At most `rows` buckets, oldest first; combos left out. */
+  /** At most `rows` buckets, oldest first; without combos. */
   series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]>;
   /** The whole span. `tokens` null: of all of them. */
   spanPnl(
@@ -82,7 +82,7 @@ const realizedPnlFrom = (row: SummaryRow | SeriesRow): RealizedPnl => ({
   losses: Number(row.losses),
 });
 
-/** A summary's row. */
+/** Converts a row to a summary. */
 export const walletSummaryFrom = (row: SummaryRow): WalletSummary => ({
   ...realizedPnlFrom(row),
   unrealized: BigInt(row.unrealized),
@@ -92,16 +92,16 @@ export const walletSummaryFrom = (row: SummaryRow): WalletSummary => ({
   lastAtS: Number(row.last_at),
 });
 
-/** The clock of the tables ends in 2106. */
+/** Clamps a span to the range of a DateTime column, which ends in 2106. */
 const clampedSpan = (span: Span): Span => ({
   afterS: clampToDateTimeSeconds(span.afterS) ?? 0,
   beforeS: clampToDateTimeSeconds(span.beforeS) ?? 0,
 });
 
-/** What wallets made: in all, and within spans of time. */
+/** Reads the realized PnL of wallets: in total, and within time spans. */
 export function createPnlReader(deps: { tables: Tables }): PnlReader {
   const { tables } = deps;
-  /** Few wallets have any; for the others the sums of days do. */
+  /** Few wallets have combos; for the others the daily sums suffice. */
   const hasCombos = async (wallet: string): Promise<boolean> =>
     (await tables.rows<{ found: number }>(hasCombosSql(wallet))).length > 0;
   return {

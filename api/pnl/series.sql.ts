@@ -12,13 +12,13 @@ export interface Span {
 }
 
 export interface SeriesRow {
-  /** Unix seconds of the bucket's start; 0 of the whole span. */
+  /** Unix seconds of the bucket's start; 0 for the whole span. */
   readonly bucket: number | string;
-  /** Base units, as text, here and below; before fees. */
+  /** Base units, as text, before fees; also the fields below. */
   readonly realized: string;
   readonly gross_profit: string;
   readonly gross_loss: string;
-  /** Changes of a position that realized something, and those with profit and with loss. */
+  /** Position changes with a realized amount; below those with a profit and with a loss. */
   readonly events: number | string;
   readonly wins: number | string;
   readonly losses: number | string;
@@ -36,7 +36,7 @@ const bucketStart: Readonly<Record<Granularity, string>> = {
 const SPAN_START = `toDateTime({after:UInt32}, 'UTC')`;
 const SPAN_END = `toDateTime({before:UInt32}, 'UTC')`;
 
-/** Single changes; `within` narrows them further. */
+/** Single position changes; `within` restricts them further. */
 const singleEvents = (
   within: string,
 ) => `SELECT timestamp AS at, toInt64(realized_pnl) AS realized, greatest(realized_pnl, 0) AS profit, least(realized_pnl, 0) AS loss,
@@ -44,7 +44,7 @@ const singleEvents = (
         FROM pnl_events FINAL
         WHERE wallet = {wallet:String} AND timestamp >= ${SPAN_START} AND timestamp <= ${SPAN_END} AND realized_pnl != 0${within}`;
 
-/** Days that lie within the span as a whole come from their sums, the two at its ends from their events. */
+/** Days completely within the span come from daily sums, the two days at its ends from events. */
 const wholeDays = `SELECT toDateTime(day, 'UTC') AS at, sum(realized_pnl) AS realized, sum(gross_profit) AS profit, sum(gross_loss) AS loss,
           sum(realizations) AS events, sum(d.wins) AS wins, sum(d.losses) AS losses
         FROM wallet_days AS d
@@ -59,17 +59,17 @@ export const hasCombosSql = (wallet: string): Sql => ({
 });
 
 export interface SeriesOptions {
-  /** null: one row of the whole span. */
+  /** null: one row for the whole span. */
   readonly group: Granularity | null;
-  /** null: of all tokens. */
+  /** null: all tokens. */
   readonly tokens: TokenChoice | null;
-  /** Leave combos out. */
+  /** Excludes combos. */
   readonly marketsOnly: boolean;
   readonly rows: number;
 }
 
 /**
- * What a wallet realized per bucket of a span, oldest first, buckets without any left out. The sums of days know no tokens, so that any choice of
+ * Realized PnL of a wallet per bucket of a span, oldest first, without empty buckets. Daily sums are not kept per token, so a selection of
  * tokens reads the wallet's single events.
  */
 export function seriesSql(wallet: string, span: Span, options: SeriesOptions): Sql {

@@ -6,7 +6,7 @@ import type { SqlBool } from '../tables/values.js';
 export interface SummaryRow {
   readonly wallet: string;
   readonly combo: SqlBool;
-  /** Base units, as text, here and below; before fees. */
+  /** Base units, as text, before fees; also the fields below. */
   readonly realized: string;
   readonly gross_profit: string;
   readonly gross_loss: string;
@@ -16,7 +16,7 @@ export interface SummaryRow {
   /** Positions with a realized profit, and with a realized loss. */
   readonly wins: number | string;
   readonly losses: number | string;
-  /** Positions with shares of markets that are not settled. */
+  /** Non-empty positions in markets that are not settled. */
   readonly open: number | string;
   /** Unix seconds of the last change. */
   readonly last_at: number | string;

@@ -3,18 +3,18 @@ import { topics } from '../../schemas/topics.js';
 import type { DerivedGroup } from './table-groups.js';
 import { derivedGroups } from './table-groups.js';
 
-/** What is in the tables of one partition of a sink. */
+/** Progress of one partition of a sink in the tables. */
 export interface CommittedProgress {
   readonly next: number;
   readonly key: string;
   readonly timeMs: number;
 }
-/** By partition; none: nothing. */
+/** Committed progress by partition; empty if nothing is committed. */
 export type CommittedBySink = (sink: string) => ReadonlyMap<number, CommittedProgress>;
 
 export type ReadLog = Pick<Log, 'bounds' | 'lastRecord' | 'committed' | 'read'>;
 
-/** Per partition, the offset behind the last record. Kafka's own end is further: it counts marks of transactions. */
+/** Per partition, the offset after the last record. Kafka's own end offset is larger: it counts transaction markers. */
 export function endOffsets(log: ReadLog, topic: { name: string; partitions: number }): Promise<readonly number[]> {
   const of = async (partition: number) => ((await log.lastRecord(topic.name, partition))?.offset ?? -1) + 1;
   return Promise.all(Array.from({ length: topic.partitions }, (_, partition) => of(partition)));
@@ -27,20 +27,20 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 export const fractionDone = (done: number, all: number): number => (all <= 0 ? 0 : Math.min(1, done / all));
 export const committedRecords = (committed: ReadonlyMap<number, CommittedProgress>): number =>
   sum([...committed.values()].map(({ next }) => next));
-/** Offsets given out in a topic, by partition. */
+/** Next offset of each partition of a topic, including offsets of transaction markers. */
 export const nextOffsets = (log: ReadLog, topic: { name: string; partitions: number }): Promise<readonly number[]> =>
   Promise.all(
     Array.from({ length: topic.partitions }, async (_, partition) => (await log.bounds(topic.name, partition)).next),
   );
 
-/** Up to where of chain.final a derived table group is complete. */
+/** Position of chain.final up to which a derived table group is complete. */
 export interface CompleteThrough {
   readonly offset: number;
   readonly block: number | null;
   readonly timeMs: number | null;
 }
 
-/** One measurement: what of chain.final the activity fold had read, and where that ends in the topics behind it. */
+/** One measurement: the offset of chain.final that the activity processor had read, and the ends of its output topics at that time. */
 interface MeasurementRound extends CompleteThrough {
   readonly startedMs: number;
   readonly activityEnds: readonly number[];
@@ -48,8 +48,8 @@ interface MeasurementRound extends CompleteThrough {
 }
 
 /**
- * Follows what the accounting derives from chain.final, round by round: the offset that the activity fold has read, then its outputs up to there
- * through the positions folds, then their outputs through the sinks. What a round ends with is complete up to the block it began with.
+ * Measures in rounds how far the tables derived from chain.final are: the offset that the activity processor has read, then its outputs up to there
+ * through the positions processors, then their outputs through the sinks. After a round the tables are complete up to the block at which it started.
  */
 export function createDerivedProgress(log: ReadLog) {
   const { chainFinal, walletActivity } = topics;
@@ -60,7 +60,7 @@ export function createDerivedProgress(log: ReadLog) {
 
   const read = () => positionOf('activity', chainFinal.name, 0);
 
-  /** The fold reads whole blocks, so the record before its position closes one. */
+  /** The processor reads whole blocks, so the record before its position is the last of a block. */
   const recordBefore = async (offset: number) => {
     const from = { offset: Math.max(0, offset - 1) };
     for await (const { records } of log.read({
@@ -89,7 +89,7 @@ export function createDerivedProgress(log: ReadLog) {
   };
 
   return {
-    /** One look. `atLeast`: a round begins when the activity fold has read this much. */
+    /** One step. `atLeast`: a round starts once the activity processor has read this offset. */
     async advance(committedOf: CommittedBySink, nowMs: number, atLeast: number): Promise<void> {
       const activity = await read();
       if (round === null && activity > 0 && activity >= atLeast) round = await begin(nowMs, activity);
@@ -117,7 +117,7 @@ export function createDerivedProgress(log: ReadLog) {
         if (!open) round = null;
       }
     },
-    /** Part of the records before `target` of chain.final that the groups have come through all folds, 0 to 1; an estimate. */
+    /** Estimated fraction (0 to 1) of the records before `target` of chain.final that the groups have processed. */
     async fractions(committedOf: CommittedBySink, target: number): Promise<Readonly<Record<DerivedGroup, number>>> {
       const partitions = Array.from({ length: walletActivity.partitions }, (_, partition) => partition);
       const activity = fractionDone(await read(), target);
@@ -133,14 +133,14 @@ export function createDerivedProgress(log: ReadLog) {
       const [positions, pnl] = await Promise.all([sinkFraction('positions'), sinkFraction('pnl')]);
       return { positions: activity * accounted * positions, pnl: activity * accounted * pnl };
     },
-    /** Up to where the group was complete when last looked; undefined: no round has ended. */
+    /** Position up to which the group was complete at the last step; undefined: no round has ended. */
     through: (group: DerivedGroup): CompleteThrough | undefined => through.get(group),
-    /** The tables were emptied: what was measured before says nothing any more. */
+    /** Discards all measurements, after the tables were emptied. */
     reset(): void {
       round = null;
       through.clear();
     },
-    /** When the round under way began. */
+    /** Start time of the current round, milliseconds; null if there is none. */
     roundStartedMs: (): number | null => round?.startedMs ?? null,
   };
 }

@@ -3,25 +3,25 @@ import type { Check } from '../../infra/telemetry/readiness.js';
 import { isoFrom } from '../tables/values.js';
 import { type TableGroup, tableGroups } from './table-groups.js';
 
-/** A loaded table group that is further behind than this is reported as lagging. */
+/** A loaded table group with a larger lag is reported as lagging. */
 export const MAX_LAG_S = 60;
 
-/** How far a table group is. */
+/** Load progress of a table group. */
 export interface TableGroupState {
   readonly table: TableGroup;
-  /** `empty`: no row yet. `loading`: part of the history. `loaded`: all history that was announced. */
+  /** `empty`: no row yet. `loading`: part of the history. `loaded`: all history that the source announced. */
   readonly state: 'empty' | 'loading' | 'loaded';
   /** Records of the log that are in the tables. */
   readonly position: number;
-  /** Records that make it whole; null while nobody knows. */
+  /** Records of the complete history; null while unknown. */
   readonly target: number | null;
-  /** Of the history, whole, rounded down; null while nobody knows how much there is. */
+  /** Loaded share of the history, rounded down; null while its size is unknown. */
   readonly percent: number | null;
-  /** Everything up to this block is there; null where blocks do not say, and while it is unknown. */
+  /** All records up to this block are in the tables; null while unknown and for sources without blocks. */
   readonly throughBlock: number | null;
-  /** Everything before this moment is there. */
+  /** All records before this time are in the tables. */
   readonly throughMs: number | null;
-  /** Age of what has been waiting for longest; 0 when nothing is. */
+  /** Age of the oldest record that is not in the tables; 0 if there is none. */
   readonly lagS: number;
 }
 
@@ -44,7 +44,7 @@ export const tableGroupSchema = z.object({
   lag_seconds: z.int().meta({ description: 'Age of the oldest record that is not in the tables yet.' }),
 });
 
-/** A table group as answers show it. */
+/** A table group in the form of the responses. */
 export function tableGroupEntry(group: TableGroupState): z.input<typeof tableGroupSchema> {
   const lagging = group.state === 'loaded' && group.lagS > MAX_LAG_S;
   return {
@@ -59,13 +59,13 @@ export function tableGroupEntry(group: TableGroupState): z.input<typeof tableGro
   };
 }
 
-/** The history in the tables, as the operator's port tells of it. */
+/** Readiness check of the admin server: loading until every table group is loaded. */
 export function loadStatusCheck(loading: LoadStatus | null): Check {
-  if (loading === null) return { ok: false, loading: true, detail: 'the tables are not there yet' };
+  if (loading === null) return { ok: false, loading: true, detail: 'load progress is not measured yet' };
   return loading.ready ? { ok: true } : { ok: false, loading: true, detail: loadStatusText(loading) };
 }
 
-/** `fills 34 %, positions 12 %`: what is not loaded yet. */
+/** Table groups that are not loaded yet: `fills 34 %, positions 12 %`. */
 export function loadStatusText(loading: LoadStatus): string {
   return Object.values(loading.groups)
     .filter(({ state }) => state !== 'loaded')

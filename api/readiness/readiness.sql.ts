@@ -8,7 +8,7 @@ export interface SinkProgressRow {
   readonly time_ms: string;
 }
 
-/** How far the rows of each sink are in the tables. */
+/** Committed progress of each sink partition. */
 export const sinkProgressSql: Sql = {
   text: `SELECT toString(sink) AS sink, partition, toString(max(next_offset)) AS next, argMax(record_key, next_offset) AS key,
       toString(toUnixTimestamp64Milli(argMax(record_time, next_offset))) AS time_ms
@@ -22,7 +22,7 @@ export interface SnapshotRow {
   readonly ranked: string;
 }
 
-/** When the newest picture of all wallets was taken (0: never), and whether one of them has a wallet. */
+/** Time of the newest leaderboard snapshot (0: none), and whether any snapshot contains a wallet. */
 export const newestSnapshotSql: Sql = {
   text: `SELECT toString(toUnixTimestamp64Milli(max(taken_at))) AS taken_ms,
       toString((SELECT count() FROM (SELECT 1 FROM leaderboards LIMIT 1))) AS ranked FROM venue_totals`,

@@ -3,7 +3,7 @@ import { isoFrom } from '../tables/values.js';
 import { type LoadStatus, MAX_LAG_S, type TableGroupState } from './load-status.js';
 import { type TableGroup, tableGroupLabels } from './table-groups.js';
 
-/** Seconds after which an answer that was refused because its tables are empty may be asked for again. */
+/** Seconds after which a client may retry a request that was rejected because its tables are empty. */
 export const RETRY_AFTER_S = 5;
 
 const minKnown = (values: readonly (number | null)[]): number | null => {
@@ -11,15 +11,15 @@ const minKnown = (values: readonly (number | null)[]): number | null => {
   return known.length === 0 ? null : Math.min(...known);
 };
 
-/** In words, why there is no answer yet. */
+/** Error text for a table group without rows. */
 function loadingMessage({ table, percent }: TableGroupState): string {
   const part = percent === null ? 'nothing is there yet' : `${percent} % of the history is there`;
   return `${tableGroupLabels[table]} are still being loaded: ${part}. Try again in ${RETRY_AFTER_S} seconds.`;
 }
 
 /**
- * Whether an answer that is read from these table groups can be given now. Throws ApiError where the first of them, which it is made of, is empty; returns
- * the headers that say how far the tables are where one is loading or lagging. `loading` null: nothing is known yet.
+ * Rejects a request whose main table group (the first) is empty with an ApiError; otherwise returns the headers that describe how far the tables
+ * are, if one of the groups is loading or lagging. `loading` null: the progress is not known yet.
  */
 export function rejectUntilReady(
   reads: readonly TableGroup[],

@@ -1,18 +1,18 @@
 import { type Topic, topics } from '../../schemas/topics.js';
 
 interface SourceTableGroup {
-  /** The sink that fills it, as in `sink_progress`. */
+  /** Name of the sink in `sink_progress`. */
   readonly sink: string;
   readonly topic: Topic;
-  /** Of ingest. */
+  /** Source of ingest. */
   readonly source: 'chain' | 'oracle' | 'catalog';
-  /** Its records are in the order of their time, so that it is complete up to the last of them. */
+  /** True if records are in time order, so that the group is complete up to its last record. */
   readonly inOrder: boolean;
-  /** What its rows are, as the start of a sentence. */
+  /** Name of its rows at the start of a sentence. */
   readonly label: string;
 }
 
-/** Table groups whose sinks read what a source of ingest writes. */
+/** Table groups whose sinks read topics written by ingest. */
 export const sourceGroups = {
   fills: { sink: 'fills', topic: topics.chainFinal, source: 'chain', inOrder: true, label: 'Trades' },
   chain: { sink: 'chain', topic: topics.chainFinal, source: 'chain', inOrder: true, label: 'Blocks and resolutions' },
@@ -28,14 +28,14 @@ export const sourceGroups = {
 } as const satisfies Readonly<Record<string, SourceTableGroup>>;
 export type SourceGroup = keyof typeof sourceGroups;
 
-/** Table groups made of what the accounting derives from the chain's records. */
+/** Table groups whose sinks read topics derived from the chain's records. */
 export const derivedGroups = {
   positions: { sink: 'positions', topic: topics.positions, label: 'Positions' },
   pnl: { sink: 'pnl', topic: topics.pnlEvents, label: 'Profits and losses' },
 } as const;
 export type DerivedGroup = keyof typeof derivedGroups;
 
-/** Tables that are filled together. `leaderboards`: pictures of all wallets, taken from the others again and again. */
+/** Tables that are filled together. `leaderboards`: periodic snapshots computed from the other tables. */
 export type TableGroup = SourceGroup | DerivedGroup | 'leaderboards';
 
 export const tableGroups: readonly TableGroup[] = [

@@ -5,7 +5,7 @@ import { createTableProgress, type TableProgress } from './table-progress.js';
 
 type Progress = Pick<SourceStatus, 'phase' | 'progress'>;
 
-/** A log and tables of which only sizes matter. Record n of chain.final is of block 100 + n, n seconds after 2026. */
+/** A log and tables reduced to their sizes. Record n of chain.final belongs to block 100 + n, n seconds after the start of 2026. */
 class World {
   nowMs = Date.UTC(2026, 6, 1);
   /** Records by topic/partition. */
@@ -74,7 +74,7 @@ beforeEach(() => {
   progress = world.open();
 });
 
-/** Everything up to the end of the log is in the tables; one position and two of its events in each partition of wallet.activity. */
+/** Commits everything up to the end of the log; one position and two of its events per partition of wallet.activity. */
 function loadAll(): void {
   for (const source of ['chain', 'oracle', 'catalog']) world.sources.set(source, { phase: 'live', progress: 1 });
   commitToTables(200, 'fills', 'chain', 'wallet_events');
@@ -95,11 +95,11 @@ function loadAll(): void {
 }
 
 describe('createTableProgress', () => {
-  it('knows nothing before its first look', () => {
+  it('returns null before the first measurement', () => {
     expect(progress.current()).toBeNull();
   });
 
-  it('tells parts of the announced part while a source is still loading, and up to which block', async () => {
+  it('reports fractions of the announced history while a source loads, and through which block', async () => {
     world.sources.set('chain', { phase: 'history', progress: 0.5 });
     world.sources.set('oracle', { phase: 'history', progress: null });
     commitToTables(50, 'fills');
@@ -116,7 +116,7 @@ describe('createTableProgress', () => {
       pnl: 'empty 0',
       leaderboards: 'empty 0',
     });
-    // Record 49 is of block 149, which may have more.
+    // Record 49 belongs to block 149, which may have more records.
     expect(progress.current()?.groups.fills).toMatchObject({
       throughBlock: 148,
       throughMs: Date.UTC(2026, 0, 1, 0, 0, 49),
@@ -124,7 +124,7 @@ describe('createTableProgress', () => {
     });
   });
 
-  it('keeps the end that the log had when the history was announced, however it grows', async () => {
+  it('keeps the log end of the time when the history was announced, while the log grows', async () => {
     world.sources.set('chain', { phase: 'live', progress: 1 });
     commitToTables(199, 'fills');
     expect(await states()).toMatchObject({ fills: 'loading 99' });
@@ -132,17 +132,17 @@ describe('createTableProgress', () => {
     commitToTables(200, 'fills');
     expect(await states()).toMatchObject({ fills: 'loaded 100' });
     expect(progress.current()?.groups.fills.target).toBe(200);
-    // Ingest that starts again has nothing to announce until it has caught up.
+    // A restarted ingest announces nothing until it has caught up.
     world.sources.set('chain', { phase: 'history', progress: 0.1 });
     expect(await states()).toMatchObject({ fills: 'loaded 100' });
   });
 
-  it('follows positions through the folds to the tables', async () => {
+  it('follows positions through the stateful processors to the tables', async () => {
     world.sources.set('chain', { phase: 'live', progress: 1 });
     world.log.set('wallet.activity/3', 8).set('positions/3', 2).set('pnl.events/3', 4);
     world.committed.set('activity', 100).set('positions-3', 8);
     world.committedOffsets.set('positions/3', 2).set('pnl/3', 4);
-    // Half of the chain's records, all of what they made.
+    // Half of the chain's records, and all records derived from them.
     expect(await states()).toMatchObject({ positions: 'loading 50', pnl: 'loading 50' });
     expect(progress.current()?.groups.positions.throughBlock).toBe(199);
     world.committed.set('activity', 200);
@@ -158,7 +158,7 @@ describe('createTableProgress', () => {
     expect(await states()).toMatchObject({ positions: 'loaded 100', pnl: 'loaded 100' });
   });
 
-  it('is ready after a first start only with a picture that was taken after the load', async () => {
+  it('is ready after a first load only with a leaderboard snapshot taken after it', async () => {
     await progress.measure();
     loadAll();
     world.snapshotMs = world.nowMs - 1;
@@ -168,13 +168,13 @@ describe('createTableProgress', () => {
     expect((await progress.measure()).ready).toBe(true);
   });
 
-  it('is ready at once where it finds everything loaded, whenever the picture was taken', async () => {
+  it('is ready at once if everything is loaded at the start, regardless of the snapshot time', async () => {
     loadAll();
     world.snapshotMs = world.nowMs - 50_000;
     expect((await progress.measure()).ready).toBe(true);
   });
 
-  it('is loading again when the tables were emptied', async () => {
+  it('is loading again after the tables were emptied', async () => {
     loadAll();
     await progress.measure();
     world.committedOffsets.clear();
@@ -182,7 +182,7 @@ describe('createTableProgress', () => {
     expect([ready, groups.fills.state, groups.positions.state]).toEqual([false, 'empty', 'empty']);
   });
 
-  it('counts a lag from the look at which the log had what the tables lack', async () => {
+  it('measures a lag from the first measurement at which the log was ahead of the tables', async () => {
     loadAll();
     await progress.measure();
     world.log.set('chain.final/0', 210);

@@ -17,20 +17,20 @@ import { newestSnapshotSql, type SinkProgressRow, type SnapshotRow, sinkProgress
 import { type DerivedGroup, derivedGroups, type SourceGroup, sourceGroups, type TableGroup } from './table-groups.js';
 
 export interface TableProgress {
-  /** As of the last look; null before the first that was answered. */
+  /** Result of the last measurement; null before the first successful one. */
   current(): LoadStatus | null;
-  /** Looks now. Rejects when log or tables do not answer. */
+  /** Measures now. Rejects if log or tables do not respond. */
   measure(): Promise<LoadStatus>;
-  /** Looks again and again until the signal. Never rejects. */
+  /** Measures repeatedly until the signal aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const POLL_INTERVAL_MS = 500;
 const READY_POLL_INTERVAL_MS = 5_000;
-/** A load that takes longer than this may take months. */
+/** After this time a load may be a very long one, and measurements become less frequent. */
 const LONG_LOAD_MS = 300_000;
 const LONG_LOAD_POLL_INTERVAL_MS = 2_000;
-/** A start that finds this much of the history in the tables is no first start. */
+/** A start that finds this fraction of the history in the tables is not a first load. */
 const NEARLY_COMPLETE_FRACTION = 0.99;
 
 const noProgress: ReadonlyMap<number, CommittedProgress> = new Map();
@@ -40,22 +40,22 @@ function committedBySink(
 ): ReadonlyMap<string, ReadonlyMap<number, CommittedProgress>> {
   const bySink = new Map<string, Map<number, CommittedProgress>>();
   for (const { sink, partition, next, key, time_ms } of rows) {
-    const landed = bySink.get(sink) ?? new Map<number, CommittedProgress>();
-    landed.set(Number(partition), { next: Number(next), key, timeMs: Number(time_ms) });
-    bySink.set(sink, landed);
+    const committed = bySink.get(sink) ?? new Map<number, CommittedProgress>();
+    committed.set(Number(partition), { next: Number(next), key, timeMs: Number(time_ms) });
+    bySink.set(sink, committed);
   }
   return bySink;
 }
 
-/** Where the log ended when a source had told that its history is complete, and where it ended at a later look. */
+/** End offsets of the log at a time. */
 interface LogEnd {
   readonly atMs: number;
   readonly ends: readonly number[];
 }
 
 /**
- * How far the tables are, from the progress of their sinks and the ends of the log. A group is loaded once its tables have reached the end that
- * the log had when the history of its source was announced as complete; emptied tables are loading again.
+ * Load progress of the tables, from the committed offsets of their sinks and the ends of the log. A group is loaded once its tables have reached the end that
+ * the log had when its source announced the history as complete; emptied tables are loading again.
  */
 export function createTableProgress(deps: {
   tables: Pick<Tables, 'rows'>;
@@ -68,13 +68,13 @@ export function createTableProgress(deps: {
   const derived = createDerivedProgress(log);
   const targets = new Map<string, readonly number[]>();
   const logEnds = new Map<string, LogEnd>();
-  /** Where the tables were when the group was found loaded. */
+  /** Committed offsets at which the group was found loaded. */
   const loadedAt = new Map<TableGroup, readonly number[]>();
   let allLoadedMs: number | null = null;
   let sawLoading: boolean | undefined;
   let current: LoadStatus | null = null;
 
-  /** A source that is started anew reads its history again, which changes nothing about what was announced. */
+  /** A restarted source reads its history again; the announced end offsets stay valid. */
   const targetOf = async (group: SourceGroup): Promise<readonly number[] | undefined> => {
     const { source, topic } = sourceGroups[group];
     const known = targets.get(source);
@@ -105,14 +105,15 @@ export function createTableProgress(deps: {
     return true;
   };
 
-  /** Seconds since the first look at which the log had something that is not in the tables now. */
+  /** Seconds since the first measurement at which the log had records that are still not in the tables. */
   const lagOf = async (
     group: SourceGroup,
     committed: ReadonlyMap<number, CommittedProgress>,
     now: number,
   ): Promise<number> => {
-    const mark = logEnds.get(group);
-    if (mark !== undefined && !covers(committed, mark.ends)) return Math.max(0, Math.floor((now - mark.atMs) / 1000));
+    const logEnd = logEnds.get(group);
+    if (logEnd !== undefined && !covers(committed, logEnd.ends))
+      return Math.max(0, Math.floor((now - logEnd.atMs) / 1000));
     logEnds.set(group, { atMs: now, ends: await endOffsets(log, sourceGroups[group].topic) });
     return 0;
   };
@@ -123,9 +124,9 @@ export function createTableProgress(deps: {
     const loaded = target !== undefined && isLoaded(group, committed, () => covers(committed, target));
     const position = committedRecords(committed);
     const ends = target ?? (await nextOffsets(log, topic));
-    const held = sum(ends);
+    const targetRecords = sum(ends);
     const announced = target === undefined ? (sources.get(source)?.progress ?? null) : 1;
-    const share = announced === null ? null : announced * fractionDone(position, held);
+    const share = announced === null ? null : announced * fractionDone(position, targetRecords);
     const byTime = [...committed.values()].map(({ timeMs }) => timeMs);
     const isThere = ends.every((end, partition) => end === 0 || committed.has(partition));
     const throughMs = inOrder && isThere && byTime.length > 0 ? Math.min(...byTime) : null;
@@ -134,9 +135,9 @@ export function createTableProgress(deps: {
       table: group,
       state: loaded ? 'loaded' : position === 0 ? 'empty' : 'loading',
       position,
-      target: target === undefined ? null : held,
+      target: target === undefined ? null : targetRecords,
       percent: loaded ? 100 : share === null ? null : Math.min(99, Math.floor(share * 100)),
-      // The last block may have more records than have landed.
+      // The last block may have records that are not committed yet.
       throughBlock: Number.isSafeInteger(block) && position > 0 ? block - 1 : null,
       throughMs,
       lagS: loaded ? await lagOf(group, committed, now) : 0,
@@ -146,7 +147,7 @@ export function createTableProgress(deps: {
 
   const measure = async (): Promise<LoadStatus> => {
     const now = nowMs();
-    const [rows, pictures] = await Promise.all([
+    const [rows, snapshots] = await Promise.all([
       tables.rows<SinkProgressRow>(sinkProgressSql),
       tables.rows<SnapshotRow>(newestSnapshotSql),
     ]);
@@ -165,14 +166,14 @@ export function createTableProgress(deps: {
     const shares = allDerived ? undefined : await derived.fractions(committedOf, chainEnd ?? lastChain + 1);
     const chainShare = chainEnd === undefined ? (sources.get('chain')?.progress ?? null) : 1;
     const derivedState = (group: DerivedGroup): TableGroupState => {
-      const landed = committedOf(derivedGroups[group].sink);
+      const committed = committedOf(derivedGroups[group].sink);
       const before = loadedAt.get(group);
-      if (before !== undefined && !covers(landed, before)) derived.reset();
+      if (before !== undefined && !covers(committed, before)) derived.reset();
       const through = derived.through(group);
       const reached = () => chainEnd !== undefined && (chainEnd === 0 || (through?.offset ?? 0) >= chainEnd);
-      const loaded = isLoaded(group, landed, reached);
+      const loaded = isLoaded(group, committed, reached);
       const share = shares === undefined || chainShare === null ? null : shares[group] * chainShare;
-      const position = committedRecords(landed);
+      const position = committedRecords(committed);
       const startedMs = derived.roundStartedMs();
       return {
         table: group,
@@ -194,11 +195,11 @@ export function createTableProgress(deps: {
       ) || Object.values(shares ?? {}).some((share) => share < NEARLY_COMPLETE_FRACTION);
     if (below.every(({ state }) => state === 'loaded')) allLoadedMs ??= now;
     else allLoadedMs = null;
-    const takenMs = Number(pictures[0]?.taken_ms ?? 0);
+    const takenMs = Number(snapshots[0]?.taken_ms ?? 0);
     const snapshotTaken = allLoadedMs !== null && takenMs > 0 && (!sawLoading || takenMs >= allLoadedMs);
     const leaderboards: TableGroupState = {
       table: 'leaderboards',
-      state: snapshotTaken ? 'loaded' : Number(pictures[0]?.ranked ?? 0) === 0 ? 'empty' : 'loading',
+      state: snapshotTaken ? 'loaded' : Number(snapshots[0]?.ranked ?? 0) === 0 ? 'empty' : 'loading',
       position: takenMs > 0 ? 1 : 0,
       target: 1,
       percent: snapshotTaken ? 100 : Math.min(99, ...below.map(({ percent }) => percent ?? 0)),
@@ -220,7 +221,7 @@ export function createTableProgress(deps: {
       const startedMs = nowMs();
       while (!signal.aborted) {
         await measure().catch((error: unknown) =>
-          deps.logger.debug({ err: error }, 'cannot tell how far the tables are'),
+          deps.logger.debug({ err: error }, 'cannot measure the load progress: the log or the tables did not respond'),
         );
         const whileLoading = nowMs() - startedMs > LONG_LOAD_MS ? LONG_LOAD_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
         const waitMs = current?.ready === true ? READY_POLL_INTERVAL_MS : whileLoading;

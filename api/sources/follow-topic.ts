@@ -1,10 +1,10 @@
 import type { Log, LogRecord } from '../../infra/log/port.js';
 
-/** A topic of one partition that is read from its start and then followed. */
+/** Reads a topic of one partition from its start and then follows it. */
 export interface FollowedTopic {
-  /** Resolves when everything the topic had at the start is applied. Rejects when it cannot be read. */
+  /** Resolves when all records that the topic had at the start are applied. Rejects when the topic cannot be read. */
   ready(): Promise<void>;
-  /** Ends with the signal; rejects when the topic can no longer be read. */
+  /** Resolves when the signal aborts; rejects when the topic can no longer be read. */
   readonly done: Promise<void>;
 }
 

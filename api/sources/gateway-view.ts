@@ -8,7 +8,7 @@ import { type FollowedTopic, followTopic } from './follow-topic.js';
 /** Connections of all gateway processes, as they last reported them. */
 export interface GatewayLoad {
   readonly connections: number;
-  /** Of these, with a subscription without filters. */
+  /** Connections with a subscription without filters. */
   readonly firehoses: number;
 }
 
@@ -20,7 +20,7 @@ export interface GatewayView extends FollowedTopic {
 const HEARTBEAT_TIMEOUT_MS = 20_000;
 const PROCESS_KEY_PREFIX = 'process:';
 
-/** Sums what the gateway processes report of themselves in topic `gateway.sessions`. */
+/** Sums the reports of the gateway processes in topic `gateway.sessions`. */
 export function createGatewayView(deps: {
   log: Pick<Log, 'read' | 'bounds'>;
   codec: Codec;

@@ -6,7 +6,7 @@ import { tryDecode } from '../../schemas/try-decode.js';
 import type { SourceStatus } from '../../schemas/types.gen.js';
 import { type FollowedTopic, followTopic } from './follow-topic.js';
 
-/** What ingest last said about each of its sources. */
+/** Last status that ingest reported for each of its sources. */
 export interface SourceStatusView extends FollowedTopic {
   /** By name. */
   all(): readonly SourceStatus[];
@@ -40,12 +40,12 @@ export function createSourceStatusView(deps: {
   };
 }
 
-/** A source that has said nothing for this long (ingest repeats itself every few seconds) is taken for dead. */
+/** A source without a report for this long counts as silent; ingest repeats reports every few seconds. */
 export const SOURCE_HEARTBEAT_TIMEOUT_MS = 20_000;
 
 export type SourceHealth = 'connected' | 'disconnected' | 'silent';
 
-/** Health of a source as of now: what it said, unless it fell silent. */
+/** Current health of a source: its reported state, or `silent` after the heartbeat timeout. */
 export function healthOf(status: SourceStatus, nowMs: number): SourceHealth {
   if (nowMs - status.updated_at_ms > SOURCE_HEARTBEAT_TIMEOUT_MS) return 'silent';
   return status.connected ? 'connected' : 'disconnected';

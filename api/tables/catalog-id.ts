@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
 const DIGITS = /^\d+$/;
-/** Ids of the catalogue source have fewer digits. */
+/** Ids of the catalogue source are below this number. */
 const FIRST_DERIVED_ID = 10n ** 15n;
 
 /**
- * Id of an event, market or series as clients read it: digits. The catalogue source numbers them; what a recording lacks the number of has
- * an id of ours, which is made a number here, the same one every time.
+ * Numeric id of an event, market or series for clients. The catalogue source uses numbers; an id of a recording without a number is
+ * mapped to one deterministically: 10^15 + the first 48 bits of its SHA-256.
  */
 export function numericId(id: string): string {
   if (DIGITS.test(id)) return id;

@@ -8,16 +8,16 @@ import { createClickHouseTables } from './clickhouse-tables.js';
 
 const sql = { text: 'SELECT 1', params: {} };
 
-/** A database that answers everything like this; `null` never answers. */
+/** Starts a database that sends this response to every request; `null` never responds. */
 async function against<T>(
-  answer: { status: number; code: string; text: string } | null,
+  reply: { status: number; code: string; text: string } | null,
   work: (url: string) => Promise<T>,
 ) {
   const server = createServer((request, response) => {
     request.resume();
-    if (answer === null) return;
-    response.writeHead(answer.status, { 'x-clickhouse-exception-code': answer.code });
-    response.end(answer.text);
+    if (reply === null) return;
+    response.writeHead(reply.status, { 'x-clickhouse-exception-code': reply.code });
+    response.end(reply.text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
@@ -33,20 +33,20 @@ const tablesAt = (url: string, queryTimeoutMs?: number) =>
     queryTimeoutMs === undefined ? {} : { queryTimeoutMs },
   );
 
-it('takes missing tables for trouble that passes, a bad statement for a bug', async () => {
+it('createClickHouseTables treats missing tables as retryable and a bad statement as a bug', async () => {
   const missing = { status: 404, code: '60', text: 'Code: 60. DB::Exception: Unknown table. (UNKNOWN_TABLE)' };
   const wrong = { status: 400, code: '62', text: 'Code: 62. DB::Exception: Syntax error. (SYNTAX_ERROR)' };
   await against(missing, (url) => expect(tablesAt(url).rows(sql)).rejects.toThrow(RetryableError));
   await against(wrong, (url) => expect(tablesAt(url).rows(sql)).rejects.not.toThrow(RetryableError));
 });
 
-it('asks again a moment later where the engine had no room, and says so after the third time', async () => {
+it('createClickHouseTables retries a statement after a memory limit and fails after the third attempt', async () => {
   const full = {
     status: 500,
     code: '241',
     text: 'Code: 241. DB::Exception: (total) memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)',
   };
-  const asked = async (times: number) => {
+  const rowsAfterErrors = async (times: number) => {
     let left = times;
     const server = createServer((request, response) => {
       request.resume();
@@ -62,13 +62,13 @@ it('asks again a moment later where the engine had no room, and says so after th
       await new Promise((resolve) => server.close(resolve));
     }
   };
-  expect(await asked(2)).toEqual([{ one: 1 }]);
-  await expect(asked(3)).rejects.toThrow(RetryableError);
+  expect(await rowsAfterErrors(2)).toEqual([{ one: 1 }]);
+  await expect(rowsAfterErrors(3)).rejects.toThrow(RetryableError);
 });
 
-it('gives up on a database that hangs or is not there', async () => {
-  await against(null, (url) => expect(tablesAt(url, 50).rows(sql)).rejects.toThrow('No answer within 50 ms'));
-  const gone = await against(null, async (url) => url);
-  await expect(tablesAt(gone).rows(sql)).rejects.toThrow(RetryableError);
-  expect(await tablesAt(gone).reachable()).toBe(false);
+it('createClickHouseTables rejects with RetryableError when the database hangs or is unreachable', async () => {
+  await against(null, (url) => expect(tablesAt(url, 50).rows(sql)).rejects.toThrow('No response within 50 ms'));
+  const closedUrl = await against(null, async (url) => url);
+  await expect(tablesAt(closedUrl).rows(sql)).rejects.toThrow(RetryableError);
+  expect(await tablesAt(closedUrl).reachable()).toBe(false);
 });

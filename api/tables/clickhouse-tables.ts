@@ -4,30 +4,30 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
 import { SINGLE_CHUNK_MAX_ROWS, type Tables } from './port.js';
 
-/** Unknown table, unknown database: the processors have not made them yet. */
+/** Unknown table, unknown database: the processors have not created them yet. */
 const MISSING_TABLE_CODES: ReadonlySet<string> = new Set(['60', '81']);
-/** Memory of all statements together. A small engine is full for moments while it takes in a history: the next moment there is room. */
+/** Total memory limit of the engine. A small engine reaches it briefly while it loads the history; a retry usually succeeds. */
 const MEMORY_LIMIT_CODE = '241';
-/** Waits before a statement that found no room is asked again; after the last of them it counts as trouble. */
+/** Delays before retries after a memory limit; after the last one the statement fails with RetryableError. */
 const RETRY_DELAYS_MS = [100, 300];
 const PING_TIMEOUT_MS = 2_000;
-/** Above the longest statement's own limit: only a database that hangs gets here. */
+/** Above the longest statement's own time limit: only a database that hangs reaches it. */
 const QUERY_TIMEOUT_MS = 15_000;
 /**
- * Answers read a small key range each, and many are asked for at once: handing parts of one to other threads costs more than it gains. They go before
- * what works in the background (pictures of all wallets have priority 10).
+ * Each statement reads a small key range and many run concurrently: several threads per statement cost more than they gain. Statements of requests run
+ * before background work (leaderboard snapshots have priority 10).
  */
 const SETTINGS = { max_threads: 1, priority: '1' } as const;
 const SINGLE_CHUNK_SETTINGS = { ...SETTINGS, max_result_rows: String(SINGLE_CHUNK_MAX_ROWS) } as const;
 
-/** A statement beyond its own limit will be beyond it again. */
+/** A statement beyond its own memory limit would exceed it again: only the total limit is retried. */
 const isMemoryLimitExceeded = (error: unknown): boolean =>
   error instanceof RetryableError &&
   error.cause instanceof ClickHouseError &&
   error.cause.code === MEMORY_LIMIT_CODE &&
   error.cause.message.includes('(total)');
 
-/** The tables behind the shared client. Tables that are not made yet, and a database that hangs, count as trouble that passes. */
+/** Reads tables through the shared client. Missing tables and a database that hangs cause RetryableError. */
 export function createClickHouseTables(
   client: Pick<ClickHouse, 'query' | 'ping'>,
   options: { queryTimeoutMs?: number } = {},
@@ -35,7 +35,7 @@ export function createClickHouseTables(
   const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
   return {
     async rows<T>(sql: Parameters<Tables['rows']>[0]): Promise<T[]> {
-      // Ends with the statement; the timer of AbortSignal.timeout would live for all of its time.
+      // Cleared when the statement ends; the timer of AbortSignal.timeout would stay alive for the full time.
       const timeout = new AbortController();
       const { signal } = timeout;
       const timer = setTimeout(() => timeout.abort(), queryTimeoutMs);
@@ -55,9 +55,11 @@ export function createClickHouseTables(
       try {
         return await queryWithRetry(RETRY_DELAYS_MS);
       } catch (error) {
-        if (signal.aborted) throw new RetryableError(`No answer within ${queryTimeoutMs} ms`, { cause: error });
+        if (signal.aborted) throw new RetryableError(`No response within ${queryTimeoutMs} ms`, { cause: error });
         if (error instanceof ClickHouseError && MISSING_TABLE_CODES.has(error.code)) {
-          throw new RetryableError(`The tables are not there yet: ${error.message}`, { cause: error });
+          throw new RetryableError(`The tables do not exist yet (start the processors): ${error.message}`, {
+            cause: error,
+          });
         }
         throw error;
       } finally {
@@ -69,12 +71,12 @@ export function createClickHouseTables(
       const late = new Promise<boolean>((resolve) => {
         timer = setTimeout(() => resolve(false), PING_TIMEOUT_MS);
       });
-      const answered = client.ping().then(
+      const pinged = client.ping().then(
         () => true,
         () => false,
       );
       try {
-        return await Promise.race([answered, late]);
+        return await Promise.race([pinged, late]);
       } finally {
         clearTimeout(timer);
       }

@@ -1,20 +1,20 @@
 /** Value of a bound `{name:Type}` parameter. Arrays become ClickHouse arrays. */
 export type SqlValue = string | number | bigint | boolean | readonly (string | number | bigint)[];
 
-/** More rows than this are not few. */
+/** Row limit of a statement with `singleChunk`. */
 export { SINGLE_CHUNK_MAX_ROWS } from '../../infra/clickhouse/rows.js';
 
-/** A statement and its bound parameters. Input reaches the text of a statement nowhere. */
+/** A statement and its bound parameters. Request input never becomes part of the text. */
 export interface Sql {
   readonly text: string;
   readonly params: Readonly<Record<string, SqlValue>>;
-  /** True where no answer has more than FEW_ROWS rows: the embedded engine hands those over in one piece, which takes less. An answer that has more fails. */
+  /** True if no result has more than SINGLE_CHUNK_MAX_ROWS rows: the embedded engine returns it in one chunk, which costs less. A larger result fails. */
   readonly singleChunk?: boolean;
 }
 
-/** The tables, for reading. Rows are objects by column name; wide integers and decimals are selected as text. */
+/** Read access to the tables. Rows are objects by column name; wide integers and decimals are selected as text. */
 export interface Tables {
   rows<T>(sql: Sql): Promise<T[]>;
-  /** True when the database answers. Never throws. */
+  /** True if the database responds. Never throws. */
   reachable(): Promise<boolean>;
 }

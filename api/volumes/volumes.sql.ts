@@ -34,7 +34,7 @@ export interface BuilderRow {
   readonly last_at: number | string;
 }
 
-/** Every builder. There are as many as ever registered a code: thousands. */
+/** All builders: as many as ever registered a code, which are thousands. */
 export const buildersSql = (): Sql => ({
   text: `SELECT builder, toString(sum(trades)) AS trades, toString(sum(usdc)) AS usdc, toString(sum(maker_amount)) AS maker_amount,
         toString(sum(taker_amount)) AS taker_amount, toString(sum(buy_shares)) AS buy_shares, toString(sum(sell_shares)) AS sell_shares,
@@ -102,7 +102,7 @@ export function resolutionsPageSql(
   };
 }
 
-/** When conditions were prepared, Unix seconds. */
+/** Times at which conditions were prepared, Unix seconds. */
 export const preparedSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, toUnixTimestamp(timestamp) AS at FROM conditions FINAL WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },

@@ -36,7 +36,7 @@ interface Bounds {
   readonly atMost: LogPosition | null;
 }
 
-/** Time and place as conditions on the alias `e`; every value is a bound parameter. */
+/** Time and position bounds as conditions on the alias `e`; every value is a bound parameter. */
 function boundsOf(filter: Bounds, order: Page['order']): { parts: string[]; params: Record<string, SqlValue> } {
   const parts: string[] = [];
   const params: Record<string, SqlValue> = {};

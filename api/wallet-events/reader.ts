@@ -15,7 +15,7 @@ import {
   walletEventsSql,
 } from './events.sql.js';
 
-/** A filter whose end is the walk's to tell. */
+/** A filter whose upper bound the pagination session sets. */
 export type OpenFilter<F> = Omit<F, 'atMost'>;
 
 export interface WalletEventReader {
@@ -24,11 +24,11 @@ export interface WalletEventReader {
   eventsWithin(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
   flows(filter: OpenFilter<FlowFilter>, page: Page, sessionKey: string): Promise<RowPage<FlowRow>>;
   flowTotals(filter: OpenFilter<FlowFilter>): Promise<FlowTotalsRow>;
-  /** Questions of neg-risk markets, by market id; 0 where the catalogue knows none. */
+  /** Number of questions of neg-risk markets, by market id; 0 where the catalogue has none. */
   questionCounts: Lookup<number>;
 }
 
-/** Pages of what wallets did besides trading. */
+/** Reads pages of wallet activity other than trades. */
 export function createWalletEventReader(deps: {
   tables: Tables;
   paginationSessions: PaginationSessions;
@@ -74,7 +74,7 @@ export function createWalletEventReader(deps: {
 export const eventId = (row: { readonly tx_hash: string; readonly log_index: number | string }): string =>
   `${row.tx_hash}_0x${Number(row.log_index).toString(16)}`;
 
-/** Questions of a conversion's market; where the catalogue is silent, as many as the mask has room for. */
+/** Number of questions of a conversion's market; if the catalogue has none, the number of bits of the index-set mask. */
 export function questionCount(row: WalletEventRow, known: number): number {
   return known > 0 ? known : BigInt(row.index_sets[0] ?? '0').toString(2).length;
 }

@@ -20,7 +20,7 @@ async function against<T>(listener: RequestListener, work: (url: string) => Prom
 const owner = '0xAbcdefabcdefabcdefabcdefabcdefabcdefabcd' as const;
 const owners = encodeAbiParameters([{ type: 'address[]' }], [[owner.toLowerCase() as `0x${string}`]]);
 
-it('reads owners, and takes no other answer for them', () => {
+it('ownersFrom decodes owners and returns null for any other result', () => {
   expect(ownersFrom(owners)).toEqual([owner.toLowerCase()]);
   for (const other of [
     '0x',
@@ -33,7 +33,7 @@ it('reads owners, and takes no other answer for them', () => {
     expect(ownersFrom(other)).toBeNull();
 });
 
-it('asks the node in one batch, whatever order it answers in', async () => {
+it('createChainState sends one batch and accepts its responses in any order', async () => {
   const node: RequestListener = (request, response) => {
     let body = '';
     request.on('data', (chunk) => {
@@ -63,14 +63,14 @@ it.each<[string, RequestListener]>([
   ['no JSON', (_request, response) => response.end('<html>')],
   ['no batch', (_request, response) => response.end('{}')],
   ['no result', (_request, response) => response.end('[{"id":0}]')],
-])('a node or catalogue that answers with %s is trouble that passes', async (_name, listener) => {
+])('createChainState and createProfiles reject with RetryableError on %s', async (_name, listener) => {
   await against(listener, async (url) => {
     await expect(createChainState({ url }).deployed(['0x1'])).rejects.toThrow(RetryableError);
   });
   await expect(createChainState({ url: 'http://127.0.0.1:1' }).ownersOf('0x1')).rejects.toThrow(RetryableError);
 });
 
-it('finds names and wallets, and nothing where there is nothing', async () => {
+it('createProfiles finds names and wallets, and returns null for unknown ones', async () => {
   const wallet = `0x${'A1'.repeat(20)}`;
   const catalogue: RequestListener = (request, response) => {
     const url = new URL(request.url ?? '/', 'http://x');

@@ -12,7 +12,7 @@ interface JsonRpcResponse {
   readonly error?: unknown;
 }
 
-/** The answer of getOwners(), or null for any other. */
+/** Decodes the result of getOwners(), or returns null for any other result. */
 export function ownersFrom(result: unknown): readonly string[] | null {
   if (typeof result !== 'string' || !isHex(result) || result.length <= 2) return null;
   try {
@@ -20,17 +20,17 @@ export function ownersFrom(result: unknown): readonly string[] | null {
     const found = owners.map((owner) => tryParseAddress(owner));
     return found.length === 0 || found.includes(null) ? null : (found as string[]);
   } catch {
-    // Another contract may answer this selector with anything.
+    // Another contract may return arbitrary data for this selector.
     return null;
   }
 }
 
-/** Over a node's HTTP JSON-RPC. */
+/** Reads chain state through a node's HTTP JSON-RPC. */
 export function createChainState(options: { url: string; timeoutMs?: number }): ChainState {
   const batch = async (
     calls: readonly { method: string; params: readonly unknown[] }[],
   ): Promise<JsonRpcResponse[]> => {
-    let answers: unknown;
+    let responses: unknown;
     try {
       const response = await fetch(options.url, {
         method: 'POST',
@@ -38,26 +38,28 @@ export function createChainState(options: { url: string; timeoutMs?: number }): 
         body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))),
         signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
       });
-      if (!response.ok) throw new RetryableError(`The node answered ${response.status}`);
-      answers = await response.json();
+      if (!response.ok) throw new RetryableError(`The node responded with ${response.status}`);
+      responses = await response.json();
     } catch (error) {
       if (error instanceof RetryableError) throw error;
       throw new RetryableError('The node cannot be reached', { cause: error });
     }
-    if (!Array.isArray(answers)) throw new RetryableError('The node did not answer the batch');
-    return calls.map((_call, id) => (answers as JsonRpcResponse[]).find((answer) => answer?.id === id) ?? {});
+    if (!Array.isArray(responses)) throw new RetryableError('The node did not respond to the batch');
+    return calls.map((_call, id) => (responses as JsonRpcResponse[]).find((response) => response?.id === id) ?? {});
   };
   return {
     async deployed(addresses) {
-      const answers = await batch(addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })));
-      return answers.map(({ result }) => {
-        if (typeof result !== 'string') throw new RetryableError('The node did not answer eth_getCode');
+      const responses = await batch(
+        addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+      );
+      return responses.map(({ result }) => {
+        if (typeof result !== 'string') throw new RetryableError('The node returned no result for eth_getCode');
         return result.length > 2;
       });
     },
     async ownersOf(address) {
-      const [answer] = await batch([{ method: 'eth_call', params: [{ to: address, data: GET_OWNERS }, 'latest'] }]);
-      return ownersFrom(answer?.result);
+      const [response] = await batch([{ method: 'eth_call', params: [{ to: address, data: GET_OWNERS }, 'latest'] }]);
+      return ownersFrom(response?.result);
     },
   };
 }

@@ -1,12 +1,12 @@
-/** What the chain says of addresses, now. Both throw RetryableError when the node cannot be reached. */
+/** Current chain state of addresses. Both methods throw RetryableError when the node is unreachable. */
 export interface ChainState {
   /** Whether there is a contract at each address, in their order. */
   deployed(addresses: readonly string[]): Promise<readonly boolean[]>;
-  /** Owners of a Safe, lower case; null for what is no Safe. */
+  /** Owners of a Safe, lower case; null for an address that is not a Safe. */
   ownersOf(address: string): Promise<readonly string[] | null>;
 }
 
-/** Names people gave themselves. Throws RetryableError when they cannot be asked for. */
+/** Public profile names of wallets. Throws RetryableError when the profile API is unreachable. */
 export interface Profiles {
   /** The name of a trading wallet, or null. */
   nameOf(wallet: string): Promise<string | null>;

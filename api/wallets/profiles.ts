@@ -7,7 +7,7 @@ const TIMEOUT_MS = 5_000;
 const profile = z.object({ proxyWallet: z.string().nullish(), name: z.string().nullish() });
 const search = z.object({ profiles: z.array(profile).nullish() });
 
-/** Over the catalogue's public HTTP API. */
+/** Reads profiles through the catalogue's public HTTP API. */
 export function createProfiles(options: { url: string; timeoutMs?: number }): Profiles {
   const get = async (path: string): Promise<unknown> => {
     try {
@@ -15,7 +15,7 @@ export function createProfiles(options: { url: string; timeoutMs?: number }): Pr
         signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
       });
       if (response.status === 404) return null;
-      if (!response.ok) throw new RetryableError(`The catalogue answered ${response.status}`);
+      if (!response.ok) throw new RetryableError(`The catalogue responded with ${response.status}`);
       return await response.json();
     } catch (error) {
       if (error instanceof RetryableError) throw error;
@@ -31,9 +31,9 @@ export function createProfiles(options: { url: string; timeoutMs?: number }): Pr
     async walletOf(name) {
       const path = `/public-search?q=${encodeURIComponent(name)}&search_profiles=true&limit_per_type=20`;
       const found = search.safeParse(await get(path));
-      const wanted = name.toLowerCase();
+      const lowerName = name.toLowerCase();
       const match = (found.success ? (found.data.profiles ?? []) : []).find(
-        (one) => one.name?.toLowerCase() === wanted && typeof one.proxyWallet === 'string',
+        (one) => one.name?.toLowerCase() === lowerName && typeof one.proxyWallet === 'string',
       );
       return match === undefined ? null : tryParseAddress(match.proxyWallet ?? '');
     },

@@ -1,6 +1,6 @@
 import type { Sql } from '../tables/port.js';
 
-/** Which of the addresses have traded or acted on chain. */
+/** The addresses that have fills or wallet events. */
 export const seenWalletsSql = (addresses: readonly string[]): Sql => ({
   text: `SELECT DISTINCT wallet FROM (
         (SELECT wallet FROM fills_by_wallet WHERE wallet IN {addresses:Array(String)} LIMIT 1 BY wallet)

@@ -3,7 +3,7 @@ import { walletsOf } from '../../schemas/primitives/wallet-addresses.js';
 import type { Sql, Tables } from '../tables/port.js';
 import { createResolver } from './resolve.js';
 
-/** Tables that have seen these wallets. */
+/** Tables that contain these wallets. */
 const tablesWith = (...wallets: string[]): Tables => ({
   reachable: async () => true,
   rows: async <T>(sql: Sql) =>
@@ -12,17 +12,17 @@ const tablesWith = (...wallets: string[]): Tables => ({
 const owner = `0x${'1'.repeat(40)}`;
 
 it('without a node, wallets that were seen count as deployed', async () => {
-  const own = walletsOf(owner);
-  const resolve = createResolver({ tables: tablesWith(own.proxy, own.safe), chain: null, profiles: null });
+  const wallets = walletsOf(owner);
+  const resolve = createResolver({ tables: tablesWith(wallets.proxy, wallets.safe), chain: null, profiles: null });
   expect(await resolve(owner)).toMatchObject({
-    safe: own.safe,
+    safe: wallets.safe,
     eoa: owner,
     username: null,
     type: 'safe',
-    wallets: { deposit_wallet: null, safe: own.safe, proxy_wallet: own.proxy },
+    wallets: { deposit_wallet: null, safe: wallets.safe, proxy_wallet: wallets.proxy },
   });
-  expect(await resolve(own.proxy.toUpperCase().replace('0X', '0x'))).toMatchObject({
-    safe: own.proxy,
+  expect(await resolve(wallets.proxy.toUpperCase().replace('0X', '0x'))).toMatchObject({
+    safe: wallets.proxy,
     eoa: null,
     type: null,
   });

@@ -6,13 +6,13 @@ import { seenWalletsSql } from './resolve.sql.js';
 
 export type WalletType = 'deposit_wallet' | 'safe' | 'proxy';
 
-/** Who is behind an address or a name, and the wallets of that person. */
+/** Owner key of an address or name, and the wallets of that key. */
 export interface Resolved {
-  /** The wallet that is traded with. */
+  /** The wallet used for trading. */
   readonly safe: string;
   readonly eoa: string | null;
   readonly username: string | null;
-  /** Of `safe`. */
+  /** Type of `safe`. */
   readonly type: WalletType | null;
   /** Deployed ones only. */
   readonly wallets: {
@@ -34,18 +34,18 @@ const walletTypeOf: Readonly<Record<WalletKind, WalletType>> = {
   safe: 'safe',
   proxy: 'proxy',
 };
-/** Which deployed wallet is the one that is traded with. An earlier deposit wallet that exists was never replaced. */
+/** Order in which the trading wallet is chosen among the deployed ones. An existing older deposit wallet was never replaced. */
 const preference: readonly WalletKind[] = ['deposit_uups', 'deposit_beacon', 'safe', 'proxy'];
 
 export interface ResolveDeps {
   readonly tables: Tables;
-  /** null: without a node; a wallet that was seen on chain counts as deployed. */
+  /** null: no node configured; a wallet that occurs in the tables counts as deployed. */
   readonly chain: ChainState | null;
-  /** null: nobody's name is known. */
+  /** null: names are not resolved. */
   readonly profiles: Profiles | null;
 }
 
-/** All wallets of a key; null where none is deployed and none is named. `named`: the wallet a name belongs to. */
+/** All wallets of a key; null if none is deployed and none is named. `named`: the wallet that a name belongs to. */
 function walletsOfOwner(
   eoa: string,
   deployed: ReadonlySet<string>,
@@ -75,7 +75,7 @@ function walletsOfOwner(
   };
 }
 
-/** Resolves addresses and names; null for what nobody knows. Throws RetryableError when node, names or tables are away. */
+/** Resolves addresses and names; null if unknown. Throws RetryableError when node, profile API or tables are unreachable. */
 export function createResolver(deps: ResolveDeps): (query: string) => Promise<Resolved | null> {
   const { tables, chain, profiles } = deps;
 
@@ -107,7 +107,7 @@ export function createResolver(deps: ResolveDeps): (query: string) => Promise<Re
     const isContract = chain === null ? null : existing.has(address);
     return {
       safe: address,
-      // A key that trades by itself, without a wallet.
+      // An externally owned account that trades without a wallet contract.
       eoa: owner ?? (isContract === false && named === null ? address : null),
       type: isSafe ? 'safe' : null,
       wallets: { deposit_wallet: null, safe: isSafe ? address : null, proxy_wallet: null },
