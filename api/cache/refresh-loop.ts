@@ -8,18 +8,18 @@ export type Throttle = (ms: number) => Promise<void>;
 const INTERVAL_MS = 60_000;
 
 /**
- * Fills a cache ahead of questions, so that nobody's page waits for it: once a minute until `signal` fires, less often where a pass takes long. Resolves then.
+ * Refreshes a cache in the background: once a minute until `signal` aborts, less often if a pass takes long. Resolves then.
  */
 export async function runRefreshLoop(
   deps: {
     readonly logger: Logger;
     readonly metrics: Metrics;
-    /** What is filled, in a message. */
+    /** Name of the cache in log messages. */
     readonly name: string;
-    /** Of a gauge that tells what `fill` last resolved with. */
+    /** Gauge with the result of the last pass. */
     readonly gauge: { readonly name: string; readonly help: string };
     readonly refresh: (pause: Throttle) => Promise<number>;
-    /** At least so many times as long as a pass took passes until the next one. */
+    /** Minimum ratio of the pause between passes to the duration of a pass. */
     readonly minIdleRatio?: number;
     readonly intervalMs?: number;
   },

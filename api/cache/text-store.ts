@@ -1,4 +1,4 @@
-/** What is held under an id, and until when. */
+/** A cached text and its expiry. */
 export interface StoredText {
   readonly text: string;
   /** Unix seconds, as it was told with the text. */
@@ -11,16 +11,16 @@ export interface StoredText {
  */
 export interface TextStore {
   readonly size: number;
-  /** Of what is held: texts, ids and their places. */
+  /** Bytes used by cached entries (text, id, index slot). */
   readonly bytes: number;
   get(id: string): StoredText | undefined;
-  /** Puts it behind everything else, also where the id is held already. */
+  /** Stores a text as the newest entry, also if the id is already stored. */
   set(id: string, stored: StoredText): void;
   delete(id: string): void;
   clear(): void;
-  /** Notes that this one was asked for: it is passed over once when something has to go. */
+  /** Marks an entry as referenced: eviction skips it once. */
   markReferenced(id: string): void;
-  /** Lets go of what was put in longest ago and not asked for since (the clock algorithm); nothing where nothing is held. */
+  /** Evicts the oldest entry that is not marked as referenced (clock algorithm); does nothing if the store is empty. */
   evictOne(): void;
 }
 

@@ -1,6 +1,6 @@
 import { createTextStore } from './text-store.js';
 
-/** A value and how old the copy is. `hit` tells whether it was computed for an earlier request. */
+/** A value and its age. `hit`: it was computed for an earlier request. */
 export interface Cached<T> {
   readonly value: T;
   readonly ageMs: number;
@@ -17,7 +17,7 @@ export interface TtlCache {
 }
 
 interface Entry {
-  /** As of the start of the load. */
+  /** Time at the start of the load. */
   readonly dataVersion: unknown;
   storedMs: number;
   ttlMs: number;
@@ -34,11 +34,11 @@ interface StoredEntry extends Entry {
   weight: number;
 }
 
-/** Copies that are too old to serve are let go within this. */
+/** Expired entries are removed within this time. */
 const SWEEP_INTERVAL_MS = 10_000;
-/** A load that took this long is worth a reload before its time. */
+/** A load that took at least this long is refreshed before it expires. */
 const SLOW_LOAD_MS = 20;
-/** Among so many of those stored first, the one that was loaded fastest goes. */
+/** Number of oldest entries among which the one that loads fastest is evicted. */
 const EVICTION_CANDIDATES = 8;
 
 /**

@@ -9,7 +9,7 @@ interface Market {
   readonly tokens: readonly string[];
 }
 
-/** Markets in the order of their volume, from a place of that order on. */
+/** Markets by volume, largest first, from an offset on. */
 const marketsSql = (rows: number, offset: number): Sql => ({
   text: `SELECT condition_id, arrayMap(token -> toString(token), token_ids) AS tokens
       FROM markets FINAL
@@ -21,18 +21,18 @@ const marketsSql = (rows: number, offset: number): Sql => ({
 /** Each page sorts the whole catalogue. */
 const MARKETS_PER_PAGE = 10_000;
 const MARKET_BATCH = 1_000;
-/** As many as are held. */
+/** Capacity of the market caches. */
 const MAX_MARKETS = 100_000;
 /** A pass takes less than a hundredth of a core. */
 const MIN_IDLE_RATIO = 30;
 
-/** Takes everything about the largest markets into memory; what is there already costs nothing. Resolves with how many there are. */
+/** Loads the metadata of the largest markets into the caches; cached entries are not read again. Resolves with the number of markets. */
 export async function warmUpCache(deps: {
   readonly tables: Tables;
-  /** What is held of conditions, and of tokens. */
+  /** Caches by condition id, and by token id. */
   readonly ofConditions: readonly Pick<CachedLookup<unknown>, 'prefetch'>[];
   readonly ofTokens: readonly Pick<CachedLookup<unknown>, 'prefetch'>[];
-  /** Waited for after each thousand markets: for as long as they took, twice over. */
+  /** Called after each thousand markets with twice the time that they took. */
   readonly pause: Throttle;
 }): Promise<number> {
   for (let offset = 0; offset < MAX_MARKETS; offset += MARKETS_PER_PAGE) {
@@ -50,7 +50,7 @@ export async function warmUpCache(deps: {
   return MAX_MARKETS;
 }
 
-/** Warms up once a minute, less often where that takes long, until `signal` fires. Resolves then. */
+/** Warms up once a minute, less often if a pass takes long, until `signal` aborts. Resolves then. */
 export const runCacheWarmup = (
   deps: Omit<Parameters<typeof warmUpCache>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
   signal: AbortSignal,
@@ -58,10 +58,10 @@ export const runCacheWarmup = (
   runRefreshLoop(
     {
       ...deps,
-      name: 'what is known of the largest markets',
+      name: 'metadata of the largest markets',
       gauge: {
         name: 'api_cache_warmup_markets',
-        help: 'Markets of the catalogue that were last taken into memory ahead of questions',
+        help: 'Markets whose metadata the last cache warm-up pass loaded',
       },
       refresh: (pause) => warmUpCache({ ...deps, pause }),
       minIdleRatio: MIN_IDLE_RATIO,

@@ -3,44 +3,44 @@ import { createTextStore } from '../cache/text-store.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { WatchedTable } from './change-feed.sql.js';
 
-/** Things by id; every id asked for is there, as `unknown` where nothing is known of it. */
+/** Values by id; contains every requested id, with `unknown` where there is no value. */
 export type Lookup<T> = (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
 export interface CachedLookup<T> extends Lookup<T> {
-  /** Reads what of these is not held, ahead of questions, while there is room that nothing has to make way for. */
+  /** Loads the ids that are not cached, as long as no entry has to be evicted for them. */
   readonly prefetch: (ids: readonly string[]) => Promise<void>;
 }
 
 const FOUND_TTL_MS = 30_000;
-/** What the catalogue does not know yet is asked for again soon. */
+/** Lifetime of a missing entry: the catalogue may soon contain it. */
 const MISSING_TTL_MS = 1_000;
-/** What is dropped when it changes is read anew now and then all the same: a table may have been rebuilt. */
+/** Lifetime of entries that are invalidated by changes: bounds the effect of a rebuilt table. */
 const INVALIDATED_TTL_MS = 1_800_000;
 const MAX_ENTRIES = 10_000;
-/** From this part of what may be held on it is noted what is asked for: before that nothing has to go. */
+/** Fill ratio from which references are recorded: below it nothing is evicted. */
 const NEARLY_FULL_RATIO = 0.9;
-/** Ids per question. */
+/** Ids per query. */
 const READ_BATCH = 2_000;
-/** To unpack so many takes a millisecond or two; then others have their turn. */
+/** Decoding this many takes one or two milliseconds; the lookup yields to the event loop between batches. */
 const DECODE_BATCH = 200;
 
 export interface CachedLookupOptions<T> {
-  /** Things that are not in the answer are unknown. */
+  /** Ids that are not in the result are unknown. */
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly unknown: T;
   readonly nowMs: () => number;
-  /** Things. */
+  /** Maximum number of entries. */
   readonly maxEntries?: number;
-  /** Of all things with their ids and places, for things that differ much in size. */
+  /** Maximum bytes of all entries, for values of very different sizes. */
   readonly maxBytes?: number;
-  /** The form in which things are held: texts, outside of the garbage collector's sight. */
+  /** Encoding of cached values as text, outside of the garbage-collected heap. */
   readonly codec: TextCodec<T>;
-  /** False for what is to be read anew although it was not dropped. */
+  /** False for a cached value that must be read again. */
   readonly isFresh?: (value: T) => boolean;
-  /** Where the changes of these things are told; without it they are held for 30 s, unknown ones for a second. */
+  /** Invalidation by table changes; without it entries expire after 30 s, unknown ones after 1 s. */
   readonly invalidation?: {
     readonly changes: ChangeFeed;
     readonly tables: readonly WatchedTable[];
-    /** The thing as it is held on after such a change, itself where nothing changes; undefined where it is to be read anew. `sinceS`: see ChangeListener. */
+    /** The value after such a change, the same object if it is unaffected; undefined if it must be read again. `sinceS`: see ChangeListener. */
     readonly update?: (value: T, source: WatchedTable, sinceS: number) => T | undefined;
   };
 }
@@ -48,11 +48,11 @@ export interface CachedLookupOptions<T> {
 export interface TextCodec<T> {
   readonly pack: (value: T) => string;
   readonly unpack: (text: string) => T;
-  /** `latin1` where texts have code units below 256 only: a byte each. Otherwise UTF-8. */
+  /** `latin1`: only for texts with code units below 256, one byte each. Default: UTF-8. */
   readonly encoding?: 'latin1';
 }
 
-/** Of things that are texts. */
+/** Codec of values that are texts. */
 export const identityCodec: TextCodec<string> = { pack: (text) => text, unpack: (text) => text };
 
 /**
@@ -66,7 +66,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
   const foundTtlMs = invalidation === undefined ? FOUND_TTL_MS : INVALIDATED_TTL_MS;
   const missingTtlMs = invalidation === undefined ? MISSING_TTL_MS : INVALIDATED_TTL_MS;
   const store = createTextStore({ encoding: codec.encoding });
-  /** What changed while it was being read, per reading under way; 'all' for everything. */
+  /** Ids that changed during each running read; 'all' for everything. */
   const pendingReads = new Set<{ all: boolean; readonly ids: Set<string> }>();
   const nearlyFull = () => store.size > maxEntries * NEARLY_FULL_RATIO || store.bytes > maxBytes * NEARLY_FULL_RATIO;
 
@@ -89,7 +89,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
     }
   });
 
-  /** The form in which an id is held, unless that is too old. */
+  /** Cached text of an id, unless it is expired. */
   const unexpiredText = (id: string, nowMs: number): string | undefined => {
     const stored = store.get(id);
     return stored === undefined || nowMs >= stored.expiresAtS * 1000 ? undefined : stored.text;
@@ -126,7 +126,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
       const text = unexpiredText(id, nowMs);
       const value = text === undefined ? undefined : codec.unpack(text);
       const isCached = value !== undefined && isCurrent(value);
-      // What is missing keeps its place among the answers.
+      // A missing id keeps its position in the result's order.
       found.set(id, isCached ? value : options.unknown);
       if (!isCached) missing.push(id);
       else if (nearlyFull()) store.markReferenced(id);
@@ -139,7 +139,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
   const prefetch = async (ids: readonly string[]): Promise<void> => {
     await invalidation?.changes.sync();
     const nowMs = options.nowMs();
-    // Most are held, minute after minute: they are unpacked only where that tells whether they are current.
+    // Most ids are cached: they are decoded only if freshness depends on the value.
     const missing = ids.filter((id) => {
       const text = unexpiredText(id, nowMs);
       return text === undefined || (options.isFresh !== undefined && !isCurrent(codec.unpack(text)));

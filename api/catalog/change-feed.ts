@@ -13,7 +13,7 @@ import {
  */
 export type ChangeListener = (ids: readonly string[] | null, source: WatchedTable, sinceS: number) => void;
 
-/** Tells what changed in the tables, so that what was read of them may be held until it does. */
+/** Reports changes of the tables, so that cached values stay valid until then. */
 export interface ChangeFeed {
   subscribe(sources: readonly WatchedTable[], listener: ChangeListener): void;
   /** Resolves when listeners have heard of everything that was in the tables 5 s ago. Asks the tables once in 2 s at most, and only when called. */
@@ -21,10 +21,10 @@ export interface ChangeFeed {
 }
 
 const POLL_INTERVAL_MS = 2_000;
-/** What listeners hold is at most so much older than the tables. */
+/** Maximum delay between a change of the tables and its report. */
 export const MAX_STALENESS_S = 5;
 const MAX_STALENESS_MS = MAX_STALENESS_S * 1000;
-/** More changes than this of one table at once: all of it counts as changed. */
+/** More changes of a table in one step count as a change of all its rows. */
 const MAX_CHANGES = 5_000;
 
 /** Follows the offsets of the tables' rows. */

@@ -1,18 +1,18 @@
 import type { Lookup } from './cached-lookup.js';
 import type { ConditionTokens, MarketMetadata, MetadataLookups, Resolution } from './metadata.js';
 
-/** What the catalogue and the chain know of a condition; empty lists and nulls where they know nothing. */
+/** Catalogue and chain metadata of a condition; empty lists and nulls where unknown. */
 export interface Condition {
   /** False: not in the catalogue. */
   readonly known: boolean;
-  /** True: a log of the chain named it. */
+  /** True if a log of the chain contains it. */
   readonly onChain: boolean;
   readonly question: string | null;
   readonly slug: string | null;
   readonly image: string | null;
   readonly eventSlug: string | null;
   readonly eventTitle: string | null;
-  /** null: neither knows. */
+  /** null: unknown. */
   readonly negRisk: boolean | null;
   readonly outcomes: readonly string[];
   readonly tokenIds: readonly string[];

@@ -1,4 +1,4 @@
-/** Ids in an order, of which pages are cut; a plain list is one. */
+/** Ordered ids from which pages are cut; an array is one. */
 export interface IdList {
   readonly length: number;
   /** As of arrays. */
@@ -7,7 +7,7 @@ export interface IdList {
   readonly fixedWidth?: { readonly text: string; readonly width: number };
 }
 
-/** Ids of the same width that stand one after the other in one text: one object for the garbage collector, however many they are. */
+/** Ids of equal width concatenated in one text: a single object for the garbage collector. */
 export const fixedWidthIds = (text: string, width: number): IdList => ({
   length: text.length / width,
   slice: (from, to) =>
@@ -17,13 +17,13 @@ export const fixedWidthIds = (text: string, width: number): IdList => ({
   fixedWidth: { text, width },
 });
 
-/** As one text. Ids without blanks. */
+/** Encodes ids as one text. Ids contain no blanks. */
 export const packIds = (ids: IdList): string =>
   ids.fixedWidth === undefined
     ? `0 ${ids.slice(0, ids.length).join(' ')}`
     : `${ids.fixedWidth.width} ${ids.fixedWidth.text}`;
 
-/** The ids of a text of `packIds`. */
+/** Decodes a text of `packIds`. */
 export function unpackIds(text: string): IdList {
   const blank = text.indexOf(' ');
   const width = Number(text.slice(0, blank));

@@ -13,7 +13,7 @@ import {
   tokenMetadataSql,
 } from './metadata.sql.js';
 
-/** Which outcome of which condition a token stands for. */
+/** Condition and outcome of a token. */
 export interface TokenMetadata {
   readonly conditionId: string;
   readonly outcomeIndex: number;
@@ -25,14 +25,14 @@ export interface TokenMetadata {
   readonly otherTokenId: string | null;
 }
 
-/** Tokens of a condition as the chain has them. */
+/** Tokens of a condition according to the chain. */
 export interface ConditionTokens {
   /** In outcome order. */
   readonly tokenIds: readonly string[];
   readonly negRisk: boolean;
 }
 
-/** What the catalogue says of a market. */
+/** Catalogue metadata of a market. */
 export interface MarketMetadata {
   readonly question: string;
   readonly slug: string;
@@ -50,18 +50,18 @@ export interface MarketMetadata {
   readonly tagSlugs: readonly string[];
 }
 
-/** How a condition was settled. */
+/** Settlement of a condition. */
 export interface Resolution {
   /** Payout numerators in outcome order. */
   readonly payouts: readonly bigint[];
   /** Their sum; a share of outcome i pays payouts[i] / denominator. */
   readonly denominator: bigint;
-  /** The one outcome that pays; null when several do. */
+  /** Index of the only outcome with a payout; null if several pay. */
   readonly winner: number | null;
   readonly resolvedAtS: number;
 }
 
-/** What the rows of answers are about. Held until it changes, by all families of endpoints together; null where nothing is known. */
+/** Metadata lookups shared by all API groups, cached until a change; null where unknown. */
 export interface MetadataLookups {
   /** By token id. */
   readonly tokensOf: Lookup<TokenMetadata | null>;
@@ -73,14 +73,14 @@ export interface MetadataLookups {
   readonly resolutionsOf: Lookup<Resolution | null>;
 }
 
-/** Facts that can be read ahead of questions. */
+/** Metadata lookups whose caches can be prefetched. */
 export type CachedMetadataLookups = {
   readonly [Kind in keyof MetadataLookups]: MetadataLookups[Kind] & Pick<CachedLookup<unknown>, 'prefetch'>;
 };
 
-/** Some 50 MB of tokens. */
+/** Memory at this number: some 50 MB. */
 const MAX_TOKENS = 250_000;
-/** Some 85 MB of markets, 12 MB of resolutions. */
+/** Memory at this number: some 85 MB of markets, 12 MB of resolutions. */
 const MAX_CONDITIONS = 125_000;
 
 /** The settlement of a condition by its payout numerators. */
@@ -107,7 +107,7 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   question: row.question,
   slug: row.slug,
   image: row.image,
-  // Most often the same picture.
+  // Most often the same URL as the image.
   icon: row.icon === row.image ? row.image : row.icon,
   eventId: row.event_id,
   eventSlug: row.event_slug,
@@ -120,7 +120,7 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   tagSlugs: row.tag_slugs,
 });
 
-/** Without the names of its fields, which would take a quarter of it, and with one picture where both are the same. */
+/** Array without field names, which would take a quarter of the text; 0 stands for an icon equal to the image. */
 const marketCodec: TextCodec<MarketMetadata | null> = {
   pack: (market) =>
     market === null
@@ -248,7 +248,7 @@ export function createMetadataLookups(deps: {
       codec: marketCodec,
       invalidation: { changes, tables: ['markets'] },
     }),
-    // Rows never change once they are there; what is not there yet is read again after a second.
+    // Rows never change after they exist; a missing one is read again after a second.
     conditionTokensOf: createCachedLookup<ConditionTokens | null>({
       read: async (ids) => {
         const rows = await tables.rows<ConditionTokensRow>(conditionTokensSql(ids));

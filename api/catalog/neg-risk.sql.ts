@@ -59,7 +59,7 @@ export const childrenSql = (parents: readonly string[], rows: number): Sql => ({
   params: { parents, rows },
 });
 
-/** Questions of neg-risk markets, by the events that carry them. */
+/** Number of questions of neg-risk markets, from the events that carry them. */
 export function questionCountsSql(marketIds: readonly string[]): Sql {
   return {
     text: `SELECT assumeNotNull(neg_risk_market_id) AS market, max(length(market_condition_ids)) AS questions

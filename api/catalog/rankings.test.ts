@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createRankings } from './rankings.js';
 
-it('cuts later pages of a walk from the order of its first one', async () => {
+it('createRankings cuts later pages of a session from the order of its first page', async () => {
   let nowMs = 0;
   let order = ['a', 'b', 'c'];
   const rankings = createRankings({ nowMs: () => nowMs });
@@ -17,7 +17,7 @@ it('cuts later pages of a walk from the order of its first one', async () => {
   expect(await page(2)).toEqual({ ids: ['w'], hasMore: false });
 });
 
-it('goes on behind the beginning of an order with everything else, once each, however the order changed', async () => {
+it('createRankings continues after a prefix with the remaining ids, each once, even if the order changed', async () => {
   let order = ['a', 'b', 'c', 'd', 'e', 'f'];
   let loads = 0;
   const rankings = createRankings({ nowMs: () => 0 });
@@ -49,7 +49,7 @@ it('goes on behind the beginning of an order with everything else, once each, ho
   expect(loads).toBe(1);
 });
 
-it('forgets the oldest walks beyond 150,000 ids', async () => {
+it('createRankings evicts the oldest sessions beyond 150,000 ids', async () => {
   const rankings = createRankings({ nowMs: () => 0 });
   let loads = 0;
   const page = (sessionKey: string, offset: number) =>

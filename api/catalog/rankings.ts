@@ -26,13 +26,13 @@ export interface Rankings {
   }): Promise<RankedPage>;
 }
 
-/** The first ids of an order, more than a page of them, or all. */
+/** The first ids of an order: more than a page, or all. */
 export interface IdPrefix {
   readonly ids: IdList;
   readonly isComplete: boolean;
 }
 
-/** Its ids are held as a text outside of V8's heap: few walks go on. */
+/** The ids of a session are kept as text outside of V8's heap. */
 interface StoredSession {
   readonly isComplete: boolean;
   readonly weight: number;
@@ -41,10 +41,10 @@ interface StoredSession {
 
 const SESSION_TTL_MS = 15 * 60_000;
 const MAX_IDS = 150_000;
-/** An order of nothing takes its place too. */
+/** An empty order has a weight too. */
 const weightOf = (ids: IdList) => ids.length + 10;
 
-/** A walk is forgotten a quarter of an hour after its last page, and earlier when all of them hold more than 150,000 ids. */
+/** A session expires 15 minutes after its last page, and earlier when all sessions together have more than 150,000 ids. */
 export function createRankings(options: { nowMs: () => number }): Rankings {
   const sessions = new Map<string, StoredSession>();
   const texts = createTextStore();
@@ -54,7 +54,7 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
     sessions.delete(sessionKey);
     texts.delete(sessionKey);
   };
-  /** How a walk began that goes on; null where that is not known. */
+  /** Stored prefix of a session; null if unknown or expired. */
   const resumedPrefix = (sessionKey: string): IdPrefix | null => {
     const found = sessions.get(sessionKey);
     const text = texts.get(sessionKey)?.text;
@@ -87,7 +87,7 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
   };
 }
 
-/** How an order began, and the rest of it. */
+/** The prefix followed by the ids of the full order that it lacks. */
 function appendRest(first: IdList, order: IdList): readonly string[] {
   const shown = first.slice(0, first.length);
   const before = new Set(shown);
