@@ -1,24 +1,24 @@
 import { FatalError, RetryableError } from '../errors.js';
 
-/** The log cannot serve now (disk full, I/O error, closed, broker away). Nothing of the failed call was written. */
+/** The log cannot serve now (disk full, I/O error, closed, broker unreachable). Nothing of the failed call was written. */
 export class LogUnavailableError extends RetryableError {
   override name = 'LogUnavailableError';
 }
 
 /**
- * The step came from a claim that is no longer the group's newest one, or that an earlier failed step ended. Nothing of it was written.
- * Claim again and start over from what the log holds.
+ * The step's owner is no longer the group's newest owner, or an earlier failed step ended its ownership. Nothing of the step was written.
+ * Acquire ownership again and restart from the state in the log.
  */
 export class FencedError extends RetryableError {
   override name = 'FencedError';
 }
 
-/** The call cannot be served as it was made. Nothing was written. Not fatal: one bad value of a source must not keep a process down. */
+/** The request is invalid. Nothing was written. Not fatal: one bad value of a source must not keep a process down. */
 export class LogRequestError extends Error {
   override name = 'LogRequestError';
 }
 
-/** No such topic or partition: `ensureTopics` never ran for it, somebody deleted it (a process that starts makes it again), or a name is misspelt. */
+/** No such topic or partition: `ensureTopics` never ran for it, it was deleted (the next process start creates it again), or a name is misspelt. */
 export class UnknownTopicError extends LogRequestError {
   override name = 'UnknownTopicError';
   constructor(
@@ -29,12 +29,12 @@ export class UnknownTopicError extends LogRequestError {
   }
 }
 
-/** What is stored cannot be what was written: bad checksum, impossible sizes, a format of another version. */
+/** Stored bytes are damaged or of another format version: bad checksum, impossible sizes. */
 export class LogCorruptError extends FatalError {
   override name = 'LogCorruptError';
 }
 
-/** A caller passed something no log can hold (negative offset, empty topic name, value too large). Nothing was written. */
+/** An argument that no log can store (negative offset, empty topic name, value too large). Nothing was written. */
 export class LogArgumentError extends LogRequestError {
   override name = 'LogArgumentError';
 }

@@ -1,12 +1,12 @@
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Check } from '../telemetry/readiness.js';
 
-/** What an engine tells of its attempts, and what operators see of it. */
+/** Records the attempts of a log engine and derives its health check and metrics. */
 export interface LogHealth {
-  /** An attempt failed in a way that can pass. `what` begins with the operation's name: `Append to topic "x", partition 0`. */
+  /** An attempt failed with a transient error. `what` begins with the operation's name: `Append to topic "x", partition 0`. */
   recordFailure(what: string, error: unknown): void;
   recordSuccess(what: string): void;
-  /** Also sets the metrics that only a look at the clock can. */
+  /** Also updates the metrics that depend on the current time. */
   check(): Check;
 }
 
@@ -16,12 +16,12 @@ interface OngoingFailure {
   reason: string;
 }
 
-/** Leaders move and transactions meet: what passes within this time is no outage. */
+/** Leader changes and concurrent transactions cause short failures: a shorter one is no outage. */
 const GRACE_PERIOD_MS = 1_000;
-/** Engines try again at least this often, so an older failure is of a call nobody makes any more. */
+/** Engines retry at least this often, so an older failure belongs to a call that is no longer retried. */
 const FAILURE_EXPIRY_MS = 20_000;
 
-/** Health of the log as one process meets it. Metrics: `log_up`, `log_unavailable_seconds`, `log_errors_total{operation}`. */
+/** Health of the log as seen by one process. Metrics: `log_up`, `log_unavailable_seconds`, `log_errors_total{operation}`. */
 export function createLogHealth(options: { metrics?: Metrics; nowMs?: () => number } = {}): LogHealth {
   const { metrics, nowMs = Date.now } = options;
   const up = metrics?.gauge('log_up', 'Whether the log serves this process: 1, or 0 while its calls fail');
@@ -29,9 +29,7 @@ export function createLogHealth(options: { metrics?: Metrics; nowMs?: () => numb
     'log_unavailable_seconds',
     'How long calls of the log have been failing; 0 while none do',
   );
-  const errors = metrics?.counter('log_errors_total', 'Attempts at the log that failed and are made again', [
-    'operation',
-  ]);
+  const errors = metrics?.counter('log_errors_total', 'Log operations that failed and are retried', ['operation']);
   const failing = new Map<string, OngoingFailure>();
   up?.set(1);
 

@@ -7,16 +7,16 @@ import type { Log } from './port.js';
 
 export interface OpenLogOptions {
   readonly logger: Logger;
-  /** Does this process take its turn in retention and compaction? Default true; latency-sensitive processes say false. */
+  /** Whether this process takes part in retention and compaction. Default true; latency-sensitive processes set false. */
   readonly maintenance?: boolean;
-  /** Hears how attempts at the log go. */
+  /** Receives the success or failure of each attempt. */
   readonly health?: LogHealth;
 }
 
 /**
  * Open the log that `LOG_URL` names: `lmdb:<directory>` (relative to the working directory, or absolute) or
  * `kafka://host:port[,host:port]`. Throws FatalError for anything else and for a directory that cannot be used, LogUnavailableError when no
- * broker answers.
+ * broker responds.
  */
 export async function openLog(url: string, options: OpenLogOptions): Promise<Log> {
   const { logger, health, maintenance = true } = options;

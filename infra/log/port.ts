@@ -23,7 +23,7 @@ export interface LogRecord {
   readonly timestampMs: number;
 }
 
-/** Consecutive records of one partition, in offset order. `nextOffset` is where a reader goes on from. */
+/** Consecutive records of one partition, in offset order. A reader resumes at `nextOffset`. */
 export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
@@ -31,7 +31,7 @@ export interface RecordBatch {
   readonly nextOffset: number;
 }
 
-/** Offsets one append got, per partition it touched (both ends inclusive). */
+/** Offsets assigned to one append in one partition (both ends inclusive). */
 export interface AppendedRange {
   readonly partition: number;
   readonly firstOffset: number;
@@ -50,7 +50,7 @@ export interface TopicSpec {
   readonly compacted: boolean;
 }
 
-/** Where a consumer group goes on: `nextOffset` is the first offset not yet processed. */
+/** Position of a consumer group: `nextOffset` is the first offset not yet processed. */
 export interface TopicPartitionOffset {
   readonly topic: string;
   readonly partition: number;
@@ -58,7 +58,7 @@ export interface TopicPartitionOffset {
 }
 
 export interface PartitionBounds {
-  /** Lowest offset still held. Equals `next` when the partition is empty. */
+  /** Lowest offset still stored. Equals `next` when the partition is empty. */
   readonly earliest: number;
   /** Offset the next appended record will get. */
   readonly next: number;
@@ -77,7 +77,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One atomic consume-transform-produce step: all outputs and all positions land, or none. */
+/** One atomic consume-transform-produce step: all outputs and all positions are committed, or none. */
 export interface AtomicStep {
   readonly outputs: readonly { readonly topic: string; readonly records: readonly NewRecord[] }[];
   readonly group: string;
@@ -85,27 +85,27 @@ export interface AtomicStep {
 }
 
 /**
- * The right to run a group's steps. It ends when anybody claims the group again, and with a step of its own that fails for any reason but its
- * arguments; after that every step throws FencedError and has no effect. (On Kafka a step whose answer was lost may have landed whole; the
- * next claimant sees it.)
+ * Fenced, exclusive right to run a group's steps. It ends when another caller acquires the group, or when one of its own steps fails for any reason
+ * but its arguments; every later step throws FencedError and has no effect. (On Kafka, a step whose response was lost may be committed as a whole;
+ * the next owner sees it.)
  */
 export interface GroupOwnership {
-  /** As `Log.appendAndCommit`, for the claimed group. Steps land in the order of the calls. */
+  /** As `Log.appendAndCommit`, for the owned group. Steps are committed in the order of the calls. */
   appendAndCommit(step: Omit<AtomicStep, 'group'>): Promise<void>;
 }
 
 /** Errors: `LogUnavailableError` and `FencedError` (retryable), `UnknownTopicError` and `LogCorruptError` (not retryable). See errors.ts. */
 export interface Log {
-  /** Create what is missing; widen partitions and retention when the table says so. Safe to repeat and to run from many processes. */
+  /** Create missing topics; increase partitions and change retention to match `specs`. Safe to repeat and to run from many processes. */
   ensureTopics(specs: readonly TopicSpec[]): Promise<void>;
   partitions(topic: string): Promise<number>;
   /** Resolves when every record is durable (LMDB flushed, Kafka acks=all). The batch is contiguous per partition and keeps its order. */
   append(topic: string, records: readonly NewRecord[]): Promise<readonly AppendedRange[]>;
-  /** A step without a claim: only for groups that a single process at a time can be writing for. */
+  /** A step without ownership: only for groups that one process at a time writes for. */
   appendAndCommit(step: AtomicStep): Promise<void>;
   /**
-   * Become the one whose steps of this group land. When it resolves, what earlier claimants wrote is visible in whole or never will be, so
-   * read positions and state after it.
+   * Take exclusive ownership of the group and fence earlier owners. When it resolves, every step of an earlier owner is either visible as a whole
+   * or never will be, so read positions and state after it.
    */
   acquireOwnership(group: string): Promise<GroupOwnership>;
   /**
@@ -116,12 +116,12 @@ export interface Log {
   bounds(topic: string, partition: number): Promise<PartitionBounds>;
   /** First offset whose record timestamp is >= timestampMs, or `next` when there is none. */
   offsetForTimestamp(topic: string, partition: number, timestampMs: number): Promise<number>;
-  /** The newest record still held, or null. */
+  /** The newest record still stored, or null. */
   lastRecord(topic: string, partition: number): Promise<LogRecord | null>;
   commit(group: string, positions: readonly TopicPartitionOffset[]): Promise<void>;
   /** Committed positions of the group for that topic; partitions never committed are absent. */
   committed(group: string, topic: string): Promise<readonly TopicPartitionOffset[]>;
-  /** Apply retention and compaction now. The engine that owns files does it periodically by itself too; on Kafka a no-op. */
+  /** Apply retention and compaction now. LMDB also does it periodically; on Kafka a no-op. */
   maintain(nowMs: number): Promise<void>;
   close(): Promise<void>;
 }

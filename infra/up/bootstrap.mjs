@@ -1,4 +1,4 @@
-// Dependency-free front door: installs packages from the lock file and builds when either is stale, then does what was asked.
+// Entry point of all commands, without dependencies: installs packages from the lock file and builds when either is stale, then runs the command.
 //   node infra/up/bootstrap.mjs start | dev | test [vitest args] | build | bench [name] | run <process>
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const rooms = ['schemas', 'infra', 'ingest', 'processors', 'api', 'stream-gateway', 'tests'];
+const layers = ['schemas', 'infra', 'ingest', 'processors', 'api', 'stream-gateway', 'tests'];
 export const nodeFlags = ['--enable-source-maps', '--disable-warning=ExperimentalWarning'];
 const entries = {
   clickhouse: 'dist/infra/clickhouse/main.js',
@@ -30,7 +30,7 @@ const entries = {
   kafka: 'dist/infra/kafka/main.js',
 };
 
-/** With build info, so that `dev` after a build compiles only what changes. */
+/** Writes build info, so that `dev` after a build compiles only changed files. */
 const compile = [
   'node_modules/typescript/bin/tsc',
   '-p',
@@ -40,12 +40,12 @@ const compile = [
   'dist/.tsbuildinfo',
 ];
 
-const say = (text) => process.stderr.write(`${text}\n`);
+const print = (text) => process.stderr.write(`${text}\n`);
 
 function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
-  say(`Oddstream needs Node >= 20.19; this is ${process.versions.node}.`);
+  print(`Oddstream needs Node >= 20.19; this is ${process.versions.node}.`);
   process.exit(1);
 }
 
@@ -57,19 +57,19 @@ function run(command, args, options = {}) {
   });
 }
 
-/** Runs a quiet command under a line that shows the time it has taken; prints its output only when it fails. */
+/** Runs a command behind a line with the elapsed time; prints its output only when it fails. */
 async function withProgress(label, command, args, options = {}) {
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
   const tty = process.stderr.isTTY;
-  if (!tty) say(`${label} ...`);
+  if (!tty) print(`${label} ...`);
   const output = [];
   const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
   let frame = 0;
   const timer = setInterval(
     () => {
       if (tty) process.stderr.write(`\r${frames[frame++ % frames.length]} ${label} ${seconds()} `);
-      else say(`  still at it, ${seconds()}`);
+      else print(`  still running, ${seconds()}`);
     },
     tty ? 120 : 15_000,
   );
@@ -83,10 +83,10 @@ async function withProgress(label, command, args, options = {}) {
   if (tty) process.stderr.write('\r\x1b[2K');
   if (code !== 0) {
     process.stderr.write(Buffer.concat(output));
-    say(`${label}: failed (exit ${code})`);
+    print(`${label}: failed (exit ${code})`);
     process.exit(1);
   }
-  say(`✓ ${label} (${seconds()})`);
+  print(`✓ ${label} (${seconds()})`);
 }
 
 const stampIs = (file, value) => existsSync(file) && readFileSync(file, 'utf8') === value;
@@ -113,15 +113,15 @@ function sourceHash() {
       }
     }
   };
-  for (const room of rooms) visit(room);
+  for (const layer of layers) visit(layer);
   return hash
     .update(readFileSync(join(root, 'tsconfig.json')))
     .update(lockHash())
     .digest('hex');
 }
 
-/** Holds .bootstrap.lock while installing and building, so that two commands started together do not write over each other. */
-async function exclusively(work) {
+/** Runs `work` under the lock file .bootstrap.lock, so that two commands started together do not overwrite each other's installation or build. */
+async function withBootstrapLock(work) {
   const file = join(root, '.bootstrap.lock');
   for (let waited = false; ; ) {
     try {
@@ -135,7 +135,7 @@ async function exclusively(work) {
       const alive = owner > 0 && isAlive(owner);
       if (!alive && existsSync(file) && Date.now() - statSync(file).mtimeMs > 1000) rmSync(file, { force: true });
       else if (!waited) {
-        say(`Waiting for another Oddstream command (pid ${owner}) to finish installing or building`);
+        print(`Waiting for another Oddstream command (pid ${owner}) to finish installing or building`);
         waited = true;
       }
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -166,7 +166,7 @@ async function prepare() {
   const buildStamp = join(root, 'dist', '.oddstream-sources');
   const fresh = () => stampIs(installStamp, lockHash()) && stampIs(buildStamp, sourceHash());
   if (fresh()) return;
-  await exclusively(async () => {
+  await withBootstrapLock(async () => {
     if (!stampIs(installStamp, lockHash())) {
       const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
       await withProgress('Installing packages (once; about 900 MB, most of it the ClickHouse engine)', npm, [
@@ -190,8 +190,8 @@ async function prepare() {
   });
 }
 
-/** Passes Ctrl-C and SIGTERM on and takes over the exit code; npm and the terminal send the signal to the child too. */
-async function become(args, env = {}) {
+/** Runs Node with `args`, forwards SIGTERM and SIGHUP to it, and exits with its exit code. The terminal itself sends Ctrl-C to the child. */
+async function runInForeground(args, env = {}) {
   const child = spawn(process.execPath, [...nodeFlags, ...args], {
     cwd: root,
     stdio: 'inherit',
@@ -205,32 +205,32 @@ async function become(args, env = {}) {
   process.exit(code ?? 1);
 }
 
-/** Compiles what is saved and runs the product with `--restart-changed`, which restarts the processes that import what was compiled. */
+/** Compiles saved files and runs the product with `--restart-changed`, which restarts the processes that import a compiled file. */
 async function develop(args) {
   const compiler = spawn(process.execPath, [...compile, '--watch', '--preserveWatchOutput'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    // A group of its own: tsc is a launcher, and a signal to it does not reach the compiler.
+    // A separate process group: tsc is a launcher, and a signal to it does not reach the compiler.
     detached: true,
   });
   process.once('exit', () => {
     try {
       process.kill(-compiler.pid, 'SIGTERM');
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   });
-  await become(['dist/infra/up/main.js', '--restart-changed', ...args]);
+  await runInForeground(['dist/infra/up/main.js', '--restart-changed', ...args]);
 }
 
 const [command = 'start', ...rest] = process.argv.slice(2);
 await prepare();
 if (command === 'build') process.exit(0);
-else if (command === 'start') await become(['dist/infra/up/main.js', ...rest]);
+else if (command === 'start') await runInForeground(['dist/infra/up/main.js', ...rest]);
 else if (command === 'dev') await develop(rest);
-else if (command === 'bench') await become(['dist/tests/bench/main.js', ...rest]);
+else if (command === 'bench') await runInForeground(['dist/tests/bench/main.js', ...rest]);
 else if (command === 'run' && entries[rest[0]] !== undefined) {
-  await become(
+  await runInForeground(
     [entries[rest[0]], ...rest.slice(1)],
     rest[0] === 'clickhouse' ? { UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? '16' } : {},
   );
@@ -243,7 +243,7 @@ else if (command === 'run' && entries[rest[0]] !== undefined) {
   for (const [label, args] of checks) await withProgress(label, node[0], args);
   process.exit(await run(node[0], ['node_modules/vitest/vitest.mjs', 'run', ...rest]));
 } else {
-  say(
+  print(
     `Unknown command: ${[command, ...rest].join(' ')}\nKnown: start, dev, test, build, bench, run <${Object.keys(entries).join(' | ')}>`,
   );
   process.exit(1);

@@ -1,5 +1,5 @@
-// Adds the hashes that package-lock.json lacks, as npm's registry tells them: npm writes none for binaries of platforms that the registry it was made
-// with does not have. Run it with the public registry after an update of packages: `npm run lock:integrity`. Exit code 1 when some are still missing.
+// Adds missing integrity hashes to package-lock.json from npm's registry: npm writes none for the binaries of a platform that the registry in use
+// does not have. Run it with the public registry after an update of packages: `npm run lock:integrity`. Exit code 1 when some are still missing.
 //   node infra/up/lock-integrity.mjs [path of package-lock.json]
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const path = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'package-lock.json');
-const lock = JSON.parse(readFileSync(path, 'utf8'));
-const say = (text) => process.stderr.write(`${text}\n`);
+const lockPath = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'package-lock.json');
+const lock = JSON.parse(readFileSync(lockPath, 'utf8'));
+const print = (text) => process.stderr.write(`${text}\n`);
 
 let missing = 0;
-for (const [place, entry] of Object.entries(lock.packages)) {
-  if (place === '' || entry.link === true || entry.integrity !== undefined) continue;
-  const name = entry.name ?? place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+for (const [path, entry] of Object.entries(lock.packages)) {
+  if (path === '' || entry.link === true || entry.integrity !== undefined) continue;
+  const name = entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const spec = `${name}@${entry.version}`;
   const known = await run('npm', ['view', spec, 'dist.integrity']).then(
     ({ stdout }) => stdout.trim(),
@@ -23,12 +23,12 @@ for (const [place, entry] of Object.entries(lock.packages)) {
   );
   if (/^sha512-[A-Za-z0-9+/]{86}==$/.test(known)) {
     entry.integrity = known;
-    say(`${spec}: added`);
+    print(`${spec}: added`);
   } else {
     missing += 1;
-    say(`${spec}: the registry tells no hash (${known.match(/E\d{3}|E[A-Z]+/)?.[0] ?? 'unknown reason'})`);
+    print(`${spec}: the registry has no hash (${known.match(/E\d{3}|E[A-Z]+/)?.[0] ?? 'unknown reason'})`);
   }
 }
-writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
-say(missing === 0 ? 'Every package has a hash.' : `${missing} packages are without a hash.`);
+writeFileSync(lockPath, `${JSON.stringify(lock, null, 2)}\n`);
+print(missing === 0 ? 'Every package has a hash.' : `${missing} packages are without a hash.`);
 process.exit(missing === 0 ? 0 : 1);

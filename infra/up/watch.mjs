@@ -1,4 +1,4 @@
-// A tiny subscriber to paste: node infra/up/watch.mjs <ws url> [<subscribe message>] [--count N]
+// Minimal WebSocket subscriber: node infra/up/watch.mjs <ws url> [<subscribe message>] [--count N]
 // Prints every frame as one JSON line; --count ends after N event frames.
 import WebSocket from 'ws';
 
@@ -12,7 +12,7 @@ if (url === undefined) {
 }
 const control = new Set(['subscribed', 'snapshot', 'heartbeat', 'pong', 'error', 'unsubscribed']);
 let events = 0;
-// Whoever reads has seen enough: `| head`.
+// The reader closed the pipe, for example `| head`.
 process.stdout.on('error', () => process.exit(0));
 const socket = new WebSocket(url, { perMessageDeflate: false });
 socket.on('open', () => socket.send(message));
@@ -28,7 +28,7 @@ socket.on('unexpected-response', (_request, response) => {
     body += chunk;
   });
   response.on('end', () => {
-    process.stderr.write(`refused: HTTP ${response.statusCode} ${body}\n`);
+    process.stderr.write(`rejected: HTTP ${response.statusCode} ${body}\n`);
     process.exit(1);
   });
 });

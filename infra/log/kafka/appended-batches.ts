@@ -2,13 +2,13 @@ import type { Cluster } from './cluster.js';
 import { type ProducerState, splitBatches } from './record-batch.js';
 
 const FETCH_BYTES = 4 * 1024 * 1024;
-/** A broker always gives one batch at least. */
+/** A broker returns at least one batch, whatever the limit. */
 const PEEK_BYTES = 1024;
 /** ListOffsets' names for the two ends. */
 const LATEST = -1;
 export const EARLIEST = -2;
 
-/** An offset that what is appended from now on cannot be below. */
+/** Log end offset: later appends get this offset or a higher one. */
 export function fetchEndOffset(cluster: Cluster, topic: string, partition: number): Promise<number> {
   return cluster.retry(
     `Topic "${topic}", partition ${partition}`,
@@ -17,7 +17,7 @@ export function fetchEndOffset(cluster: Cluster, topic: string, partition: numbe
   );
 }
 
-/** Whether a transaction is open in a partition, whoever began it: committed readers see less of it then than there is. */
+/** Whether any producer has an open transaction in the partition; committed readers cannot read past its start. */
 export async function hasOpenTransaction(cluster: Cluster, topic: string, partition: number): Promise<boolean> {
   const offset = await fetchEndOffset(cluster, topic, partition);
   return cluster.retry(
@@ -34,11 +34,11 @@ export async function hasOpenTransaction(cluster: Cluster, topic: string, partit
 }
 
 /**
- * The base offset of a batch whose sending was not answered, if it landed; open transactions included.
+ * The base offset of a batch whose produce response was lost, or null when it was not appended; open transactions included.
  *
- * Brokers refuse a batch sent again only while they remember its producer, and they forget it when they start, if its newest record is older
+ * Brokers deduplicate a resent batch only while they know its producer, and they drop a producer at their start when its newest record is older
  * than producer.id.expiration.ms (a day; ProducerStateManager drops such entries of its snapshot). Records carry event times, and a backfill
- * writes old ones: without this look, a broker that is killed during a backfill would store the batch under way twice.
+ * writes old ones: without this search, a broker killed during a backfill would store the batch in flight twice.
  */
 export async function findAppendedBatch(
   cluster: Cluster,

@@ -13,12 +13,12 @@ import {
 } from './kafkajs-client.js';
 
 export interface ClusterOptions {
-  /** `host:port`, any of the cluster; the others are found through them. */
+  /** `host:port`, any brokers of the cluster; they return the addresses of the others. */
   readonly brokers: readonly string[];
   readonly logger: Logger;
-  /** How long a call keeps trying while the brokers are away. */
+  /** How long a call keeps trying while the brokers are unreachable. */
   readonly unavailableAfterMs: number;
-  /** Hears of every attempt that fails, and that the next one works. */
+  /** Receives every failed attempt and the next success. */
   readonly health?: Pick<LogHealth, 'recordFailure' | 'recordSuccess'>;
 }
 
@@ -28,23 +28,23 @@ export interface TopicMetadata {
 }
 
 /**
- * What connections are for. The broker works on one request of a connection at a time, so what can take long has its own, and so has each
- * transactional writer: the steps of one must not wait for those of all others.
+ * Purpose of a connection. The broker processes one request of a connection at a time, so slow requests have a separate connection, and so has
+ * each transactional writer: its steps must not wait for those of other writers.
  */
 export type ConnectionPurpose = 'control' | 'produce' | `writer ${string}`;
 
-/** A connection for one reader alone: a long poll holds up everything behind it. */
+/** A connection of one reader: a long poll blocks every later request of its connection. */
 export interface ReaderConnection {
   readonly connection: KafkaConnection;
-  /** For the next reader; not to be called while a request is under way (close the connection instead). */
+  /** Return the connection for the next reader. Do not call it during a request (close the connection instead). */
   release(): void;
 }
 
-/** Where everything is, and connections to it. */
+/** Cluster metadata (leaders, coordinators) and connections. */
 export interface Cluster {
   /** Throws UnknownTopicError when the topic does not exist. */
   topic(name: string, options?: { fresh: boolean }): Promise<TopicMetadata>;
-  /** What is known of the topic without asking, unless that is old. */
+  /** Cached metadata of the topic; undefined when absent or expired. */
   cachedTopic(name: string): TopicMetadata | undefined;
   leader(topic: string, partition: number, purpose: ConnectionPurpose): Promise<KafkaConnection>;
   acquireReaderConnection(topic: string, partition: number): Promise<ReaderConnection>;
@@ -54,11 +54,11 @@ export interface Cluster {
   metadata(topics?: readonly string[]): Promise<Metadata>;
   connectTo(address: BrokerAddress): Promise<KafkaConnection>;
   /**
-   * Run `attempt` until it works: again with backoff after errors that can pass, for `unavailableAfterMs`; then, and at once for all other
-   * errors, throw what the log port promises. Ends with LogUnavailableError when the log is closed.
+   * Run `attempt` until it succeeds: retries retriable errors with backoff for `unavailableAfterMs`; then, and at once for all other errors,
+   * throws the log port's error. Ends with LogUnavailableError when the log is closed.
    */
   retry<T>(what: string, attempt: () => Promise<T>, options?: RetryOptions): Promise<T>;
-  /** After an error: look up leaders and coordinators again before the next attempt. */
+  /** After an error: discard cached leaders and coordinators, so that the next attempt looks them up. */
   invalidateAfter(error: unknown, subject: { topic?: string; coordinator?: string }): void;
   readonly closed: AbortSignal;
   close(): void;
@@ -94,7 +94,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   const coordinators = new Map<string, BrokerAddress>();
   let nodes = new Map<number, BrokerAddress>();
   let controllerId = -1;
-  let away = false;
+  let unavailable = false;
 
   const failIfClosed = () => {
     if (closing.signal.aborted) throw new LogUnavailableError('The log is closed');
@@ -150,27 +150,27 @@ export function createCluster(options: ClusterOptions): Cluster {
     return found;
   };
 
-  const askTopic = async (name: string): Promise<CachedTopic> => {
+  const fetchTopic = async (name: string): Promise<CachedTopic> => {
     const [found] = (await metadata([name])).topics;
     if (found === undefined || found.errorCode === 3 || found.errorCode === 17) throw new UnknownTopicError(name);
     if (found.errorCode !== 0) throw new KafkaError('LEADER_NOT_AVAILABLE', `Topic "${name}" is not ready`, true);
-    const known = { topic: name, partitions: found.leaders.length, leaders: found.leaders, fetchedMs: Date.now() };
-    topics.set(name, known);
-    return known;
+    const entry = { topic: name, partitions: found.leaders.length, leaders: found.leaders, fetchedMs: Date.now() };
+    topics.set(name, entry);
+    return entry;
   };
 
-  const known = (name: string): CachedTopic | undefined => {
+  const cachedTopic = (name: string): CachedTopic | undefined => {
     const topic = topics.get(name);
     return topic !== undefined && Date.now() - topic.fetchedMs < TOPIC_MAX_AGE_MS ? topic : undefined;
   };
 
-  const lookUp = async (name: string, fresh: boolean): Promise<CachedTopic> => {
-    const cached = fresh ? undefined : known(name);
+  const resolveTopic = async (name: string, fresh: boolean): Promise<CachedTopic> => {
+    const cached = fresh ? undefined : cachedTopic(name);
     if (cached !== undefined) return cached;
-    // A fresh look must not be answered by a request that was sent before it was asked for.
+    // A fresh lookup must not share a request that was sent before the lookup began.
     const pending = fresh ? undefined : topicRequests.get(name);
     if (pending !== undefined) return pending;
-    const request = retry(`Topic "${name}"`, () => askTopic(name));
+    const request = retry(`Topic "${name}"`, () => fetchTopic(name));
     topicRequests.set(name, request);
     try {
       return await request;
@@ -180,7 +180,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   };
 
   const leaderAddress = async (topic: string, partition: number): Promise<BrokerAddress> => {
-    const { leaders } = known(topic) ?? (await askTopic(topic));
+    const { leaders } = cachedTopic(topic) ?? (await fetchTopic(topic));
     const address = nodes.get(leaders[partition] ?? -1);
     if (address !== undefined) return address;
     topics.delete(topic);
@@ -194,41 +194,42 @@ export function createCluster(options: ClusterOptions): Cluster {
     if (coordinator !== undefined && isCoordinatorMoved(error)) coordinators.delete(coordinator);
   };
 
-  const noteAway = (what: string, error: unknown) => {
-    if (away || !(error instanceof KafkaError) || error.type !== 'CONNECTION') return;
-    away = true;
-    logger.warn({ err: error, brokers: options.brokers }, `${what}: the broker does not answer, trying again`);
+  const logUnavailable = (what: string, error: unknown) => {
+    if (unavailable || !(error instanceof KafkaError) || error.type !== 'CONNECTION') return;
+    unavailable = true;
+    logger.warn({ err: error, brokers: options.brokers }, `${what}: the broker does not respond, retrying`);
   };
 
-  const retry: Cluster['retry'] = async (what, attempt, own = {}) => {
-    const deadlineMs = own.deadlineMs ?? Date.now() + options.unavailableAfterMs;
-    let delayMs = own.initialDelayMs ?? INITIAL_DELAY_MS;
+  const retry: Cluster['retry'] = async (what, attempt, retryOptions = {}) => {
+    const deadlineMs = retryOptions.deadlineMs ?? Date.now() + options.unavailableAfterMs;
+    let delayMs = retryOptions.initialDelayMs ?? INITIAL_DELAY_MS;
     for (;;) {
       failIfClosed();
       try {
         const result = await attempt();
         health?.recordSuccess(what);
-        if (away) {
-          away = false;
-          logger.info({ brokers: options.brokers }, 'the broker answers again');
+        if (unavailable) {
+          unavailable = false;
+          logger.info({ brokers: options.brokers }, 'the broker responds again');
         }
         return result;
       } catch (error) {
         failIfClosed();
-        const key = own.coordinator && coordinatorKey(own.coordinator.kind, own.coordinator.key);
-        invalidateAfter(error, { topic: own.topic, coordinator: key });
+        const key =
+          retryOptions.coordinator && coordinatorKey(retryOptions.coordinator.kind, retryOptions.coordinator.key);
+        invalidateAfter(error, { topic: retryOptions.topic, coordinator: key });
         if (isRetriable(error)) health?.recordFailure(what, error);
         if (!isRetriable(error) || Date.now() + delayMs > deadlineMs) throw toLogError(what, error);
-        noteAway(what, error);
-        logger.debug({ what, reason: (error as KafkaError).type }, 'trying again');
-        await pause(delayMs * (0.75 + Math.random() / 2), own.signal);
-        own.signal?.throwIfAborted();
+        logUnavailable(what, error);
+        logger.debug({ what, reason: (error as KafkaError).type }, 'retrying');
+        await pause(delayMs * (0.75 + Math.random() / 2), retryOptions.signal);
+        retryOptions.signal?.throwIfAborted();
         delayMs = Math.min(MAX_DELAY_MS, delayMs * 1.6);
       }
     }
   };
 
-  /** Ends early when the caller or the log goes away. */
+  /** Ends early when the caller's signal aborts or the log closes. */
   const pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
     const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
     try {
@@ -241,9 +242,9 @@ export function createCluster(options: ClusterOptions): Cluster {
   return {
     topic: async (name, { fresh } = { fresh: false }) => {
       failIfClosed();
-      return lookUp(name, fresh);
+      return resolveTopic(name, fresh);
     },
-    cachedTopic: known,
+    cachedTopic,
     leader: async (topic, partition, purpose) => {
       const { host, port } = await leaderAddress(topic, partition);
       return shared(host, port, purpose);
@@ -256,14 +257,14 @@ export function createCluster(options: ClusterOptions): Cluster {
       let connection = free.pop();
       while (connection !== undefined && !connection.isOpen()) connection = free.pop();
       connection ??= await open(host, port);
-      const own = connection;
-      leased.add(own);
+      const acquired = connection;
+      leased.add(acquired);
       return {
-        connection: own,
+        connection: acquired,
         release: () => {
-          if (!leased.delete(own)) return;
-          if (closing.signal.aborted) own.close();
-          else if (own.isOpen()) free.push(own);
+          if (!leased.delete(acquired)) return;
+          if (closing.signal.aborted) acquired.close();
+          else if (acquired.isOpen()) free.push(acquired);
         },
       };
     },

@@ -7,9 +7,9 @@ import type { LogRecord } from '../port.js';
  * tree insert and one copy instead of hundreds; that is where the engine's throughput comes from.
  *
  * Header, 40 bytes, little-endian:
- *   0 u8  format (1)          1 u8 flags (bit 0: holds tombstones)   2 u16 zero   4 u32 crc32 of everything from byte 8
- *   8 u32 record count       12 u32 slots: the chunk covers offsets [base, base + slots)
- *  16 f64 largest timestamp  24 f64 tombstone horizon (Unix ms; 0: not yet met by compaction)
+ *   0 u8  format (1)          1 u8 flags (bit 0: contains tombstones)   2 u16 zero   4 u32 crc32 of everything from byte 8
+ *   8 u32 record count       12 u32 offset span: the chunk covers offsets [base, base + span)
+ *  16 f64 largest timestamp  24 f64 tombstone horizon (Unix ms; 0: not yet seen by compaction)
  *  32 u32 delta of the first record   36 u32 delta of the last record
  * Record: u32 offset delta to the chunk's base, f64 timestampMs, u32 key length, i32 value length (-1: tombstone), key (UTF-8), value.
  * The base offset is in the key, not here, so that a chunk is encoded before its offset is known.
@@ -34,7 +34,7 @@ export interface ChunkHeader {
   readonly lastDelta: number;
 }
 
-/** A record on its way into a chunk. */
+/** A record to encode. */
 export interface ChunkEntry {
   readonly delta: number;
   readonly timestampMs: number;
@@ -46,7 +46,7 @@ export function entryBytes(keyBytes: number, value: Uint8Array | null): number {
   return RECORD_HEADER + keyBytes + (value?.length ?? 0);
 }
 
-/** Encode at least one entry, in delta order. `slots` > the last delta. */
+/** Encode one or more entries in delta order. `offsetSpan` must exceed the last delta. */
 export function encodeChunk(entries: readonly ChunkEntry[], slots: number, tombstoneHorizonMs = 0): Buffer {
   let size = HEADER;
   for (const entry of entries) size += entryBytes(entry.key.length, entry.value);
@@ -104,7 +104,7 @@ function verifyChecksum(chunk: Buffer): ChunkHeader {
   return header;
 }
 
-/** Walk the entries of a chunk in place; key and value are views into it. Stops when `visit` returns false. */
+/** Visit the entries of a chunk without copying; key and value are views into it. Stops when `visit` returns false. */
 export function visitChunk(chunk: Buffer, visit: (entry: ChunkEntry) => boolean | undefined): ChunkHeader {
   const header = verifyChecksum(chunk);
   let at = HEADER;
@@ -124,8 +124,8 @@ export function visitChunk(chunk: Buffer, visit: (entry: ChunkEntry) => boolean 
 }
 
 /**
- * Append the chunk's records at or after `fromOffset` and before `endOffset` to `into`, until it holds `maxRecords`.
- * Values share the chunk's memory. Returns the bytes taken.
+ * Append the chunk's records at or after `fromOffset` and before `endOffset` to `into`, until it contains `maxRecords`.
+ * Values share the chunk's memory. Returns the bytes of the appended records.
  */
 export function collectRecords(
   chunk: Buffer,

@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import type { Logger } from '../../telemetry/logger.js';
 
 /**
- * Wakes readers when any process has committed. Writers touch one byte of the file `bell` after a commit; the kernel tells every
- * process that watches it. A slow poll stands behind it, because a file watch promises nothing.
+ * Wakes readers when any process has committed. Writers write one byte of the file `bell` after a commit; the kernel notifies every
+ * process that watches it. A slow poll backs the file watch, which may lose events.
  */
 export interface CommitNotifier {
-  /** Tell all processes, this one included. */
+  /** Notify all processes, this one included. */
   notify(): void;
-  /** Take this before looking at the log ... */
+  /** Counter of notifications seen. Read it before reading the log. */
   sequence(): number;
-  /** ... and, if nothing was there, wait: resolves at once if the bell rang since the ticket, else on the next ring, poll or abort. */
+  /** Resolves at once if a notification arrived after `sequence()` returned the given value, else on the next notification, poll or abort. */
   waitForCommit(ticket: number, signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
 const POLL_MS = 250;
-/** Without a working watch the poll is all there is. */
+/** Without a working file watch only the poll wakes readers. */
 const POLL_WITHOUT_WATCH_MS = 10;
 const ONE_BYTE = Buffer.from([1]);
 

@@ -12,20 +12,20 @@ import { createOffsetMap, type OffsetMap } from './offset-map.js';
 import { decodeState, encodeState, type PartitionState } from './partition-state.js';
 import type { Store } from './store.js';
 
-/** Chunks handled in one go: about 1 MB, a few milliseconds. */
+/** Chunks per transaction: about 1 MB, a few milliseconds. */
 const CHUNKS_PER_STEP = 16;
-/** Keys one pass can remember: 12 MB of table. A longer dirty stretch takes several passes. */
+/** Keys one pass can track: a table of 12 MB. A longer dirty section takes several passes. */
 const MAX_KEYS = 340_000;
-/** Slots a chunk may cover; its deltas are 32 bits wide. */
+/** Largest offset span of a chunk; its deltas are 32 bits wide. */
 const MAX_OFFSET_SPAN = 2 ** 31;
 /** More records than one chunk can hold (its target size over the smallest record). */
 const MAX_CHUNK_RECORDS = CHUNK_TARGET_BYTES / 20 + 1;
 
 export interface CompactionDeps {
   readonly store: Store;
-  /** Called inside every write transaction; throws to give up. */
+  /** Called inside every write transaction; throws to abort the pass. */
   readonly renewLease: () => void;
-  /** Between transactions: lets other writers and other work in. */
+  /** Called between transactions: yields to other writers and other work. */
   readonly throttle: () => Promise<void>;
   readonly nowMs: number;
   readonly tombstoneGraceMs: number;
@@ -34,11 +34,11 @@ export interface CompactionDeps {
 
 /**
  * One pass over a partition of a compacted topic: keep only the last record per key, in small transactions. Offsets do not move,
- * so the partition gets holes. Works as Kafka's log cleaner does: remember the newest offset of every key in the part written
- * since the last pass, then rewrite the log from its start up to the end of that part without what they replace. A pass that is
- * interrupted starts over and does no harm.
+ * so the partition gets holes. Works as Kafka's log cleaner does: collect the newest offset of every key in the section written
+ * since the last pass, then rewrite the log from its start to the end of that section without the replaced records. An
+ * interrupted pass restarts safely.
  *
- * Tombstones stay for `tombstoneGraceMs` after the pass that first met them (the horizon in the chunk's header), then go.
+ * Tombstones stay for `tombstoneGraceMs` after the pass that first saw them (the horizon in the chunk's header), then are deleted.
  * Returns true when records remain that no pass has seen.
  */
 export async function compactPartition(deps: CompactionDeps, topicId: number, partition: number): Promise<boolean> {
@@ -57,7 +57,7 @@ export async function compactPartition(deps: CompactionDeps, topicId: number, pa
   for (let from: number | null = 0; from !== null; ) {
     const at: number = from;
     const step = store.read(() => planStep(deps, topicId, partition, at, end, newest));
-    // Nobody but the holder of the lease changes chunks below `end`, so what was read still stands.
+    // Only the owner of the lease changes chunks below `end`, so the chunks read before are unchanged.
     if (step.remove.length > 0) {
       store.write(() => {
         renewLease();
@@ -82,7 +82,7 @@ export async function compactPartition(deps: CompactionDeps, topicId: number, pa
   });
 }
 
-/** Fill `newest` from the dirty part; returns the offset (a chunk boundary) up to which it knows all keys. */
+/** Fill `newest` from the dirty section; returns the offset (a chunk boundary) up to which it contains all keys. */
 async function buildOffsetMap(
   deps: CompactionDeps,
   topicId: number,
@@ -120,11 +120,11 @@ interface CompactionStep {
   readonly replace: { readonly place: Buffer; readonly chunk: Buffer }[];
   readonly kept: number;
   readonly horizonMs: number;
-  /** Offset of the first chunk not handled; null at the end. */
+  /** Offset of the first unprocessed chunk; null at the end. */
   readonly resumeAt: number | null;
 }
 
-/** Survivors of neighbouring chunks, on their way into one. */
+/** Retained records of adjacent chunks, to be merged into one chunk. */
 interface ChunkRun {
   readonly base: number;
   end: number;
@@ -135,7 +135,7 @@ interface ChunkRun {
   changed: boolean;
 }
 
-/** What to do with the next few chunks from offset `from` on. */
+/** Plan the rewrite of the next chunks from offset `from`. */
 function planStep(
   deps: CompactionDeps,
   topicId: number,

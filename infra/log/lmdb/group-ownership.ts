@@ -5,7 +5,7 @@ import type { FencingToken } from './write-plan.js';
 
 const epochOf = (store: Store, group: string): number => store.meta.get(ownershipKey(group))?.readDoubleLE(0) ?? 0;
 
-/** Take the group over, in a transaction of its own. */
+/** Take ownership of the group, in a separate transaction. */
 export function acquireOwnership(store: Store, group: string): FencingToken {
   return store.write(() => {
     const epoch = epochOf(store, group) + 1;
@@ -16,7 +16,7 @@ export function acquireOwnership(store: Store, group: string): FencingToken {
   });
 }
 
-/** Inside the write transaction, so that nobody can claim between this and the write. */
+/** Runs inside the write transaction, so that no other process can take ownership between this check and the write. */
 export function isCurrentOwner(store: Store, claim: FencingToken | undefined): boolean {
   return claim === undefined || epochOf(store, claim.group) === claim.epoch;
 }

@@ -1,14 +1,14 @@
 /**
- * Keys inside the LMDB environment. All are big-endian, so that byte order is the order we iterate in.
+ * Keys inside the LMDB environment. All are big-endian, so that byte order equals iteration order.
  *
- * chunks: topic u16, partition u16, offset u48    -> chunk (see chunk.ts); the offset is that of the chunk's first slot
+ * chunks: topic u16, partition u16, offset u48    -> chunk (see chunk.ts); the chunk's base offset
  * times:  topic u16, partition u16, timestamp u48 -> offset f64 (see time-index.ts)
- * meta:   one tag byte and what follows it:
+ * meta:   one tag byte, then:
  *   'V'                                           -> format version and topic-table version
  *   'T' topic name                                -> topic record (JSON)
- *   'P' topic u16, partition u16                  -> partition state (see state.ts)
+ *   'P' topic u16, partition u16                  -> partition state (see partition-state.ts)
  *   'G' length u16, group, topic u16, partition u16 -> committed offset f64
- *   'C' group                                     -> generation of its newest claim f64
+ *   'C' group                                     -> epoch of its newest owner f64
  *   'L'                                           -> maintenance lease (JSON)
  */
 export const MAX_OFFSET = 2 ** 48 - 1;

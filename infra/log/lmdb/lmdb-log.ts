@@ -17,18 +17,18 @@ export interface LmdbLogOptions {
   readonly dir: string;
   readonly logger: Logger;
   /**
-   * How often this process offers to run retention and compaction; one process at a time does. Default 60 s. `null`: never, for
+   * How often this process tries to run retention and compaction; one process at a time runs them. Default 60 s. `null`: never, for
    * processes whose latency matters.
    */
   readonly maintenanceIntervalMs?: number | null;
-  /** How long compaction keeps a tombstone it has met, so that readers behind can still see it. Default 24 h. */
+  /** How long compaction keeps a tombstone after first seeing it, so that lagging readers can still read it. Default 24 h. */
   readonly tombstoneGraceMs?: number;
   /**
-   * How long an append waits for space on the disk (or for the disk to work again) before it throws LogUnavailableError. What was appended
-   * after it waits behind it. Default 30 s.
+   * How long an append waits for space on the disk (or for the disk to work again) before it throws LogUnavailableError. Later appends
+   * wait in order. Default 30 s.
    */
   readonly unavailableAfterMs?: number;
-  /** Hears how attempts at writing go. */
+  /** Receives the success or failure of each write attempt. */
   readonly health?: LogHealth;
   /** Unix ms; for tests. */
   readonly now?: () => number;
@@ -38,11 +38,11 @@ const UNAVAILABLE_AFTER_MS = 30_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * The LMDB engine: one directory, any number of processes that append and read at once. See store.ts for what makes an append
- * durable, bell.ts for how readers wake, chunk.ts for the layout.
+ * The LMDB engine: one directory, any number of processes that append and read at once. See store.ts for the
+ * durability of appends, commit-notifier.ts for the wake-up of readers, chunk.ts for the layout.
  *
  * Beyond the port: a `read` ends (without an error) when its signal aborts or the log is closed; a batch also ends at 4 MB;
- * appends made in one turn of the event loop share one disk sync.
+ * appends of one event-loop iteration share one disk sync.
  */
 export function createLmdbLog(options: LmdbLogOptions): Log {
   const { dir, logger, now = Date.now } = options;
@@ -96,9 +96,9 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
       };
       return {
         appendAndCommit(step) {
-          const turn = last.then(() => run(step));
-          last = turn.catch(() => undefined);
-          return turn;
+          const queued = last.then(() => run(step));
+          last = queued.catch(() => undefined);
+          return queued;
         },
       };
     },

@@ -3,11 +3,11 @@ import { RetryableError } from '../../errors.js';
 import { LEASE_KEY } from './keys.js';
 import type { Store } from './store.js';
 
-/** Right of one process to do maintenance, until a time; a process that dies loses it by the clock. */
+/** Exclusive right of one process to run maintenance until an expiry time; the lease of a dead process expires. */
 export interface MaintenanceLease {
-  /** Take or prolong it, in a transaction of its own. false: someone else holds it. */
+  /** Acquire or renew the lease in a separate transaction. false: another process owns it. */
   acquire(): boolean;
-  /** Inside a write transaction: prolong it. Throws LeaseLostError when it passed on meanwhile; the transaction then undoes itself. */
+  /** Inside a write transaction: renew the lease. Throws LeaseLostError when another process has taken it; the transaction then rolls back. */
   renew(): void;
   release(): void;
 }
@@ -30,13 +30,18 @@ export function createMaintenanceLease(deps: { store: Store; now: () => number }
     const bytes = store.meta.get(LEASE_KEY);
     return bytes === undefined ? null : (JSON.parse(bytes.toString('utf8')) as StoredLease);
   };
-  const free = (held: StoredLease | null) => {
-    // A lease further in the future than any process takes it for comes from a clock that was set back since.
-    return held === null || held.owner === owner || held.untilMs <= now() || held.untilMs > now() + 2 * LEASE_MS;
+  const free = (storedLease: StoredLease | null) => {
+    // A lease that expires later than any process sets it was written before the clock was set back.
+    return (
+      storedLease === null ||
+      storedLease.owner === owner ||
+      storedLease.untilMs <= now() ||
+      storedLease.untilMs > now() + 2 * LEASE_MS
+    );
   };
   const put = () => {
-    const held: StoredLease = { owner, untilMs: now() + LEASE_MS };
-    store.meta.put(LEASE_KEY, Buffer.from(JSON.stringify(held)));
+    const storedLease: StoredLease = { owner, untilMs: now() + LEASE_MS };
+    store.meta.put(LEASE_KEY, Buffer.from(JSON.stringify(storedLease)));
   };
   return {
     acquire() {

@@ -9,17 +9,17 @@ import type { Store } from './store.js';
 import type { Topic, TopicTable } from './topics.js';
 
 export interface Maintenance {
-  /** Apply retention and compaction to everything now, waiting for the process that may be at it. */
+  /** Apply retention and compaction to all topics now, after a concurrent run of another process ends. */
   run(nowMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Compaction waits until the new part is this share of the clean part, and at least so many records ... */
+/** Compaction starts when the dirty section is at least this share of the clean section and has at least the minimum of records ... */
 const MIN_DIRTY_RATIO = 0.5;
 const MIN_DIRTY_RECORDS = 1000;
-/** ... or until so long after the last pass. */
+/** ... or this long after the last pass. */
 const MAX_DIRTY_AGE_MS = 6 * 60 * 60_000;
-/** Gap between two transactions of maintenance, for the other writers. */
+/** Pause between two maintenance transactions, for the other writers. */
 const THROTTLE_MS = 2;
 const LEASE_POLL_MS = 50;
 

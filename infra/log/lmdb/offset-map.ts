@@ -3,31 +3,31 @@ import { hash } from 'node:crypto';
 const SLOT_BYTES = 24;
 
 /**
- * Newest offset per key, for compaction: open addressing over the 128-bit MD5 of the key, 24 bytes a slot whatever the keys'
+ * Newest offset per key, for compaction: open addressing over the 128-bit MD5 of the key, 24 bytes per entry for any key
  * length (the idea of Kafka's log cleaner). Two keys that share a digest would lose a record; at 128 bits that does not happen.
  */
 export interface OffsetMap {
   /** Later offsets replace earlier ones. */
   set(key: Uint8Array, offset: number): void;
   get(key: Uint8Array): number | undefined;
-  /** Keys held. */
+  /** Number of keys. */
   readonly size: number;
-  /** Keys it can still take. */
+  /** Number of keys that can still be added. */
   remainingCapacity(): number;
 }
 
 export function createOffsetMap(capacity: number): OffsetMap {
-  const slots = 2 ** Math.ceil(Math.log2(Math.max(16, capacity * 1.5)));
-  const table = Buffer.alloc(slots * SLOT_BYTES);
+  const entryCount = 2 ** Math.ceil(Math.log2(Math.max(16, capacity * 1.5)));
+  const table = Buffer.alloc(entryCount * SLOT_BYTES);
   let size = 0;
 
   /** Position of the key's slot, or of the free slot where it belongs. */
   const find = (digest: Buffer): number => {
-    let index = digest.readUInt32LE(0) & (slots - 1);
+    let index = digest.readUInt32LE(0) & (entryCount - 1);
     for (;;) {
       const at = index * SLOT_BYTES;
       if (table.readDoubleLE(at + 16) === 0 || digest.compare(table, at, at + 16) === 0) return at;
-      index = (index + 1) & (slots - 1);
+      index = (index + 1) & (entryCount - 1);
     }
   };
   const digestOf = (key: Uint8Array) => hash('md5', key, 'buffer');

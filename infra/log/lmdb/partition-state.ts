@@ -1,16 +1,16 @@
-/** What a partition remembers besides its chunks. */
+/** State of a partition, stored next to its chunks. */
 export interface PartitionState {
-  /** Offset the next record gets. */
+  /** Offset of the next record. */
   next: number;
   /** Timestamp of the newest time-index entry; -Infinity when there is none. */
   indexedTimestampMs: number;
   /** Compaction has seen every record below this offset. */
   cleanedTo: number;
-  /** Records that the last complete compaction left behind. */
+  /** Records left after the last complete compaction. */
   cleanRecords: number;
   /** Unix ms of the last complete compaction; 0: never. */
   cleanedAtMs: number;
-  /** Earliest horizon of the tombstones still held; Infinity: none. */
+  /** Earliest horizon of the stored tombstones; Infinity: none. */
   tombstoneHorizonMs: number;
 }
 

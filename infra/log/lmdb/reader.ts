@@ -15,14 +15,14 @@ export interface Reader {
   bounds(topic: string, partition: number): PartitionBounds;
   offsetForTimestamp(topic: string, partition: number, timestampMs: number): number;
   lastRecord(topic: string, partition: number): LogRecord | null;
-  /** Reading ends; those who wait for the bell notice when it is closed. */
+  /** End all reads; readers that wait for a commit end when the notifier closes. */
   close(): void;
 }
 
 const DEFAULT_MAX_RECORDS = 1000;
-/** A batch ends early at this size, whatever maxRecords allows. */
+/** Largest batch in bytes, below `maxRecords` too. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-/** A reader that finds records all the time lets other work of its process in after this long. */
+/** A reader that always finds records yields to the event loop after this long. */
 const YIELD_AFTER_MS = 5;
 
 interface ReadSlice {
@@ -49,10 +49,10 @@ export function createReader(deps: { store: Store; topics: TopicTable; commitNot
   };
   /** Key of the chunk that covers `offset`, or of the first one after it. */
   const startKey = (id: number, partition: number, offset: number): Buffer => {
-    const own = entryKey(id, partition, offset);
-    const before = { start: own, end: entryKey(id, partition, 0), reverse: true, inclusiveEnd: true, limit: 1 };
+    const target = entryKey(id, partition, offset);
+    const before = { start: target, end: entryKey(id, partition, 0), reverse: true, inclusiveEnd: true, limit: 1 };
     for (const key of store.chunks.getKeys(before)) return Buffer.from(key);
-    return own;
+    return target;
   };
   const slice = (id: number, partition: number, from: number, end: number, maxRecords: number): ReadSlice => {
     const next = nextOf(id, partition);
@@ -102,7 +102,7 @@ export function createReader(deps: { store: Store; topics: TopicTable; commitNot
     if (follow) end = Number.POSITIVE_INFINITY;
     let busySince = performance.now();
     while (offset < end && !closed && !signal?.aborted) {
-      const ticket = commitNotifier.sequence();
+      const sequence = commitNotifier.sequence();
       const { records, next } = store.read(() => slice(id, partition, offset, end, maxRecords));
       const last = records.at(-1);
       if (last !== undefined) {
@@ -116,7 +116,7 @@ export function createReader(deps: { store: Store; topics: TopicTable; commitNot
       }
       if (!follow) return;
       if (offset < next) offset = next;
-      await commitNotifier.waitForCommit(ticket, signal);
+      await commitNotifier.waitForCommit(sequence, signal);
       busySince = performance.now();
     }
   }

@@ -3,22 +3,22 @@ import { chunkBaseOffset, entryKey } from './keys.js';
 import type { Store } from './store.js';
 import { pruneTimeIndex } from './time-index.js';
 
-/** Chunks looked at in one go: about 2 MB, a few milliseconds. */
+/** Chunks per transaction: about 2 MB, a few milliseconds. */
 const CHUNKS_PER_STEP = 32;
 const INDEX_ENTRIES_PER_STEP = 1000;
 
 export interface RetentionDeps {
   readonly store: Store;
-  /** Called inside every write transaction; throws to give up. */
+  /** Called inside every write transaction; throws to abort the pass. */
   readonly renewLease: () => void;
-  /** Between transactions: lets other writers and other work in. */
+  /** Called between transactions: yields to other writers and other work. */
   readonly throttle: () => Promise<void>;
 }
 
 /**
  * Retention by age: delete, in small transactions, the records at the start of the partition that are older than `cutoffMs`, up
- * to the first that is not. Only a prefix goes, as with Kafka's segments: an old record behind a younger one stays until that one
- * is too old, and a record from the future protects all after it.
+ * to the first that is not. Only a prefix is deleted, as with Kafka's segments: an old record after a younger one stays until the younger
+ * one expires, and a record with a future timestamp keeps all records after it.
  */
 export async function expirePartition(
   deps: RetentionDeps,
@@ -30,7 +30,7 @@ export async function expirePartition(
   for (;;) {
     const step = store.read(() => planStep(store, topicId, partition, cutoffMs));
     if (step === null) return;
-    // Nobody but the holder of the lease changes stored chunks, so what was read still stands.
+    // Only the owner of the lease changes stored chunks, so the chunks read before are unchanged.
     const pruned = store.write(() => {
       renewLease();
       for (const key of step.remove) store.chunks.remove(key);
@@ -44,7 +44,7 @@ export async function expirePartition(
 
 interface RetentionStep {
   readonly remove: readonly Buffer[];
-  /** The chunk in which the first record to keep stands, without what is before that record. */
+  /** The chunk of the first record to keep, without the records before it. */
   readonly shortened: { readonly key: Buffer; readonly chunk: Buffer } | null;
   /** No record below this offset is left after the step. */
   readonly earliest: number;

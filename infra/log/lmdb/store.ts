@@ -12,23 +12,23 @@ export interface Store {
   readonly meta: BufferDatabase;
   readonly chunks: BufferDatabase;
   readonly times: BufferDatabase;
-  /** Run `action` in the one write transaction of the machine; it is on disk when this returns. Whatever throws undoes all of it. */
+  /** Run `action` in the one write transaction of the machine; the result is on disk when this returns. An exception rolls all of it back. */
   write<T>(action: () => T): T;
-  /** Run `action` on a snapshot that holds everything committed before the call, by any process. `action` must not keep iterators. */
+  /** Run `action` on a snapshot of everything committed before the call, by any process. `action` must not keep iterators. */
   read<T>(action: () => T): T;
-  /** Say how many bytes of chunks a `read` has gone through (see UNMAP_AFTER_BYTES). */
+  /** Report the bytes of chunks that a `read` has read (see UNMAP_AFTER_BYTES). */
   recordBytesRead(bytes: number): void;
-  /** Free the reader slots of processes that died inside a read; until then their snapshots keep old pages from being used again. */
+  /** Free the reader slots of processes that died inside a read; until then their snapshots prevent the reuse of old pages. */
   clearStaleReaders(): void;
   close(): Promise<void>;
 }
 
 const FORMAT_VERSION = 1;
-/** Address space, not disk: the file grows as needed, and the engine widens the map by itself when it outgrows this. */
+/** Address space, not disk: the file grows as needed, and LMDB enlarges the map when the file outgrows this. */
 const MAP_BYTES = 64 * 1024 ** 3;
 /**
  * Pages read through the map count as resident memory of the process until the kernel wants them back, so a process that replays
- * a large log seems to hold all of it. After this much reading the environment is opened anew, which unmaps them (about 1 ms).
+ * a large log seems to use memory for all of it. After this many bytes the environment is reopened, which unmaps them (about 1 ms).
  */
 const UNMAP_AFTER_BYTES = 128 * 1024 ** 2;
 
@@ -38,11 +38,10 @@ const UNMAP_AFTER_BYTES = 128 * 1024 ** 2;
  * `overlappingSync: false`: a commit writes its pages, syncs, writes the meta page through an O_DSYNC descriptor and only then
  * becomes visible, so no reader in any process can see a record that a power cut could still take back.
  *
- * Opens and writes go through the directory's gate: the engine alone would let an open undo what is committed meanwhile.
+ * Opens and writes run under the directory's write lock: LMDB alone would let an open undo a concurrent commit.
  *
- * Write transactions run synchronously: the machine-wide write lock is then held for the write and the sync only. The
- * asynchronous kind of the library calls back into the event loop with the lock held, which makes the busiest process set the
- * pace of all.
+ * Write transactions run synchronously: the machine-wide write lock then covers the write and the sync only. The
+ * asynchronous kind of the library calls back into the event loop inside the lock, so that the busiest process delays all others.
  */
 export function openStore(dir: string): Store {
   try {
@@ -55,13 +54,13 @@ export function openStore(dir: string): Store {
       ? new LogUnavailableError(text, { cause: error })
       : new FatalError(text, { cause: error });
   }
-  const gate = withErrorTranslation(dir, () => openWriteLock(dir));
+  const writeLock = withErrorTranslation(dir, () => openWriteLock(dir));
   try {
-    const store = createStore(dir, gate, openEnvironment(dir, gate));
+    const store = createStore(dir, writeLock, openEnvironment(dir, writeLock));
     checkVersion(dir, store);
     return store;
   } catch (error) {
-    void gate.close();
+    void writeLock.close();
     throw error;
   }
 }
@@ -73,8 +72,8 @@ interface Environment {
   readonly times: BufferDatabase;
 }
 
-function openEnvironment(dir: string, gate: WriteLock): Environment {
-  return withErrorTranslation(dir, () => gate.run(() => openUnlocked(dir)));
+function openEnvironment(dir: string, writeLock: WriteLock): Environment {
+  return withErrorTranslation(dir, () => writeLock.run(() => openUnlocked(dir)));
 }
 
 function openUnlocked(dir: string): Environment {
@@ -92,7 +91,7 @@ function openUnlocked(dir: string): Environment {
   return { root, meta: dbi('meta'), chunks: dbi('chunks'), times: dbi('times') };
 }
 
-function createStore(dir: string, gate: WriteLock, first: Environment): Store {
+function createStore(dir: string, writeLock: WriteLock, first: Environment): Store {
   let env = first;
   let state: 'open' | 'closed' = 'open';
   let usable = true;
@@ -100,10 +99,10 @@ function createStore(dir: string, gate: WriteLock, first: Environment): Store {
   const guard = () => {
     if (state === 'closed') throw new LogUnavailableError('The log is closed');
     if (usable && mappedBytes < UNMAP_AFTER_BYTES) return;
-    // Without asynchronous writes under way, and there are none here, closing is done when this returns.
+    // No asynchronous writes are in progress, so the environment is closed when this returns.
     if (usable) void env.root.close();
     usable = false;
-    env = openEnvironment(dir, gate);
+    env = openEnvironment(dir, writeLock);
     usable = true;
     mappedBytes = 0;
   };
@@ -128,7 +127,7 @@ function createStore(dir: string, gate: WriteLock, first: Environment): Store {
       guard();
       let reached = false;
       try {
-        return gate.run(() =>
+        return writeLock.run(() =>
           env.root.transactionSync(() => {
             const result = action();
             reached = true;
@@ -137,7 +136,7 @@ function createStore(dir: string, gate: WriteLock, first: Environment): Store {
         );
       } catch (error) {
         // A commit that failed may leave the environment unusable for this process, and the library does not survive a write
-        // after that: start over with a fresh one.
+        // after that: reopen the environment.
         if (reached) mappedBytes = Number.POSITIVE_INFINITY;
         throw translateError(dir, error);
       }
@@ -155,7 +154,7 @@ function createStore(dir: string, gate: WriteLock, first: Environment): Store {
       if (state === 'closed') return;
       state = 'closed';
       if (usable) await env.root.close();
-      await gate.close();
+      await writeLock.close();
     },
   };
 }
@@ -172,7 +171,7 @@ function checkVersion(dir: string, store: Store): void {
   }
 }
 
-/** Value of VERSION_KEY: format version, topic-table version. The latter moves on with every change of the topic table. */
+/** Value of VERSION_KEY: format version, topic-table version. The latter increases with every change of the topic table. */
 export function encodeVersion(topicTable: number): Buffer {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeUInt32LE(FORMAT_VERSION, 0);

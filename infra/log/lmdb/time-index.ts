@@ -3,7 +3,7 @@ import type { PartitionState } from './partition-state.js';
 import type { Store } from './store.js';
 
 /**
- * Sparse time index of a partition. An entry (T -> v) says: every record below offset v has a timestamp <= T. Entries are added
+ * Sparse time index of a partition. An entry (T -> v) means: every record below offset v has a timestamp <= T. Entries are added
  * when a chunk's largest timestamp exceeds the newest entry by the step or more, so T and v grow together however disordered the
  * records are, and an entry never becomes wrong when records are deleted or chunks are merged.
  *
@@ -40,7 +40,7 @@ export function lowerBound(store: Store, topicId: number, partition: number, tim
   return 0;
 }
 
-/** Inside a write transaction: forget up to `limit` entries that say nothing about offsets from `earliest` on. Returns how many. */
+/** Inside a write transaction: delete up to `limit` entries that only concern offsets below `earliest`. Returns how many. */
 export function pruneTimeIndex(
   store: Store,
   topicId: number,

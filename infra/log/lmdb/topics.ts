@@ -10,17 +10,17 @@ export interface Topic extends TopicSpec {
 }
 
 /**
- * The topic table, cached. `version()` moves with every change any process makes, so one small read inside a transaction tells
- * whether the cache is current.
+ * The topic table, cached. The stored version increases with every change by any process, so one small read inside a transaction
+ * shows whether the cache is current.
  */
 export interface TopicTable {
   ensure(specs: readonly TopicSpec[]): void;
-  /** Throws UnknownTopicError after a fresh look at the store. */
+  /** Throws UnknownTopicError after reloading the table from the store. */
   get(name: string): Topic;
   /** `get`, and the partition must exist. */
   partition(name: string, partition: number): Topic;
   all(): readonly Topic[];
-  /** Version the cache holds. */
+  /** Version of the cached table. */
   cachedVersion(): number;
   /** Version in the store, as seen by the transaction that is running. */
   storedVersion(): number;
@@ -56,7 +56,10 @@ export function createTopicTable(deps: { store: Store; logger: Logger }): TopicT
       );
     }
     if (spec.partitions < old.partitions) {
-      logger.warn({ topic: spec.name, has: old.partitions, asked: spec.partitions }, 'partitions are never taken away');
+      logger.warn(
+        { topic: spec.name, has: old.partitions, requested: spec.partitions },
+        'partitions of a topic are never removed',
+      );
     }
     const forEver = old.retentionMs === null || spec.retentionMs === null;
     return {

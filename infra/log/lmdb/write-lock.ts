@@ -3,20 +3,20 @@ import { ABORT, open } from 'lmdb';
 
 /** One lock for all processes that use a log directory. */
 export interface WriteLock {
-  /** Run `action`, which must be synchronous, while no other process is inside. A process that dies inside leaves it open. */
+  /** Run `action`, which must be synchronous, while no other process runs one. The death of a process releases its lock. */
   run<T>(action: () => T): T;
   close(): Promise<void>;
 }
 
 /**
- * Every open of the log's environment and every write to it must go through this gate.
+ * Every open of the log's environment and every write to it must run under this lock.
  *
  * liblmdb, as lmdb 3.5.6 has it, reads the number of the last transaction at the start of an open and writes it into the memory that all
- * processes share at the end (`mdb_env_open2`), without a lock. What another process commits between the two is forgotten: the next writer
- * begins from an older state and overwrites what was acknowledged, or fails with MDB_BAD_TXN.
+ * processes share at the end (`mdb_env_open2`), without a lock. A commit of another process between the two is lost: the next writer
+ * starts from an older state and overwrites acknowledged records, or fails with MDB_BAD_TXN.
  *
- * The lock is the write lock of an environment of its own, in which nothing is ever committed, so that opening it changes nothing. It
- * outlives its holder's death as the log's own write lock does.
+ * The lock is the write lock of a separate environment in which nothing is ever committed, so that opening it changes nothing. Like the log's
+ * own write lock, it is robust against the death of its owner.
  */
 export function openWriteLock(dir: string): WriteLock {
   const lock = open({

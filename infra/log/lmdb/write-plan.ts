@@ -10,15 +10,15 @@ export interface FencingToken {
   readonly epoch: number;
 }
 
-/** One thing that must land whole: the outputs of one append, or of one atomic step with its positions. */
+/** One atomic write: the outputs of one append, or of one atomic step with its positions. */
 export interface WriteRequest {
   readonly outputs: readonly { readonly topic: string; readonly records: readonly NewRecord[] }[];
   readonly commit: { readonly group: string; readonly offsets: readonly TopicPartitionOffset[] } | null;
-  /** Written only while this is the group's newest claim. */
+  /** Written only while this is the group's newest epoch. */
   readonly fencingToken?: FencingToken;
 }
 
-/** A chunk whose place is known up to the offset its partition has reached when the transaction starts. */
+/** A chunk with an offset relative to its partition's next offset when the transaction starts. */
 export interface PlannedChunk {
   readonly baseDelta: number;
   readonly offsetSpan: number;
@@ -26,7 +26,7 @@ export interface PlannedChunk {
   readonly bytes: Buffer;
 }
 
-/** Offsets a request gets in one partition, relative to that partition's next offset; both ends inclusive. */
+/** Offsets of a request in one partition, relative to that partition's next offset; both ends inclusive. */
 export interface PlannedRange {
   readonly target: PartitionPlan;
   readonly firstDelta: number;
@@ -76,7 +76,7 @@ class PartitionBuilder implements PartitionPlan {
   }
 }
 
-/** Everything of one transaction, encoded before the write lock is taken. */
+/** Contents of one transaction, encoded before the write lock is taken. */
 export interface WritePlan {
   readonly topicVersion: number;
   readonly partitions: Iterable<PartitionPlan>;
@@ -87,7 +87,7 @@ export interface WritePlan {
   }[];
 }
 
-/** Collects requests into a plan. A request that throws in `add` leaves nothing behind. */
+/** Collects requests into a plan. A request that throws in `add` adds nothing to the plan. */
 export function createPlanner(topics: TopicTable) {
   const builders = new Map<string, PartitionBuilder>();
   const offsets: { group: string; topicId: number; position: TopicPartitionOffset }[] = [];

@@ -12,41 +12,41 @@ import type { TopicTable } from './topics.js';
 import { createPlanner, type PlannedRange, type WritePlan, type WriteRequest } from './write-plan.js';
 
 export interface Writer {
-  /** Resolves, per output of the request, with the offsets it got; everything is on disk then. */
+  /** Resolves, per output of the request, with its offsets, once everything is on disk. */
   submit(request: WriteRequest): Promise<readonly (readonly AppendedRange[])[]>;
-  /** Write what is queued, then refuse. */
+  /** Write the queued requests; later calls of `submit` reject. */
   close(): void;
 }
 
-/** A transaction takes queued requests until it holds this many records, so that other processes get their turn. */
+/** A transaction takes queued requests until it holds this many records, so that other processes can write in between. */
 const MAX_RECORDS_PER_TRANSACTION = 5000;
 const RETRY_INTERVAL_MS = 250;
-/** As LogHealth wants it. */
+/** Operation name for LogHealth. */
 const OPERATION = 'Append to the log';
 
 interface QueuedRequest {
   readonly request: WriteRequest;
   readonly records: number;
-  /** When it first could not be written, Unix ms. */
+  /** Time of the first failed write, Unix ms. */
   failedAtMs: number | null;
   resolve(ranges: readonly (readonly AppendedRange[])[]): void;
   reject(error: unknown): void;
 }
 
-/** Claims of these requests were taken over before the transaction got its turn. */
+/** Another process acquired the groups of these requests before the transaction started. */
 class StaleOwnershipError extends RetryableError {
   constructor(readonly stale: ReadonlySet<QueuedRequest>) {
-    super('Claims were taken over');
+    super('Ownership was taken over');
   }
 }
 
-/** Another process changed the topic table since the plan was made. */
+/** Another process changed the topic table after the plan was computed. */
 class TopicTableChangedError extends RetryableError {}
 
 /**
- * Queues the requests of one turn of the event loop and writes them in one transaction: many small appends share one sync.
- * Requests keep their order. A request that is wrong in itself is refused alone; a transaction that fails writes none of its requests. While
- * the disk is full or does not work, they stay first in line and are written again, until they have waited `unavailableAfterMs`.
+ * Queues the requests of one event-loop iteration and writes them in one transaction: many small appends share one sync.
+ * Requests keep their order. An invalid request is rejected without the others; a transaction that fails writes none of its requests. While
+ * the disk is full or fails, they stay at the head of the queue and are retried, until they have waited `unavailableAfterMs`.
  */
 export function createWriter(deps: {
   store: Store;
@@ -61,7 +61,7 @@ export function createWriter(deps: {
   let scheduled = false;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  let away = false;
+  let unavailable = false;
 
   const take = (): QueuedRequest[] => {
     let records = 0;
@@ -109,20 +109,20 @@ export function createWriter(deps: {
     }
     onCommitted();
     health?.recordSuccess(OPERATION);
-    if (away) logger.info('the log can be written again');
-    away = false;
+    if (unavailable) logger.info('the log can be written again');
+    unavailable = false;
     for (const { entry, ranges } of planned) {
       entry.resolve(ranges.map((output) => output.map((range) => toAppendedRange(range, bases))));
     }
   };
 
-  /** Nothing of them was written, so writing them again is safe. */
+  /** None of the requests was written, so a retry is safe. */
   const putBack = (entries: readonly QueuedRequest[], error: LogUnavailableError) => {
     const now = Date.now();
     health?.recordFailure(OPERATION, error);
-    if (!away && !closed && deps.unavailableAfterMs > 0)
-      logger.warn({ err: error }, 'cannot write the log now, trying again');
-    away = true;
+    if (!unavailable && !closed && deps.unavailableAfterMs > 0)
+      logger.warn({ err: error }, 'cannot write the log now, retrying');
+    unavailable = true;
     const waiting: QueuedRequest[] = [];
     for (const entry of entries) {
       entry.failedAtMs ??= now;
@@ -174,10 +174,10 @@ function toAppendedRange(range: PlannedRange, bases: ReadonlyMap<unknown, number
   };
 }
 
-/** Inside the write transaction: give offsets, store chunks, time index, states and positions. Returns each partition's base. */
+/** Runs inside the write transaction: assigns offsets; stores chunks, time index, states and positions. Returns each partition's base offset. */
 function applyPlan(store: Store, topics: TopicTable, plan: WritePlan): Map<unknown, number> {
   if (topics.storedVersion() !== plan.topicVersion) {
-    throw new TopicTableChangedError('The topic table moved on');
+    throw new TopicTableChangedError('The topic table changed');
   }
   const bases = new Map<unknown, number>();
   for (const target of plan.partitions) {
