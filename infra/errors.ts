@@ -1,17 +1,17 @@
-/** Exit codes of every process. Whatever ends a process, it is started again after a pause, unless it ends with EXIT_FATAL. */
+/** Exit codes of every process. The supervisor restarts a process after every exit except EXIT_FATAL. */
 export const EXIT_RETRYABLE = 75;
 /**
- * Only a person can mend it: EX_CONFIG of sysexits.h. Not 1, which is Node's own code for an uncaught exception; and no code that Node, a shell
+ * Only an operator can fix it: EX_CONFIG of sysexits.h. Not 1, which is Node's own code for an uncaught exception; and no code that Node, a shell
  * or a signal makes (1 to 13, 126 to 165).
  */
 export const EXIT_FATAL = 78;
 
-/** The outside world failed (node, broker, database, network): trying again later can work. */
+/** The outside world failed (node, broker, database, network): a later retry can succeed. */
 export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
-/** Trying again cannot work until a person has mended something: bad configuration, a log or tables that do not belong here. Its message says what to do. */
+/** A retry cannot succeed until an operator has fixed something: bad configuration, a log or tables that do not belong here. Its message says what to do. */
 export class FatalError extends Error {
   override name = 'FatalError';
 }

@@ -6,13 +6,13 @@ import type { Log } from '../log/port.js';
 
 export interface AccountCommands {
   /**
-   * Append a command; resolves when it is durable, with the id to wait for. Give an `id` of your own when the wish may be repeated: the fold
-   * decides one id once. Throws what the log's append throws.
+   * Append a command; resolves when it is durable, with the id to wait for. Pass an `id` when the command may be repeated: the accounts
+   * processor applies each id once. Throws what the log's append throws.
    */
   send(command: AccountCommand['command'], id?: string): Promise<string>;
 }
 
-/** The way into the accounts' state: a wish on accounts.commands. Only the fold of processors/accounts decides. */
+/** Appends commands to accounts.commands. Only processors/accounts changes the accounts' state. */
 export function createAccountCommands(deps: {
   log: Pick<Log, 'append'>;
   codec: Codec;

@@ -12,19 +12,19 @@ export type KeyLookup =
   | { readonly status: 'ok'; readonly account: Account; readonly key: Key; readonly plan: Plan };
 
 export interface AccountsReadModel {
-  /** Resolves when everything accounts.state held at the start is known. Rejects when it cannot be read. */
+  /** Resolves when all records that accounts.state contained at the start are applied. Rejects when it cannot be read. */
   ready(): Promise<void>;
   lookupKey(rawKey: string): KeyLookup;
   account(accountId: string): Account | undefined;
   /** Keys of an account, oldest first, revoked ones included. */
   keysOf(accountId: string): readonly Key[];
-  /** What the fold decided about a command, as soon as it is known here; null after `timeoutMs`. */
+  /** Outcome of a command as soon as it is read from accounts.state; null after `timeoutMs`. */
   waitForOutcome(commandId: string, timeoutMs: number): Promise<Outcome | null>;
 }
 
 /**
  * The accounts' state in memory, following accounts.state until the signal. A tail that fails rejects unhandled, which ends the process
- * with the error's own exit code: serving on with an old state would accept revoked keys. For the same reason an entity whose newest record
+ * with the error's own exit code: serving with stale state would accept revoked keys. For the same reason an entity whose newest record
  * cannot be read is unknown from then on.
  */
 export function createAccountsReadModel(deps: {
@@ -70,8 +70,8 @@ export function createAccountsReadModel(deps: {
     } else if ('oddstream.Key' in state) {
       const key = state['oddstream.Key'];
       keys.set(key.key_hash, key);
-      const own = keysByAccount.get(key.account_id) ?? new Set();
-      keysByAccount.set(key.account_id, own.add(key.key_hash));
+      const hashes = keysByAccount.get(key.account_id) ?? new Set();
+      keysByAccount.set(key.account_id, hashes.add(key.key_hash));
     } else if ('oddstream.Outcome' in state) {
       const id = entity.slice('outcome:'.length);
       outcomes.set(id, state['oddstream.Outcome']);

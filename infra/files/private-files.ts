@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 
-/** Files this process makes from now on are its user's alone (mode 600), directories too (700). */
+/** Later files of this process are accessible to its user only (mode 600), directories too (700). */
 export function setPrivateUmask(): void {
   process.umask(0o077);
 }
 
 /**
- * Makes the directory when it is missing, and closes it to other users: what versions before wrote inside, readable for all, is then out of
- * their reach. A directory of another owner (a volume) stays as its owner made it.
+ * Creates the directory when it is missing, and closes it to other users: files that earlier versions wrote inside with read
+ * permission for all are then unreachable. A directory of another owner (a volume) is unchanged.
  */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -6,8 +6,8 @@ import { FatalError } from '../errors.js';
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * A random secret of this installation, 32 bytes in base64url, kept in `<dataDir>/<name>` (mode 600) and made when it is missing. Processes
- * that ask at the same time get the same one. Throws FatalError when the file has something else in it.
+ * A random secret of this installation, 32 bytes in base64url, stored in `<dataDir>/<name>` (mode 600) and created when it is missing. Concurrent
+ * callers get the same one. Throws FatalError when the file has something else in it.
  */
 export async function readOrCreateSecret(dataDir: string, name: string): Promise<string> {
   const path = join(dataDir, name);

@@ -7,13 +7,13 @@ export interface ClientTimeouts {
   readonly headersMs: number;
   /** From the first byte to the end of the body. */
   readonly requestMs: number;
-  /** Without taking a byte of an answer. Also ends what it holds in memory. */
+  /** Longest time without reading a byte of a response. Also frees the buffered response. */
   readonly stalledMs: number;
 }
 
 export interface ServerBounds {
   readonly timeouts: ClientTimeouts;
-  /** Connections beyond these are closed as they come. */
+  /** Connections above this number are closed at once. */
   readonly maxConnections: number;
   /** Called for each of them. */
   readonly onConnectionRejected: () => void;
@@ -30,7 +30,7 @@ const REJECTIONS: Readonly<Record<string, readonly [status: number, error: strin
 };
 const MALFORMED = [400, 'Malformed HTTP request.'] as const;
 
-/** What is no request that could be routed still gets an error object, then the connection ends. */
+/** Sends an error object for a request that cannot be parsed, then closes the connection. */
 function reject(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -50,7 +50,7 @@ function reject(error: NodeJS.ErrnoException, socket: Socket): void {
   );
 }
 
-/** An HTTP server that no client can hold up: every request is bounded in time, and so are connections and bodies nobody reads in number and size. */
+/** An HTTP server with bounds against slow or hostile clients: time per request, number of connections, bytes of unread bodies. */
 export function createBoundedServer(listener: RequestListener, bounds: ServerBounds): Server {
   const { timeouts, maxUnreadBytes } = bounds;
   const server = createServer(
@@ -61,7 +61,7 @@ export function createBoundedServer(listener: RequestListener, bounds: ServerBou
       connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     },
     (request, response) => {
-      // Before Node's own listener, which discards the rest of a body that nobody has begun to read, however long.
+      // Before Node's own listener, which discards the rest of an unread body of any length.
       response.prependOnceListener('finish', () => {
         if (request.complete) return;
         let unread = 0;

@@ -11,9 +11,9 @@ export interface FailureDetector {
 }
 
 /**
- * Who lives, judged by the order of heartbeats in the log. A member is dead when it is missing between enough heartbeats of this process: its
- * silence is the time between those, of which one gap counts as two periods at most. So a process that was suspended, or could not reach the
- * log, blames nobody for what it has not said itself, and wall clocks need not agree.
+ * Derives live members from the order of heartbeats in the log. A member is dead when it sends no heartbeat between enough heartbeats of this
+ * process: its silence is the sum of the gaps between those, each capped at two periods. So a process that was suspended, or could not reach
+ * the log, does not declare others dead for its own missing heartbeats, and wall clocks need not agree.
  */
 export function createFailureDetector(options: {
   member: string;

@@ -45,8 +45,8 @@ export function parseHeartbeat(
 }
 
 /**
- * Who of a role lives, by heartbeats in the log. Views of two processes may differ for a moment, so this shares work out and protects
- * nothing: whoever starts a piece of work claims its group.
+ * Live members of a role, by heartbeats in the log. The views of two processes may differ for a moment, so membership only assigns work and
+ * protects nothing: a process acquires ownership of the group before it starts a task.
  */
 export function createMembership(options: MembershipOptions): Membership {
   const { log, codec, logger, role, member } = options;
@@ -145,8 +145,8 @@ export function createMembership(options: MembershipOptions): Membership {
 }
 
 /**
- * Members of a role whose last word of the past `deadAfterMs` is that they live. Asked for with wall clocks, for commands that need the others
- * to be stopped.
+ * Members of a role whose newest heartbeat of the past `deadAfterMs` says that they are alive. Compares wall clocks; for commands that require all
+ * other processes to be stopped.
  */
 export async function readLiveMembers(
   options: Pick<MembershipOptions, 'codec' | 'logger' | 'role' | 'deadAfterMs'> & {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createMembership, type MembershipOptions } from './membership.js';
 
 /**
- * Of several processes of a role one works, the others stand by: `work` begins when no other one is heard to work, and runs until the signal or
- * its own end. `waiting` is told whom this process stands by for. Two may begin at once, each unheard by the other, so `work` claims what it
- * writes; the one that is fenced by that fails, and stands by when it is started again.
+ * Active/standby: one process of a role runs `work`, the others wait. `work` starts when no other member is active, and runs until the signal
+ * aborts or it ends. `waiting` receives the active member. Two processes may start at once without seeing each other, so `work` must acquire
+ * ownership of what it writes; the fenced process fails, and stands by after its restart.
  */
 export async function runAsLeader(
   options: MembershipOptions & { signal: AbortSignal },
@@ -39,7 +39,7 @@ export async function runAsLeader(
       if (!signal.aborted) await Promise.race([alone, once(signal, 'abort')]);
       if (!signal.aborted) await work(signal);
     } finally {
-      // Others hear that this process leaves when its work has ended.
+      // Announces the departure only after the work has ended.
       ended.abort();
     }
   };

@@ -7,8 +7,8 @@ import type { Log } from '../log/port.js';
 const SAMPLED_TOPICS = [topics.sources, topics.catalog, topics.accountsState, topics.chainFinal];
 
 /**
- * Ids mean different schemas in the committed file and in each registry, so a log can only be gone on with by what it was begun with.
- * Throws FatalError when none of the newest records of a few topics is what its topic holds; one broken record alone proves nothing.
+ * Ids mean different schemas in the committed file and in each registry, so a log can only be used with the schema ids it was created with.
+ * Throws FatalError when none of the newest records of a few topics decodes as an event of its topic; a single broken record is no proof.
  */
 export async function assertSchemaIdsMatch(deps: { log: Log; codec: Codec; idsFrom: string }): Promise<void> {
   const { log, codec, idsFrom } = deps;

@@ -24,7 +24,7 @@ export interface OpenEventLogOptions {
   /** As of `openLog`. */
   readonly maintenance?: boolean;
   /**
-   * Of a process that stays: gets the checks `log` and `registry`, and what is away is tried again until it is there or the signal aborts.
+   * For long-running processes: receives the checks `log` and `registry`; an unreachable dependency is retried until it responds or the signal aborts.
    */
   readonly healthRegistry?: HealthRegistry;
 }
@@ -95,9 +95,9 @@ const OPENING = 'Opening the log';
 
 /**
  * The only way a process gets its log and codec: the log of LOG_URL with all topics, and the ids of SCHEMA_REGISTRY_URL or of the committed file.
- * Throws FatalError that names the subject when a schema is not compatible, and when the log was written with other ids. What is away (log,
- * registry) is a RetryableError, or with a `board` tried again here. Once this has returned, the registry is only asked about ids met for the
- * first time.
+ * Throws FatalError that names the subject when a schema is not compatible, and when the log was written with other ids. An unreachable log or
+ * registry throws RetryableError, or is retried here when a health registry is given. After the return, the registry is only queried for ids seen
+ * for the first time.
  */
 export async function openEventLog(
   config: Pick<Config, 'logUrl' | 'schemaRegistry'>,
@@ -119,7 +119,7 @@ export async function openEventLog(
         signal?.throwIfAborted();
         if (healthRegistry === undefined || !isTransient(error)) throw error;
         failed(error);
-        logger.warn({ err: error, delayMs }, 'cannot start yet, trying again');
+        logger.warn({ err: error, delayMs }, 'cannot start yet, retrying');
         await sleep(delayMs, undefined, { signal });
       }
     }

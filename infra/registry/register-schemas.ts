@@ -32,7 +32,7 @@ const COMPATIBILITY_ATTEMPTS = 5;
 const CONCURRENT_SUBJECTS = 8;
 
 /**
- * Full name of a record schema, which is its subject (Confluent's RecordNameStrategy): a topic of ours holds several kinds, and the default
+ * Full name of a record schema, which is its subject (Confluent's RecordNameStrategy): a topic contains several kinds, and the default
  * strategy (one subject per topic) would take each kind for an incompatible new version of the others. A kind that is in two topics
  * (chain.head and chain.final) is one subject with one id.
  */
@@ -58,7 +58,7 @@ async function idFor(client: RegistryClient, subject: string, schema: object, is
   if (known !== null) return known;
   const compatible = isNew || (await client.isCompatible(subject, schema));
   const id = compatible ? await client.register(subject, schema) : null;
-  // Processes that register the same schema at once must agree, also where the registry makes a version for each of them.
+  // Processes that register the same schema at once must agree, even when the registry creates a version for each of them.
   const meanwhile = await client.idOf(subject, schema);
   if (meanwhile !== null) return meanwhile;
   if (id !== null) return id;
@@ -87,8 +87,8 @@ async function registerSubject(
 }
 
 /**
- * See to it that every schema of this build is in the registry, each under its record name, with a compatibility level that includes
- * BACKWARD. Writes only what is missing, so a registry that is complete may be read-only. Throws FatalError that names the subject when a schema
+ * Ensure that every schema of this build is in the registry, each under its record name, with a compatibility level that includes
+ * BACKWARD. Writes only what is missing, so a complete registry may be read-only. Throws FatalError that names the subject when a schema
  * is not compatible, and what the client throws.
  */
 export async function registerSchemas(deps: {

@@ -9,7 +9,7 @@ export interface SubjectVersion {
 }
 
 /**
- * The few calls we make of a schema registry. All throw RetryableError when it cannot be reached or fails, FatalError when it refuses
+ * Client for the schema registry calls of this service. All throw RetryableError when it cannot be reached or fails, FatalError when it rejects
  * (credentials, a URL that is no registry's); the texts name its URL and never its credentials.
  */
 export interface RegistryClient {
@@ -184,7 +184,7 @@ export async function createRegistryClient(
         schemaShape.nullable(),
         (failure) => {
           if (isMissing(failure)) return null;
-          // The URL was right at the start: what says 404 now only stands in for the registry.
+          // The URL was valid at the start: a 404 now comes from something in front of the registry.
           if (failure.status === 404) throw unavailable(config.url, what, failure);
           return undefined;
         },
@@ -196,7 +196,7 @@ export async function createRegistryClient(
         `compatibility of ${subject}`,
         () => client.testSubjectCompatibility(subject, infoOf(schema)),
         z.boolean(),
-        // Some registries have nothing to compare with until the first version is there.
+        // Some registries cannot check compatibility before the first version exists.
         (failure) => (isMissing(failure) ? true : undefined),
       ),
     compatibility: (subject) =>

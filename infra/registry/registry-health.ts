@@ -19,8 +19,8 @@ const PROBE_INTERVAL_MS = 10_000;
 const PROBED_SUBJECT = 'oddstream.SourceStatus';
 
 /**
- * Fails while the process cannot start without the registry, and while readers wait for it. One that is away otherwise is not felt, so the check
- * then passes and says so; `schema_registry_up` tells of it too.
+ * Fails while the process cannot start without the registry, and while readers wait for it. At other times an unreachable registry has no effect, so the check
+ * passes with a detail text; `schema_registry_up` reports it too.
  */
 export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () => number } = {}): RegistryHealth {
   const { nowMs = Date.now } = options;

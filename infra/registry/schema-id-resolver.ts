@@ -11,8 +11,8 @@ export interface SchemaIdResolver extends SchemaIds {
   /** Is it settled what this id means, be it nothing of ours? */
   isKnown(id: number): boolean;
   /**
-   * Asks the registry about an id met for the first time; afterwards `knows(id)`. Throws RetryableError when the registry is away, FatalError
-   * when the id is a version of one of our schemas that this build cannot read: going on would lose records.
+   * Looks up an id in the registry when it is seen for the first time; afterwards `knows(id)`. Throws RetryableError when the registry is unreachable,
+   * FatalError when the id is a version of a known schema that this build cannot read: continuing would lose records.
    */
   resolve(id: number): Promise<void>;
 }

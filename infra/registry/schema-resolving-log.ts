@@ -26,9 +26,9 @@ function findUnknownIds(ids: SchemaIdResolver, records: readonly LogRecord[]): R
 }
 
 /**
- * The same log, except that what it hands out can be decoded at once: a batch with a schema id met for the first time is held until the
- * registry has said what the id means. While the registry is away that batch waits, is logged and counted in `oddstream_schema_id_waiting_readers`;
- * everything else goes on. Costs one look at each header and no promise per record.
+ * Wraps a log so that every returned record can be decoded at once: a batch with an unknown schema id is buffered until the registry has
+ * resolved the id. While the registry is unreachable, that batch waits, is logged and counted in `oddstream_schema_id_waiting_readers`;
+ * other readers continue. Costs one check of each header and no promise per record.
  */
 export function createSchemaResolvingLog(deps: {
   log: Log;

@@ -27,9 +27,9 @@ export interface AdminServer {
 }
 
 /**
- * The admin port of a process: `/healthz` (alive), `/readyz` (caught up; 503 with the failing checks), `/metrics` (Prometheus). It asks for no
+ * The admin port of a process: `/healthz` (alive), `/readyz` (caught up; 503 with the failing checks), `/metrics` (Prometheus). It requires no
  * key, so requests of web pages are rejected with 403: those for a host name outside of `allowedHosts` and those of other origins.
- * Every scrape also runs the checks: `oddstream_ready_check{check}` is 1 for those that pass. Port 0 takes a free one.
+ * Every scrape also runs the checks: `oddstream_ready_check{check}` is 1 for those that pass. Port 0 selects a free port.
  */
 export async function startAdminServer(options: {
   host: string;

@@ -8,8 +8,8 @@ export interface LoggerOptions {
 }
 
 /**
- * JSON lines on stdout. The supervisor reads them and prints them for people. Each line is written before the call returns: lines that wait
- * are flushed at exit, and that flush tries again for ever when the reader of stdout is gone.
+ * JSON lines on stdout. The supervisor reads them and prints them for people. Each line is written before the call returns: buffered lines
+ * would be flushed at exit, and that flush retries for ever when the reader of stdout has exited.
  */
 export function createLogger(options: LoggerOptions): Logger {
   return pino(

@@ -29,8 +29,8 @@ export const readinessFromChecks = (checks: Checks): Readiness => ({
 });
 
 /**
- * Collects the checks of a process from its first moment on: until `started` it says that the process is starting. An answer comes
- * within 2 s whatever hangs, and a source that hangs is not asked a second time meanwhile.
+ * Collects the checks of a process from its start: until `started` it reports that the process is starting. A result is returned
+ * within 2 s even when a check hangs, and a hanging check is not started a second time.
  */
 export function createHealthRegistry(options: { checkTimeoutMs?: number } = {}): HealthRegistry {
   const { checkTimeoutMs = CHECK_TIMEOUT_MS } = options;

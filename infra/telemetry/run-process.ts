@@ -8,8 +8,8 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
 }
 
 /**
- * Frame of every long-running process: keeps its files private, runs `main` until it ends, a signal comes or it fails, then maps the end to an
- * exit code (0 stopped as asked, 78 when only a person can mend it, 75 anything else). SIGINT and SIGTERM abort `signal`; `main` drains and
+ * Entry function of every long-running process: sets a private umask, runs `main` until it ends, fails or a signal arrives, then maps the result to an
+ * exit code (0 stopped on request, 78 when an operator must fix it, 75 anything else). SIGINT and SIGTERM abort `signal`; `main` drains and
  * returns. A second signal, or a drain longer than `drainMs`, ends the process at once with code 1.
  */
 export function runProcess(options: {
@@ -45,9 +45,9 @@ export function runProcess(options: {
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  // Started by the supervisor (with a channel to it): one that is gone must not leave its processes behind, holding ports and locks.
+  // With an IPC channel to the supervisor: when the supervisor exits, its processes must exit too, or they would keep ports and locks.
   process.on('disconnect', () => stop('supervisor gone'));
-  // `connected` is undefined without a channel, false when the supervisor went before this line.
+  // `connected` is undefined without a channel, false when the supervisor has already exited.
   if (process.connected === false) stop('supervisor gone');
   options.main(controller.signal).then(() => {
     logger.info('stopped');

@@ -5,8 +5,8 @@ import type { Metrics } from './metrics.js';
 export type OnUnreadable = (place: { readonly topic: string; readonly offset: number }, reason: string) => void;
 
 /**
- * Counts records that are no events of ours (`unreadable_records_total` by topic) and names them in the process log. A reader that keeps a
- * state of a topic goes on without such a record: one bad record must not keep a process down for as long as the topic holds it.
+ * Counts records that cannot be decoded (`unreadable_records_total` by topic) and logs them. A reader that builds state from a topic skips
+ * such a record: one bad record must not keep a process down for as long as the topic retains it.
  */
 export function createOnUnreadable(deps: { metrics: Metrics; logger: Logger }): OnUnreadable {
   const counter = deps.metrics.counter('unreadable_records_total', 'Records of the log that a reader passed over', [

@@ -60,7 +60,7 @@ export function startBanner(options: {
   const rows: [string, string][] = [
     ['REST', addresses.api],
     ['API reference', `${addresses.api}/docs`],
-    // What stands behind # stays in the browser: no server and no log sees the key.
+    // Browsers do not send the fragment after #, so the key reaches no server and no log.
     ['Markets and wallets', `${addresses.api}/app${key === null || keyFile !== null ? '' : `#key=${key}`}`],
     ['Status', `${addresses.api}/v1/status`],
     ['Event socket', addresses.socket],

@@ -36,8 +36,8 @@ export function backoffMs(restarts: number): number {
 }
 
 /**
- * Keeps one process running: however it ends without stop(), it is started again with backoff, except after EXIT_FATAL, which says that only
- * a person can mend it. A process that cannot even be spawned (no memory, too many processes) is tried again too.
+ * Keeps one process running: restarts it with backoff after every exit without stop(), except after EXIT_FATAL, which needs an operator.
+ * A failed spawn (no memory, too many processes) is retried too.
  */
 export function createChild(options: {
   spec: ChildSpec;
@@ -79,7 +79,7 @@ export function createChild(options: {
       child = spawnProcess(process.execPath, [...spec.args], {
         env: spec.env,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-        // Its own group: Ctrl-C in the terminal reaches only the supervisor, which then stops everything in order.
+        // A separate process group: Ctrl-C in the terminal reaches only the supervisor, which then stops the processes in order.
         detached: true,
       });
     } catch (error) {
@@ -88,7 +88,7 @@ export function createChild(options: {
     current = child;
     child.once('spawn', () => become('running'));
     child.on('error', (error) => {
-      // With a pid the process is there, and the error is of a signal or a message to it; its end will be told.
+      // With a pid the process runs, and the error concerns a signal or message to it; its exit is reported separately.
       if (child.pid !== undefined || current !== child) return;
       current = undefined;
       if (!stopping) startAgain(`cannot be started: ${error.message}`, startedMs);
@@ -102,7 +102,7 @@ export function createChild(options: {
       current = undefined;
       if (stopping) return become('stopped');
       if (code !== EXIT_FATAL) return startAgain(signal ?? `exit code ${code}`, startedMs);
-      // Its pipes may be held open by a process of its own, so the wait for its last words is bounded.
+      // A grandchild may keep its pipes open, so the wait for its last output is bounded.
       const fail = () => {
         clearTimeout(lastWords);
         child.off('close', fail);

@@ -56,7 +56,7 @@ export interface Console {
 }
 
 /**
- * Prints lines behind process names; progress reports become one bar per source that stays at the bottom of a terminal, or a line every
+ * Prints lines prefixed with process names; progress reports become one bar per source that stays at the bottom of a terminal, or a line every
  * ten percent where the output is not a terminal.
  */
 export function createConsole(

@@ -36,7 +36,7 @@ async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> 
   })) {
     for (const record of batch.records) {
       if (record.value === null) continue;
-      // What is unreadable is nobody's key: the command is then sent again, and the fold decides.
+      // An unreadable key file counts as absent: the command is then sent again, and the accounts processor decides.
       const event = tryDecode(codec, record.value, () => undefined);
       if (event?.kind !== 'account_state' || !('oddstream.Key' in event.value.state)) continue;
       const key = event.value.state['oddstream.Key'];
@@ -50,7 +50,7 @@ async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> 
 /**
  * The ready key of a newcomer: belongs to the local account on the enterprise plan, made at first start, kept in `<data>/dev-key`.
  * Only while every port is bound to loopback: when `loopback` is false an existing key is revoked and its file removed, and null is returned.
- * Repeating it changes nothing. Only commands are appended here; the accounts fold decides.
+ * Repeating it changes nothing. Only commands are appended here; the accounts processor decides.
  */
 export async function ensureDevKey(deps: {
   dataDir: string;

@@ -89,7 +89,7 @@ async function reportStartup(deps: {
   const banner = async (standing: ReadinessSummary) => {
     const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
     const { analystDatabase: database, user, password: set, embedded, analyst } = config.clickhouse;
-    // The embedded engine serves analysts of this machine without a password.
+    // The embedded engine accepts local analysts without a password.
     const own = set === '' ? null : user;
     const login = embedded === null ? own : analyst.password === undefined ? null : 'analyst';
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';

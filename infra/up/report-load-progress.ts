@@ -8,8 +8,8 @@ const INITIAL_INTERVAL_MS = 5_000;
 const MAX_INTERVAL_MS = 600_000;
 
 /**
- * Says how far the history is, ever more seldom (a backfill takes months), and once that it is loaded. Ends then, or with the signal. A start
- * that is loaded at the first look is not worth a word.
+ * Reports the load progress of the history at growing intervals (a backfill takes months), and once that it is loaded. Ends then, or when the signal
+ * aborts. Reports nothing when the history is already loaded at the first check.
  */
 export async function reportLoadProgress(options: {
   readReadiness: () => Promise<ReadinessSummary>;

@@ -8,12 +8,12 @@ export interface Service {
   readonly name: 'clickhouse' | 'ingest' | 'processors' | 'api' | 'stream-gateway' | `stream-gateway-${number}`;
   readonly script: string;
   readonly adminPort: number;
-  /** Ports other than the admin door that must be free before it starts. */
+  /** Ports other than the admin port that must be free before it starts. */
   readonly ports: readonly { readonly host: string; readonly port: number; readonly variable: string }[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The processes of the product in start order. With CLICKHOUSE_URL the tables are in a server of the user's own, and none is started. */
+/** The processes of the product in start order. With CLICKHOUSE_URL the tables are in an external server, and none is started. */
 export function servicesOf(config: Config, dist: string): readonly Service[] {
   const { embedded } = config.clickhouse;
   const admin = config.ports.admin;
@@ -26,7 +26,7 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
             script: `${dist}/infra/clickhouse/main.js`,
             adminPort: admin.clickhouse,
             ports: [{ host: embedded.host, port: embedded.port, variable: 'CLICKHOUSE_EMBEDDED_PORT' }],
-            // libuv reads it once, before the first line of ours runs: one thread per engine session.
+            // libuv reads it once, before application code runs: one thread per engine session.
             env: { UV_THREADPOOL_SIZE: '16' },
           },
         ];
@@ -53,7 +53,7 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
   ];
 }
 
-/** Names every port that is taken, with the variable that changes it. */
+/** One message per port in use, with the variable that changes it. */
 export async function findPortsInUse(config: Config, services: readonly Service[]): Promise<readonly string[]> {
   const wanted = services.flatMap((service) => [
     ...service.ports.map((entry) => ({ ...entry, service: service.name })),
@@ -76,11 +76,11 @@ const FIX_INSTRUCTION = 'Mend this, then stop Oddstream (Ctrl-C) and start it ag
 
 export interface Supervisor {
   /**
-   * Starts the embedded table store if there is one, waits until it answers, then the rest, and waits until all are alive or stay down. What
-   * does not answer within a minute is no longer waited for: the others run without it, and it is still started again and again.
+   * Starts the embedded table store if there is one, waits until it is healthy, then the rest, and waits until all are alive or stay down. After a
+   * minute it stops waiting for a process: the others run without it, and its restarts continue.
    */
   startAll(signal: AbortSignal): Promise<void>;
-  /** What every process says of itself now. */
+  /** Readiness of all processes, from their `/readyz`. */
   readReadiness(): Promise<ReadinessSummary>;
   /** Ends the named processes and starts them with the code as it is now. */
   restart(names: readonly string[], graceMs: number): Promise<void>;
@@ -149,27 +149,27 @@ export function createSupervisor(deps: {
     },
     async readReadiness() {
       const down = services.filter(({ name }) => children.get(name)?.state() === 'failed');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         services
           .filter((service) => !down.includes(service))
           .map(async (service) => {
-            const answer = await probe(`http://${reachableHost(config.host)}:${service.adminPort}/readyz`, {}, 4_000);
-            return [service.name, answer === null ? null : parseReadiness(answer.body)] as const;
+            const response = await probe(`http://${reachableHost(config.host)}:${service.adminPort}/readyz`, {}, 4_000);
+            return [service.name, response === null ? null : parseReadiness(response.body)] as const;
           }),
       );
-      return summarizeReadiness(new Map(answers), new Map(down.map(({ name }) => [name, reasonOf(name)])));
+      return summarizeReadiness(new Map(responses), new Map(down.map(({ name }) => [name, reasonOf(name)])));
     },
     async restart(names, graceMs) {
       if (stopped) return;
       const named = [...children.values()].filter((child) => names.includes(child.name));
-      // A restart that is under way when stopAll begins must not start its process again.
+      // A restart in progress when stopAll begins must not start its process again.
       restarting = Promise.all([restarting, ...named.map((child) => child.restart(graceMs))]);
       await restarting;
     },
     async stopAll(graceMs) {
       stopped = true;
       await restarting;
-      // Writers first: the table store goes last, so that a drain can still finish its insert.
+      // Writers first: the table store stops last, so that a drain can still finish its insert.
       const store = children.get('clickhouse');
       const others = [...children.values()].filter((child) => child !== store);
       const started = Date.now();

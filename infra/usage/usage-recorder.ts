@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
 const HOUR_MS = 3_600_000;
-/** A killed process loses what it counted since the last tick. Callers may gather for half a second: together under a second. */
+/** A killed process loses what it counted since the last tick. Callers may aggregate for half a second: together under a second. */
 const TICK_MS = 250;
 const CLOSE_TIMEOUT_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
@@ -17,7 +17,7 @@ export interface UsageRecorder {
   add(accountId: string, meter: Meter, quantity: number): void;
   /** Append what is not recorded yet. Resolves true when all that was counted before the call is durable. Never rejects. */
   flush(): Promise<boolean>;
-  /** Stop the clock and record the rest; after 3 s with the log away what is left is given up, counted and told. */
+  /** Stop the clock and record the rest; totals that are not durable after 3 s are dropped, counted and logged. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface UsageTotal {
 
 /**
  * Counts usage in memory and appends running totals to the usage topic four times a second: one record per process, UTC hour, account and meter, whose
- * id is the same each time and whose quantity only grows. So an append may land twice, or late, or be left out while the log is away: the
+ * id is the same each time and whose quantity only grows. So an append may be repeated, late, or skipped while the log is unavailable: the
  * greatest quantity of an id is what was used, and nothing counted is lost while the process lives.
  */
 export function createUsageRecorder(deps: {
@@ -41,7 +41,7 @@ export function createUsageRecorder(deps: {
   logger: Logger;
   metrics: Metrics;
   nowMs?: () => number;
-  /** Names this life of the process. */
+  /** Unique per process start. */
   processId?: string;
   /** 0: no clock; call `flush`. */
   tickMs?: number;
@@ -54,11 +54,11 @@ export function createUsageRecorder(deps: {
   const appended = deps.metrics.counter('usage_records_total', 'Usage totals appended to the log');
   const failed = deps.metrics.counter(
     'usage_append_failures_total',
-    'Appends of usage totals that failed; they are repeated',
+    'Appends of usage totals that failed and are retried',
   );
   const lost = deps.metrics.counter(
     'usage_records_dropped_total',
-    'Usage totals given up at the end, with the log away',
+    'Usage totals dropped at shutdown because the log was unavailable',
   );
 
   const hourOf = (timeMs: number) => timeMs - (timeMs % HOUR_MS);
@@ -102,7 +102,11 @@ export function createUsageRecorder(deps: {
       );
     } catch (error) {
       failed.inc();
-      if (!troubled) logger.warn({ err: error, totals: batch.length }, 'usage cannot be recorded; kept and repeated');
+      if (!troubled)
+        logger.warn(
+          { err: error, totals: batch.length },
+          'usage cannot be recorded; the totals stay in memory and are retried',
+        );
       troubled = true;
       pending.set(unrecorded.size);
       return false;

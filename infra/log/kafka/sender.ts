@@ -14,7 +14,7 @@ import {
 } from './partition-records.js';
 import { type EncodableRecord, encodeBatch, type ProducerState, recordBytes, stampBatch } from './record-batch.js';
 
-/** Records of one append for one partition. They share a batch with what else waits, or have one alone; never two. */
+/** Records of one append for one partition. They share a batch with other pending appends or have a batch of their own; never two batches. */
 interface PendingAppend {
   readonly records: readonly EncodableRecord[];
   readonly bytes: number;
@@ -23,7 +23,7 @@ interface PendingAppend {
   readonly reject: (error: unknown) => void;
 }
 
-/** One partition's line. One batch is under way at a time, which keeps the order whatever fails. */
+/** Queue of one partition. One batch is in flight at a time, which keeps the order after any failure. */
 interface PartitionQueue {
   readonly topic: string;
   readonly partition: number;
@@ -31,27 +31,27 @@ interface PartitionQueue {
   busy: boolean;
   producer: ProducerState | null;
   nextSequence: number;
-  /** The next batch cannot land below this offset; unknown before the first. */
+  /** Lower bound of the next batch's offset; unknown before the first batch. */
   endOffset: number | null;
   batchLimit: number;
 }
 
 export interface Sender {
   append(topic: string, records: readonly NewRecord[]): Promise<readonly AppendedRange[]>;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no append is in flight. */
   drain(): Promise<void>;
 }
 
-/** Appends that wait are put together up to this many bytes before compression. */
+/** Pending appends are batched up to this many bytes before compression. */
 const BATCH_BYTES = 1024 * 1024;
 
 /**
- * The idempotent producer (KIP-98): every batch carries the producer's id and a sequence number per partition, so that one sent again
- * because its answer was lost is not stored twice. acks=all. What is appended while a batch is under way goes out together with the next.
+ * The idempotent producer (KIP-98): every batch carries the producer's id and a sequence number per partition, so that a batch
+ * resent after a lost response is not stored twice. acks=all. Appends during a batch in flight are sent in the next batch.
  */
 export function createSender(deps: { cluster: Cluster; logger: Logger; unavailableAfterMs: number }): Sender {
   const { cluster, logger } = deps;
-  const lanes = new Map<string, PartitionQueue>();
+  const queues = new Map<string, PartitionQueue>();
   const admission = new Map<string, Promise<unknown>>();
   const running = new Set<Promise<void>>();
   const send = createGroupedProduce();
@@ -67,11 +67,11 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     return producer;
   };
 
-  const laneOf = (topic: string, partition: number): PartitionQueue => {
+  const queueOf = (topic: string, partition: number): PartitionQueue => {
     const key = `${topic}/${partition}`;
-    let lane = lanes.get(key);
-    if (lane === undefined) {
-      lane = {
+    let queue = queues.get(key);
+    if (queue === undefined) {
+      queue = {
         topic,
         partition,
         pending: [],
@@ -81,44 +81,44 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
         endOffset: null,
         batchLimit: BATCH_BYTES,
       };
-      lanes.set(key, lane);
+      queues.set(key, queue);
     }
-    return lane;
+    return queue;
   };
 
   const enqueue = (placed: readonly PartitionRecords[]): Promise<readonly AppendedRange[]> =>
     Promise.all(
       placed.map(
         ({ topic, partition, records }) =>
-          new Promise<AppendedRange>((landed, failed) => {
-            const lane = laneOf(topic, partition);
-            lane.pending.push({
+          new Promise<AppendedRange>((appended, failed) => {
+            const queue = queueOf(topic, partition);
+            queue.pending.push({
               records,
               bytes: records.reduce((sum, record) => sum + recordBytes(record), 0),
               deadlineMs: Date.now() + deps.unavailableAfterMs,
               resolve: (firstOffset) =>
-                landed({ partition, firstOffset, lastOffset: firstOffset + records.length - 1 }),
+                appended({ partition, firstOffset, lastOffset: firstOffset + records.length - 1 }),
               reject: failed,
             });
-            start(lane);
+            start(queue);
           }),
       ),
     );
 
-  /** Starts at the end of this turn, so that appends of one turn go together. */
-  const start = (lane: PartitionQueue) => {
-    if (lane.busy) return;
-    lane.busy = true;
+  /** Starts after this event-loop iteration, so that its appends share a batch. */
+  const start = (queue: PartitionQueue) => {
+    if (queue.busy) return;
+    queue.busy = true;
     const run = Promise.resolve().then(async () => {
-      while (lane.pending.length > 0) await deliver(lane, takeBatch(lane));
-      lane.busy = false;
+      while (queue.pending.length > 0) await deliver(queue, takeBatch(queue));
+      queue.busy = false;
     });
     running.add(run);
     void run.finally(() => running.delete(run));
   };
 
-  const deliver = async (lane: PartitionQueue, items: readonly PendingAppend[]): Promise<void> => {
-    const { topic, partition } = lane;
+  const deliver = async (queue: PartitionQueue, items: readonly PendingAppend[]): Promise<void> => {
+    const { topic, partition } = queue;
     const what = `Append to topic "${topic}", partition ${partition}`;
     const count = items.reduce((sum, { records }) => sum + records.length, 0);
     try {
@@ -127,12 +127,12 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
       if (batch.length > MAX_BATCH_BYTES) {
         throw new LogArgumentError(`${what}: ${batch.length} bytes in one call, the limit is ${MAX_BATCH_BYTES}`);
       }
-      if (lane.producer === null) {
-        lane.producer = await currentProducer();
-        lane.nextSequence = 0;
+      if (queue.producer === null) {
+        queue.producer = await currentProducer();
+        queue.nextSequence = 0;
       }
-      lane.endOffset ??= await fetchEndOffset(cluster, topic, partition);
-      stampBatch(batch, lane.producer, lane.nextSequence);
+      queue.endOffset ??= await fetchEndOffset(cluster, topic, partition);
+      stampBatch(batch, queue.producer, queue.nextSequence);
       const deadlineMs = Math.max(items[0]!.deadlineMs, Date.now() + 1000);
       let again = false;
       const baseOffset = await cluster.retry(
@@ -140,12 +140,12 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
         () => {
           const sentBefore = again;
           again = true;
-          return attempt(lane, batch, sentBefore);
+          return attempt(queue, batch, sentBefore);
         },
         { topic, deadlineMs },
       );
-      lane.nextSequence = (lane.nextSequence + count) % 2 ** 31;
-      lane.endOffset = baseOffset + count;
+      queue.nextSequence = (queue.nextSequence + count) % 2 ** 31;
+      queue.endOffset = baseOffset + count;
       let offset = baseOffset;
       for (const item of items) {
         item.resolve(offset);
@@ -153,45 +153,47 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
       }
     } catch (error) {
       if (error instanceof LogArgumentError && items.length > 1) {
-        // Too large together for a limit somebody set on the topic: one by one from now on.
-        lane.batchLimit = 0;
-        lane.pending.unshift(...items);
+        // The batch exceeds the topic's message size limit: send one append per batch from now on.
+        queue.batchLimit = 0;
+        queue.pending.unshift(...items);
         return;
       }
-      // Whether the batch landed is not known, so its numbers cannot be used again: the next one comes from a new producer.
+      // Whether the batch was appended is unknown, so its sequence numbers cannot be reused: the next batch uses a new producer.
       if (!(error instanceof LogArgumentError)) {
-        if ((await producer?.catch(() => null)) === lane.producer) producer = null;
-        lane.producer = null;
+        if ((await producer?.catch(() => null)) === queue.producer) producer = null;
+        queue.producer = null;
       }
       for (const item of items) item.reject(error);
     }
   };
 
-  const attempt = async (lane: PartitionQueue, batch: Buffer, sentBefore: boolean): Promise<number> => {
-    const { topic, partition, producer: sender, nextSequence: sequence, endOffset } = lane;
+  const attempt = async (queue: PartitionQueue, batch: Buffer, sentBefore: boolean): Promise<number> => {
+    const { topic, partition, producer: sender, nextSequence: sequence, endOffset } = queue;
     if (sentBefore && sender !== null && endOffset !== null) {
-      const landed = await findAppendedBatch(cluster, {
+      const appended = await findAppendedBatch(cluster, {
         topic,
         partition,
         producer: sender,
         sequence,
         from: endOffset,
       });
-      if (landed !== null) return landed;
+      if (appended !== null) return appended;
     }
     const connection = await cluster.leader(topic, partition, 'produce');
     const { error, baseOffset } = await send(connection, { topic, partition, batch });
     if (error === null) return baseOffset;
     if (error.type === 'DUPLICATE_SEQUENCE_NUMBER') {
-      throw new LogUnavailableError(`Topic "${topic}": the batch landed, but the broker has forgotten at which offset`);
+      throw new LogUnavailableError(
+        `Topic "${topic}": the batch was appended, but the broker no longer knows its offset`,
+      );
     }
     if (isProducerStateLost(error)) {
       logger.warn({ topic, partition, err: error }, 'the broker forgot this producer; going on under a new id');
-      const lost = lane.producer;
+      const lost = queue.producer;
       if (producer !== null && (await producer) === lost) producer = null;
-      lane.producer = await currentProducer();
-      lane.nextSequence = 0;
-      stampBatch(batch, lane.producer, 0);
+      queue.producer = await currentProducer();
+      queue.nextSequence = 0;
+      stampBatch(batch, queue.producer, 0);
       throw new KafkaError('PRODUCER_RENEWED', error.message, true);
     }
     if (isRejected(error)) throw new LogArgumentError(error.message);
@@ -204,18 +206,18 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
       const waiting = admission.get(topic);
       const known = waiting === undefined ? cachedTopicMetadataFor(cluster, topic, records) : undefined;
       if (known !== undefined) return enqueue(groupByPartition(known, records));
-      // What came first is placed first, also while the topic is being looked up.
+      // Appends keep the order of the calls, also during a lookup of the topic.
       const admitted = (async () => {
         await waiting;
         return groupByPartition(await topicMetadataFor(cluster, topic, records), records);
       })();
-      const turn = admitted.then(
+      const queued = admitted.then(
         (placed) => ({ result: enqueue(placed) }),
         (error: unknown) => ({ result: Promise.reject(error) }),
       );
-      admission.set(topic, turn);
-      const { result } = await turn;
-      if (admission.get(topic) === turn) admission.delete(topic);
+      admission.set(topic, queued);
+      const { result } = await queued;
+      if (admission.get(topic) === queued) admission.delete(topic);
       return result;
     },
     async drain() {
@@ -224,20 +226,20 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
   };
 }
 
-function takeBatch(lane: PartitionQueue): PendingAppend[] {
+function takeBatch(queue: PartitionQueue): PendingAppend[] {
   let bytes = 0;
   let count = 0;
-  for (const item of lane.pending) {
-    if (count > 0 && bytes + item.bytes > lane.batchLimit) break;
+  for (const item of queue.pending) {
+    if (count > 0 && bytes + item.bytes > queue.batchLimit) break;
     bytes += item.bytes;
     count++;
   }
-  const taken = lane.pending.slice(0, count);
-  lane.pending = lane.pending.slice(count);
+  const taken = queue.pending.slice(0, count);
+  queue.pending = queue.pending.slice(count);
   return taken;
 }
 
-/** Puts batches for one broker that are sent in one turn into one request. */
+/** Combines batches for one broker, sent in one event-loop iteration, into one request. */
 function createGroupedProduce(): (connection: KafkaConnection, batch: ProduceBatch) => Promise<ProduceResult> {
   interface Waiting {
     readonly batch: ProduceBatch;

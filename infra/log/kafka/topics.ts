@@ -15,7 +15,7 @@ const UNLIMITED = '-1';
 const ANY_TIME = '9223372036854775807';
 const MAX_TOPICS_PER_REQUEST = 50;
 
-/** Create missing topics; widen partitions and retention of the others. Safe to repeat and to run from many processes. */
+/** Create missing topics; increase partitions and change retention of the others. Safe to repeat and to run from many processes. */
 export async function ensureTopics(
   deps: { cluster: Cluster; logger: Logger },
   specs: readonly TopicSpec[],
@@ -48,7 +48,7 @@ export async function ensureTopics(
       const has = partitions.get(spec.name) ?? 0;
       if (has < spec.partitions) await addPartitions(spec);
       if (has > spec.partitions) {
-        logger.warn({ topic: spec.name, has, asked: spec.partitions }, 'partitions are never taken away');
+        logger.warn({ topic: spec.name, has, requested: spec.partitions }, 'partitions of a topic are never removed');
       }
     }
   }
@@ -57,7 +57,7 @@ export async function ensureTopics(
     try {
       await (await cluster.controller()).createPartitions(name, partitions);
     } catch (error) {
-      // Another process was faster; untilReady sees whether there are enough now.
+      // Another process created them first; untilReady checks whether there are enough.
       if (!(error instanceof KafkaError && error.type === 'INVALID_PARTITIONS')) throw error;
     }
   }
@@ -79,7 +79,7 @@ export async function ensureTopics(
     await (await cluster.controller()).alterTopicConfig(spec.name, 'retention.ms', value);
   }
 
-  /** Until the brokers themselves know the topic and every partition has a leader. */
+  /** Waits until the brokers know the topic and every partition has a leader. */
   async function untilReady({ name, partitions }: TopicSpec): Promise<void> {
     await cluster.retry(`Topic "${name}"`, async () => {
       const [topic] = (await cluster.metadata([name])).topics;
