@@ -9,7 +9,7 @@ interface Tap {
 }
 
 /**
- * Avro `decimal` over bytes as bigint of base units (the unscaled value), so that any Avro reader shows 12.5 where we count 12500000n.
+ * Avro `decimal` over bytes as bigint of base units (the unscaled value), so that any Avro reader shows 12.5 where the code counts 12500000n.
  * Two's complement, big endian, shortest form, at most `precision` digits.
  */
 export class DecimalType extends avsc.types.LogicalType {

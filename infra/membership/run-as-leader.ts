@@ -16,9 +16,9 @@ export async function runAsLeader(
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
   const ended = new AbortController();
-  let free: () => void = () => undefined;
-  const alone = new Promise<void>((resolve) => {
-    free = resolve;
+  let startWork: () => void = () => undefined;
+  const becameLeader = new Promise<void>((resolve) => {
+    startWork = resolve;
   });
   const heartbeats = async () => {
     try {
@@ -27,7 +27,7 @@ export async function runAsLeader(
         const workers = members.filter((name) => name !== member);
         if (workers.length > 0) return waiting(workers);
         membership.setState('alive');
-        free();
+        startWork();
       });
     } catch (error) {
       failed.abort();
@@ -36,7 +36,7 @@ export async function runAsLeader(
   };
   const working = async () => {
     try {
-      if (!signal.aborted) await Promise.race([alone, once(signal, 'abort')]);
+      if (!signal.aborted) await Promise.race([becameLeader, once(signal, 'abort')]);
       if (!signal.aborted) await work(signal);
     } finally {
       // Announces the departure only after the work has ended.

@@ -36,7 +36,7 @@ async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> 
   })) {
     for (const record of batch.records) {
       if (record.value === null) continue;
-      // An unreadable key file counts as absent: the command is then sent again, and the accounts processor decides.
+      // An unreadable record counts as an unknown key: the command is then sent again, and the accounts processor decides.
       const event = tryDecode(codec, record.value, () => undefined);
       if (event?.kind !== 'account_state' || !('oddstream.Key' in event.value.state)) continue;
       const key = event.value.state['oddstream.Key'];

@@ -70,8 +70,8 @@ export const logLocation = {
 };
 
 /**
- * An event frame: type, place, canonical time and the payload, whose `event_type` repeats the type. Objects are strict, so that a test
- * finds a field nobody wrote down; clients must tolerate fields they do not know.
+ * An event frame: type, log position, canonical time and the payload, whose `event_type` repeats the type. Objects are strict, so that a test
+ * finds an undocumented field; clients must tolerate fields they do not know.
  */
 export const eventFrame = <T extends string, S extends z.ZodRawShape>(type: T, description: string, data: S) =>
   z

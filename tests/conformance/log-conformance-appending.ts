@@ -70,7 +70,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(await readAll(log, topic)).toEqual([]);
     });
 
-    it('spreads keys as Kafka does and keeps each key in one partition', async () => {
+    it('append assigns partitions as Kafka does and keeps each key in one partition', async () => {
       const topic = await makeTopic(log, { partitions: 5 });
       const keys = Array.from({ length: 40 }, (_, i) => `key-${i % 20}`);
       await log.append(
@@ -137,7 +137,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(texts(await readAll(log, topic, 'earliest', 1))).toEqual(['one', 'two', 'three']);
     });
 
-    it('finishes what was asked for before it closes', async () => {
+    it('append completes pending requests before close', async () => {
       const topic = await makeTopic(log);
       const other = await under().reopen();
       const pending = other.append(topic, numbered(10));
@@ -145,7 +145,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(await readAll(log, topic)).toHaveLength(10);
     });
 
-    it('refuses a record no log can hold, and nothing of its batch lands', async () => {
+    it('append rejects an invalid record and writes nothing of its batch', async () => {
       const topic = await makeTopic(log, { partitions: 2 });
       const good = record('a', 'good', T0, 0);
       for (const bad of [

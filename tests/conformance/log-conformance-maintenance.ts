@@ -28,7 +28,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(await log.bounds(topic, 0)).toEqual({ earliest: before.earliest + 4, next: before.next });
     });
 
-    it('keeps what a younger record stands before', async () => {
+    it('retention keeps records after a younger record', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { retentionMs: HOUR_MS });
       for (const [i, time] of [T0, T0 + 2 * HOUR_MS, T0].entries())
@@ -37,7 +37,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(texts(await readAll(log, topic))).toEqual(['v1', 'v2']);
     });
 
-    it('sends a reader whose offset is gone on from the earliest record', async () => {
+    it('a reader whose offset was deleted resumes at the earliest record', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { retentionMs: HOUR_MS });
       for (let i = 0; i < 6; i++) await log.append(topic, [record('k', `v${i}`, T0 + i * HOUR_MS)]);
@@ -52,7 +52,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(await log.offsetForTimestamp(topic, 0, T0 + 5 * HOUR_MS)).toBe(earliest + 5);
     });
 
-    it('may empty a partition, which then goes on at the same offset', async () => {
+    it('retention may empty a partition, whose next offset stays the same', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { retentionMs: HOUR_MS });
       const reader = tail(log, { topic, partition: 0, from: 'earliest' });
@@ -119,7 +119,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       }
     });
 
-    it('goes on with what is appended after a pass', async () => {
+    it('compaction processes records appended after a pass', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { compacted: true });
       for (let pass = 0; pass < 5; pass++) {
@@ -213,7 +213,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
     });
   });
 
-  it('may be asked for by several instances at once', async () => {
+  it('maintenance may be requested by several instances at once', async () => {
     const { log, reopen } = under();
     const topic = await makeTopic(log, { compacted: true });
     for (let i = 0; i < 30; i++) await log.append(topic, [record(`k${i % 3}`, `v${i}`)]);

@@ -16,7 +16,7 @@ import {
 
 /** Claims: the steps of a group land for its newest claimant only. */
 export function describeOwnership(under: () => LogUnderTest): void {
-  describe('claims', () => {
+  describe('group ownership', () => {
     const setUp = async () => {
       const { log } = under();
       const [input, output] = [await makeTopic(log), await makeTopic(log)];
@@ -28,7 +28,7 @@ export function describeOwnership(under: () => LogUnderTest): void {
       return { log, input, output, group, step };
     };
 
-    it('lands steps in order, with their positions', async () => {
+    it('commits steps in order, with their positions', async () => {
       const { log, input, output, group, step } = await setUp();
       const claim = await log.acquireOwnership(group);
       await Promise.all([1, 2, 3].map((i) => claim.appendAndCommit(step(`s${i}`, i))));
@@ -56,7 +56,7 @@ export function describeOwnership(under: () => LogUnderTest): void {
       });
     });
 
-    it('fences within one instance too, group by group, and a new claim works again', async () => {
+    it('fences earlier owners within one instance, per group, and a new owner works', async () => {
       const { log, output, group, step } = await setUp();
       const bystander = await log.acquireOwnership(`${group}-other`);
       const first = await log.acquireOwnership(group);
@@ -73,7 +73,7 @@ export function describeOwnership(under: () => LogUnderTest): void {
       expect(texts(await readAll(log, output)).sort()).toEqual(['bystander', 'plain', 'second', 'third']);
     });
 
-    it('survives a step with wrong arguments, of which nothing lands', async () => {
+    it('survives a step with invalid arguments and writes nothing of it', async () => {
       const { log, output, group, step } = await setUp();
       const claim = await log.acquireOwnership(group);
       const wrong = {

@@ -22,7 +22,7 @@ export function describeReading(under: () => LogUnderTest): void {
     });
     const using = <T>(work: (other: Log) => Promise<T>) => withInstance(under(), work);
 
-    it('starts where it is told', async () => {
+    it('read starts at the requested position', async () => {
       const topic = await makeTopic(log);
       const [range] = await log.append(topic, numbered(10));
       const first = range!.firstOffset;
@@ -53,7 +53,7 @@ export function describeReading(under: () => LogUnderTest): void {
       expect(await readAll(log, topic, { offset: next! })).toEqual([]);
     });
 
-    it('goes on at nextOffset without a gap or a repeat', async () => {
+    it('read resumes at nextOffset without a gap or a repeat', async () => {
       const topic = await makeTopic(log);
       await log.append(topic, numbered(50));
       const seen: string[] = [];
@@ -133,7 +133,7 @@ export function describeReading(under: () => LogUnderTest): void {
       expect(batches).toBe(1);
     });
 
-    it('many readers may wait on one signal', async () => {
+    it('read allows many readers to wait on one signal', async () => {
       const topic = await makeTopic(log);
       const abort = new AbortController();
       const ended = Array.from({ length: 30 }, async () => {
@@ -151,7 +151,7 @@ export function describeReading(under: () => LogUnderTest): void {
       abort.abort();
     });
 
-    it('refuses senseless options', async () => {
+    it('read rejects invalid options', async () => {
       const topic = await makeTopic(log);
       await log.append(topic, numbered(1));
       await expect(readAll(log, topic, { offset: -1 })).rejects.toBeInstanceOf(LogRequestError);

@@ -110,7 +110,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         });
       });
 
-      it('lands outputs in several topics and positions together', async () => {
+      it('appendAndCommit commits outputs in several topics and positions together', async () => {
         const [input, left, right] = [
           await makeTopic(log),
           await makeTopic(log, { partitions: 2 }),
@@ -149,7 +149,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         });
       });
 
-      it('lands nothing of a step that fails', async () => {
+      it('appendAndCommit writes nothing of a step that fails', async () => {
         const [input, output] = [await makeTopic(log), await makeTopic(log)];
         const group = uniqueName('group');
         const fine = { topic: output, records: numbered(2) };
@@ -175,7 +175,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
     describeOwnership(() => under);
 
     describe('topics', () => {
-      it('refuses what was never created, by name, everywhere', async () => {
+      it('every call rejects an unknown topic by name', async () => {
         const missing = uniqueName('missing');
         const calls: (() => Promise<unknown>)[] = [
           () => log.append(missing, numbered(1)),
@@ -212,7 +212,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         });
       });
 
-      it('widens partitions under way and never takes them away', async () => {
+      it('ensureTopics increases partitions during use and never removes them', async () => {
         const topic = await makeTopic(log, { partitions: 2 });
         await log.append(topic, [record('a', 'old', T0, 1)]);
         await using(async (other) => {
@@ -239,7 +239,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         });
       });
 
-      it('refuses impossible specs', async () => {
+      it('ensureTopics rejects invalid specs', async () => {
         const spec = { name: uniqueName('topic'), partitions: 1, retentionMs: null, compacted: false };
         for (const bad of [
           { name: '' },
@@ -253,7 +253,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
       });
     });
 
-    it('once closed, ends its readers and refuses work as unavailable', async () => {
+    it('close ends readers, and later calls fail as unavailable', async () => {
       const topic = await makeTopic(log);
       const other = await under.reopen();
       const reader = tail(other, { topic, partition: 0, from: 'earliest' });
