@@ -76,7 +76,14 @@ describe('where the tables are', () => {
       user: 'oddstream',
       password: '',
       analystDatabase: 'market',
-      analyst: { password: undefined, queries: 2, memoryBytes: 200_000_000, executionS: 30, resultRows: 1_000_000 },
+      analyst: {
+        password: undefined,
+        queries: 2,
+        memoryBytes: 200_000_000,
+        executionS: 30,
+        resultRows: 1_000_000,
+        resultBytes: 500_000_000,
+      },
     });
     const moved = loadConfig({ CLICKHOUSE_EMBEDDED_HOST: '0.0.0.0', CLICKHOUSE_EMBEDDED_PORT: '9000' });
     expect(moved.clickhouse).toMatchObject({
@@ -92,10 +99,23 @@ describe('where the tables are', () => {
       ANALYST_TIMEOUT_S: '60',
       ANALYST_MEMORY_MB: '500',
       ANALYST_RESULT_ROWS: '7',
+      ANALYST_RESULT_MB: '3',
       ANALYST_QUERIES: '1',
     });
-    expect(clickhouse.analyst).toMatchObject({ queries: 1, memoryBytes: 500_000_000, executionS: 60, resultRows: 7 });
-    for (const name of ['ANALYST_TIMEOUT_S', 'ANALYST_MEMORY_MB', 'ANALYST_RESULT_ROWS', 'ANALYST_QUERIES']) {
+    expect(clickhouse.analyst).toMatchObject({
+      queries: 1,
+      memoryBytes: 500_000_000,
+      executionS: 60,
+      resultRows: 7,
+      resultBytes: 3_000_000,
+    });
+    for (const name of [
+      'ANALYST_TIMEOUT_S',
+      'ANALYST_MEMORY_MB',
+      'ANALYST_RESULT_ROWS',
+      'ANALYST_RESULT_MB',
+      'ANALYST_QUERIES',
+    ]) {
       expect(() => loadConfig({ [name]: '0' })).toThrow(name);
     }
     expect(() => loadConfig({ ANALYST_PASSWORD: 'short' })).toThrow('ANALYST_PASSWORD: at least 12 characters');

@@ -39,6 +39,7 @@ export interface Config {
       readonly memoryBytes: number;
       readonly executionS: number;
       readonly resultRows: number;
+      readonly resultBytes: number;
     };
     readonly database: string;
     /** Database of the views that analysts read. */
@@ -164,6 +165,7 @@ export function loadConfig(env: Environment = process.env): Config {
         memoryBytes: e.ANALYST_MEMORY_MB * 1_000_000,
         executionS: e.ANALYST_TIMEOUT_S,
         resultRows: e.ANALYST_RESULT_ROWS,
+        resultBytes: e.ANALYST_RESULT_MB * 1_000_000,
       },
       cluster: e.CLICKHOUSE_CLUSTER,
       compactionEveryMs:

@@ -234,6 +234,11 @@ export const environment = z.object({
     'SQL for analysts',
     'Result rows of one statement of an analyst (embedded ClickHouse). Clients can only lower it.',
   ),
+  ANALYST_RESULT_MB: setting(
+    integer(1, 100_000, 500),
+    'SQL for analysts',
+    'Size of one result of an analyst, in its columns and as the text that is sent (embedded ClickHouse). Results wait on disk for their clients: up to 10, and one for each statement that runs.',
+  ),
   ANALYST_QUERIES: setting(
     integer(1, 8, 2),
     'SQL for analysts',

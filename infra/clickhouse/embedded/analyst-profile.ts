@@ -6,15 +6,17 @@ export interface AnalystLimits {
   readonly memoryBytes: number;
   readonly executionS: number;
   readonly resultRows: number;
+  /** Bounds the columns of a result as the engine counts them, and the formatted text that is sent. */
+  readonly resultBytes: number;
 }
 
 export const DEFAULT_ANALYST_LIMITS: AnalystLimits = {
   memoryBytes: 200_000_000,
   executionS: 30,
   resultRows: 1_000_000,
+  resultBytes: 500_000_000,
 };
 
-const RESULT_BYTES = 1_000_000_000;
 /** What a statement may spill to disk when it sorts or groups more than fits in memory. */
 const TEMPORARY_BYTES = 2_000_000_000;
 const QUERY_BYTES = 256 * 1024;
@@ -39,7 +41,7 @@ function ceilings(limits: AnalystLimits): ReadonlyMap<string, number> {
     max_memory_usage: limits.memoryBytes,
     max_execution_time: limits.executionS,
     max_result_rows: limits.resultRows,
-    max_result_bytes: RESULT_BYTES,
+    max_result_bytes: limits.resultBytes,
     max_rows_to_read: Number.MAX_SAFE_INTEGER,
     max_bytes_to_read: Number.MAX_SAFE_INTEGER,
     max_query_size: QUERY_BYTES,
@@ -93,7 +95,7 @@ export function analystSettings(database: string, limits: AnalystLimits): Readon
     max_execution_time: String(limits.executionS),
     timeout_overflow_mode: 'throw',
     max_result_rows: String(limits.resultRows),
-    max_result_bytes: String(RESULT_BYTES),
+    max_result_bytes: String(limits.resultBytes),
     result_overflow_mode: 'throw',
     max_threads: '1',
     // The product's own queries have a higher priority (a lower number): an analyst's pauses while one of them runs.
@@ -111,7 +113,7 @@ export function addLimitHint(error: ServerException, limits: AnalystLimits): Ser
     159: `Limit of user analyst: max_execution_time = ${limits.executionS} s (ANALYST_TIMEOUT_S). Read less: filter by wallet, token or time.`,
     241: `Limit of user analyst: max_memory_usage = ${limits.memoryBytes} bytes (ANALYST_MEMORY_MB). Group or sort fewer rows, or add a filter.`,
     243: `Limit of user analyst: ${TEMPORARY_BYTES} bytes of temporary data on disk. Group or sort fewer rows, or add a filter.`,
-    396: `Limit of user analyst: max_result_rows = ${limits.resultRows} (ANALYST_RESULT_ROWS), max_result_bytes = ${RESULT_BYTES}. Add LIMIT or aggregate.`,
+    396: `Limit of user analyst: max_result_rows = ${limits.resultRows} (ANALYST_RESULT_ROWS), max_result_bytes = ${limits.resultBytes} (ANALYST_RESULT_MB). Add LIMIT or aggregate.`,
   };
   const hint = hints[error.code];
   return hint === undefined || error.text.includes(hint)

@@ -59,7 +59,64 @@ export function checkSyntaxTree(tree: string, rules: AnalystRules): void {
   const nodes = tree.trimEnd().split('\n').map(parseNode);
   nodes.forEach((node, index) => {
     checkNode(node, nodes, index, rules);
+    checkTypeArgument(node, nodes, index);
   });
+  checkPathColumns(nodes, rules);
+}
+
+/** Functions whose second argument is the name of a type. */
+const CONVERSIONS = new Set([
+  ...['cast', '_cast', 'accuratecast', 'accuratecastornull', 'accuratecastordefault', 'reinterpret'],
+]);
+
+/**
+ * A computed name of a type could be that of a state of an aggregate function, which the statement's text would not show. The engine reads
+ * such a state from bytes without checking them.
+ */
+function checkTypeArgument(node: AstNode, nodes: readonly AstNode[], index: number): void {
+  if (node.kind !== 'Function') return;
+  const name = functionOf(node)?.toLowerCase() ?? '';
+  const list = nodes[index + 1];
+  if (list === undefined || list.depth !== node.depth + 1) return;
+  const after = nodes.slice(index + 2);
+  const end = after.findIndex((other) => other.depth <= list.depth);
+  const args = (end === -1 ? after : after.slice(0, end)).filter((other) => other.depth === list.depth + 1);
+  if (CONVERSIONS.has(name) && args[1] !== undefined && args[1].kind !== 'Literal') {
+    throw accessDenied(`The type in ${name}(value, type) must be written out, as in CAST(value AS UInt64).`);
+  }
+  if (
+    name === 'values' &&
+    parentOf(node, nodes, index)?.kind === 'TableExpression' &&
+    args[0]?.kind === 'Function' &&
+    functionOf(args[0])?.toLowerCase() !== 'tuple'
+  ) {
+    throw accessDenied("The structure in values('name Type, ...', ...) must be written out.");
+  }
+}
+
+/** Two system tables have columns that show where the server keeps its files: no statement that reads them may read these columns. */
+function checkPathColumns(nodes: readonly AstNode[], rules: AnalystRules): void {
+  const tables = nodes.filter(({ kind }) => kind === 'TableIdentifier').map(nameOf);
+  if (!tables.some((name) => TABLES_WITH_PATHS.has(name))) return;
+  nodes.forEach((node, index) => {
+    const isPath = node.kind === 'Identifier' && /(^|\.)(meta)?data_paths?$/.test(nameOf(node));
+    const isCount = node.kind === 'Asterisk' && isCountArgument(nodes, index);
+    if (!isPath && (isCount || !COLUMN_MATCHERS.has(node.kind))) return;
+    throw accessDenied(
+      `Name the columns of system.databases and system.tables one by one, without those of paths; the views of '${rules.database}' are in SHOW TABLES.`,
+    );
+  });
+}
+
+const TABLES_WITH_PATHS = new Set(['system.databases', 'system.tables']);
+const COLUMN_MATCHERS = new Set([
+  ...['Asterisk', 'QualifiedAsterisk', 'ColumnsRegexpMatcher', 'QualifiedColumnsRegexpMatcher'],
+]);
+
+function isCountArgument(nodes: readonly AstNode[], index: number): boolean {
+  const listAt = nodes.slice(0, index).findLastIndex((other) => other.depth < nodes[index]!.depth);
+  const call = listAt === -1 ? undefined : parentOf(nodes[listAt]!, nodes, listAt);
+  return call?.kind === 'Function' && functionOf(call)?.toLowerCase() === 'count';
 }
 
 function parseNode(line: string): AstNode {

@@ -75,6 +75,7 @@ export function createAnalystStatementValidator(deps: {
       if (checked === undefined || (checked.kind !== 'select' && checked.kind !== 'show')) throw notReadOnly();
       const tokens = [...tokenize(checked.body)];
       checkNames(checked.body, tokens, request.params);
+      for (const text of [canonical, ...Object.values(request.params)]) checkNoAggregateState(text);
       const clause = trailingSettings(checked.body, tokens);
       const body = latin1ToUtf8(checked.body.slice(0, clause.start));
       const tail = trailingSettings(checked.tail, [...tokenize(checked.tail)]);
@@ -100,6 +101,15 @@ export function createAnalystStatementValidator(deps: {
 }
 
 const latin1ToUtf8 = (latin1: string) => Buffer.from(latin1, 'latin1').toString('utf8');
+
+/** The type's name as the engine's lexer reads it: quotes, spaces and comments may stand before its parenthesis. */
+const AGGREGATE_STATE = /(?<![A-Za-z0-9_])AggregateFunction[\s`"\\]*(\(|\/\*|--|#)/;
+
+/** The engine reads the state of an aggregate function from bytes without checking them: it fails, or allocates without a bound. */
+function checkNoAggregateState(text: string): void {
+  if (!AGGREGATE_STATE.test(text)) return;
+  throw accessDenied('The type AggregateFunction is not available: its values cannot be given as text or bytes.');
+}
 
 /**
  * Line breaks in names would let a name look like nodes of the syntax tree, which has one node a line. In canonical text they are escaped;

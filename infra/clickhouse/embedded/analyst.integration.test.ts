@@ -5,7 +5,7 @@ import { startTestClickHouse, type TestClickHouse } from '../testing.js';
 import { type AnalystLimits, DEFAULT_ANALYST_LIMITS } from './analyst-profile.js';
 
 const owner = { user: 'owner', password: 'only for the owner' };
-const limits: AnalystLimits = { ...DEFAULT_ANALYST_LIMITS, executionS: 2 };
+const limits: AnalystLimits = { ...DEFAULT_ANALYST_LIMITS, executionS: 2, resultBytes: 20_000_000 };
 let ch: TestClickHouse;
 beforeAll(async () => {
   ch = await startTestClickHouse({
@@ -117,6 +117,40 @@ describe('limits', () => {
       expect((await sendQuery('SELECT 1', { max_execution_time: value })).code).toBe('452');
     },
   );
+
+  test('a result whose text is larger than allowed ends with code 396 and leaves the server ready', async () => {
+    const name = 'n'.repeat(200_000);
+    const { status, code, text } = await sendQuery(`SELECT 1 AS ${name} FROM numbers(1000000) FORMAT JSONEachRow`);
+    expect([status, code]).toEqual([413, '396']);
+    expect(text).toContain('max_result_bytes = 20000000 (ANALYST_RESULT_MB)');
+    expect((await sendQuery('SELECT 1')).text).toBe('1\n');
+  });
+
+  test.each([
+    "SELECT CAST(unhex('ff'), 'AggregateFunction(uniq, UInt64)')",
+    "SELECT CAST(unhex('ff') AS AggregateFunction(quantiles(0.5), UInt64))",
+    "SELECT CAST(unhex('ff'), toTypeName(uniqState(1)))",
+    "SELECT CAST(unhex('ff'), concat('Aggregate', 'Function(uniq, UInt64)'))",
+    "SELECT CAST(unhex('ff'), 'Aggregate\\x46unction/**/(uniq, UInt64)')",
+    "SELECT * FROM values('s AggregateFunction(uniq, UInt64)', 'x')",
+  ])('%s is rejected: states are not read from bytes', async (query) => {
+    expect((await sendQuery(query)).code).toBe('497');
+  });
+
+  test.each([
+    'SELECT data_path FROM system.databases',
+    'SELECT * FROM system.databases',
+    'SELECT t.* FROM system.tables AS t',
+    "SELECT COLUMNS('path') FROM system.tables",
+    'SELECT t.metadata_path FROM system.tables AS t',
+  ])('%s is rejected: it would show where the server keeps its files', async (query) => {
+    expect((await sendQuery(query)).code).toBe('497');
+  });
+
+  test('names of databases and tables can be read and counted', async () => {
+    expect((await sendQuery('SELECT name, engine FROM system.databases')).text).toMatch(/^market\t/);
+    expect((await sendQuery('SELECT count(*) FROM system.databases')).text).toBe('1\n');
+  });
 
   test('a result of as many rows as allowed is whole', async () => {
     const { status, text } = await sendQuery('SELECT number FROM numbers(1000000)');

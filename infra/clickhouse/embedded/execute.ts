@@ -107,6 +107,8 @@ export interface ExecuteContext {
   readonly prelude: string;
   /** Index of this query's pipe in the spool. */
   readonly pipeIndex: number;
+  /** Bytes of formatted result that may go to a file; undefined: no bound. */
+  readonly maxResultBytes: number | undefined;
   readonly request: QueryRequest;
   readonly reply: Reply;
   /** Called when the engine has finished, before an answer from a file is sent. */
@@ -166,7 +168,7 @@ async function runSelect(
   context: ExecuteContext,
   statement: Extract<Statement, { kind: 'select' | 'show' }>,
 ): Promise<Summary> {
-  const { session, prelude, spool, pipeIndex, request, reply } = context;
+  const { session, prelude, spool, pipeIndex, maxResultBytes, request, reply } = context;
   const format = statement.format ?? request.defaultFormat;
   if (!/^[A-Za-z0-9_]+$/.test(format)) throw new ServerException(73, 'UNKNOWN_FORMAT', `Unknown format ${format}`);
   if (isSmallResult(request)) {
@@ -188,10 +190,20 @@ async function runSelect(
       throw parseEngineError(error, [target, target.trimStart(), path]);
     });
   };
+  /** As `run`, with a bound on the bytes that reach the file. */
+  const runThroughPipe = async (path: string, maxBytes: number): Promise<NativeResult> => {
+    const pipe = spool.pipe(pipeIndex);
+    const finished = run(pipe.path).finally(pipe.engineDone);
+    const [copied, result] = await Promise.allSettled([spool.copy(pipe, path, maxBytes), finished]);
+    if (copied.status === 'rejected') throw copied.reason;
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  };
   if (request.waitEndOfQuery) {
     const path = spool.newPath();
     try {
-      const result = await run(path).catch((error: ServerException) => {
+      const toFile = maxResultBytes === undefined ? run(path) : runThroughPipe(path, maxResultBytes);
+      const result = await toFile.catch((error: ServerException) => {
         // The text of an analyst has been parsed before: the error is one of its run.
         if (error.code === SYNTAX_ERROR && request.identity.role === 'owner') return undefined;
         throw error;

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine, EngineSession } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
+import type { PooledSession } from './pooled-session.js';
 import type { QueryRequest } from './request.js';
-import type { PooledSession } from './session-pool.js';
 import { quoteIdentifier, quoteString, setClause } from './sql-text.js';
 import type { Statement } from './statement.js';
 

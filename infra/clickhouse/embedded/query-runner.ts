@@ -5,10 +5,11 @@ import type { Analysts } from './analysts.js';
 import type { Engine } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import { execute, type PreparedQuery, prepare } from './execute.js';
+import type { PooledSession } from './pooled-session.js';
 import { createQueryPermits } from './query-permits.js';
 import type { Reply } from './reply.js';
 import { decodedBody, type QueryRequest, type RequestRules, readQueryRequest } from './request.js';
-import { createSessionPool, type PooledSession } from './session-pool.js';
+import { createSessionPool } from './session-pool.js';
 import type { Spool } from './spool.js';
 
 const MAX_WAITING = 1000;
@@ -137,11 +138,11 @@ export function createQueryRunner(deps: {
     };
     try {
       const admitted = await service.validate(query, prepared.statement);
-      // Analysts' results go through files: no pipe of the spool is theirs.
       await runOnSession(
         admitted.request,
         { ...prepared, statement: admitted.statement },
-        -1,
+        // The pipes of the spool after the owner's.
+        concurrency + slot.index,
         reply,
         entry,
         engineDone,
@@ -172,7 +173,17 @@ export function createQueryRunner(deps: {
       entry.abort.signal.throwIfAborted();
       const { session, prelude } = lease;
       const summary = await execute(
-        { engine, spool, session, prelude, pipeIndex: pipe, request: query, reply, engineDone },
+        {
+          engine,
+          spool,
+          session,
+          prelude,
+          pipeIndex: pipe,
+          maxResultBytes: query.identity.role === 'analyst' ? analysts?.limits.resultBytes : undefined,
+          request: query,
+          reply,
+          engineDone,
+        },
         prepared,
       );
       clean = !entry.abort.signal.aborted;

@@ -67,7 +67,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     logger,
   });
   const analysts = analyst === undefined ? undefined : await createAnalysts({ engine, options: analyst, metrics });
-  const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), concurrency);
+  const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), concurrency + (analyst?.concurrency ?? 0));
   const accounts = { owners: options.owners, analyst };
   const rules = { accounts, analystDatabase: analyst?.database ?? '' };
   const queries = createQueryRunner({ engine, spool, analysts, rules, concurrency, logger, metrics });

@@ -1,17 +1,9 @@
 import type { Engine, EngineSession } from './engine.js';
 import { createNamedSessions } from './named-sessions.js';
+import type { PooledSession } from './pooled-session.js';
 import type { QueryRequest } from './request.js';
 import { quoteIdentifier, setClause } from './sql-text.js';
 import type { Statement } from './statement.js';
-
-/** A session for one request. */
-export interface PooledSession {
-  readonly session: EngineSession;
-  /** Statements to run on it before the request's own, each ending in `;`, or ''. */
-  readonly prelude: string;
-  /** To be called once, when no query runs on it any more; `clean` when everything went well. */
-  release(clean: boolean): Promise<void>;
-}
 
 /** Gives every request an engine session that has exactly its settings; only a `session_id` makes state outlive the request. */
 export interface SessionPool {

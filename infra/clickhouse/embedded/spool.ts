@@ -25,6 +25,8 @@ export interface Spool {
   newPath(): string;
   remove(path: string): Promise<void>;
   pipe(index: number): OutputPipe;
+  /** Copies what the engine writes to a pipe into a file. Stops reading after `maxBytes` and throws code 396; the engine then gives up the query. */
+  copy(pipe: OutputPipe, path: string, maxBytes: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,6 +88,23 @@ export async function openSpool(
       return { path, bytes };
     },
     remove: (path) => rm(path, { force: true }),
+    copy: async (pipe, path, maxBytes) => {
+      const file = await open(path, 'w', 0o600);
+      let bytes = 0;
+      try {
+        for await (const chunk of pipe.stream as AsyncIterable<Buffer>) {
+          bytes += chunk.length;
+          if (bytes > maxBytes) {
+            const text = `Limit for result exceeded, max bytes: ${maxBytes} of formatted text.`;
+            throw new ServerException(396, 'TOO_MANY_ROWS_OR_BYTES', text);
+          }
+          await file.writeFile(chunk);
+        }
+      } finally {
+        pipe.stream.destroy();
+        await file.close();
+      }
+    },
     pipe: (index) => {
       const path = pipePath(index);
       // The reader must exist before a writer can, and our own writer keeps the stream from ending before the engine has come.
