@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const sources = '{schemas,infra,ingest,processors,api,stream-gateway}';
+const sources = '{schemas,infra,ingest,processors,pages,api,stream-gateway}';
 const outside = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 const integrationTests = [`${sources}/**/*.integration.test.ts`, 'tests/**/*.test.ts'];
 

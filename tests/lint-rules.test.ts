@@ -39,6 +39,11 @@ describe('import direction', () => {
     ['api', '../../processors/main.js'],
     ['stream-gateway', '../../api/main.js'],
     ['api', '../../tests/support/clickhouse.js'],
+    ['pages', '../../api/main.js'],
+    ['infra', '../../pages/files.js'],
+    ['ingest', '../../pages/files.js'],
+    ['processors', '../../pages/files.js'],
+    ['stream-gateway', '../../pages/files.js'],
   ];
   for (const [room, path] of forbidden) {
     it(`refuses ${path} in ${room}`, () => {
@@ -46,8 +51,11 @@ describe('import direction', () => {
     });
   }
 
-  it('lets a service import infra and schemas', () => {
-    const output = lint('api', '../../infra/errors.js') + lint('api', '../../schemas/codec.js');
+  it('lets a service import infra and schemas, the API also pages', () => {
+    const output =
+      lint('api', '../../infra/errors.js') +
+      lint('api', '../../schemas/codec.js') +
+      lint('api', '../../pages/files.js');
     expect(output).not.toContain('noRestrictedImports');
   });
 });

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const layers = ['schemas', 'infra', 'ingest', 'processors', 'api', 'stream-gateway', 'tests'];
+const layers = ['schemas', 'infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway', 'tests'];
 export const nodeFlags = ['--enable-source-maps', '--disable-warning=ExperimentalWarning'];
 const entries = {
   clickhouse: 'dist/infra/clickhouse/main.js',

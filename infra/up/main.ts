@@ -161,7 +161,7 @@ async function main(): Promise<void> {
     watchCode({
       dist,
       services,
-      assets: { api: join(dist, '..', 'api') },
+      assets: { api: join(dist, '..', 'pages') },
       onChanged: (names) => {
         view.print(`Restarting ${names.join(', ')}: their code changed`);
         void supervisor.restart(names, STOP_GRACE_MS);

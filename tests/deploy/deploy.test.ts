@@ -199,7 +199,7 @@ it('everything the image is made of exists, and images have versions', () => {
 });
 
 describe('metrics', () => {
-  const sources = ['infra', 'ingest', 'processors', 'api', 'stream-gateway'].flatMap((room) =>
+  const sources = ['infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((room) =>
     filesUnder(join(root, room), /(?<!\.test)\.ts$/).map((file) => readFileSync(file, 'utf8')),
   );
   const registered = new Map<string, string>(

@@ -57,7 +57,7 @@ describe('ports', () => {
   });
 
   it('are opened by four servers, each walked by a test of this folder', () => {
-    const listening = ['schemas', 'infra', 'ingest', 'processors', 'api', 'stream-gateway'].flatMap((room) =>
+    const listening = ['schemas', 'infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
         .filter((entry) => !/\.(test|fixture|d)\.|^fake-/.test(entry.name))

@@ -3,7 +3,7 @@
 import { get, isPaidOnly } from './api.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { marketPath, price, shares, short, sourceOf } from './format.js';
-import { createFreePositions, paidOnly } from './free.js';
+import { createFreePositions, paidOnly } from './free-plan.js';
 import { createTable } from './table.js';
 
 const PAGE = 50;

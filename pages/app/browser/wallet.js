@@ -4,7 +4,7 @@ import { get, isPaidOnly, problem } from './api.js';
 import { $, el, gain, tile, title } from './dom.js';
 import { createEquity } from './equity.js';
 import { count, kindOf, short, usd } from './format.js';
-import { createFreeTrades, paidOnly } from './free.js';
+import { createFreeTrades, paidOnly } from './free-plan.js';
 import { createPositions } from './positions.js';
 import { createTable } from './table.js';
 import { tradeKey, tradesPage, walletColumns } from './trades.js';

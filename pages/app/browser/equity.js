@@ -5,7 +5,7 @@ import { get, isPaidOnly, problem } from './api.js';
 import { look, numbers, panel, say } from './charts.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { count, profit, utc } from './format.js';
-import { paidOnly } from './free.js';
+import { paidOnly } from './free-plan.js';
 
 /** What a line is made from. `read(answer)`: `[unix seconds, USD]`, oldest first. */
 const CURVES = {

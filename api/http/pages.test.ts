@@ -1,7 +1,8 @@
 import express from 'express';
 import { expect, it } from 'vitest';
-import { listen } from '../http/server.js';
-import { mountPages, type SocketAddress } from './pages.js';
+import type { SocketAddress } from '../../pages/content-security-policy.js';
+import { mountPages } from './pages.js';
+import { listen } from './server.js';
 
 const connectSourceOf = async (
   socket: SocketAddress,
@@ -11,20 +12,20 @@ const connectSourceOf = async (
   const app = express();
   mountPages(app, { openApi: {}, asyncApi: {}, baseUrl: 'http://api.test', socket });
   const server = await listen(app, { host, port: 0 });
-  const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
+  const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
   await server.close(500);
-  expect(answer.status).toBe(200);
-  return /connect-src ([^;]+)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
+  expect(response.status).toBe(200);
+  return /connect-src ([^;]+)/.exec(response.headers.get('content-security-policy') ?? '')?.[1];
 };
 
-it.each(['/app', '/console'])('lets %s reach this address and the event socket, nothing else', async (page) => {
+it.each(['/app', '/console'])('policy of %s allows requests to this server and the event socket only', async (page) => {
   const outside = { url: 'wss://events.example/ws', port: 8081 };
   expect(await connectSourceOf(outside, page)).toBe("'self' wss://events.example");
   expect(await connectSourceOf({ url: null, port: 9001 }, page)).toBe("'self' ws://127.0.0.1:9001");
   expect(await connectSourceOf(outside, '/docs')).toBe("'self'");
 });
 
-it.each(['/app', '/console'])('names only the scheme to %s where the socket has an IPv6 address', async (page) => {
+it.each(['/app', '/console'])('policy of %s names only the scheme for a socket at an IPv6 address', async (page) => {
   expect(await connectSourceOf({ url: 'wss://[2001:db8::1]:9001/ws', port: 8081 }, page)).toBe("'self' wss:");
   expect(await connectSourceOf({ url: null, port: 9001 }, page, '::1')).toBe("'self' ws:");
 });

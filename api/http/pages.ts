@@ -1,0 +1,51 @@
+import type { Express, Request, RequestHandler, Response } from 'express';
+import type { SocketAddress } from '../../pages/content-security-policy.js';
+import { pageFiles } from '../../pages/files.js';
+import type { StaticFile } from '../../pages/static-file.js';
+import { createMemoryFile } from './memory-file.js';
+import { guardPage } from './site-guards.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Response of `/` for programs. */
+const ENTRY_POINTS = {
+  name: 'Oddstream',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  app: '/app',
+  console: '/console',
+  asyncapi: '/asyncapi.json',
+  status: '/v1/status',
+  keys: '/v1/keys',
+};
+
+/** Mounts the pages with their assets, `/openapi.json` and `/asyncapi.json`, all from memory. */
+export function mountPages(
+  app: Express,
+  options: { openApi: unknown; asyncApi: unknown; baseUrl: string; socket: SocketAddress },
+): void {
+  // Programs of any site may read the documents; pages and their assets are for this site only.
+  for (const name of ['openApi', 'asyncApi'] as const) {
+    const document = { content: JSON.stringify(options[name]), type: JSON_TYPE, maxAgeS: 0 };
+    app.get(`/${name.toLowerCase()}.json`, createMemoryFile(document));
+  }
+  const guard = guardPage(new URL(options.baseUrl).origin);
+  for (const file of pageFiles(options)) {
+    const path = file.path.replace(/\{(\w+)\}/g, ':$1');
+    app.get(path, guard, ...(path === '/' ? [entryPointsForPrograms] : []), serveFile(file));
+  }
+}
+
+const entryPointsForPrograms: RequestHandler = (request, response, next) => {
+  if (request.accepts(['json', 'html']) === 'html') next();
+  else response.json(ENTRY_POINTS);
+};
+
+function serveFile(file: StaticFile): RequestHandler {
+  const respond = createMemoryFile(file);
+  return (request: Request, response: Response) => {
+    const policy = file.contentSecurityPolicy?.({ secure: request.secure, host: request.headers.host });
+    if (policy !== undefined) response.setHeader('content-security-policy', policy);
+    return respond(request, response);
+  };
+}

@@ -1,0 +1,58 @@
+import { appFiles, appPreloads, appScript, appStylesheet } from './app/assets.js';
+import { type AppView, appBody, appViews } from './app/page.js';
+import { consoleFiles } from './console/assets.js';
+import { consoleBody } from './console/page.js';
+import { appPolicy, basePolicy, consolePolicy, type SocketAddress } from './content-security-policy.js';
+import { homeBody, referenceBody, swaggerInit } from './docs/page.js';
+import { docsCss } from './docs/style.js';
+import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
+import { CSS, HTML, JAVASCRIPT, packageFile, type StaticFile } from './static-file.js';
+
+/** All pages (`/`, `/docs`, `/console`, `/app`) and their assets. `baseUrl`: public address of the API. */
+export function pageFiles(options: {
+  readonly baseUrl: string;
+  readonly socket: SocketAddress;
+}): readonly StaticFile[] {
+  const { baseUrl, socket } = options;
+  const socketData = `data-port="${socket.port}" data-socket="${escapeHtml(socket.url ?? '')}"`;
+  const html = (
+    path: string,
+    content: string,
+    contentSecurityPolicy: StaticFile['contentSecurityPolicy'] = () => basePolicy,
+  ): StaticFile => ({ path, content, type: HTML, maxAgeS: 0, contentSecurityPolicy });
+  const consolePage = htmlDocument('Oddstream console', `${pageHeader}${consoleBody}`, {
+    script: '<script type="module" src="/console/main.js"></script>',
+    sheets: [REFERENCE_STYLESHEET, '/docs/docs.css', '/console/console.css'],
+    attributes: ` class="console" ${socketData}`,
+  });
+  const appPage = (view: AppView) =>
+    htmlDocument('Oddstream', `${pageHeader}${appBody(view)}`, {
+      script: `<script type="module" src="${appScript}"></script>`,
+      sheets: ['/docs/docs.css', appStylesheet],
+      preloads: appPreloads(view),
+      attributes: ` class="app" data-view="${view}" ${socketData}`,
+    });
+  const referencePage = htmlDocument('Oddstream API reference', referenceBody(), {
+    script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
+  });
+  return [
+    html('/', htmlDocument('Oddstream', homeBody(baseUrl))),
+    // Browsers request it for responses that name no icon, such as JSON.
+    { path: '/favicon.ico', content: ICON_SVG, type: 'image/svg+xml; charset=utf-8', maxAgeS: 86_400 },
+    html('/console', consolePage, (request) => consolePolicy(socket, request)),
+    ...consoleFiles(),
+    ...Object.entries(appViews).map(([view, path]) =>
+      html(path, appPage(view as AppView), (request) => appPolicy(socket, request)),
+    ),
+    ...appFiles(),
+    html('/docs', referencePage),
+    { path: '/docs/init.js', content: swaggerInit, type: JAVASCRIPT, maxAgeS: 0 },
+    { path: '/docs/docs.css', content: docsCss, type: CSS, maxAgeS: 0 },
+    packageFile('/docs/swagger-ui.css', { packageName: 'swagger-ui-dist', name: 'swagger-ui.css', type: CSS }),
+    packageFile('/docs/swagger-ui-bundle.js', {
+      packageName: 'swagger-ui-dist',
+      name: 'swagger-ui-bundle.js',
+      type: JAVASCRIPT,
+    }),
+  ];
+}

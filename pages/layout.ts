@@ -1,0 +1,25 @@
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** Icon of all pages: two bars. */
+export const ICON_SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect x="2" y="6" width="5" height="8" fill="#1f6feb"/><rect x="9" y="2" width="5" height="12" fill="#6ea8ff"/></svg>';
+/** Inlined in each page, which saves a request. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
+
+const stylesheetLink = (href: string): string => `<link rel="stylesheet" href="${href}">`;
+const preloadLink = (href: string): string => `<link rel="modulepreload" href="${href}">`;
+export const REFERENCE_STYLESHEET = '/docs/swagger-ui.css';
+
+/** A whole HTML document. `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body. */
+export function htmlDocument(
+  title: string,
+  body: string,
+  options: { script?: string; sheets?: readonly string[]; preloads?: readonly string[]; attributes?: string } = {},
+): string {
+  const { script = '', sheets = [REFERENCE_STYLESHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}</body></html>`;
+}
+
+/** Header with the navigation of all pages. */
+export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/docs">Reference</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/readyz">Health</a></nav></div></header>`;
