@@ -3,7 +3,7 @@ import type { SourceMode } from '../schemas/types.gen.js';
 import type { SourceState } from './shared/source-status.js';
 
 /** Oldest last event of a live source that still counts as caught up; null: the source may be silent. */
-export const maxEventAgeMs: Readonly<Record<string, number | null>> = { chain: 30_000, oracle: 60_000, catalog: null };
+const maxEventAgeMs: Readonly<Record<string, number | null>> = { chain: 30_000, oracle: 60_000, catalog: null };
 
 /**
  * Is each source caught up? A recording is once its history is in the log; a live source when it is connected and its last event is young

@@ -3,7 +3,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 /** Prefix of every key we issue. */
 export const KEY_PREFIX = 'odds_live_';
 /** Older prefix, still accepted. */
-export const LEGACY_KEY_PREFIX = 'od_live_';
+const LEGACY_KEY_PREFIX = 'od_live_';
 
 const RANDOM_BYTES = 16;
 const KEY_PATTERN = new RegExp(`^(?:${KEY_PREFIX}|${LEGACY_KEY_PREFIX})[0-9a-f]{${RANDOM_BYTES * 2}}$`);

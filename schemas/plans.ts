@@ -166,12 +166,3 @@ export const commonLimits = {
   ticksDefaultLimit: 10_000,
   ticksMaxLimit: 100_000,
 } as const;
-
-/** A prepaid package: bought once, spent after the monthly allowance, earliest expiry first. Unlocks no feature and raises no rate. */
-export const packages: Readonly<Record<Meter, { readonly quantity: number; readonly priceUsd: number }>> = {
-  api_requests: { quantity: 10_000_000, priceUsd: 20 },
-  orderbook_chainlink_bytes: { quantity: 100 * GB, priceUsd: 20 },
-  onchain_event_bytes: { quantity: 100 * GB, priceUsd: 20 },
-};
-export const packageLifetimeDays = 90;
-export const packagesPerCheckoutMax = 100;

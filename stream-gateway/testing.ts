@@ -42,7 +42,7 @@ export const liveEvent = (seq: number, over: Partial<StreamEvent> = {}): LiveEve
   new LiveEvent(streamEvent(seq, over));
 
 /** History in memory. The offset is 10 x position, so that offsets and seq differ. `evict` acts as retention. */
-export function createMemoryHistory() {
+function createMemoryHistory() {
   const events: LiveEvent[] = [];
   let evicted = 0;
   const reads = { pages: 0 };

@@ -118,7 +118,7 @@ const emptyCandle = (startS: number, close: bigint): Candle => ({
 });
 
 /** Every bucket from `fromS` to `toS`; buckets before the first known close are left out. */
-export function fillGaps(
+function fillGaps(
   candles: readonly Candle[],
   range: { fromS: number; toS: number; seconds: number; before: bigint | null },
 ): Candle[] {

@@ -106,10 +106,3 @@ export const tagLabelsSql = (slugs: readonly string[]): Sql => ({
   text: 'SELECT slug, label FROM tags FINAL WHERE slug IN {slugs:Array(String)}',
   params: { slugs },
 });
-
-export interface TokenRow {
-  readonly token: string;
-  readonly condition_id: string;
-  readonly outcome: string;
-  readonly outcome_index: number;
-}

@@ -52,7 +52,7 @@ export const allFills: FillFilter = {
 };
 
 /** Exchange generation whose tokens are combos. */
-export const COMBO_VERSION = 3;
+const COMBO_VERSION = 3;
 export const withoutCombos = { min: 1, max: COMBO_VERSION - 1 } as const;
 export const onlyCombos = { min: COMBO_VERSION, max: COMBO_VERSION } as const;
 

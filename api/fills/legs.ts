@@ -1,5 +1,5 @@
 /** The asset id of USDC in a fill's legs. */
-export const COLLATERAL = '0';
+const COLLATERAL = '0';
 
 interface SignedOrder {
   /** Side of the signed order. */

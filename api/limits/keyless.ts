@@ -7,7 +7,7 @@ import { ApiError } from '../errors/failure.js';
 import { createAddressCounter } from './address-counter.js';
 
 /** A page of /app sends some 25 requests. */
-export const KEYLESS_PER_MINUTE = 1_200;
+const KEYLESS_PER_MINUTE = 1_200;
 /** Networks with a count each, some 30 MB; further networks of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 

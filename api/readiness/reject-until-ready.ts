@@ -4,7 +4,7 @@ import { type LoadStatus, MAX_LAG_S, type TableGroupState } from './load-status.
 import { type TableGroup, tableGroupLabels } from './table-groups.js';
 
 /** Seconds after which a client may retry a request that was rejected because its tables are empty. */
-export const RETRY_AFTER_S = 5;
+const RETRY_AFTER_S = 5;
 
 const minKnown = (values: readonly (number | null)[]): number | null => {
   const known = values.filter((value) => value !== null);

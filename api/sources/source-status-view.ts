@@ -41,7 +41,7 @@ export function createSourceStatusView(deps: {
 }
 
 /** A source without a report for this long counts as silent; ingest repeats reports every few seconds. */
-export const SOURCE_HEARTBEAT_TIMEOUT_MS = 20_000;
+const SOURCE_HEARTBEAT_TIMEOUT_MS = 20_000;
 
 export type SourceHealth = 'connected' | 'disconnected' | 'silent';
 

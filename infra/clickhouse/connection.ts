@@ -3,7 +3,7 @@ import { readOrCreateSecret } from '../files/secret.js';
 import type { ClickHouseConfig } from './client.js';
 
 /** The file of the data directory with the password of the product's own user of the embedded server. */
-export const PASSWORD_FILE = 'clickhouse-password';
+const PASSWORD_FILE = 'clickhouse-password';
 
 /**
  * How the product's processes reach their tables. The embedded server's password is random and stands in the data directory, which all of its

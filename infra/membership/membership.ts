@@ -29,10 +29,7 @@ export interface MembershipOptions {
 const TOPIC = topics.members.name;
 
 /** The heartbeat in a record, or null when it is another role's or cannot be read. */
-export function parseHeartbeat(
-  record: LogRecord,
-  options: { codec: Codec; logger: Logger; role: string },
-): Member | null {
+function parseHeartbeat(record: LogRecord, options: { codec: Codec; logger: Logger; role: string }): Member | null {
   if (record.value === null) return null;
   try {
     const event = options.codec.decode(record.value);

@@ -23,7 +23,7 @@ export interface HealthRegistry {
 const CHECK_TIMEOUT_MS = 2_000;
 const START_CHECK = 'start';
 
-export const readinessFromChecks = (checks: Checks): Readiness => ({
+const readinessFromChecks = (checks: Checks): Readiness => ({
   ready: Object.values(checks).every(({ ok }) => ok),
   checks,
 });

@@ -238,6 +238,7 @@ else if (command === 'run' && entries[rest[0]] !== undefined) {
   const node = [process.execPath, ...nodeFlags];
   const checks = [
     ['Schemas', ['schemas/tools/generate.mjs', '--check']],
+    ['Unused files, exports and packages', ['node_modules/knip/bin/knip.js', '--no-progress']],
     ['Lint and import direction', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
   ];
   for (const [label, args] of checks) await withProgress(label, node[0], args);

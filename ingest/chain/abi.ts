@@ -311,10 +311,10 @@ export const eventAbi = {
 export type EventName = keyof typeof eventAbi;
 
 /** V1 order as an ABI tuple. */
-export const orderV1Tuple =
+const orderV1Tuple =
   '(uint256 salt, address maker, address signer, address taker, uint256 tokenId, uint256 makerAmount, uint256 takerAmount, uint256 expiration, uint256 nonce, uint256 feeRateBps, uint8 side, uint8 signatureType, bytes signature)';
 /** V2 and V3 order as an ABI tuple. */
-export const orderV2Tuple =
+const orderV2Tuple =
   '(uint256 salt, address maker, address signer, uint256 tokenId, uint256 makerAmount, uint256 takerAmount, uint8 side, uint8 signatureType, uint256 timestamp, bytes32 metadata, bytes32 builder, bytes signature)';
 
 export const functionAbi = {

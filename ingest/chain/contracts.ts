@@ -49,9 +49,9 @@ export interface OtherContract extends ContractBase {
 export type Contract = ExchangeContract | FeeModuleContract | OtherContract;
 
 /** First block of the V2 contracts. */
-export const V2_FROM_BLOCK = 84_902_320;
+const V2_FROM_BLOCK = 84_902_320;
 /** First block of the FeeModules that charge exact amounts. */
-export const FEE_MODULE_FROM_BLOCK = 75_253_526;
+const FEE_MODULE_FROM_BLOCK = 75_253_526;
 
 const exchange = (
   name: string,
@@ -212,7 +212,7 @@ const comboEventNames = [
 ] as const satisfies readonly EventName[];
 
 /** Which events are read from which role. A log outside this table is skipped when unread-events.ts knows it, and else kept as it is. */
-export const eventsOfRole = {
+const eventsOfRole = {
   conditional_tokens: [
     'conditionPreparation',
     'conditionResolution',

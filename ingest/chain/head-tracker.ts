@@ -33,7 +33,7 @@ export interface HeadTrackerOptions {
   readonly retryDelayMs: number;
 }
 
-export const headTrackerDefaults: HeadTrackerOptions = {
+const headTrackerDefaults: HeadTrackerOptions = {
   pendingTtlMs: 10 * 60_000,
   maxPending: 50_000,
   recoveryWindowMs: 30 * 60_000,

@@ -115,7 +115,7 @@ export function createTickWriter(deps: {
 }
 
 /** The tick as it is written. The id is `<series>-<timestampMs>-0`: one per second, so n is always 0. */
-export function tickOf(price: OraclePrice): PriceTick {
+function tickOf(price: OraclePrice): PriceTick {
   return {
     id: `${seriesKey(price)}-${price.timestampMs}-0`,
     feed: price.feed,

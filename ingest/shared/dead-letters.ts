@@ -9,7 +9,7 @@ import { createAppender } from './appender.js';
 /** Longest payload kept, in bytes of UTF-8. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 /** Dead letters kept per origin and minute: a source that sends only rubbish must not fill the log. */
-export const MAX_PER_MINUTE = 300;
+const MAX_PER_MINUTE = 300;
 
 export interface RejectedInput {
   /** Where it came from: `polygon-rpc`, `rtds`, `gamma`, ... */

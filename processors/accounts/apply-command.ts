@@ -11,7 +11,7 @@ import { type AccountsState, applyChange, type EntityChange, entityOf } from './
 
 /** Number of later outcomes, or milliseconds of command time, after which an outcome is removed. */
 export const MAX_OUTCOMES = 10_000;
-export const OUTCOME_RETENTION_MS = 24 * 3_600_000;
+const OUTCOME_RETENTION_MS = 24 * 3_600_000;
 /** Days before the day of a command whose first-wins records are retained. */
 const IP_RETENTION_DAYS = 2;
 

@@ -1,7 +1,7 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import { conditionTokens } from './tables.js';
 
-export const chainTokens: TableSpec = {
+const chainTokens: TableSpec = {
   name: 'chain_tokens',
   columns: `
       token_id UInt256,

@@ -30,7 +30,7 @@ export const conditionEventsTable = defineTable('condition_events', {
   _offset: uint64,
 });
 
-export const conditionTokensTable = defineTable('condition_tokens', {
+const conditionTokensTable = defineTable('condition_tokens', {
   token_id: uint256,
   condition_id: string,
   outcome_index: uint8,
@@ -40,7 +40,7 @@ export const conditionTokensTable = defineTable('condition_tokens', {
   _offset: uint64,
 });
 
-export const tokenSettlementsTable = defineTable('token_settlements', {
+const tokenSettlementsTable = defineTable('token_settlements', {
   token_id: uint256,
   condition_id: string,
   outcome_index: uint8,
@@ -51,7 +51,7 @@ export const tokenSettlementsTable = defineTable('token_settlements', {
 });
 
 /** If several logs name a condition, the row of the last one remains; the rows differ only in `_offset`. */
-export const chainTokensTable = defineTable(
+const chainTokensTable = defineTable(
   'chain_tokens',
   {
     token_id: uint256,

@@ -15,7 +15,7 @@ import {
 } from '../sink/columns.js';
 import { defineTable, type Emit, type SinkDefinition } from '../sink/sink-definition.js';
 
-export const blocksTable = defineTable('blocks', {
+const blocksTable = defineTable('blocks', {
   block_number: uint64,
   block_hash: string,
   parent_hash: string,
@@ -28,7 +28,7 @@ export const blocksTable = defineTable('blocks', {
 });
 
 /** Logs of a block by contract. */
-export const blockLogsTable = defineTable('block_logs', {
+const blockLogsTable = defineTable('block_logs', {
   block_number: uint64,
   timestamp: dateTime,
   contracts: stringArray,
@@ -39,7 +39,7 @@ export const blockLogsTable = defineTable('block_logs', {
 });
 
 /** Logs whose event signature is unknown to the decoder. */
-export const unknownLogsTable = defineTable('unknown_logs', {
+const unknownLogsTable = defineTable('unknown_logs', {
   block_number: uint64,
   log_index: uint32,
   timestamp: dateTime,
@@ -64,8 +64,8 @@ const logPositionColumns = {
   _offset: uint64,
 };
 
-export const conditionsTable = defineTable('conditions', { ...conditionColumns, ...logPositionColumns });
-export const resolutionsTable = defineTable('resolutions', {
+const conditionsTable = defineTable('conditions', { ...conditionColumns, ...logPositionColumns });
+const resolutionsTable = defineTable('resolutions', {
   ...conditionColumns,
   payout_numerators: uint256Array,
   ...logPositionColumns,

@@ -2,7 +2,7 @@ import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 
 /** Ranked wallets per metric: the deepest page offset that the API serves. */
-export const MAX_RANKED_WALLETS = 10_000;
+const MAX_RANKED_WALLETS = 10_000;
 
 /** Sort key of each ranking metric, ascending. */
 const rankingMetrics: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ export const totalsSnapshotSql = `INSERT INTO venue_totals
     FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;
 
 /** Positions per status in a snapshot of the largest positions. Statuses: open market, settled market, closed position. */
-export const MAX_LARGEST_POSITIONS = 10_000;
+const MAX_LARGEST_POSITIONS = 10_000;
 
 /** The largest positions of each status in one common order, so that those up to rank MAX_LARGEST_POSITIONS are the largest of any status. */
 export const largestPositionsSnapshotSql = `INSERT INTO largest_positions

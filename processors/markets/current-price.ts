@@ -1,7 +1,7 @@
 import type { Migration } from '../../infra/clickhouse/ddl.js';
 
 /** The middle of a book counts while it is younger than this, seconds. */
-export const MAX_MID_AGE_S = 60;
+const MAX_MID_AGE_S = 60;
 
 /**
  * The price of a token now, with its source and time: `settlement`, the payout; else `clob_mid`, the middle of the best bid and ask while it is younger

@@ -5,7 +5,7 @@ import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 const price = decimal38(18);
 
 /** A tick the feed repeats has the id of the first one, and replaces it. */
-export const ticksTable = defineTable(
+const ticksTable = defineTable(
   'ticks',
   {
     id: string,

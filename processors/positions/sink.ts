@@ -17,7 +17,7 @@ import {
 import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 import { averagePrice, changeInBase, toBase } from './holding.js';
 
-export const positionsTable = defineTable('positions', {
+const positionsTable = defineTable('positions', {
   wallet: string,
   token_id: uint256,
   size: uint64,
@@ -43,7 +43,7 @@ export const positionsTable = defineTable('positions', {
   _offset: uint64,
 });
 
-export const pnlEventsTable = defineTable('pnl_events', {
+const pnlEventsTable = defineTable('pnl_events', {
   wallet: string,
   token_id: uint256,
   id: string,

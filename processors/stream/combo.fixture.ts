@@ -11,7 +11,7 @@ export const HASH = `0x${'b1'.repeat(32)}`;
 export const COMBO = `0x03${'0'.repeat(30)}4d${'0000'}${'0'.repeat(16)}${'0000'}${'0000'}`;
 export const LEG1 = `0x01${'0'.repeat(30)}0a${'0000'}${'0'.repeat(16)}${'0000'}${'0000'}`;
 export const EVENT2 = `0x02${'0'.repeat(30)}0b${'0003'}${'0'.repeat(16)}${'0000'}`;
-export const id = (condition: string, outcome: string) => BigInt(`${condition}${outcome}`).toString();
+const id = (condition: string, outcome: string) => BigInt(`${condition}${outcome}`).toString();
 export const YES = id(COMBO, '00');
 export const NO = id(COMBO, '01');
 export const leg1 = id(LEG1, '00');

@@ -2,7 +2,7 @@ import type { PriceTick } from '../../schemas/types.gen.js';
 import { COMPUTED_SOURCE } from './frames/price-feed.js';
 
 /** Averaging windows, seconds: those the oracle itself publishes. */
-export const TWAP_WINDOWS_S = [30, 60] as const;
+const TWAP_WINDOWS_S = [30, 60] as const;
 /** A source that records spot prices only; every other source publishes its own TWAPs, which are passed on as they are. */
 const SPOT_ONLY_SOURCE = 'recorded';
 /** A spot price says nothing of the time this long after it. */

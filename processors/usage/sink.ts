@@ -2,7 +2,7 @@ import { topics } from '../../schemas/topics.js';
 import { dateTime, dateTime64, lowCardinality, string, uint16, uint64 } from '../sink/columns.js';
 import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 
-export const usageTable = defineTable('usage', {
+const usageTable = defineTable('usage', {
   id: string,
   account_id: string,
   meter: lowCardinality,

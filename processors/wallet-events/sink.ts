@@ -18,7 +18,7 @@ const logPositionColumns = {
   tx_hash: string,
 };
 
-export const walletEventsTable = defineTable('wallet_events', {
+const walletEventsTable = defineTable('wallet_events', {
   wallet: string,
   kind: enum8('split', 'merge', 'conversion', 'redemption'),
   ...logPositionColumns,
@@ -29,7 +29,7 @@ export const walletEventsTable = defineTable('wallet_events', {
   _offset: uint64,
 });
 
-export const collateralFlowsTable = defineTable('collateral_flows', {
+const collateralFlowsTable = defineTable('collateral_flows', {
   wallet: string,
   ...logPositionColumns,
   direction: enum8('deposit', 'withdrawal'),

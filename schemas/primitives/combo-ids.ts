@@ -31,7 +31,7 @@ export const comboModuleName = (moduleId: number): string | undefined => MODULES
 export const comboModuleOf = moduleOf;
 
 /** Event id of a condition id. */
-export const comboEventId = (conditionId: string): Hex => conditionId.slice(0, 60) as Hex;
+const comboEventId = (conditionId: string): Hex => conditionId.slice(0, 60) as Hex;
 
 /** The parts of a position id given as decimal text. Throws a RangeError for what is no uint256. */
 export function parseComboPosition(positionId: string): ComboPosition {

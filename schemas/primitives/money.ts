@@ -1,7 +1,5 @@
 /** Decimals of every amount on chain we handle: USDC.e, USDC, pUSD and outcome shares. */
-export const MONEY_DECIMALS = 6;
-/** Base units of one USDC or one share. */
-export const ONE = 1_000_000n;
+const MONEY_DECIMALS = 6;
 
 /** Text that is not a plain decimal number, or has more decimals than its unit. */
 export class MoneyError extends RangeError {

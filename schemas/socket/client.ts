@@ -92,7 +92,7 @@ export type Filters = z.infer<typeof filtersSchema>;
 /** These may stand beside `filters` as well as inside. */
 export const topLevelFilters = ['event_types', 'price_source', 'twap_windows'] as const;
 
-export const subscribeMessage = z
+const subscribeMessage = z
   .object({
     action: z.literal('subscribe'),
     type: z.enum(presetNames).default('settlements').meta({ description: 'Preset.' }),
@@ -106,14 +106,14 @@ export const subscribeMessage = z
     description: 'Add a subscription. Several may be in force; an event several match is sent once.',
   });
 
-export const unsubscribeMessage = z
+const unsubscribeMessage = z
   .object({
     action: z.literal('unsubscribe'),
     subscription_id: z.string().optional().meta({ description: 'Absent: all subscriptions of the connection.' }),
   })
   .meta({ title: 'unsubscribe', description: 'End one subscription, or all.' });
 
-export const pingMessage = z
+const pingMessage = z
   .object({ action: z.literal('ping') })
   .meta({ title: 'ping', description: 'Asks for a pong; any message counts as a sign of life.' });
 

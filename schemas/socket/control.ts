@@ -6,7 +6,7 @@ import { errorCodes, presetNames } from './vocabulary.js';
 const subscriberId = z.uuid().meta({ description: 'Of the connection.' });
 const subscriptionId = text('`<subscriber_id>:<n>`, n from 1. Treat it as opaque.');
 
-export const subscribed = z
+const subscribed = z
   .strictObject({
     type: z.literal('subscribed'),
     subscriber_id: subscriberId,
@@ -28,7 +28,7 @@ export const subscribed = z
     description: 'A subscription is in force. Acknowledgements come in the order of the requests.',
   });
 
-export const unsubscribed = z
+const unsubscribed = z
   .strictObject({
     type: z.literal('unsubscribed'),
     subscriber_id: subscriberId,
@@ -36,7 +36,7 @@ export const unsubscribed = z
   })
   .meta({ title: 'unsubscribed', description: 'One subscription ended; without subscription_id all of them.' });
 
-export const snapshot = z
+const snapshot = z
   .strictObject({
     type: z.literal('snapshot'),
     count: z.number().int().meta({ description: 'Length of events.' }),
@@ -47,15 +47,15 @@ export const snapshot = z
     description: 'What a subscription starts with, between its acknowledgement and its live events.',
   });
 
-export const heartbeat = z
+const heartbeat = z
   .strictObject({ type: z.literal('heartbeat'), ts: millis('Now.') })
   .meta({ title: 'heartbeat', description: 'Every 30 s, with a Ping frame.' });
 
-export const pong = z
+const pong = z
   .strictObject({ type: z.literal('pong'), ts: millis('Now.') })
   .meta({ title: 'pong', description: 'Answer to a ping message.' });
 
-export const error = z
+const error = z
   .strictObject({
     type: z.literal('error'),
     code: z.enum(errorCodes),
@@ -70,14 +70,3 @@ export const error = z
   });
 
 export const controlFrames = { subscribed, unsubscribed, snapshot, heartbeat, pong, error } as const;
-
-/** Any frame the server sends. */
-export const serverFrame = z.discriminatedUnion('type', [
-  ...eventFrame.options,
-  subscribed,
-  unsubscribed,
-  snapshot,
-  heartbeat,
-  pong,
-  error,
-]);

@@ -23,7 +23,7 @@ export interface ProtocolError {
 }
 
 export const INVALID_JSON: ProtocolError = { code: 'invalid_json', message: 'Message is not valid JSON.' };
-export const INVALID_MESSAGE: ProtocolError = {
+const INVALID_MESSAGE: ProtocolError = {
   code: 'invalid_message',
   message: 'Expected: {"action": "subscribe"|"unsubscribe"|"ping", ...}',
 };

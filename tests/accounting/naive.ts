@@ -27,7 +27,7 @@ export interface Sheet {
 }
 
 /** Replays one position's entries. */
-export function sheetOf(entries: readonly Entry[]): Sheet {
+function sheetOf(entries: readonly Entry[]): Sheet {
   let held = ZERO;
   let untrackedShares = ZERO;
   // The average is over everything bought, the shares kept as a fee included.

@@ -21,7 +21,7 @@ export interface Market {
 }
 
 const UNIT = 1_000_000n;
-export const shares = (base: bigint): Fraction => Fraction.of(base, UNIT);
+const shares = (base: bigint): Fraction => Fraction.of(base, UNIT);
 
 const exchanges = {
   1: [addresses.exchangeV1, addresses.exchangeV1NegRisk],
@@ -29,7 +29,7 @@ const exchanges = {
 } as const;
 
 const hex = (value: number, bytes: number): string => `0x${value.toString(16).padStart(bytes * 2, '0')}`;
-export const walletOf = (n: number): string => hex(0xa000 + n, 20);
+const walletOf = (n: number): string => hex(0xa000 + n, 20);
 const ORACLE = hex(0x0f, 20);
 const GROUP = `${hex(0x77, 31)}00`;
 

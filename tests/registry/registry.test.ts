@@ -21,7 +21,7 @@ import type { EventKind } from '../../schemas/types.gen.js';
 import { startTcpProxy } from '../support/anvil.js';
 import { freePort } from '../support/ports.js';
 import { startTestRegistry, type TestRegistry, whyNoRegistry } from '../support/schema-registry.js';
-import { accountState, accountStateForOthers, retract, trade, tradeForOthers } from './values.js';
+import { accountState, retract, trade, tradeForOthers } from './values.js';
 
 const missing = await whyNoRegistry();
 const logger = silentLogger();
@@ -161,7 +161,7 @@ if (missing !== null) {
           Promise.all((await readAll(log, topic)).map(({ value }) => deserializer.deserialize(topic, value!)));
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
         expect(plain(await read(topics.chainFinal.name))).toEqual(plain([tradeForOthers, retract]));
-        expect(plain(await read(topics.accountsState.name))).toEqual(plain([accountStateForOthers]));
+        expect(plain(await read(topics.accountsState.name))).toEqual(plain([accountState]));
       }
     });
 

@@ -58,4 +58,3 @@ export const accountState: AccountState = {
   command_id: 'c',
   state: { 'oddstream.IpDay': { ip_hash: 'aa', utc_day: '2026-01-01', keys_created: 1 } },
 };
-export const accountStateForOthers = accountState;

@@ -39,7 +39,7 @@ export interface ChainSums {
 }
 
 /** Millionths of a USD per share, rounded half up. */
-export const priceOf = ({ usdc, shares }: { usdc: bigint; shares: bigint }): bigint =>
+const priceOf = ({ usdc, shares }: { usdc: bigint; shares: bigint }): bigint =>
   (usdc * 2_000_000n + shares) / (2n * shares);
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -2,7 +2,7 @@ import { eventually, type Product } from './product.js';
 
 /** Every table a fold of the log fills, with what orders its rows. Times of our own clock are no facts and are left out, as are offsets, which the
  * markers of transactions shift on Kafka. */
-export const tableQueries: Record<string, string> = {
+const tableQueries: Record<string, string> = {
   fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
   fills_by_wallet: 'SELECT * EXCEPT (_offset) FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role',
   fills_by_token: 'SELECT * EXCEPT (_offset) FROM fills_by_token ORDER BY token_id, block_number, log_index',

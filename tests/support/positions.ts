@@ -114,7 +114,7 @@ const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));
  * The fills of the shared world as accounts, and what made them possible: Bob splits before he sells; Carol sells 10 Yes nobody saw coming; Alice
  * gives Dave 20 Yes, sells 40 more at 0.45 and redeems her Rain, of which a tenth of a share had been the fee.
  */
-export const venueActivity: readonly WalletActivity[] = [
+const venueActivity: readonly WalletActivity[] = [
   {
     wallet: bob,
     block_number: 98,

@@ -3,7 +3,7 @@ import { hashParam, tokenIdParam, usdParam, walletParam } from '../../http/chain
 import { choiceParam, integerParam, patternParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 
-export const MAX_OFFSET = 10_000_000;
+const MAX_OFFSET = 10_000_000;
 
 /** Parameters that mean the same all over /clobv2: what does not fit is refused, never moved to a bound. */
 export const clob = {

@@ -63,7 +63,7 @@ const entrySchema = z.object({
 const integerOrNull = (text: string | null): number | null => (text === null ? null : Number(text));
 
 /** A row of coverage as it is shown. */
-export function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
+function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
   return {
     source: row.source,
     kind: row.kind,

@@ -18,7 +18,7 @@ export const symbolList = coins.map((coin) => coin.symbol).join(', ');
 /** Pattern (RE2) of slugs that name one of the coins as a whole word. */
 export const coinSlugPattern = `(^|-)(${coins.flatMap((coin) => coin.names).join('|')})(-|$)`;
 
-export const SHORT_WINDOW_S = 300;
+const SHORT_WINDOW_S = 300;
 
 /** Start of the 5-minute window a moment falls into, Unix seconds. */
 export function windowStartAt(nowMs: number): number {

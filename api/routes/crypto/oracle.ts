@@ -55,7 +55,7 @@ const tick = z.object({
 });
 
 /** A stored tick in the shape we serve; the same as the event socket's. */
-export function tickFrom(row: TickRow, feed: string): z.input<typeof tick> {
+function tickFrom(row: TickRow, feed: string): z.input<typeof tick> {
   const ms = Number(row.ms);
   const price = Number(row.price);
   const timestamp = Math.floor(ms / 1000);

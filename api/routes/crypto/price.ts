@@ -33,7 +33,7 @@ export interface WindowPrice {
  * open the close moves. Once it has ended, a close is told only when the feed has got past the end, so that it is final; until then null.
  * completed: ended and final, with a tick in it. incomplete: not completed, or an end of the pair is missing for good.
  */
-export function windowPriceFrom(
+function windowPriceFrom(
   row: WindowRow | undefined,
   window: { startMs: number; endMs: number; nowMs: number },
 ): WindowPrice {

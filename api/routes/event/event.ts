@@ -67,7 +67,7 @@ const event = z.object({
 });
 
 /** The event detail from its rows. Markets keep the event's own order. */
-export function eventDetail(
+function eventDetail(
   row: EventDetailRow,
   markets: readonly EventMarketRow[],
   series: EventSeriesRow | undefined,

@@ -50,7 +50,7 @@ async function respondsInTime(work: Promise<unknown>): Promise<boolean> {
 }
 
 /** Whether this API can do its work now, and what is missing. */
-export async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeof readySchema>> {
+async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeof readySchema>> {
   const chain = deps.sources.get('chain');
   const chainHealth = chain === undefined ? 'not started' : healthOf(chain, nowMs);
   const [log, tables] = await Promise.all([

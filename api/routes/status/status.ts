@@ -52,7 +52,7 @@ const alarmSchema = z.object({
 });
 
 /** An unknown event as an alarm. */
-export function alarmOf(row: UnknownEventRow): z.input<typeof alarmSchema> {
+function alarmOf(row: UnknownEventRow): z.input<typeof alarmSchema> {
   const contract = watchedContracts.find(({ address }) => address === row.address)?.name ?? row.address;
   const what = row.topic0 === '' ? 'an anonymous event' : `an event unknown to this version, ${row.topic0}`;
   return {
@@ -113,7 +113,7 @@ const statusSchema = z.object({
 });
 
 /** One source as the status page shows it. */
-export function sourceEntry(status: SourceStatus, nowMs: number): z.input<typeof sourceSchema> {
+function sourceEntry(status: SourceStatus, nowMs: number): z.input<typeof sourceSchema> {
   const health = healthOf(status, nowMs);
   const age = status.last_event_ms === null ? null : Math.max(0, Math.round((nowMs - status.last_event_ms) / 100) / 10);
   return {
@@ -134,7 +134,7 @@ export function sourceEntry(status: SourceStatus, nowMs: number): z.input<typeof
 }
 
 /** In words, what kind of data this is. */
-export function noticeOf(sources: readonly SourceStatus[]): string {
+function noticeOf(sources: readonly SourceStatus[]): string {
   if (sources.length === 0) return 'No source has reported yet.';
   const recorded = sources.filter((source) => source.mode === 'recorded');
   if (recorded.length === 0) return 'Live data.';

@@ -16,7 +16,7 @@ import { common as onchain, v2 } from './params.js';
 import { direction } from './serialize.js';
 
 const CACHE_S = 300;
-export const HARD_CAP = 250_000;
+const HARD_CAP = 250_000;
 const WALL_CLOCK_MS = 180_000;
 const CHUNK = 10_000;
 /** Longer answers are read anew each time: copies of them would take all the memory there is. */

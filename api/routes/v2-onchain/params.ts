@@ -7,7 +7,7 @@ import { secondsParam } from '../../http/time-params.js';
 export const common = { method: 'get', apiGroup: 'v2', tag: 'On-chain', auth: 'key', feature: 'v2Onchain' } as const;
 
 /** Deepest page by offset; cursors have no depth. */
-export const MAX_OFFSET = 1_000_000;
+const MAX_OFFSET = 1_000_000;
 const CURSOR = /^\d{1,10}:(\d{1,15}-\d{1,9})$/;
 const position = cursorParam({ description: '', invalid: 'Invalid cursor' });
 

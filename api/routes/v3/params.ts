@@ -12,7 +12,7 @@ import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 
 /** Deepest page by offset; walks beyond it use `cursor` or time bounds. */
-export const MAX_OFFSET = 100_000;
+const MAX_OFFSET = 100_000;
 
 /** Parameters that mean the same on every /v3 list. */
 export const v3 = {

@@ -75,7 +75,7 @@ export async function readAnalystFunctions(engine: Engine): Promise<AnalystFunct
   return { ...classifyFunctions(rows), tables: TABLE_FUNCTIONS, combinators };
 }
 
-export function classifyFunctions(rows: readonly FunctionRow[]): Pick<AnalystFunctions, 'allowed' | 'forbidden'> {
+function classifyFunctions(rows: readonly FunctionRow[]): Pick<AnalystFunctions, 'allowed' | 'forbidden'> {
   const named = new Set(ALLOWED_NAMES.map((name) => name.toLowerCase()));
   const categoryOf = new Map(rows.map((row) => [row.name, row.categories]));
   const isAllowed = ({ name, alias_to, categories }: FunctionRow) =>

@@ -22,7 +22,7 @@ export interface Identity {
   readonly role: 'owner' | 'analyst';
 }
 
-export const ANALYST = 'analyst';
+const ANALYST = 'analyst';
 const DEFAULT_USER = 'default';
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

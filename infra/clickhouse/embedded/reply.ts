@@ -45,7 +45,7 @@ export interface Reply {
   fail(error: ServerException): Promise<void>;
 }
 
-export function summaryHeader(summary: Summary | undefined): string {
+function summaryHeader(summary: Summary | undefined): string {
   const entries = {
     read_rows: summary?.readRows,
     read_bytes: summary?.readBytes,

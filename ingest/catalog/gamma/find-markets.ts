@@ -7,7 +7,7 @@ import { GammaShapeError } from './pages.js';
 import { createTokenBucket } from './token-bucket.js';
 
 /** Requests a second at most, a sixth of what the service allows for /markets: the other requests of the catalogue go on beside these. */
-export const FIND_PER_SECOND = 5;
+const FIND_PER_SECOND = 5;
 /** The time between a window's end and its resolution is below a minute or two; the windows before and after are asked for too. */
 const RESOLUTION_DELAY_MS = 60_000;
 /** A service that gives smaller pages than asked for cuts them to a multiple of this. */

@@ -4,9 +4,9 @@ import { createIdSet } from './id-set.js';
 import type { MarketReference } from './market-reference.js';
 
 /** Most ids waiting for their first question; the reader of the chain pauses at it. */
-export const MAX_QUEUED = 10_000;
+const MAX_QUEUED = 10_000;
 /** Most ids remembered for another question; later ones are asked for once only. */
-export const MAX_MISSING = 100_000;
+const MAX_MISSING = 100_000;
 const FIRST_RETRY_DELAY_MS = 60_000;
 const MAX_RETRY_DELAY_MS = 7 * 24 * 3_600_000;
 
@@ -182,5 +182,3 @@ export function createMissingMarketQueue(deps: {
     },
   };
 }
-
-export type MissingMarketQueue = ReturnType<typeof createMissingMarketQueue>;

@@ -4,7 +4,7 @@ import { type AbiEvent, encodeAbiParameters, encodeEventTopics, parseAbiItem } f
 import { type EventName, eventAbi } from '../abi.js';
 import type { Hex, RpcLog, SourceBlock } from '../source.js';
 
-export const BLOCK_HASH: Hex = `0x${'b1'.repeat(32)}`;
+const BLOCK_HASH: Hex = `0x${'b1'.repeat(32)}`;
 export const TX: Hex = `0x${'7a'.repeat(32)}`;
 
 export const abiOf = (event: EventName): AbiEvent => parseAbiItem(eventAbi[event].signature as string) as AbiEvent;

@@ -4,7 +4,7 @@ import type { Hex } from '../source.js';
 import { keccakHex, WORD } from './hex.js';
 
 /** Words of the ABI tuple that are signed, in the order of the EIP-712 type: everything before the signature. */
-export const SIGNED_WORDS = { 1: 12, 2: 11, 3: 11 } as const;
+const SIGNED_WORDS = { 1: 12, 2: 11, 3: 11 } as const;
 
 /**
  * EIP-712 hash of an order: keccak(0x1901 ++ domain separator ++ keccak(type hash ++ signed words)). `words` is hex without `0x`, the head of the

@@ -38,8 +38,7 @@ export const orderV2 = (order: TestOrder) => ({
   ...order,
 });
 
-export const callAbi = (name: FunctionName): AbiFunction =>
-  parseAbiItem(functionAbi[name].signature as string) as AbiFunction;
+const callAbi = (name: FunctionName): AbiFunction => parseAbiItem(functionAbi[name].signature as string) as AbiFunction;
 
 export const calldata = (name: FunctionName, args: readonly unknown[]): Hex =>
   encodeFunctionData({ abi: [callAbi(name)], args: args as never });

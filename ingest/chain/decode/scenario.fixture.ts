@@ -12,7 +12,7 @@ export const alice = wallet('a1');
 export const bob = wallet('b2');
 export const carol = wallet('c3');
 export const CONDITION = hash('c0');
-export const ROOT = hash('00');
+const ROOT = hash('00');
 export const plain = tokenPair(addresses.usdcE, CONDITION).map(BigInt);
 export const wrappedPair = tokenPair(addresses.wrappedCollateral, CONDITION).map(BigInt);
 export const plainAdapter = addresses.ctfCollateralAdapter;
@@ -27,7 +27,7 @@ export function decodeEvents(block: SourceBlock): readonly ChainEvent[] {
 export const kinds = (events: readonly ChainEvent[]) => events.map((event) => event.kind);
 export const values = (events: readonly ChainEvent[]) => events.map((event) => event.value);
 
-export const ctf = (event: LogSpec['event'], args: Record<string, unknown>): LogSpec => ({
+const ctf = (event: LogSpec['event'], args: Record<string, unknown>): LogSpec => ({
   address: addresses.conditionalTokens,
   event,
   args,

@@ -4,7 +4,7 @@ import type { Hex } from '../source.js';
 import { addressTopic, addressWord } from './log-sink.js';
 
 /** How many wallets stand in for counterparties that the sources do not name. */
-export const POOL_SIZE = 256;
+const POOL_SIZE = 256;
 const OPERATORS = 8;
 
 function syntheticAddress(what: string): Hex {

@@ -24,7 +24,7 @@ const EXCHANGE_TOPICS = {
  * Order hash of a recorded V1 fill. The sources have none: it is the transaction hash rotated by one byte per order, so that orders of one
  * transaction differ.
  */
-export function recordedOrderHash(transactionHash: Hex, order: number): Hex {
+function recordedOrderHash(transactionHash: Hex, order: number): Hex {
   if (order >= 31) return keccakOfHex(transactionHash.slice(2) + word(order));
   const cut = 2 + 2 * (order + 1);
   return `0x${transactionHash.slice(cut)}${transactionHash.slice(2, cut)}`;

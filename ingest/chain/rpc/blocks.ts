@@ -39,7 +39,7 @@ const EARLIEST_S = Date.UTC(2015, 0, 1) / 1000;
 const MAX_FUTURE_S = 900;
 
 /** A number from `min` to `max`. Throws RpcError that names what is wrong. */
-export function quantity(value: unknown, what: string, max = HIGHEST_BLOCK, min = 0): number {
+function quantity(value: unknown, what: string, max = HIGHEST_BLOCK, min = 0): number {
   const number = typeof value === 'string' && value.length <= 66 && QUANTITY.test(value) ? Number(value) : Number.NaN;
   if (!Number.isSafeInteger(number)) throw new RpcError(`The node's ${what} is not a quantity`);
   if (number < min || number > max) throw new RpcError(`The node's ${what} ${number} is out of range`);

@@ -21,7 +21,7 @@ export interface LiveFeedOptions {
   readonly headRetryMs: number;
 }
 
-export const liveFeedDefaults: LiveFeedOptions = {
+const liveFeedDefaults: LiveFeedOptions = {
   staleMs: 30_000,
   socketTimeoutMs: 10_000,
   reconnect: { attempts: Number.POSITIVE_INFINITY, baseMs: 500, maxMs: 30_000 },

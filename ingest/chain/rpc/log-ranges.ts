@@ -26,7 +26,7 @@ export interface LogRangeOptions {
   readonly retryPolicy: RetryPolicy;
 }
 
-export const logRangeDefaults: LogRangeOptions = {
+const logRangeDefaults: LogRangeOptions = {
   startBlocks: 100,
   maxBlocks: 10_000,
   targetLogs: 5000,

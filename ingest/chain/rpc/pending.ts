@@ -12,7 +12,7 @@ const MAX_QUEUED = 5000;
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && value.startsWith('0x');
 
 /** The fields we use, or null for what is no transaction. */
-export function parseTransaction(value: unknown): RpcTransaction | null {
+function parseTransaction(value: unknown): RpcTransaction | null {
   const tx = value as Record<string, unknown> | null | undefined;
   if (typeof tx !== 'object' || tx === null) return null;
   const { hash, from, to = null } = tx;

@@ -30,7 +30,7 @@ const VOLUMES = [
 const iso = (timeS: number): string => new Date(timeS * 1000).toISOString().replace('.000Z', 'Z');
 
 /** Whether the catalogue says the market is over at `nowMs`: it follows the chain, and without a resolution the end of the window. */
-export function isClosedAt(market: RecordedMarket, nowMs: number): boolean {
+function isClosedAt(market: RecordedMarket, nowMs: number): boolean {
   const closedS = market.resolvedS ?? market.endS;
   return closedS !== null && nowMs >= closedS * 1000;
 }

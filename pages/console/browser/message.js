@@ -1,7 +1,7 @@
 // The subscribe message of the form, and the same thing as code to paste. No DOM in here.
 
 /** Words of a field: separated by blanks, commas or lines. */
-export const words = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
+const words = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
 
 /**
  * The message to send. `form`: type, wallets, tokens, slugs, condition_ids, side, min_size, event_types (list), snapshot_count, feeds, price,

@@ -10,7 +10,7 @@ const OUTCOME_PRICE_DECIMALS = 12;
  * The resolution of a market: all of it or nothing. Needs the market's tokens and one payout numerator per token; a winner is named only
  * when exactly one outcome pays.
  */
-export function resolutionFields(
+function resolutionFields(
   market: MarketMetadata | undefined,
   payouts: readonly string[] | undefined,
 ): Record<string, unknown> {

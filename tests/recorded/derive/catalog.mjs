@@ -30,7 +30,7 @@ const assert = (condition, text) => {
 };
 
 /** Coin and window of a short-form slug; null for other markets. */
-export function windowOfSlug(slug) {
+function windowOfSlug(slug) {
   const grid = /^([a-z]+)-updown-(5m|15m|4h)-(\d+)$/.exec(slug);
   if (grid !== null) {
     const startS = Number(grid[3]);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
-export const readGz = (file) => gunzipSync(readFileSync(file)).toString('utf8');
+const readGz = (file) => gunzipSync(readFileSync(file)).toString('utf8');
 export const readJson = (file) => JSON.parse(file.endsWith('.gz') ? readGz(file) : readFileSync(file, 'utf8'));
 export const readJsonLines = (file) =>
   readGz(file)
@@ -31,7 +31,7 @@ export function readCsv(file) {
 }
 
 /** Decimal text (also 1e-7) as an integer and the power of ten below it. */
-export function parseDecimal(text) {
+function parseDecimal(text) {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(String(text));
   if (match === null) throw new Error(`not a decimal: ${text}`);
   const fraction = match[3] ?? '';
@@ -45,7 +45,7 @@ export function parseDecimal(text) {
 }
 
 /** Non-negative quotient rounded half up. */
-export const divRound = (n, d) => (2n * n + d) / (2n * d);
+const divRound = (n, d) => (2n * n + d) / (2n * d);
 
 /** Decimal text in units of 1e-6, rounded half up. */
 export function baseUnits(text) {

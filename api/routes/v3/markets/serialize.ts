@@ -37,8 +37,7 @@ export const marketSchema = foundMarketSchema.extend({
 export const decimalText = (usd: number): string => usd.toFixed(6);
 
 /** `YYYY-MM-DD HH:MM:SS`, UTC. */
-export const plainTime = (seconds: number): string =>
-  new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+const plainTime = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 
 const endDate = (ms: Millis): string | null => (ms === null ? null : `${plainTime(Math.floor(Number(ms) / 1000))}+00`);
 

@@ -14,9 +14,9 @@ import { exampleFill, examplePaging } from './examples.js';
 import type { ListQuery, ListRequest } from './lists.js';
 import { comboAliases, comboFilterOf, comboTradesQuery } from './query.js';
 
-export const COMBO_SOURCE = 'v3.wallet_combos.trades' as const;
+const COMBO_SOURCE = 'v3.wallet_combos.trades' as const;
 
-export const comboTradeSchema = z.object({
+const comboTradeSchema = z.object({
   position_type: z.literal('combo'),
   wallet_role: z.enum(['maker', 'taker']),
   wallet_address: z.string(),
@@ -45,14 +45,14 @@ export const comboBranch = {
 };
 
 /** Base units as text with exactly `places` decimals, rounded half up. */
-export function fixed(units: bigint, decimals: number, places: number): string {
+function fixed(units: bigint, decimals: number, places: number): string {
   const rounded = places < decimals ? divide(units, 10n ** BigInt(decimals - places), 'half_up') : units;
   const kept = Math.min(places, decimals);
   const [whole = '0', fraction = ''] = formatMoney(rounded, kept).split('.');
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`;
 }
 
-export function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
+function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
   const condition = positionConditionId(BigInt(row.token_id));
   const makerIsWallet = row.role === 'maker';
   const price = ratio(BigInt(row.usdc), BigInt(row.shares), 4) ?? 0n;

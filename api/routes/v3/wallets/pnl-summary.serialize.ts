@@ -32,7 +32,7 @@ export const summaryFrom = (summary: WalletSummary) => ({
   total_volume: moneyToNumber(summary.volume),
 });
 
-export const positionTypes = ['market', 'combo'] as const;
+const positionTypes = ['market', 'combo'] as const;
 
 /** What include_combos adds to a summary. */
 export const comboFields = {

@@ -103,7 +103,7 @@ export const redemptionSchema = z.object({
 });
 
 /** Of each outcome, what a share of it pays, in USD. */
-export function outcomePrices(resolution: { payouts: readonly bigint[]; denominator: bigint }): number[] {
+function outcomePrices(resolution: { payouts: readonly bigint[]; denominator: bigint }): number[] {
   return resolution.payouts.map((payout) => {
     const price = ratio(payout, resolution.denominator, 6);
     return price === null ? 0 : moneyToNumber(price);
