@@ -48,7 +48,7 @@ const CACHE_ENTRIES = 5_000;
 export interface ServiceDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
-  readonly sources: Pick<SourceStatusView, 'all' | 'get'>;
+  readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
   readonly createKey: CreateKeyDeps;

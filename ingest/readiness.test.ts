@@ -11,6 +11,7 @@ const sourceState = (change: Partial<SourceState>): SourceState => ({
   shift_days: null,
   recorded_from_ms: null,
   pending: null,
+  metadata: null,
   phase: 'live',
   progress: 1,
   ...change,

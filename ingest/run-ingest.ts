@@ -10,6 +10,7 @@ import { createHealthRegistry, type HealthRegistry } from '../infra/telemetry/re
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../schemas/codec.js';
 import { topics } from '../schemas/topics.js';
+import { createHydrationCounts } from './catalog/hydration-counts.js';
 import { openCatalogSource } from './catalog/open-source.js';
 import { runCatalog } from './catalog/run-catalog.js';
 import { blockEvent, decodeBlock, decodePending } from './chain/decode/index.js';
@@ -112,6 +113,7 @@ async function runSources(deps: {
       onUnreadable: createOnUnreadable({ metrics, logger }),
     });
     const deadLetters = createDeadLetters({ log, codec, metrics, logger });
+    const counts = createHydrationCounts();
     const statusOf = (source: string) => {
       const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode });
       cleanups.push(() => status.close());
@@ -162,8 +164,17 @@ async function runSources(deps: {
       await runOracle({ ...shared, source, status: statuses.oracle });
     };
     const runCatalogSource = async () => {
-      const source = await openCatalogSource({ sources, recording, liveMarkets, log, deadLetters, metrics, logger });
-      await runCatalog({ ...shared, source, status: statuses.catalog });
+      const source = await openCatalogSource({
+        sources,
+        recording,
+        liveMarkets,
+        log,
+        deadLetters,
+        metrics,
+        counts,
+        logger,
+      });
+      await runCatalog({ ...shared, source, counts, status: statuses.catalog });
     };
     const loops = [
       () => supervise('chain', runChainSource),

@@ -214,14 +214,14 @@ export const topics = {
     compacted: true,
     kinds: ['member'],
   },
-  /** Health of every source, written by ingest, read by /v1/status and the supervisor. */
+  /** Status of every source, written by ingest, and of the stream, written by its processor; read by /v1/status. */
   sources: {
     name: 'sources',
-    key: 'source',
+    key: 'source; stream for the stream processor',
     partitions: 1,
     retentionMs: null,
     compacted: true,
-    kinds: ['source_status'],
+    kinds: ['source_status', 'stream_status'],
   },
   /** What could not be read, with the reason. */
   deadLetters: {

@@ -777,6 +777,28 @@ export type SourceMode = 'live' | 'recorded';
 
 export type SourcePhase = 'history' | 'live' | 'stopped';
 
+/** Counts since the start of the process. */
+export interface MetadataHydration {
+  /** conditions and tokens of the chain without a catalog entry that were queued for a lookup */
+  readonly hydration_queued: number;
+  /** lookups repeated after one that failed */
+  readonly hydration_retries: number;
+  /** lookups that failed, after the retries of their requests */
+  readonly hydration_failures: number;
+  /** lookups whose response contained at least one of the requested markets */
+  readonly gamma_hydration_success: number;
+  /** lookups whose response contained none of the requested markets */
+  readonly gamma_hydration_no_markets: number;
+  /** rows of the catalog service that could not be decoded or written */
+  readonly gamma_hydration_unusable: number;
+  /** requests to the catalog service without a complete response: network faults, timeouts, bodies over the limit */
+  readonly gamma_hydration_request_errors: number;
+  /** responses of the catalog service with a status other than 2xx */
+  readonly gamma_hydration_status_errors: number;
+  /** responses of the catalog service that are not JSON or not of the documented shape */
+  readonly gamma_hydration_parse_errors: number;
+}
+
 /** How a source of ingest is doing; compacted by source. */
 export interface SourceStatus {
   /** chain, oracle, catalog */
@@ -799,6 +821,8 @@ export interface SourceStatus {
   readonly progress: number | null;
   /** settlements seen in the mempool and not yet in a block (chain) */
   readonly pending: number | null;
+  /** requests for market metadata (catalog) */
+  readonly metadata: MetadataHydration | null;
 }
 
 export interface ConfirmedFill {
@@ -871,6 +895,19 @@ export interface StreamEvent {
   readonly combo: StreamCombo | null;
   /** JSON text of the plain frame, seq included */
   readonly frame: string;
+}
+
+/** Completeness of the metadata in the frames of the stream processor. Counts since the start of the process; combo frames, which describe their legs, are not counted. */
+export interface StreamStatus {
+  readonly updated_at_ms: number;
+  /** settlement frames without market title, market slug, market image, event title, outcome or tokens: any of them */
+  readonly settlement_missing_full: number;
+  /** settlement frames without a market title */
+  readonly settlement_missing_title: number;
+  /** status_update frames without market title, market slug, market image, event title, outcome or tokens: any of them */
+  readonly status_missing_full: number;
+  /** status_update frames without a market title */
+  readonly status_missing_title: number;
 }
 
 /** One OrderFilled log: a fill seen from its signed order. */
@@ -1027,6 +1064,7 @@ export interface EventTypes {
   source_status: SourceStatus;
   status_update: StatusUpdate;
   stream_event: StreamEvent;
+  stream_status: StreamStatus;
   trade: Trade;
   unknown_log: UnknownLog;
   usage: Usage;

@@ -3,7 +3,7 @@ import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import type { SourceStatus } from '../../schemas/types.gen.js';
+import type { SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
 import { type FollowedTopic, followTopic } from './follow-topic.js';
 
 /** Last status that ingest reported for each of its sources. */
@@ -11,6 +11,8 @@ export interface SourceStatusView extends FollowedTopic {
   /** By name. */
   all(): readonly SourceStatus[];
   get(source: string): SourceStatus | undefined;
+  /** Last status of the stream processor; null before its first. */
+  stream(): StreamStatus | null;
 }
 
 /** Follows topic `sources`. */
@@ -23,6 +25,7 @@ export function createSourceStatusView(deps: {
   const { log, codec, signal } = deps;
   const topic = topics.sources.name;
   const statuses = new Map<string, SourceStatus>();
+  let stream: StreamStatus | null = null;
   const apply = (record: LogRecord) => {
     if (record.value === null) {
       statuses.delete(record.key);
@@ -32,11 +35,13 @@ export function createSourceStatusView(deps: {
       deps.onUnreadable({ topic, offset: record.offset }, reason),
     );
     if (event?.kind === 'source_status') statuses.set(event.value.source, event.value);
+    if (event?.kind === 'stream_status') stream = event.value;
   };
   return {
     ...followTopic({ log, topic, signal, apply }),
     all: () => [...statuses.values()].sort((a, b) => (a.source < b.source ? -1 : 1)),
     get: (source) => statuses.get(source),
+    stream: () => stream,
   };
 }
 

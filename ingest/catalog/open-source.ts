@@ -7,6 +7,7 @@ import type { DeadLetters } from '../shared/dead-letters.js';
 import type { LiveMarkets, Recording } from '../shared/recorded/index.js';
 import { createGammaClient } from './gamma/client.js';
 import { createGammaSource } from './gamma/gamma-source.js';
+import type { HydrationCounts } from './hydration-counts.js';
 import { createRecordedCatalogSource } from './recorded/recorded-source.js';
 import type { CatalogSource } from './source.js';
 
@@ -19,9 +20,10 @@ export async function openCatalogSource(deps: {
   log: Log;
   deadLetters: DeadLetters;
   metrics: Metrics;
+  counts: HydrationCounts;
   logger: Logger;
 }): Promise<CatalogSource> {
-  const { sources, log, deadLetters, metrics } = deps;
+  const { sources, log, deadLetters, metrics, counts } = deps;
   const logger = deps.logger.child({ source: 'catalog' });
   const rejectedFrom = (origin: string) => (reason: string, payload: string) => {
     deadLetters.put({ origin, stage: 'catalog.decode', reason, payload }).catch((error: unknown) => {
@@ -39,10 +41,11 @@ export async function openCatalogSource(deps: {
     });
   }
   return createGammaSource({
-    client: createGammaClient({ baseUrl: sources.gammaUrl, logger, metrics }),
+    client: createGammaClient({ baseUrl: sources.gammaUrl, logger, metrics, counts }),
     host: new URL(sources.gammaUrl).host,
     logger,
     metrics,
+    counts,
     onRejected: rejectedFrom('gamma'),
   });
 }

@@ -6,6 +6,7 @@ import { createCodec } from '../../schemas/codec.js';
 import { createMemoryLog } from '../oracle/testing/memory-log.js';
 import type { RejectedInput } from '../shared/dead-letters.js';
 import type { SourceState } from '../shared/source-status.js';
+import { createHydrationCounts } from './hydration-counts.js';
 import { runCatalog } from './run-catalog.js';
 import type { CatalogRow, CatalogSource, CatalogUpdate } from './source.js';
 
@@ -45,8 +46,10 @@ function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['
         if (change.phase !== undefined) phases.push(change.phase);
         Object.assign(facts, change);
       },
+      updateDeferred: (change) => void Object.assign(facts, change),
     },
     metrics: createMetrics({ process: 'test', defaults: false }),
+    counts: createHydrationCounts(),
     logger: silentLogger(),
     signal: new AbortController().signal,
     nowMs: () => 77,
@@ -72,6 +75,7 @@ describe('runCatalog', () => {
       shift_days: 3,
       last_event_ms: 77,
       progress: 1,
+      metadata: { ...createHydrationCounts(), gamma_hydration_unusable: 1 },
     });
     expect(letters).toEqual([
       expect.objectContaining({

@@ -6,6 +6,7 @@ import type { DeadLetters } from '../shared/dead-letters.js';
 import type { SourceLog } from '../shared/owned-log.js';
 import { createProgress } from '../shared/progress.js';
 import type { SourceStatusWriter } from '../shared/source-status.js';
+import type { HydrationCounts } from './hydration-counts.js';
 import { createOnDemandMarkets } from './on-demand/on-demand-markets.js';
 import type { CatalogSource, CatalogUpdate } from './source.js';
 import { createCatalogWriter } from './writer.js';
@@ -19,13 +20,14 @@ export async function runCatalog(deps: {
   log: SourceLog;
   codec: Codec;
   deadLetters: DeadLetters;
-  status: Pick<SourceStatusWriter, 'update'>;
+  status: Pick<SourceStatusWriter, 'update' | 'updateDeferred'>;
   metrics: Metrics;
+  counts: HydrationCounts;
   logger: Logger;
   signal: AbortSignal;
   nowMs?: () => number;
 }): Promise<void> {
-  const { source, log, codec, deadLetters, status, metrics, signal, nowMs = Date.now } = deps;
+  const { source, log, codec, deadLetters, status, metrics, counts, signal, nowMs = Date.now } = deps;
   const logger = deps.logger.child({ source: 'catalog' });
   const writer = createCatalogWriter({
     log,
@@ -34,6 +36,7 @@ export async function runCatalog(deps: {
     nowMs,
     onMarket: source.find === undefined ? undefined : (market) => onDemandMarkets?.addTokens(market.token_ids),
     onRejected: (reason, payload) => {
+      counts.gamma_hydration_unusable++;
       deadLetters.put({ origin: 'catalog', stage: 'catalog.write', reason, payload }).catch((error: unknown) => {
         logger.error({ err: error }, 'could not write a dead letter');
       });
@@ -56,6 +59,7 @@ export async function runCatalog(deps: {
           log,
           codec,
           metrics,
+          counts,
           logger,
           nowMs,
           onState: (state) => {
@@ -81,6 +85,8 @@ export async function runCatalog(deps: {
     return update.rows.filter((row) => row.kind === 'catalog_market').length;
   };
 
+  // The status holds the counts themselves: every later write of it has their current values.
+  status.updateDeferred({ metadata: counts });
   status.update({
     detail: source.description,
     shift_days: source.shiftDays,

@@ -42,6 +42,7 @@ export function createSourceStatus(deps: {
     phase: 'history',
     progress: null,
     pending: null,
+    metadata: null,
     ...deps.initial,
   };
   let timer: NodeJS.Timeout | null = null;

@@ -21,6 +21,7 @@ import { createDraftBuilder } from './draft-builder.js';
 import { followTopic, loadTopic } from './follow-topic.js';
 import type { Enrichment } from './frames/frame.js';
 import { createInputQueue, type Input } from './input-queue.js';
+import { createMetadataCounts } from './metadata-counts.js';
 import { createResolutionFollower } from './resolution-follower.js';
 import { createResolutions } from './resolutions.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
@@ -49,6 +50,9 @@ const GROUP = 'stream';
 const HEAD = topics.chainHead.name;
 const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;
+/** The record of topic `sources` with the metadata counts is replaced this often, with the events of a step. */
+const STATUS_INTERVAL_MS = 5_000;
+export const STREAM_STATUS_KEY = 'stream';
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** Ticks older than this are of no use to anybody when the stream begins; it equals the longest `since` of any plan. */
 const INITIAL_TICKS_MS = 5 * 60_000;
@@ -100,6 +104,8 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   };
   const drafting = createDraftBuilder(known);
   const positions = new Map<string, TopicPartitionOffset>();
+  const metadata = createMetadataCounts();
+  let statusWrittenMs = Number.NEGATIVE_INFINITY;
   let loaded = false;
   let uncommitted = 0;
   /** Before it, ticks are history that was never anybody's stream. */
@@ -133,6 +139,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       if (record === null) dropped.inc({ reason: 'duplicate' });
       else {
         sent.inc({ kind: draft.kind });
+        metadata.count(draft);
         events.push(record);
       }
     }
@@ -166,13 +173,22 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     }
     uncommitted += passed;
     if (events.length === 0 && dead.length === 0 && uncommitted < MAX_UNCOMMITTED_RECORDS) return;
+    const nowMs = now();
+    const statusDue = nowMs - statusWrittenMs >= STATUS_INTERVAL_MS;
+    const statusRecord = (): NewRecord => ({
+      key: STREAM_STATUS_KEY,
+      value: codec.encode('stream_status', metadata.status(nowMs)),
+      timestampMs: nowMs,
+    });
     await ownership.appendAndCommit({
       outputs: [
         ...(events.length > 0 ? [{ topic: STREAM, records: events }] : []),
         ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
+        ...(statusDue ? [{ topic: topics.sources.name, records: [statusRecord()] }] : []),
       ],
       offsets: [...positions.values()],
     });
+    if (statusDue) statusWrittenMs = nowMs;
     uncommitted = 0;
   };
 

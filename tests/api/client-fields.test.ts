@@ -73,6 +73,19 @@ const status: Fields = {
   'metadata_observability.connected': 'boolean',
   'metadata_observability.traded_tokens': 'integer',
   'metadata_observability.described_tokens': 'integer',
+  'metadata_observability.ws_settlement_missing_full': 'integer',
+  'metadata_observability.ws_settlement_missing_title': 'integer',
+  'metadata_observability.ws_status_missing_full': 'integer',
+  'metadata_observability.ws_status_missing_title': 'integer',
+  'metadata_observability.hydration_queued': 'integer',
+  'metadata_observability.hydration_retries': 'integer',
+  'metadata_observability.hydration_failures': 'integer',
+  'metadata_observability.gamma_hydration_success': 'integer',
+  'metadata_observability.gamma_hydration_no_markets': 'integer',
+  'metadata_observability.gamma_hydration_unusable': 'integer',
+  'metadata_observability.gamma_hydration_request_errors': 'integer',
+  'metadata_observability.gamma_hydration_status_errors': 'integer',
+  'metadata_observability.gamma_hydration_parse_errors': 'integer',
 };
 
 const candle: Fields = {
@@ -286,6 +299,48 @@ describe('fields that clients of the contract read', () => {
     expect([path, found]).toEqual([path, expect.any(Object)]);
     const wrong = Object.entries(fields).filter(([name, type]) => !fits(at(found, name), type));
     expect(wrong.map(([name, type]) => [name, type, at(found, name)])).toEqual([]);
+  });
+
+  it('/v1/status reports the counts of the catalog source and of the stream processor', async () => {
+    await api.reportSource({
+      source: 'catalog',
+      metadata: {
+        hydration_queued: 120,
+        hydration_retries: 2,
+        hydration_failures: 3,
+        gamma_hydration_success: 31,
+        gamma_hydration_no_markets: 5,
+        gamma_hydration_unusable: 6,
+        gamma_hydration_request_errors: 7,
+        gamma_hydration_status_errors: 8,
+        gamma_hydration_parse_errors: 9,
+      },
+    });
+    await api.reportStream({
+      settlement_missing_full: 14,
+      settlement_missing_title: 13,
+      status_missing_full: 12,
+      status_missing_title: 11,
+      updated_at_ms: (T + 100) * 1000,
+    });
+    const body = await api.ok<{ metadata_observability: unknown; sources: { source: string }[] }>('/v1/status', key);
+    expect(body.metadata_observability).toMatchObject({
+      ws_settlement_missing_full: 14,
+      ws_settlement_missing_title: 13,
+      ws_status_missing_full: 12,
+      ws_status_missing_title: 11,
+      hydration_queued: 120,
+      hydration_retries: 2,
+      hydration_failures: 3,
+      gamma_hydration_success: 31,
+      gamma_hydration_no_markets: 5,
+      gamma_hydration_unusable: 6,
+      gamma_hydration_request_errors: 7,
+      gamma_hydration_status_errors: 8,
+      gamma_hydration_parse_errors: 9,
+    });
+    // The stream processor is not a source.
+    expect(body.sources.map(({ source }) => source)).toEqual(['catalog']);
   });
 
   it('are told apart from ones that lack or differ', () => {

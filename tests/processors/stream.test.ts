@@ -7,7 +7,7 @@ import { plainMarket } from '../../processors/stream/catalog-market.fixture.js';
 import { createStreamProcessor } from '../../processors/stream/processor.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
-import type { Retract, StreamEvent } from '../../schemas/types.gen.js';
+import type { Retract, Settlement, StreamEvent } from '../../schemas/types.gen.js';
 import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
 import { createTestTick, createTestTrade, hash } from './events.js';
 
@@ -196,6 +196,49 @@ describe('stream processor', () => {
     ).toEqual(['price_feed', 'price_feed', 'trade']);
     const [letter] = createMemoryLog({ store }).all('dead.letters');
     expect(letter?.key).toBe('chain.head-0-0');
+  });
+
+  it('reports settlement frames without metadata in the topic of source statuses, with the step that writes them', async () => {
+    const settlement = (n: number, token: string): NewRecord => {
+      const value: Settlement = {
+        ...{
+          id: `settlement-${hash(n)}`,
+          tx_hash: hash(n),
+          detected_at_ms: NOW,
+          exchange: '0xe1',
+          exchange_version: 2,
+        },
+        ...{ neg_risk: false, condition_id: null, combo_legs: null, taker_wallet: '0xd1', taker_token: token },
+        ...{ taker_side: 'BUY', taker_usdc: 1n, taker_shares: 2n, taker_fee: 0n, trades: [] },
+      };
+      return record(`settlement-${n}`, codec.encode('settlement', value));
+    };
+    const store = await storeWith([
+      settlement(1, '9000'),
+      settlement(2, '7'),
+      settlement(3, '9000'),
+      settlement(4, '8'),
+    ]);
+    const memory = createMemoryLog({ store });
+    // Without an image and an event title.
+    const value = {
+      ...{ ...plainMarket, image: null, condition_id: '0xc0', token_ids: ['9000', '9001'], outcomes: ['Yes', 'No'] },
+    };
+    await memory.append('catalog', [record('market:0xc0', codec.encode('catalog_market', value))]);
+    await runOnce(store);
+    const statuses = memory.all('sources').map(({ key, value: bytes }) => [key, codec.decode(bytes as Buffer)]);
+    expect(statuses).toEqual([
+      [
+        'stream',
+        {
+          kind: 'stream_status',
+          value: {
+            ...{ settlement_missing_full: 4, settlement_missing_title: 2, updated_at_ms: NOW },
+            ...{ status_missing_full: 0, status_missing_title: 0 },
+          },
+        },
+      ],
+    ]);
   });
 
   it('enriches from the catalogue as it was at the start and as it changes', async () => {

@@ -23,7 +23,7 @@ import { migrations } from '../../processors/migrations.js';
 import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
-import type { AccountCommand, Plan, SourceStatus } from '../../schemas/types.gen.js';
+import type { AccountCommand, Plan, SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
 import { startTestClickHouse, type TestClickHouse } from './clickhouse.js';
 import { createMemoryLog, type MemoryLog } from './memory-log.js';
 
@@ -53,6 +53,8 @@ export interface ApiHarness {
   siblingKey(rawKey: string): Promise<string>;
   send(command: AccountCommand['command']): Promise<void>;
   reportSource(status: Partial<SourceStatus>): Promise<void>;
+  /** Writes the record that the stream processor keeps in topic `sources`. */
+  reportStream(status: StreamStatus): Promise<void>;
   /** What a gateway process says of itself now. */
   reportGateway(processId: string, load: GatewayLoad): Promise<void>;
   /** A GET; 2xx bodies are held against the route's own schema, to the last field. */
@@ -222,11 +224,17 @@ export async function startApi(options: {
         phase: 'live',
         progress: 1,
         pending: null,
+        metadata: null,
         ...status,
       };
       const encoded = codec.encode('source_status', value);
       await log.append(topics.sources.name, [{ key: value.source, value: encoded, timestampMs: clock.nowMs }]);
       await expect.poll(() => sources.get(value.source)).toEqual(value);
+    },
+    async reportStream(status) {
+      const value = codec.encode('stream_status', status);
+      await log.append(topics.sources.name, [{ key: 'stream', value, timestampMs: clock.nowMs }]);
+      await expect.poll(() => sources.stream()).toEqual(status);
     },
     async reportGateway(processId, load) {
       const atMs = clock.nowMs;

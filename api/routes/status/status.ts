@@ -95,8 +95,55 @@ const statusSchema = z.object({
       last_event_age_seconds: z.number().nullable().meta({ description: 'Since the catalogue source last had news.' }),
       traded_tokens: count.meta({ description: 'Outcome tokens with a fill.' }),
       described_tokens: count.meta({ description: 'Of these, with an entry in the catalogue.' }),
+      ws_settlement_missing_full: z.int().meta({
+        description:
+          'Settlement frames sent without at least one of market title, slug, image, event title, outcome, tokens, since the stream processor started.',
+      }),
+      ws_settlement_missing_title: z
+        .int()
+        .meta({ description: 'Settlement frames sent without a market title, since the stream processor started.' }),
+      ws_status_missing_full: z.int().meta({
+        description:
+          'Status update frames sent without at least one of market title, slug, image, event title, outcome, tokens, since the stream processor started.',
+      }),
+      ws_status_missing_title: z
+        .int()
+        .meta({ description: 'Status update frames sent without a market title, since the stream processor started.' }),
+      hydration_queued: z.int().meta({
+        description:
+          'Conditions and tokens of the chain without a catalog entry that were queued for a lookup; since the ingest process started.',
+      }),
+      hydration_retries: z
+        .int()
+        .meta({ description: 'Lookups repeated after one that failed; since the ingest process started.' }),
+      hydration_failures: z.int().meta({
+        description: 'Lookups that failed, after the retries of their requests; since the ingest process started.',
+      }),
+      gamma_hydration_success: z.int().meta({
+        description:
+          'Lookups whose response contained at least one of the requested markets; since the ingest process started.',
+      }),
+      gamma_hydration_no_markets: z.int().meta({
+        description:
+          'Lookups whose response contained none of the requested markets; since the ingest process started.',
+      }),
+      gamma_hydration_unusable: z.int().meta({
+        description:
+          'Rows of the catalog service that could not be decoded or written; since the ingest process started.',
+      }),
+      gamma_hydration_request_errors: z.int().meta({
+        description:
+          'Requests to the catalog service without a complete response: network faults, timeouts, bodies over the limit; since the ingest process started.',
+      }),
+      gamma_hydration_status_errors: z.int().meta({
+        description: 'Responses of the catalog service with a status other than 2xx; since the ingest process started.',
+      }),
+      gamma_hydration_parse_errors: z.int().meta({
+        description:
+          'Responses of the catalog service that are not JSON or not of the documented shape; since the ingest process started.',
+      }),
     })
-    .meta({ description: 'How much of what is traded has metadata.' }),
+    .meta({ description: 'Completeness of market metadata. Counters restart at 0 with the process that counts.' }),
   history: z.object({ complete_from_block: count, complete_from: z.string().nullable() }).meta({
     description: `First block from which on all events are here, and its time: the one after the newest gap of over ${MAX_BLOCK_GAP_S} seconds without a block with a log of a watched contract (\`/v1/coverage\` has them all). What began before it (positions, open interest) may be known in part: such fields are null or say \`complete: false\`.`,
   }),
@@ -150,7 +197,7 @@ function noticeOf(sources: readonly SourceStatus[]): string {
 export interface StatusDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
-  readonly sources: Pick<SourceStatusView, 'all'>;
+  readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly progress: Pick<TableProgress, 'current'>;
   readonly cache: TtlCache;
@@ -219,6 +266,19 @@ export function createStatusRoute(deps: StatusDeps): Route {
           last_event_age_seconds: 2.5,
           traded_tokens: 1750,
           described_tokens: 1700,
+          ws_settlement_missing_full: 14,
+          ws_settlement_missing_title: 9,
+          ws_status_missing_full: 6,
+          ws_status_missing_title: 4,
+          hydration_queued: 120,
+          hydration_retries: 2,
+          hydration_failures: 2,
+          gamma_hydration_success: 31,
+          gamma_hydration_no_markets: 3,
+          gamma_hydration_unusable: 0,
+          gamma_hydration_request_errors: 1,
+          gamma_hydration_status_errors: 1,
+          gamma_hydration_parse_errors: 0,
         },
         history: { complete_from_block: 90100000, complete_from: '2027-03-20T09:12:44Z' },
         alarms: [],
@@ -266,6 +326,8 @@ export function createStatusRoute(deps: StatusDeps): Route {
       ]);
       const sources = statuses.map((status) => sourceEntry(status, context.nowMs));
       const catalog = sources.find(({ source }) => source === 'catalog');
+      const hydration = deps.sources.get('catalog')?.metadata;
+      const frames = deps.sources.stream();
       const sockets = deps.gateways.load(context.nowMs);
       const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
       return {
@@ -292,6 +354,19 @@ export function createStatusRoute(deps: StatusDeps): Route {
             last_event_age_seconds: catalog?.last_event_age_seconds ?? null,
             traded_tokens: number(row?.traded),
             described_tokens: number(row?.described),
+            ws_settlement_missing_full: frames?.settlement_missing_full ?? 0,
+            ws_settlement_missing_title: frames?.settlement_missing_title ?? 0,
+            ws_status_missing_full: frames?.status_missing_full ?? 0,
+            ws_status_missing_title: frames?.status_missing_title ?? 0,
+            hydration_queued: hydration?.hydration_queued ?? 0,
+            hydration_retries: hydration?.hydration_retries ?? 0,
+            hydration_failures: hydration?.hydration_failures ?? 0,
+            gamma_hydration_success: hydration?.gamma_hydration_success ?? 0,
+            gamma_hydration_no_markets: hydration?.gamma_hydration_no_markets ?? 0,
+            gamma_hydration_unusable: hydration?.gamma_hydration_unusable ?? 0,
+            gamma_hydration_request_errors: hydration?.gamma_hydration_request_errors ?? 0,
+            gamma_hydration_status_errors: hydration?.gamma_hydration_status_errors ?? 0,
+            gamma_hydration_parse_errors: hydration?.gamma_hydration_parse_errors ?? 0,
           },
           history: {
             complete_from_block: row?.first_block == null ? null : Number(row.first_block),

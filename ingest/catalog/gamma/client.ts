@@ -2,6 +2,7 @@ import { RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
+import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 import { createTokenBucket } from './token-bucket.js';
 
 /** The service refused a request for good (a 4xx other than 408 and 429): repeating it cannot help. */
@@ -29,6 +30,8 @@ export interface GammaClientOptions {
   readonly baseUrl: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Its `gamma_hydration_*_errors` fields are incremented for every failed request. */
+  readonly counts?: HydrationCounts;
   /** Our own cap, far below the service's 500 requests to /events per 10 s. */
   readonly perSecond?: number;
   readonly burst?: number;
@@ -51,6 +54,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
     maxBackoffMs = 60_000,
     maxBodyBytes = 32 * 1024 * 1024,
     random = Math.random,
+    counts = createHydrationCounts(),
   } = options;
   const bucket = createTokenBucket({ perSecond: options.perSecond ?? 10, burst: options.burst ?? 10 });
   const requests = options.metrics.counter('gamma_requests_total', 'Catalogue requests by outcome', ['outcome']);
@@ -74,6 +78,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
         return { body };
       }
       requests.inc({ outcome: String(status) });
+      counts.gamma_hydration_status_errors++;
       if (status !== 408 && status !== 429 && status < 500) {
         throw new GammaRejectedError(status, `${url.pathname} answered ${status}: ${text.slice(0, 200)}`);
       }
@@ -82,6 +87,8 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       if (signal.aborted) throw signal.reason;
       if (error instanceof GammaRejectedError) throw error;
       if (status === 0 || status === 200) requests.inc({ outcome: status === 0 ? 'network' : 'unreadable' });
+      if (error instanceof SyntaxError) counts.gamma_hydration_parse_errors++;
+      else counts.gamma_hydration_request_errors++;
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
       return { why: `${String(error)}${cause}`, waitMs: null };
     }

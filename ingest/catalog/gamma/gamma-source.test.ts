@@ -4,6 +4,7 @@ import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createCodec } from '../../../schemas/codec.js';
 import { createMemoryLog } from '../../oracle/testing/memory-log.js';
+import { createHydrationCounts } from '../hydration-counts.js';
 import { type CatalogRow, type CatalogUpdate, rowKey } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
 import { closedMarket, negRiskEvent, twapMarket, windowEvent } from '../testing/gamma-rows.js';
@@ -24,10 +25,12 @@ const simpleEvent = (n: number, over: Record<string, unknown> = {}) => ({
 
 function setUp(times: Partial<GammaTimes> = {}) {
   const refused: string[] = [];
+  const counts = createHydrationCounts();
   const client = createGammaClient({
     baseUrl: server.url,
     logger: silentLogger(),
     metrics,
+    counts,
     perSecond: 1000,
     burst: 1000,
     backoffMs: 1,
@@ -38,11 +41,12 @@ function setUp(times: Partial<GammaTimes> = {}) {
     host: 'fake',
     logger: silentLogger(),
     metrics,
+    counts,
     onRejected: (reason) => refused.push(reason),
     nowMs: () => nowMs,
     times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: 3_600_000, retryDelayMs: 5, ...times },
   });
-  return { client, source, refused };
+  return { client, source, refused, counts };
 }
 async function rowsOf(updates: AsyncIterable<CatalogUpdate>): Promise<CatalogRow[]> {
   const rows: CatalogRow[] = [];
@@ -79,6 +83,22 @@ describe('createGammaClient', () => {
   it('retries an answer that is not JSON', async () => {
     server.faults.push({ status: 200, body: '<html>' });
     expect(await setUp().client.get('/tags', [['limit', '1']], stop.signal)).toEqual([]);
+  });
+
+  it('counts failed requests by cause: no response, status, body that is not JSON', async () => {
+    server.faults.push({ status: 503, body: '' }, { status: 200, body: '<html>' }, { status: 422, body: 'bad order' });
+    const { client, counts } = setUp();
+    await expect(client.get('/tags', [], stop.signal)).rejects.toThrow(GammaRejectedError);
+    const unreachable = createGammaClient({
+      ...{ baseUrl: 'http://127.0.0.1:1', logger: silentLogger(), metrics, counts, backoffMs: 1, attempts: 3 },
+    });
+    await expect(unreachable.get('/tags', [], stop.signal)).rejects.toThrow(RetryableError);
+    expect(counts).toEqual({
+      ...createHydrationCounts(),
+      gamma_hydration_status_errors: 2,
+      gamma_hydration_parse_errors: 1,
+      gamma_hydration_request_errors: 3,
+    });
   });
 
   it('does not repeat a refused request', async () => {

@@ -4,6 +4,7 @@ import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import { decodeEvent, decodeSeries, decodeTag } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalTime } from '../fields.js';
+import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 import type { CatalogRow, CatalogSource, CatalogUpdate } from '../source.js';
 import { upDownSlugsAround } from '../up-down.js';
 import { createIdCheck } from './check-ids.js';
@@ -17,6 +18,8 @@ export interface GammaOptions {
   readonly host: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Incremented for rows that cannot be decoded and responses of an undocumented shape. */
+  readonly counts?: HydrationCounts;
   /** A row nothing could be made of. */
   readonly onRejected: (reason: string, payload: string) => void;
   readonly times?: Partial<GammaTimes>;
@@ -59,7 +62,7 @@ const OVERLAP_MS = 60_000;
  * windows around now by their computed slugs, and whatever was updated since the last look.
  */
 export function createGammaSource(options: GammaOptions): CatalogSource {
-  const { client, logger, metrics, onRejected, nowMs = Date.now } = options;
+  const { client, logger, metrics, onRejected, nowMs = Date.now, counts = createHydrationCounts() } = options;
   const times = { ...defaults, ...options.times };
   const skipped = metrics.counter('catalog_markets_without_condition_total', 'Markets without a condition, left out');
   const rejectedRows = metrics.counter('catalog_rows_rejected_total', 'Catalogue rows that could not be read');
@@ -71,6 +74,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
 
   const reject = (reason: string, raw: unknown) => {
     rejectedRows.inc();
+    counts.gamma_hydration_unusable++;
     onRejected(reason, JSON.stringify(raw) ?? String(raw));
   };
   const decodeListed = (raw: unknown, what: 'series' | 'tag'): CatalogRow[] => {
@@ -180,6 +184,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       const known =
         error instanceof RetryableError || error instanceof GammaRejectedError || error instanceof GammaShapeError;
       if (!known) throw error;
+      if (error instanceof GammaShapeError) counts.gamma_hydration_parse_errors++;
       logger.warn({ err: error, step: what }, 'catalogue step failed');
       yield* announce(false, error.message);
       return false;

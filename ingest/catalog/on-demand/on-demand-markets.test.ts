@@ -12,6 +12,7 @@ import { topics } from '../../../schemas/topics.js';
 import type { ConditionPrepared, Trade } from '../../../schemas/types.gen.js';
 import { decodeEvent } from '../decode.js';
 import { GammaRejectedError } from '../gamma/client.js';
+import { createHydrationCounts } from '../hydration-counts.js';
 import type { MarketRequest } from '../source.js';
 import { numberedCondition, numberedEvent } from '../testing/gamma-rows.js';
 import { createCatalogWriter } from '../writer.js';
@@ -76,12 +77,13 @@ async function start(options: {
   const stop = new AbortController();
   const metrics = createMetrics({ process: 'test', defaults: false });
   const states: string[] = [];
+  const counts = createHydrationCounts();
   const writer = createCatalogWriter({
     ...{ log, codec, metrics, onRejected: (reason: string) => expect.fail(reason) },
     onMarket: ({ token_ids }) => wanted.addTokens(token_ids),
   });
   const wanted = createOnDemandMarkets({
-    ...{ writer, log, codec, metrics, logger: silentLogger(), nowMs: options.nowMs },
+    ...{ writer, log, codec, metrics, counts, logger: silentLogger(), nowMs: options.nowMs },
     onState: (state) => states.push(state),
     times: { lingerMs: 20, pollMs: 5, commitMs: 10, retryDelayMs: 5, maxRetryDelayMs: 20 },
     find: async (question) => {
@@ -96,6 +98,7 @@ async function start(options: {
   return {
     questions,
     states,
+    counts,
     writer,
     committed: async () => (await log.committed(ON_DEMAND_GROUP, topics.chainFinal.name))[0]?.nextOffset,
     async stop() {
@@ -178,6 +181,14 @@ describe('createWantedMarkets', () => {
     await vi.waitFor(async () => expect(await one.committed()).toBe(8), 5000);
     expect(numbers(1, 9).filter((n) => !one.writer.hasMarket(numberedCondition(n)))).toEqual([5]);
     expect(one.states.at(-1)).toBe('0 markets to ask for, 1 ids without a market');
+    // Two faults, each followed by a repetition. Of 8 ids the halves 1-4, 5-8 -> 5-6 -> 5 are tried; 8, 4, 2 and 1 ids with id 5 are rejected.
+    expect(one.counts).toEqual({
+      ...createHydrationCounts(),
+      hydration_queued: 8,
+      hydration_retries: 2,
+      hydration_failures: 6,
+      gamma_hydration_success: 3,
+    });
     await one.stop();
   });
 

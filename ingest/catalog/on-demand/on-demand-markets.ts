@@ -10,6 +10,7 @@ import type { SourceLog } from '../../shared/owned-log.js';
 import { pause } from '../../shared/pause.js';
 import { GammaRejectedError } from '../gamma/client.js';
 import { GammaShapeError } from '../gamma/pages.js';
+import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 import { type CatalogSource, type MarketRequest, maxFindIds } from '../source.js';
 import type { CatalogWriter } from '../writer.js';
 import { kindsWithMarketReference, marketReferenceOf } from './market-reference.js';
@@ -51,13 +52,24 @@ export function createOnDemandMarkets(deps: {
   log: SourceLog;
   codec: Codec;
   metrics: Metrics;
+  counts?: HydrationCounts;
   logger: Logger;
   /** For people: how many wait and are missing. */
   onState?: (detail: string) => void;
   times?: Partial<OnDemandTimes>;
   nowMs?: () => number;
 }) {
-  const { find, writer, log, codec, metrics, logger, onState, nowMs = Date.now } = deps;
+  const {
+    find,
+    writer,
+    log,
+    codec,
+    metrics,
+    logger,
+    onState,
+    nowMs = Date.now,
+    counts = createHydrationCounts(),
+  } = deps;
   const times = { ...defaults, ...deps.times };
   const enqueuedTotal = metrics.counter(
     'catalog_on_demand_ids_total',
@@ -132,7 +144,9 @@ export function createOnDemandMarkets(deps: {
         if (value === null || !needsDecoding(codec, value)) continue;
         const event = tryDecode(codec, value, skipUnreadable);
         const id = event === undefined ? null : marketReferenceOf(event);
-        if (id !== null && queue.enqueue(id, offset, nowMs())) enqueuedTotal.inc({ by: id.by });
+        if (id === null || !queue.enqueue(id, offset, nowMs())) continue;
+        enqueuedTotal.inc({ by: id.by });
+        counts.hydration_queued++;
       }
       readTo = batch.nextOffset;
       while (queue.full && !signal.aborted) await pause(times.pollMs, signal);
@@ -143,10 +157,14 @@ export function createOnDemandMarkets(deps: {
   /** Asks, writes the answer, and returns the ids that were answered. Rejects with what may pass. */
   const request = async (wanted: MarketRequest, signal: AbortSignal): Promise<void> => {
     requestedTotal.inc({ by: wanted.by }, wanted.ids.length);
+    let responded = false;
     try {
-      await writer.write(await find(wanted, signal));
+      const rows = await find(wanted, signal);
+      responded = true;
+      await writer.write(rows);
     } catch (error) {
       if (!(error instanceof GammaRejectedError)) throw error;
+      counts.hydration_failures++;
       logger.warn({ err: error, ids: wanted.ids.length }, 'the catalogue service refused a question');
       // One id it cannot bear must not hide the others.
       if (wanted.ids.length > 1) {
@@ -156,6 +174,8 @@ export function createOnDemandMarkets(deps: {
       }
     }
     const { changes, found, dropped } = queue.complete(wanted, nowMs());
+    if (found > 0) counts.gamma_hydration_success++;
+    else if (responded) counts.gamma_hydration_no_markets++;
     if (found > 0) foundTotal.inc({ by: wanted.by }, found);
     if (dropped > 0) droppedTotal.inc({}, dropped);
     if (changes.length > 0) await log.append(MISSING, changes.map(encode));
@@ -172,12 +192,15 @@ export function createOnDemandMarkets(deps: {
     while (!signal.aborted) {
       const wanted = queue.nextRequest(nowMs());
       if (wanted !== null) {
+        if (failures > 0) counts.hydration_retries++;
         try {
           await request(wanted, signal);
           failures = 0;
         } catch (error) {
           if (signal.aborted) break;
           if (!(error instanceof RetryableError || error instanceof GammaShapeError)) throw error;
+          counts.hydration_failures++;
+          if (error instanceof GammaShapeError) counts.gamma_hydration_parse_errors++;
           const waitMs = Math.min(times.maxRetryDelayMs, times.retryDelayMs * 2 ** Math.min(failures++, 20));
           logger.warn({ err: error, waitMs }, 'could not ask for markets');
           await pause(waitMs, signal);
