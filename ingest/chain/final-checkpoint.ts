@@ -9,7 +9,7 @@ import { tryDecode } from '../../schemas/try-decode.js';
 export type FinalCheckpoint =
   | { readonly kind: 'empty' }
   | { readonly kind: 'block'; readonly number: number; readonly hash: string }
-  | { readonly kind: 'inside'; readonly number: number; readonly hash: string; readonly lastId: string };
+  | { readonly kind: 'partial'; readonly number: number; readonly hash: string; readonly lastId: string };
 
 const TOPIC = topics.chainFinal.name;
 
@@ -54,7 +54,7 @@ async function lastEventIn(deps: {
       found =
         event.kind === 'block'
           ? { kind: 'block', number, hash }
-          : { kind: 'inside', number, hash, lastId: event.value.id };
+          : { kind: 'partial', number, hash, lastId: event.value.id };
     }
   }
   return found;

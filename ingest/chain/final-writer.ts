@@ -52,7 +52,7 @@ export function createFinalWriter(deps: {
   const topic = topics.chainFinal.name;
   const batchRecords = deps.batchRecords ?? 4096;
   let last: { readonly number: number; readonly hash: string } | null = null;
-  let inside: { readonly number: number; readonly hash: string; readonly lastId: string } | null = null;
+  let partial: { readonly number: number; readonly hash: string; readonly lastId: string } | null = null;
   let batch: NewRecord[] = [];
   let appending: Promise<unknown> = Promise.resolve();
   let historyDone = false;
@@ -81,8 +81,8 @@ export function createFinalWriter(deps: {
   };
 
   const remainderOf = (block: BlockRecords): readonly NewRecord[] => {
-    if (inside === null) return block.eventRecords;
-    const { number, hash, lastId } = inside;
+    if (partial === null) return block.eventRecords;
+    const { number, hash, lastId } = partial;
     const at = block.eventIds.indexOf(lastId);
     if (block.number !== number) {
       throw new RetryableError(`chain.final ends inside block ${number}, which the source left out`);
@@ -92,7 +92,7 @@ export function createFinalWriter(deps: {
         `chain.final ends inside block ${number} (${hash}) with ${lastId}, but the finalised chain has ${block.hash} there`,
       );
     }
-    inside = null;
+    partial = null;
     return block.eventRecords.slice(at + 1);
   };
   const write = (block: BlockRecords) => {
@@ -153,7 +153,7 @@ export function createFinalWriter(deps: {
     }
   };
 
-  const resumeFrom = (): number | null => inside?.number ?? (last === null ? null : last.number + 1);
+  const resumeFrom = (): number | null => partial?.number ?? (last === null ? null : last.number + 1);
 
   const runHistory = async (signal: AbortSignal) => {
     let from = resumeFrom();
@@ -187,7 +187,7 @@ export function createFinalWriter(deps: {
     let number = next;
     while (number <= to.number && !signal.aborted) {
       const cached = trusted ? cache.get(number) : undefined;
-      if (cached !== undefined && links(cached) && inside === null) {
+      if (cached !== undefined && links(cached) && partial === null) {
         write(cached);
         number += 1;
       } else {
@@ -207,7 +207,7 @@ export function createFinalWriter(deps: {
     async run(signal) {
       const checkpoint = await readFinalCheckpoint(deps);
       if (checkpoint.kind === 'block') last = checkpoint;
-      else if (checkpoint.kind === 'inside') inside = checkpoint;
+      else if (checkpoint.kind === 'partial') partial = checkpoint;
       if (checkpoint.kind !== 'empty') logger.info({ checkpoint }, 'chain.final goes on');
       let next = await runHistory(signal);
       if (signal.aborted) return;

@@ -7,7 +7,7 @@ import { createTokenBucket } from './token-bucket.js';
 
 /** The service refused a request for good (a 4xx other than 408 and 429): repeating it cannot help. */
 export class GammaRejectedError extends Error {
-  override name = 'GammaRefusedError';
+  override name = 'GammaRejectedError';
   constructor(
     readonly status: number,
     message: string,

@@ -7,29 +7,39 @@ import { FILL_LIMIT, MalformedError } from './hex.js';
 import type { ArgsOf } from './log-decoders.js';
 import type { DecodedLogOf } from './read-log.js';
 
-/** Fill of exchange V1. `refund` is what the FeeModule gave back, in the unit of the fee. Throws MalformedError. */
-export function fillV1(
-  located: EventHeader,
-  exchange: ExchangeContract,
-  args: ArgsOf<'orderFilledV1'>,
-  refund: bigint,
-  ids: BlockIds,
-): Trade {
-  const buy = args.makerAssetId === 0n;
-  const tokenId = buy ? args.takerAssetId : args.makerAssetId;
-  if (tokenId === 0n) throw new MalformedError('both sides of the fill are collateral');
-  if (!buy && args.takerAssetId !== 0n) throw new MalformedError('both sides of the fill are outcome tokens');
-  const usdc = buy ? args.makerAmountFilled : args.takerAmountFilled;
-  const shares = buy ? args.takerAmountFilled : args.makerAmountFilled;
-  const netFee = args.fee - refund;
-  const token = ids.text(tokenId);
+/** Arguments of OrderFilled that all exchange generations have. Amounts are base units (1e-6). */
+type FillArgs = Pick<
+  ArgsOf<'orderFilledV1'> & ArgsOf<'orderFilledV2'>,
+  'orderHash' | 'maker' | 'taker' | 'makerAmountFilled' | 'takerAmountFilled'
+>;
+
+/** Parts of a fill whose encoding differs between the generations. */
+interface FillTerms {
+  readonly buy: boolean;
+  readonly token: string;
+  /** USDC base units. */
+  readonly fee: bigint;
+  /** Fee taken in shares, base units; 0 where the fee is in USDC. */
+  readonly feeShares: bigint;
+  readonly builder: string | null;
+}
+
+/** The maker of a BUY gives USDC and receives shares; the maker of a SELL the reverse. */
+const amountsOf = (args: FillArgs, buy: boolean) => ({
+  usdc: buy ? args.makerAmountFilled : args.takerAmountFilled,
+  shares: buy ? args.takerAmountFilled : args.makerAmountFilled,
+});
+
+function createFill(header: EventHeader, exchange: ExchangeContract, args: FillArgs, terms: FillTerms): Trade {
+  const { buy, token } = terms;
+  const { usdc, shares } = amountsOf(args, buy);
   return {
-    id: located.id,
-    block_number: located.block_number,
-    block_hash: located.block_hash,
-    timestamp_ms: located.timestamp_ms,
-    tx_hash: located.tx_hash,
-    log_index: located.log_index,
+    id: header.id,
+    block_number: header.block_number,
+    block_hash: header.block_hash,
+    timestamp_ms: header.timestamp_ms,
+    tx_hash: header.tx_hash,
+    log_index: header.log_index,
     exchange: exchange.address,
     exchange_version: exchange.generation,
     neg_risk: exchange.negRisk,
@@ -45,10 +55,36 @@ export function fillV1(
     taker_asset_id: buy ? token : '0',
     maker_amount: args.makerAmountFilled,
     taker_amount: args.takerAmountFilled,
-    fee: feeInUsdc(buy, netFee, usdc, shares),
-    fee_shares: buy ? netFee : 0n,
-    builder: null,
+    fee: terms.fee,
+    fee_shares: terms.feeShares,
+    builder: terms.builder,
   };
+}
+
+/**
+ * Fill of exchange V1, whose log names both assets (0 is collateral) and whose fee is in the asset that the maker receives.
+ * `refund` is the part of the fee that the FeeModule returned, in the same unit. Throws MalformedError.
+ */
+export function fillV1(
+  header: EventHeader,
+  exchange: ExchangeContract,
+  args: ArgsOf<'orderFilledV1'>,
+  refund: bigint,
+  ids: BlockIds,
+): Trade {
+  const buy = args.makerAssetId === 0n;
+  const tokenId = buy ? args.takerAssetId : args.makerAssetId;
+  if (tokenId === 0n) throw new MalformedError('both sides of the fill are collateral');
+  if (!buy && args.takerAssetId !== 0n) throw new MalformedError('both sides of the fill are outcome tokens');
+  const { usdc, shares } = amountsOf(args, buy);
+  const netFee = args.fee - refund;
+  return createFill(header, exchange, args, {
+    buy,
+    token: ids.text(tokenId),
+    fee: feeInUsdc(buy, netFee, usdc, shares),
+    feeShares: buy ? netFee : 0n,
+    builder: null,
+  });
 }
 
 function feeInUsdc(buy: boolean, fee: bigint, usdc: bigint, shares: bigint): bigint {
@@ -58,59 +94,38 @@ function feeInUsdc(buy: boolean, fee: bigint, usdc: bigint, shares: bigint): big
   return converted;
 }
 
-/** Fill of exchange V2 or V3. */
+/** Fill of exchange V2 or V3, whose log names side and token and whose fee is in USDC. */
 export function fillV2(
-  located: EventHeader,
+  header: EventHeader,
   exchange: ExchangeContract,
   args: ArgsOf<'orderFilledV2'>,
   ids: BlockIds,
 ): Trade {
-  const buy = args.side === 0;
-  const token = ids.text(args.tokenId);
-  return {
-    id: located.id,
-    block_number: located.block_number,
-    block_hash: located.block_hash,
-    timestamp_ms: located.timestamp_ms,
-    tx_hash: located.tx_hash,
-    log_index: located.log_index,
-    exchange: exchange.address,
-    exchange_version: exchange.generation,
-    neg_risk: exchange.negRisk,
-    order_hash: args.orderHash,
-    maker: args.maker,
-    taker: args.taker,
-    is_taker_order: args.taker === exchange.address,
-    side: buy ? 'BUY' : 'SELL',
-    token_id: token,
-    usdc: buy ? args.makerAmountFilled : args.takerAmountFilled,
-    shares: buy ? args.takerAmountFilled : args.makerAmountFilled,
-    maker_asset_id: buy ? '0' : token,
-    taker_asset_id: buy ? token : '0',
-    maker_amount: args.makerAmountFilled,
-    taker_amount: args.takerAmountFilled,
+  return createFill(header, exchange, args, {
+    buy: args.side === 0,
+    token: ids.text(args.tokenId),
     fee: args.fee,
-    fee_shares: 0n,
+    feeShares: 0n,
     builder: args.builder,
-  };
+  });
 }
 
 export interface Refunds {
-  /** By log index of the fill. */
-  readonly ofFill: ReadonlyMap<number, bigint>;
-  /** Refunds that belong to no fill of the transaction. */
+  /** Refunded fee by log index of the fill. */
+  readonly byFill: ReadonlyMap<number, bigint>;
+  /** Refunds without a matching fill in the transaction. */
   readonly stray: readonly { readonly refund: DecodedLogOf<'feeRefunded'>; readonly reason: string }[];
 }
 
 /**
- * Which V1 fill each FeeRefunded of a transaction belongs to: same order hash, and fee - refund = feeCharged where several fills of one order
- * make it ambiguous.
+ * Assigns each FeeRefunded log of a transaction to a V1 fill with the same order hash. Where several fills of one order match, the one with
+ * fee - refund = feeCharged is taken, else the first.
  */
 export function assignRefunds(
   fills: readonly DecodedLogOf<'orderFilledV1'>[],
   refunds: readonly DecodedLogOf<'feeRefunded'>[],
 ): Refunds {
-  const ofFill = new Map<number, bigint>();
+  const byFill = new Map<number, bigint>();
   const stray: { refund: DecodedLogOf<'feeRefunded'>; reason: string }[] = [];
   for (const refund of refunds) {
     const module = refund.contract;
@@ -119,12 +134,12 @@ export function assignRefunds(
       (fill) =>
         fill.args.orderHash === refund.args.orderHash &&
         fill.contract.address === exchange &&
-        !ofFill.has(fill.logIndex) &&
+        !byFill.has(fill.logIndex) &&
         fill.args.fee >= refund.args.refund,
     );
     const fill = open.find((one) => one.args.fee - refund.args.refund === refund.args.feeCharged) ?? open[0];
     if (fill === undefined) stray.push({ refund, reason: 'fee refund without a fill it could belong to' });
-    else ofFill.set(fill.logIndex, refund.args.refund);
+    else byFill.set(fill.logIndex, refund.args.refund);
   }
-  return { ofFill, stray };
+  return { byFill, stray };
 }

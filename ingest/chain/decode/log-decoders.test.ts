@@ -99,24 +99,24 @@ describe('log decoders', () => {
     fc.assert(
       fc.property(argumentsOf(event), fc.nat(), fc.constantFrom('g', ' ', '_', '\u0000'), (args, seed, bad) => {
         const { topics, data } = encodeEvent(event, args);
-        const tryDecode = (t: readonly string[], d: string): 'ok' | 'refused' => {
+        const tryDecode = (t: readonly string[], d: string): 'ok' | 'rejected' => {
           try {
             decode(event, t, d);
             return 'ok';
           } catch (error) {
             expect(error).toBeInstanceOf(MalformedError);
-            return 'refused';
+            return 'rejected';
           }
         };
         const cut = 2 + (seed % Math.max(1, data.length - 2));
-        if (data.length > 2) expect(tryDecode(topics, data.slice(0, cut))).toBe('refused');
-        expect(tryDecode(topics, `${data}0`)).toBe('refused');
-        expect(tryDecode(topics, data.slice(2))).toBe('refused');
+        if (data.length > 2) expect(tryDecode(topics, data.slice(0, cut))).toBe('rejected');
+        expect(tryDecode(topics, `${data}0`)).toBe('rejected');
+        expect(tryDecode(topics, data.slice(2))).toBe('rejected');
         if (topics.length > 1) {
           const hole = 1 + (seed % (topics.length - 1));
           const dirty: string[] = [...topics];
           dirty[hole] = `${topics[hole]!.slice(0, 40)}${bad}${topics[hole]!.slice(41)}`;
-          expect(tryDecode(dirty, data)).toBe(isRead(event, hole) ? 'refused' : 'ok');
+          expect(tryDecode(dirty, data)).toBe(isRead(event, hole) ? 'rejected' : 'ok');
         }
         tryDecode(topics.slice(0, seed % topics.length), data);
         const spot = 2 + (seed % Math.max(1, data.length - 2));

@@ -201,7 +201,7 @@ export function decodeTransaction(
         const located = eventHeader(block, txHash, log.logIndex);
         const value =
           log.event === 'orderFilledV1'
-            ? fillV1(located, log.contract, log.args, refunds.ofFill.get(log.logIndex) ?? 0n, ids)
+            ? fillV1(located, log.contract, log.args, refunds.byFill.get(log.logIndex) ?? 0n, ids)
             : fillV2(located, log.contract, log.args, ids);
         facts.push({ kind: 'trade', value });
         return;

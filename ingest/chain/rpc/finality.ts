@@ -38,7 +38,7 @@ export function createFinality(deps: {
       try {
         header = await reader.header('finalized');
       } catch (error) {
-        if (tagKnown || classifyRpcError(error).kind !== 'refused') throw error;
+        if (tagKnown || classifyRpcError(error).kind !== 'rejected') throw error;
         header = null;
       }
       if (header !== null && header.number > headNumber)

@@ -113,7 +113,7 @@ export function createLogRangeReader(deps: {
         const text = error instanceof Error ? error.message : String(error);
         const what = `Logs of blocks ${from}..${to}: ${text}`;
         const stuck = blocks === 1 && kind === 'too_large' && failures > 3;
-        if (signal.aborted || kind === 'refused' || stuck || failures > options.retryPolicy.attempts + 16) {
+        if (signal.aborted || kind === 'rejected' || stuck || failures > options.retryPolicy.attempts + 16) {
           throw new RetryableError(what, { cause: error });
         }
         deps.logger.debug({ from, to, kind, err: text }, 'log range failed');

@@ -31,7 +31,7 @@ export async function withRetry<T>(
       if (error instanceof RetryableError || error instanceof FatalError) throw error;
       const failure = classifyRpcError(error);
       const message = `${what}: ${error instanceof Error ? error.message : String(error)}`;
-      if (failure.kind === 'refused' || tried >= policy.attempts || signal.aborted) {
+      if (failure.kind === 'rejected' || tried >= policy.attempts || signal.aborted) {
         throw new RetryableError(message, { cause: error });
       }
       const requestedDelayMs = failure.kind === 'rate_limited' ? (failure.retryAfterMs ?? 0) : 0;

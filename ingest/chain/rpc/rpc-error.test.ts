@@ -72,6 +72,6 @@ describe('classifyRpcError', () => {
     ['key', http(401)],
     ['unknown block', rpc(-32000, 'unknown block')],
   ])('%s: refused', (_name, error) => {
-    expect(classifyRpcError(error)).toEqual({ kind: 'refused' });
+    expect(classifyRpcError(error)).toEqual({ kind: 'rejected' });
   });
 });

@@ -30,7 +30,7 @@ export type RpcFailure =
   /** The same request may work in a moment. */
   | { readonly kind: 'transient' }
   /** The node answered and will answer the same again. */
-  | { readonly kind: 'refused' };
+  | { readonly kind: 'rejected' };
 
 const RATE = /rate.?limit|too many requests|request(s)? (count|per)|compute units|capacity|throughput|quota|daily/i;
 const TOO_LARGE =
@@ -74,8 +74,8 @@ export function classifyRpcError(error: unknown): RpcFailure {
   // A range that takes the node too long is too large.
   if (timedOut === true) return { kind: 'too_large', suggested: null, maxBlocks: null };
   if (status !== undefined) {
-    return status >= 500 || status === 408 ? { kind: 'transient' } : { kind: 'refused' };
+    return status >= 500 || status === 408 ? { kind: 'transient' } : { kind: 'rejected' };
   }
   if (code === undefined || code === -32603 || code === -32002) return { kind: 'transient' };
-  return { kind: 'refused' };
+  return { kind: 'rejected' };
 }

@@ -7,9 +7,9 @@ describe('createWatch', () => {
     watch.recordData('a', 5);
     watch.recordData('b', 5);
     watch.recordData('a', 14);
-    expect(watch.check(14)).toEqual({ type: 'fine' });
+    expect(watch.check(14)).toEqual({ type: 'ok' });
     expect(watch.check(15)).toEqual({ type: 'resubscribe', keys: ['b'] });
-    expect(watch.check(16)).toEqual({ type: 'fine' });
+    expect(watch.check(16)).toEqual({ type: 'ok' });
   });
 
   it('gives up a connection without any data', () => {
@@ -25,7 +25,7 @@ describe('createWatch', () => {
     for (let now = 1; now < 400; now++) {
       watch.recordData('a', now);
       const verdict = watch.check(now);
-      if (verdict.type !== 'fine') verdicts.push(`${now} ${verdict.type}`);
+      if (verdict.type !== 'ok') verdicts.push(`${now} ${verdict.type}`);
       if (verdict.type === 'reconnect') break;
     }
     expect(verdicts).toEqual(['10 resubscribe', '30 resubscribe', '70 resubscribe', '150 reconnect']);

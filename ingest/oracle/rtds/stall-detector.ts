@@ -1,6 +1,6 @@
 /** What to do about silence: ask again for some subscriptions, or give the connection up. */
 export type StallAction =
-  | { readonly type: 'fine' }
+  | { readonly type: 'ok' }
   | { readonly type: 'resubscribe'; readonly keys: readonly string[] }
   | { readonly type: 'reconnect'; readonly reason: string };
 
@@ -47,7 +47,7 @@ export function createStallDetector(keys: readonly string[], staleMs: number, st
         state.dueMs = nowMs + staleMs * 2 ** Math.min(state.resubscribes, MAX_DOUBLINGS);
         stale.push(key);
       }
-      return stale.length === 0 ? { type: 'fine' } : { type: 'resubscribe', keys: stale };
+      return stale.length === 0 ? { type: 'ok' } : { type: 'resubscribe', keys: stale };
     },
   };
 }
