@@ -52,7 +52,7 @@ const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;
 /** The record of topic `sources` with the metadata counts is replaced this often, with the events of a step. */
 const STATUS_INTERVAL_MS = 5_000;
-export const STREAM_STATUS_KEY = 'stream';
+const STREAM_STATUS_KEY = 'stream';
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** Ticks older than this are of no use to anybody when the stream begins; it equals the longest `since` of any plan. */
 const INITIAL_TICKS_MS = 5 * 60_000;
