@@ -6,8 +6,8 @@ import type { SourceState } from './shared/source-status.js';
 const maxEventAgeMs: Readonly<Record<string, number | null>> = { chain: 30_000, oracle: 60_000, catalog: null };
 
 /**
- * Is each source caught up? A recording is once its history is in the log; a live source when it is connected and its last event is young
- * enough (its history may still be loading: the head does not wait for it).
+ * Checks whether each source is caught up: a recording once its history is in the log; a live source while it is connected and its last
+ * event is recent (its history may still be loading, because the head does not wait for it).
  */
 export function readinessOf(
   statuses: readonly { readonly source: string; readonly mode: SourceMode; readonly facts: SourceState }[],

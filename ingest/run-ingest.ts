@@ -27,7 +27,7 @@ import { createLiveMarkets, openRecording } from './shared/recorded/index.js';
 import { assertSingleSourceMode } from './shared/single-source-mode.js';
 import { createSourceStatus } from './shared/source-status.js';
 
-/** Compute a value on first use. */
+/** Computes a value on first use. */
 function lazy<T>(compute: () => T): () => T {
   let cached: { readonly value: T } | null = null;
   return () => {
@@ -37,9 +37,10 @@ function lazy<T>(compute: () => T): () => T {
 }
 
 /**
- * The ingest process: chain, oracle and catalogue side by side into one log, until the signal. A source that fails is started again beside the
- * others. What a person must mend, or a log that another process writes now, ends all (their last records are durable) and is what this rejects with. One such process per log works, others
- * stand by. The topics of the sources are claimed, so one that is wrongly taken for dead rejects with FencedError at its next append.
+ * Ingest process: writes chain, oracle and catalog into one log until the signal. A failed source is restarted while the others run. An error
+ * that an operator must fix, or the loss of topic ownership, ends all sources (their last records are durable) and is the rejection reason.
+ * One process per log is active, others are on standby. The active process owns the topics of the sources, so a process that was wrongly
+ * declared dead rejects with FencedError at its next append.
  */
 export async function runIngest(deps: {
   config: Config;
@@ -61,26 +62,23 @@ export async function runIngest(deps: {
     cleanups.push(() => admin.close());
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, healthRegistry });
     cleanups.push(() => log.close());
-    const active = metrics.gauge(
-      'ingest_active',
-      'Whether the sources are this process’s to write: 1, or 0 while it stands by',
-    );
+    const active = metrics.gauge('ingest_active', '1 while this process writes the sources, 0 while it is on standby');
     active.set(0);
     const member = config.memberName ?? `${hostname()}:${admin.port}`;
-    healthRegistry.markStarted('sources', () => ({ sources: { ok: true, detail: 'standing by' } }));
+    healthRegistry.markStarted('sources', () => ({ sources: { ok: true, detail: 'on standby' } }));
     await runAsLeader(
       { log, codec, logger, role: 'ingest', member, signal },
       (own) => runSources({ ...deps, log, codec, board: healthRegistry, signal: own, onOwned: () => active.set(1) }),
-      (workers) => logger.info({ workers }, 'standing by'),
+      (workers) => logger.info({ workers }, 'on standby'),
     );
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 
-/** A process that was taken for dead and has nothing to append ends this long after it wakes up. */
+/** Interval of the ownership check: a fenced process that has nothing to append ends within this time. */
 const OWNERSHIP_CHECK_INTERVAL_MS = 5_000;
-/** What the sources write, each by one process at a time. Their health and dead letters are anybody's. */
+/** Topics with one writing process at a time. Source statuses and dead letters may be written by any process. */
 const ownedTopics = [
   topics.chainHead,
   topics.chainFinal,
@@ -97,7 +95,7 @@ async function runSources(deps: {
   codec: Codec;
   board: HealthRegistry;
   signal: AbortSignal;
-  /** Nobody else writes for the sources now. */
+  /** Called once this process owns the topics of the sources. */
   onOwned: () => void;
 }): Promise<void> {
   const { config, logger, metrics, log, codec, board } = deps;
@@ -193,7 +191,7 @@ async function runSources(deps: {
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
     try {
-      // A recording may end; the process then stays, as the owner of its sources' status.
+      // A recording may end; the process keeps running to write the status of its sources.
       await Promise.all([...running, stopped]);
     } finally {
       stop.abort();

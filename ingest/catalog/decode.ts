@@ -15,17 +15,17 @@ import {
 import type { CatalogRow } from './source.js';
 import { parseUpDownSlug } from './up-down.js';
 
-/** A row, or part of one, that could not be read. */
+/** A row, or a part of a row, that could not be decoded. */
 export interface InvalidRow {
   readonly reason: string;
   readonly raw: unknown;
 }
 
-/** What one event object holds: its tags, series, itself and its markets, in this order. */
+/** Rows of one event object: its tags, its series, the event and its markets, in this order. */
 export interface DecodedEvent {
   readonly rows: readonly CatalogRow[];
   readonly invalid: readonly InvalidRow[];
-  /** Markets without a condition: not deployed yet, nothing to trade. */
+  /** Number of markets without a condition id: they are not deployed yet and cannot be traded. */
   readonly withoutCondition: number;
 }
 
@@ -42,12 +42,12 @@ const marketFields = new Set([
   ...['startDate', 'endDate', 'eventStartTime', 'createdAt', 'closedTime', 'resolutionSource', 'tags', 'events'],
 ]);
 
-/** The event's own facts, for its markets. */
+/** Fields of the event that its markets repeat. */
 type EventContext = Pick<CatalogEvent, 'id' | 'slug' | 'title' | 'tag_slugs'>;
 
 /**
- * Decode one event object of the catalogue service with everything nested in it. Lenient: unknown members go to `raw`, a bad market,
- * tag or series is reported and the rest goes on; a bad event loses itself and its markets. Never throws.
+ * Decodes one event object of the catalog service with its nested objects. Unknown members go to `raw`. An invalid market, tag or series is
+ * reported and the rest is decoded; an invalid event drops its markets too. Never throws.
  */
 export function decodeEvent(input: unknown): DecodedEvent {
   const invalid: InvalidRow[] = [];
@@ -132,7 +132,7 @@ function decodeEventRow(
   };
 }
 
-/** One market object; `event` null when it came without its event. Throws FieldError. */
+/** Decodes a market object; `event` is null when the object has no event. Throws FieldError. */
 export function decodeMarket(row: JsonObject, event: EventContext | null): CatalogMarket {
   const conditionId = optionalHash(row, 'conditionId');
   if (conditionId === null) throw new FieldError('conditionId is missing');
@@ -206,7 +206,7 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
   };
 }
 
-/** One series object; its id may be a number. Throws FieldError. */
+/** Decodes a series object; its id may be a number. Throws FieldError. */
 export function decodeSeries(row: JsonObject): CatalogSeries {
   const count = optionalNumber(row.eventCount);
   return {
@@ -220,7 +220,7 @@ export function decodeSeries(row: JsonObject): CatalogSeries {
   };
 }
 
-/** One tag object. Throws FieldError. */
+/** Decodes a tag object. Throws FieldError. */
 export function decodeTag(row: JsonObject): CatalogTag {
   return {
     id: requiredText(row, 'id'),
@@ -230,7 +230,7 @@ export function decodeTag(row: JsonObject): CatalogTag {
 }
 
 const TOKEN_IDS = 2n ** 256n;
-/** A double has 17 digits; the rest is room. */
+/** A double has at most 17 significant digits; the limit leaves a margin. */
 const MOST_PRICE_TEXT = 64;
 
 function isTokenId(text: string): boolean {

@@ -11,7 +11,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Text; numbers become text; "" and everything else is null. */
+/** Text, or a number as text; null for "" and anything else. */
 export function optionalText(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value;
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
@@ -23,10 +23,10 @@ export function requiredText(row: JsonObject, name: string): string {
   return text;
 }
 
-/** Beyond every amount, price and count of a catalogue: what is larger is no number of it. Doubles are exact to here. */
+/** Larger numbers are rejected: no amount, price or count of a catalog reaches this. Doubles are exact below it. */
 const MOST = 1e15;
 
-/** A number from -1e15 to 1e15, also written as text; everything else is null. */
+/** A number from -1e15 to 1e15, or such a number as text; null for anything else. */
 export function optionalNumber(value: unknown): number | null {
   if (typeof value === 'string' && value.trim() === '') return null;
   const number = typeof value === 'string' ? Number(value) : value;
@@ -70,7 +70,7 @@ export function textList(row: JsonObject, name: string): string[] {
   if (!Array.isArray(list)) throw new FieldError(`${name} is not a list`);
   return list.map((item: unknown) => {
     if (typeof item === 'string') return item;
-    // A number here has lost digits when it is a token id: only what a double holds exactly is taken.
+    // A token id parsed as a number may have lost digits: only safe integers are accepted.
     if (typeof item === 'number' && (Math.abs(item) <= Number.MAX_SAFE_INTEGER || !Number.isInteger(item))) {
       return String(item);
     }
@@ -78,7 +78,7 @@ export function textList(row: JsonObject, name: string): string[] {
   });
 }
 
-/** 32 bytes as 0x-hex, lower case. "" and missing are null, anything else is refused. */
+/** 32 bytes as 0x-hex, lower case. "" and missing are null; throws FieldError for anything else. */
 export function optionalHash(row: JsonObject, name: string): string | null {
   const text = optionalText(row[name]);
   if (text === null) return null;
@@ -86,7 +86,7 @@ export function optionalHash(row: JsonObject, name: string): string | null {
   return text.toLowerCase();
 }
 
-/** The members not named in `known`, as JSON with its keys sorted at every level, so that equal facts give equal text. */
+/** The members not named in `known`, as JSON with its keys sorted at every level, so that equal values give equal text. */
 export function remainingFields(row: JsonObject, known: ReadonlySet<string>): string {
   return JSON.stringify(
     sortKeys(

@@ -6,15 +6,15 @@ import { hash } from 'node:crypto';
  * one (chance about n^2 / 2^65).
  */
 export interface LastWritten {
-  /** Is this the value last set for the key? */
+  /** Whether this is the value last set for the key. */
   matches(key: string, value: Buffer): boolean;
   set(key: string, value: Buffer): void;
-  /** Is there a value for the key, whichever? */
+  /** Whether the key has any value. */
   has(key: string): boolean;
   remove(key: string): void;
   /** Keys ever set. */
   readonly size: number;
-  /** Bytes of the table. */
+  /** Size of the table in bytes. */
   readonly bytes: number;
 }
 
@@ -26,7 +26,7 @@ export function createLastWritten(initialSlots = 1 << 14): LastWritten {
   let table = new Uint32Array(slots * WORDS);
   let size = 0;
 
-  /** Index of the key's slot, or of the empty one where it belongs. */
+  /** Index of the key's entry, or of the empty entry to insert it into. */
   const find = (into: Uint32Array, k0: number, k1: number): number => {
     const mask = into.length / WORDS - 1;
     let slot = k0 & mask;
@@ -77,7 +77,7 @@ export function createLastWritten(initialSlots = 1 << 14): LastWritten {
       return table[at] === k0 && table[at + 1] === k1 && (table[at + 2] !== 0 || table[at + 3] !== 0);
     },
     set: (key, value) => put(key, ...hashWords(value)),
-    // halves() never gives 0, 0: a forgotten key equals no value.
+    // halves() never returns 0, 0, so a forgotten key equals no value.
     remove: (key) => put(key, 0, 0),
     get size() {
       return size;

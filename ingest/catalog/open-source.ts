@@ -11,7 +11,7 @@ import type { HydrationCounts } from './hydration-counts.js';
 import { createRecordedCatalogSource } from './recorded/recorded-source.js';
 import type { CatalogSource } from './source.js';
 
-/** The catalogue source the configuration asks for. `recording` is opened only in recorded mode. */
+/** Opens the configured catalog source. `recording` is opened only in recorded mode. */
 export async function openCatalogSource(deps: {
   sources: Config['sources'];
   recording: () => Recording;

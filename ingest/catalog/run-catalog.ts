@@ -12,8 +12,9 @@ import type { CatalogSource, CatalogUpdate } from './source.js';
 import { createCatalogWriter } from './writer.js';
 
 /**
- * Catalogue ingest: the source's full load, then its increments and what the chain needs besides, into the compacted topic, changed rows only. Ends when the signal comes and
- * what was under way is durable, or when a recorded source has no more; rejects with the first failure.
+ * Catalog ingest: writes the full load of the source, then its increments and the markets looked up for chain events, to the compacted
+ * topic; changed rows only. Resolves after the signal once pending writes are durable, or when a recorded source ends. Rejects with the
+ * first failure.
  */
 export async function runCatalog(deps: {
   source: CatalogSource;
@@ -71,7 +72,7 @@ export async function runCatalog(deps: {
     'catalog_last_delivery_ms',
     'When the catalogue source last delivered rows, Unix ms',
   );
-  /** Returns how many markets the update held. */
+  /** Returns the number of markets in the update. */
   const applyUpdate = async (update: CatalogUpdate): Promise<number> => {
     if (update.type === 'connected') {
       logger[update.connected ? 'info' : 'warn']({ connected: update.connected }, update.detail);
@@ -115,7 +116,7 @@ export async function runCatalog(deps: {
   const either = AbortSignal.any([signal, stop.signal]);
   const increments = async () => {
     for await (const update of source.live(either)) await applyUpdate(update);
-    if (!either.aborted && source.mode === 'live') throw new RetryableError('The catalogue source ended by itself');
+    if (!either.aborted && source.mode === 'live') throw new RetryableError('The catalog source ended unexpectedly');
   };
   const loops = [increments(), onDemandMarkets?.run(either)];
   try {

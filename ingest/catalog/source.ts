@@ -1,46 +1,46 @@
 import type { EventTypes } from '../../schemas/types.gen.js';
 
-/** The kinds of catalogue rows. */
+/** Kinds of catalog rows. */
 export type CatalogKind = 'catalog_event' | 'catalog_market' | 'catalog_series' | 'catalog_tag';
 
-/** One row of the catalogue as it is now. A source may repeat itself: the writer (see writer.ts) writes only changes. */
+/** Current state of one catalog row. A source may repeat rows: the writer (see writer.ts) writes only changes. */
 export type CatalogRow = { [K in CatalogKind]: { readonly kind: K; readonly value: EventTypes[K] } }[CatalogKind];
 
-/** What a source has to tell. */
+/** One update of a source. */
 export type CatalogUpdate =
   | { readonly type: 'rows'; readonly rows: readonly CatalogRow[] }
   | { readonly type: 'connected'; readonly connected: boolean; readonly detail: string };
 
 export interface CatalogSource {
   readonly mode: 'live' | 'recorded';
-  /** For people: which service, or which recording and how it is shifted. */
+  /** Human-readable: the service, or the recording and its time shift. */
   readonly description: string;
   /** Whole days added to recorded times during the live tail; null for a live service. */
   readonly shiftDays: number | null;
   /** Start of the recorded day being played (its own time); null for a live service. */
   readonly recordedFromMs: number | null;
-  /** How many markets the full load will bring; null when the service does not say. */
+  /** Number of markets of the full load; null when unknown. */
   readonly totalMarkets: number | null;
-  /** Everything the source knows now, once. */
+  /** Full load of the current state. */
   load(signal: AbortSignal): AsyncIterable<CatalogUpdate>;
-  /** What changes after the load, until the signal. */
+  /** Changes after the load, until the signal. */
   live(signal: AbortSignal): AsyncIterable<CatalogUpdate>;
   /**
-   * The rows of the markets with these ids, closed or not, as far as the service has them; at most `findAtOnce` ids. Absent where the
-   * service cannot be asked. Rejects with RetryableError, GammaShapeError, or GammaRefusedError where asking again cannot help.
+   * Rows of the markets with these ids, open or closed, that the service has; at most `maxFindIds` ids. Undefined for sources without
+   * lookups. Rejects with RetryableError, GammaShapeError, or, where a repetition cannot help, GammaRejectedError.
    */
   find?(request: MarketRequest, signal: AbortSignal): Promise<readonly CatalogRow[]>;
 }
 
-/** Markets to ask for: by their conditions, or by one of their outcome tokens. */
+/** Lookup of markets by condition ids, or by outcome tokens. */
 export interface MarketRequest {
   readonly by: 'condition' | 'token';
   readonly ids: readonly string[];
-  /** When short-form windows among them were resolved, Unix ms: another way to find them. */
+  /** Resolution times of short-form windows among them, Unix ms; allow a lookup by slug. */
   readonly resolvedMs?: readonly number[];
 }
 
-/** Ids in one question: the longest takes some 5 KB of address, below what servers refuse. */
+/** Maximum number of ids per request: the longest URL has about 5 KB, below the limits of servers. */
 export const maxFindIds = 50;
 
 /** Record key: `event:<id>`, `market:<condition id>`, `series:<id>`, `tag:<id>`. */

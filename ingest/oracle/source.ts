@@ -1,9 +1,9 @@
 /**
- * What a source of oracle prices delivers. Prices are integers scaled by 1e18 (`E18`), times are Unix milliseconds UTC. A source may
- * repeat itself and may be out of order: the ticker (see ticker.ts) makes ticks out of it.
+ * Sources of oracle prices. Prices are integers scaled by 1e18 (`E18`), times are Unix milliseconds UTC. A source may repeat prices and may
+ * deliver them out of order: the tick writer (see tick-writer.ts) turns them into ticks.
  */
 
-/** One price as a source saw it. */
+/** One observed price. */
 export interface OraclePrice {
   /** `ASSET/USD`. */
   readonly feed: string;
@@ -16,31 +16,31 @@ export interface OraclePrice {
   readonly bidE18: bigint | null;
   readonly askE18: bigint | null;
   readonly receivedMs: number;
-  /** Where it was read, for people: `rtds`, `recorded`. */
+  /** Human-readable origin: `rtds`, `recorded`. */
   readonly source: string;
 }
 
-/** Time of the newest tick already in the log, per series (see seriesKey). Empty for a fresh log. */
+/** Time of the newest tick already in the log, per series (see seriesKey). Empty for an empty log. */
 export type ResumePoints = ReadonlyMap<string, number>;
 
-/** What happens at the live end. Prices come in the order seen; everything that is ready at once is one batch. */
+/** Update of the live feed. Prices are in order of receipt; a batch has all prices available at once. */
 export type OracleLiveEvent =
   | { readonly type: 'prices'; readonly prices: readonly OraclePrice[] }
   | { readonly type: 'connected'; readonly connected: boolean; readonly detail: string };
 
 export interface OracleSource {
   readonly mode: 'live' | 'recorded';
-  /** For people: which service, or which recording and how it is shifted. */
+  /** Human-readable: the service, or the recording and its time shift. */
   readonly description: string;
   /** Whole days added to recorded times during the live tail; null for a live service. */
   readonly shiftDays: number | null;
   /** Start of the recorded day being played (its own time); null for a live service. */
   readonly recordedFromMs: number | null;
-  /** How many prices `history` will deliver, for the progress bar; 0 when there is none (left). */
+  /** Number of prices that `history` will deliver, for progress; 0 when none remain. */
   historyTotal(resume: ResumePoints): number;
-  /** Prices before the live end that the log does not have yet, in batches. */
+  /** Prices before the live feed that are not in the log yet, in batches. */
   history(resume: ResumePoints, signal: AbortSignal): AsyncIterable<readonly OraclePrice[]>;
-  /** The live end, until the signal. Reconnects by itself. */
+  /** Live feed until the signal. Reconnects automatically. */
   live(resume: ResumePoints, signal: AbortSignal): AsyncIterable<OracleLiveEvent>;
 }
 

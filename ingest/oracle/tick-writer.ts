@@ -10,20 +10,20 @@ const TOPIC = topics.oracleTicks.name;
 
 export interface TickWriter {
   /**
-   * Remember what the log already holds: the last minutes of every partition. Returns the time of the newest tick per series found
-   * there, which is where a source resumes. Call once, before the first write.
+   * Reads the last minutes of every partition of the log, to detect repeated prices. Returns the time of the newest tick per series, from
+   * which a source resumes. Call once, before the first write.
    */
   restore(): Promise<ResumePoints>;
   /**
-   * Append what is new, in the given order, in one batch; resolves with the number of ticks appended when they are durable. Per series
-   * (feed and TWAP window) and second the first price wins; late prices are kept with their own time.
+   * Appends new prices in the given order as one batch; resolves with the number of appended ticks when they are durable. Per series (feed
+   * and TWAP window) and second the first price wins; late prices keep their own time.
    */
   write(prices: readonly OraclePrice[]): Promise<number>;
 }
 
 /**
- * Makes ticks of prices. `memoryMs` is how far behind the newest tick of a series its seconds are remembered: a repeated price older
- * than that is written again, with the same id, which every sink counts once.
+ * Writes prices as ticks. Seconds of a series are remembered for `memoryMs` before its newest tick: an older repeated price is written again
+ * with the same id, which every sink counts once.
  */
 export function createTickWriter(deps: {
   log: SourceLog;
@@ -114,7 +114,7 @@ export function createTickWriter(deps: {
   };
 }
 
-/** The tick as it is written. The id is `<series>-<timestampMs>-0`: one per second, so n is always 0. */
+/** Tick record. The id is `<series>-<timestampMs>-0`: one per second, so n is always 0. */
 function tickOf(price: OraclePrice): PriceTick {
   return {
     id: `${seriesKey(price)}-${price.timestampMs}-0`,
@@ -136,7 +136,7 @@ interface RecentSeconds {
   newestMs(): number;
 }
 
-/** Seconds already taken, back to `memoryMs` before the newest; forgotten in sweeps, so adding stays cheap. */
+/** Seconds that have a tick, back to `memoryMs` before the newest; older entries are removed in batches so that adding stays cheap. */
 function createRecentSeconds(memoryMs: number): RecentSeconds {
   const seconds = new Set<number>();
   const maxSeconds = Math.ceil(memoryMs / 1000) * 2;

@@ -1,13 +1,13 @@
 import type { NewRecord } from '../../infra/log/port.js';
 import type { SourceLog } from './owned-log.js';
 
-/** Appends to one topic in call order; what arrives while an append is under way goes out together in the next one. */
+/** Appends to one topic in call order; records added during an append are batched into the next append. */
 export interface Appender {
   /** Resolves when the records are durable. After a failed append every later call rejects with the same error. */
   add(records: readonly NewRecord[]): Promise<void>;
   /** Resolves when everything added so far is durable. */
   drained(): Promise<void>;
-  /** Records accepted and not yet durable. */
+  /** Number of records accepted and not yet durable. */
   readonly waiting: number;
 }
 

@@ -6,23 +6,23 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { createAppender } from './appender.js';
 
-/** Longest payload kept, in bytes of UTF-8. */
+/** Maximum size of a stored payload, in UTF-8 bytes. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
-/** Dead letters kept per origin and minute: a source that sends only rubbish must not fill the log. */
+/** Maximum number of dead letters per origin and minute: a source that sends only invalid input must not fill the log. */
 const MAX_PER_MINUTE = 300;
 
 export interface RejectedInput {
-  /** Where it came from: `polygon-rpc`, `rtds`, `gamma`, ... */
+  /** Source of the input: `polygon-rpc`, `rtds`, `gamma`, ... */
   readonly origin: string;
-  /** The room that refused it: `chain.decode`, `oracle.parse`, ... */
+  /** Stage that rejected it: `chain.decode`, `oracle.parse`, ... */
   readonly stage: string;
   readonly reason: string;
-  /** Text as received; bytes are kept as they are when they are UTF-8, else as base64. */
+  /** Text as received; bytes are stored as text when they are valid UTF-8, else as base64. */
   readonly payload: string | Uint8Array;
 }
 
 export interface DeadLetters {
-  /** Resolves when the letter is durable, or when it was only counted because the origin had too many in this minute. The same input refused again gets the same id. */
+  /** Resolves when the dead letter is durable, or when it was only counted because the origin reached its limit of this minute. The same input gets the same id. */
   put(input: RejectedInput): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ function asText(payload: string | Uint8Array): string {
   }
 }
 
-/** At most MAX_PAYLOAD_BYTES of UTF-8, never half a character. */
+/** Text cut to MAX_PAYLOAD_BYTES of UTF-8 at a character boundary. */
 function truncate(text: string): string {
   if (text.length * 3 <= MAX_PAYLOAD_BYTES) return text;
   const bytes = Buffer.from(text, 'utf8');
@@ -45,7 +45,7 @@ function truncate(text: string): string {
   return bytes.toString('utf8', 0, end);
 }
 
-/** Writes to `dead.letters` what could not be read, counts it and names the reason in the process log (the first of a kind as a warning). */
+/** Writes unreadable input to `dead.letters`, counts it and logs the reason (the first of a kind as a warning). */
 export function createDeadLetters(deps: {
   log: Log;
   codec: Codec;
@@ -66,7 +66,7 @@ export function createDeadLetters(deps: {
   );
   const warned = new Set<string>();
   const minutes = new Map<string, { minute: number; kept: number }>();
-  /** Whether the origin may keep one more in this minute. */
+  /** Whether the origin is below its limit of this minute. */
   const mayKeep = (origin: string, nowMs: number): boolean => {
     const minute = Math.floor(nowMs / 60_000);
     const found = minutes.get(origin);

@@ -9,17 +9,17 @@ export interface KeepRunningOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
-  /** Told why the source is away, until it runs again. */
+  /** Called with the reason of a failure before the source is restarted. */
   readonly onFailed: (reason: string) => void;
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
-  /** A run at least this long was a good one: the next failure waits for `firstDelayMs` again. */
+  /** After a run of at least this duration, the backoff starts at `firstDelayMs` again. */
   readonly stableRunMs?: number;
 }
 
 /**
- * Runs one source, and again after whatever ends it: what a node, a feed or a catalogue answers must end neither the process nor the other
- * sources. Rejects only with FatalError (a person must mend it) and FencedError (another process writes for the sources now).
+ * Runs one source and restarts it after every failure: a response of a node, a feed or a catalog must end neither the process nor the other
+ * sources. Rejects only with FatalError (an operator must act) and FencedError (another process owns the topics).
  */
 export async function keepRunning(run: () => Promise<void>, options: KeepRunningOptions): Promise<void> {
   const { source, logger, metrics, signal, firstDelayMs = 500, maxDelayMs = 30_000, stableRunMs = 60_000 } = options;

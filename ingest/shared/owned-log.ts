@@ -1,18 +1,18 @@
 import type { GroupOwnership, Log, NewRecord } from '../../infra/log/port.js';
 
-/** The log as the sources' loops see it: what an append resolves with is nobody's business there. */
+/** Part of the log that the sources use. */
 export type SourceLog = Omit<Log, 'append'> & {
   append(topic: string, records: readonly NewRecord[]): Promise<unknown>;
 };
 
 export interface OwnedLog extends SourceLog {
-  /** Rejects with FencedError when another process has claimed the topics; for a process that may have nothing to append for long. */
+  /** Rejects with FencedError when another process owns the topics; for processes that may not append for a long time. */
   confirmOwnership(): Promise<void>;
 }
 
 /**
- * The log, with the given topics claimed: when this resolves, whoever wrote them before can write them no more, so what they hold now is where
- * to go on. Appends to them reject with FencedError once another process has claimed them.
+ * Acquires ownership of the given topics. When this resolves, previous owners can no longer append to them, so their current end is the
+ * position to resume from. Appends to them reject with FencedError once another process has acquired ownership.
  */
 export async function createOwnedLog(log: Log, topics: readonly string[]): Promise<OwnedLog> {
   const ownerships = new Map<string, GroupOwnership>();
@@ -25,7 +25,7 @@ export async function createOwnedLog(log: Log, topics: readonly string[]): Promi
       return ownership.appendAndCommit({ outputs: [{ topic, records }], offsets: [] });
     },
     async confirmOwnership() {
-      // The group has no use for positions; moving one asks whether the claim still holds.
+      // The offsets of this group are not used; a commit verifies that the ownership is still valid.
       for (const [topic, ownership] of ownerships) {
         await ownership.appendAndCommit({ outputs: [], offsets: [{ topic, partition: 0, nextOffset: 0 }] });
       }

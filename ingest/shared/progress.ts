@@ -1,15 +1,15 @@
 import type { Logger } from '../../infra/telemetry/logger.js';
 
 export interface Progress {
-  /** Units done so far; logs at most every `intervalMs`. */
+  /** Reports the number of completed units; logs at most every `intervalMs`. */
   report(done: number): void;
-  /** Log the end whatever the time. */
+  /** Logs the end, regardless of the interval. */
   finish(): void;
 }
 
 /**
  * Structured progress lines `{progress: {source, done, total, unit, perSecond}}`; the supervisor draws its bar from them. `total` null:
- * nobody knows how much there is until the end.
+ * the total is unknown until the end.
  */
 export function createProgress(options: {
   logger: Logger;
@@ -18,7 +18,7 @@ export function createProgress(options: {
   total: number | null;
   intervalMs?: number;
   now?: () => number;
-  /** Told with every line when the total is known: share done 0..1. */
+  /** Called with every line when the total is known: completed ratio, 0..1. */
   onRatio?: (share: number) => void;
 }): Progress {
   const { logger, source, unit, intervalMs = 250, now = Date.now, onRatio } = options;

@@ -7,8 +7,8 @@ import { tryDecode } from '../../schemas/try-decode.js';
 import type { SourceMode } from '../../schemas/types.gen.js';
 
 /**
- * One log holds either live or recorded facts, never both: a recorded day that is played as today would stand between real blocks.
- * Throws FatalError when the log was begun in the other mode.
+ * A log contains either live or recorded events, never both: recorded blocks played at the current time would mix with real blocks.
+ * Throws FatalError when the log was created in the other mode.
  */
 export async function assertSingleSourceMode(deps: {
   log: Omit<Log, 'append'>;

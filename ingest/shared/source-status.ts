@@ -7,19 +7,19 @@ import type { SourceMode, SourceStatus } from '../../schemas/types.gen.js';
 export type SourceState = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms'>;
 
 export interface SourceStatusWriter {
-  /** Merge what is known now. Written soon, at most twice a second. */
+  /** Merges a change of state, which is written within MIN_INTERVAL_MS. */
   update(state: Partial<SourceState>): void;
-  /** Merge what changes all the time: written with the next write, no sooner. */
+  /** Merges values that change continuously: written with the next change or heartbeat. */
   updateDeferred(state: Partial<SourceState>): void;
   readonly current: SourceState;
-  /** Writes `stopped` and ends the timer. */
+  /** Writes phase `stopped` and ends the timer. */
   close(): Promise<void>;
 }
 
 const MIN_INTERVAL_MS = 500;
 const HEARTBEAT_MS = 5000;
 
-/** Keeps the source's record in topic `sources` true: on change (at most every 500 ms) and every 5 s while running. */
+/** Writes the status record of a source to topic `sources`: on change (at most every 500 ms) and every 5 s while running. */
 export function createSourceStatus(deps: {
   log: Log;
   codec: Codec;

@@ -107,7 +107,7 @@ it('a backfill of a day whose markets closed long ago ends with every market nam
     );
     await eventually('the answer about the last id', async () => {
       const { checks } = await product.readyz('ingest');
-      return checks.catalog?.detail?.endsWith('0 markets to ask for, 1 ids without a market');
+      return checks.catalog?.detail?.endsWith('0 market lookups queued, 1 ids without a market');
     });
 
     // The catalogue's own lists hold none of them.
@@ -162,7 +162,7 @@ it('a backfill of a day whose markets closed long ago ends with every market nam
     await eventually('the second load', async () => loads() > loadsBefore);
     await eventually('what the former process knew', async () => {
       const { checks } = await product.readyz('ingest');
-      return checks.catalog?.detail?.endsWith('0 markets to ask for, 1 ids without a market');
+      return checks.catalog?.detail?.endsWith('0 market lookups queued, 1 ids without a market');
     });
     await new Promise((resolve) => setTimeout(resolve, 3000));
     expect(asked().length).toBe(before);

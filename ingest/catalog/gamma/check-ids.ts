@@ -7,8 +7,8 @@ const MAX_CHECKED_IDS = 50_000;
 
 /**
  * Compares published token ids with those derived from the condition id (collateral USDC.e, or the wrapped collateral of neg-risk
- * markets). Only counts: the catalogue is taken as published. The derivation costs about half a millisecond, so each short-form market is
- * checked once and of the others those whose condition id starts with a zero digit.
+ * markets). Differences are only counted; the published ids are used. A derivation takes about 0.5 ms, so each short-form market is
+ * checked once, and other markets only when their condition id starts with a zero digit.
  */
 export function createIdCheck(metrics: Metrics): (market: CatalogMarket) => void {
   const checks = metrics.counter('catalog_token_id_checks_total', 'Published token ids compared with derived ones', [

@@ -5,7 +5,7 @@ import { pause } from '../../shared/pause.js';
 import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 import { createTokenBucket } from './token-bucket.js';
 
-/** The service refused a request for good (a 4xx other than 408 and 429): repeating it cannot help. */
+/** The service rejected a request permanently (a 4xx other than 408 and 429): a repetition cannot succeed. */
 export class GammaRejectedError extends Error {
   override name = 'GammaRejectedError';
   constructor(
@@ -20,8 +20,9 @@ export type Query = readonly (readonly [name: string, value: string])[];
 
 export interface GammaClient {
   /**
-   * GET and parse. Retries what may pass (network faults, 408, 429, 5xx, answers that are not JSON) with growing pauses and honours
-   * Retry-After; then throws RetryableError. Other refusals: GammaRefusedError. Throws the abort reason when the signal aborts.
+   * Returns the parsed JSON of a GET. Retries network faults, 408, 429, 5xx and responses that are not JSON, with exponential backoff or
+   * after Retry-After; throws RetryableError after the last attempt, GammaRejectedError for any other status, and the abort reason when
+   * the signal aborts.
    */
   get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
 }
@@ -32,16 +33,16 @@ export interface GammaClientOptions {
   readonly metrics: Metrics;
   /** Its `gamma_hydration_*_errors` fields are incremented for every failed request. */
   readonly counts?: HydrationCounts;
-  /** Our own cap, far below the service's 500 requests to /events per 10 s. */
+  /** Rate limit of this client, far below the service's 500 requests to /events per 10 s. */
   readonly perSecond?: number;
   readonly burst?: number;
   readonly attempts?: number;
   readonly timeoutMs?: number;
   readonly backoffMs?: number;
   readonly maxBackoffMs?: number;
-  /** Longer answers are cut off while they come; a page of 100 events is below 5 MB. */
+  /** Longer bodies are aborted while they are received; a page of 100 events is below 5 MB. */
   readonly maxBodyBytes?: number;
-  /** 0 <= x < 1; spreads retries. */
+  /** Jitter of retry delays, 0 <= x < 1. */
   readonly random?: () => number;
 }
 
@@ -57,9 +58,9 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
     counts = createHydrationCounts(),
   } = options;
   const bucket = createTokenBucket({ perSecond: options.perSecond ?? 10, burst: options.burst ?? 10 });
-  const requests = options.metrics.counter('gamma_requests_total', 'Catalogue requests by outcome', ['outcome']);
+  const requests = options.metrics.counter('gamma_requests_total', 'Catalog requests by outcome', ['outcome']);
 
-  /** The parsed answer, or how long to wait before the next attempt (null: as the backoff says) and why. */
+  /** The parsed body, or the reason of the failure and the delay before the next attempt (null: the exponential backoff). */
   const attempt = async (
     url: URL,
     signal: AbortSignal,
@@ -80,7 +81,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       requests.inc({ outcome: String(status) });
       counts.gamma_hydration_status_errors++;
       if (status !== 408 && status !== 429 && status < 500) {
-        throw new GammaRejectedError(status, `${url.pathname} answered ${status}: ${text.slice(0, 200)}`);
+        throw new GammaRejectedError(status, `${url.pathname} responded with status ${status}: ${text.slice(0, 200)}`);
       }
       return { why: `status ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
     } catch (error) {
@@ -108,7 +109,7 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
         const waitMs = Math.min(maxBackoffMs, result.waitMs ?? grown);
         logger.warn(
           { path, why: result.why, attempt: n, waitMs: Math.round(waitMs) },
-          'catalogue request failed, trying again',
+          'catalog request failed, retrying',
         );
         await pause(waitMs, signal);
       }
@@ -116,21 +117,21 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
   };
 }
 
-/** The body as text. Throws when it goes on beyond `maxBytes`; no more than that is ever held. */
+/** Body as text. Throws when it is longer than `maxBytes`; at most that many bytes are buffered. */
 async function readText(response: Response, maxBytes: number): Promise<string> {
   if (response.body === null) return '';
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    // Leaving the loop cancels the body, which ends the connection.
-    if (bytes > maxBytes) throw new Error(`The answer is longer than ${maxBytes} bytes`);
+    // Leaving the loop cancels the body, which closes the connection.
+    if (bytes > maxBytes) throw new Error(`The response is longer than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Retry-After in seconds or as an HTTP date. */
+/** Delay in milliseconds of a Retry-After header (seconds or HTTP date); null when absent or unreadable. */
 function retryAfterMs(header: string | null): number | null {
   if (header === null) return null;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;

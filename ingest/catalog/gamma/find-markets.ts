@@ -6,31 +6,32 @@ import type { GammaClient, Query } from './client.js';
 import { GammaShapeError } from './pages.js';
 import { createTokenBucket } from './token-bucket.js';
 
-/** Requests a second at most, a sixth of what the service allows for /markets: the other requests of the catalogue go on beside these. */
+/** Rate limit of lookups per second: a sixth of the service's limit for /markets, because other catalog requests run concurrently. */
 const FIND_PER_SECOND = 5;
-/** The time between a window's end and its resolution is below a minute or two; the windows before and after are asked for too. */
+/** Typical delay between the end of a window and its resolution. Delays differ by a minute or two, so adjacent windows are requested too. */
 const RESOLUTION_DELAY_MS = 60_000;
-/** A service that gives smaller pages than asked for cuts them to a multiple of this. */
+/** Pages smaller than the requested limit have a multiple of this many rows. */
 const PAGE_STEP = 5;
 
 export interface MarketFinderDeps {
   readonly client: GammaClient;
-  /** Rows of event objects as the other loads make them. */
+  /** Decodes event objects as the other loads do. */
   readonly decodeEvents: (raws: readonly unknown[]) => CatalogRow[];
   readonly reject: (reason: string, raw: unknown) => void;
   readonly perSecond?: number;
 }
 
 /**
- * Markets by condition or token id, with their events. A list holds either closed or open rows, so both are asked for, closed ones first: those
- * are what the other loads leave out. The events are asked for too, as only they have the tags, the series and all markets of an event. Short-form
- * windows, which the service may leave out of its list of markets, are found by the slugs of the windows that ended when they were resolved.
+ * Finds markets by condition or token id, with their events. A list contains either closed or open rows, so both are requested, closed rows
+ * first because the other loads omit them. Events are requested too: only they have the tags, the series and all markets of the event.
+ * Short-form windows, which the service may omit from its list of markets, are found by the slugs of the windows that ended at their
+ * resolution time.
  */
 export function createMarketFinder(deps: MarketFinderDeps) {
   const { client, decodeEvents, reject, perSecond = FIND_PER_SECOND } = deps;
   const bucket = createTokenBucket({ perSecond, burst: 1 });
 
-  /** Objects of the list that hold one of the ids; asks for closed ones, then for what is left among the open ones. */
+  /** Objects of the list that contain one of the ids: closed objects first, then open objects for the remaining ids. */
   const collect = async (
     lookup: {
       path: string;
@@ -53,21 +54,21 @@ export function createMarketFinder(deps: MarketFinderDeps) {
           ['limit', String(remaining.size)],
         ];
         const rows = await client.get(lookup.path, query, signal);
-        if (!Array.isArray(rows)) throw new GammaShapeError(`${lookup.path}: the answer is not a list`);
+        if (!Array.isArray(rows)) throw new GammaShapeError(`${lookup.path}: the response is not a list`);
         const before = remaining.size;
         for (const row of rows) {
           if (!isObject(row)) continue;
           const matched = lookup.idsOf(row).filter((id) => remaining.delete(id));
           if (matched.length > 0) found.push(row);
         }
-        // Fewer than asked for, but as many as a page may be cut to: the others may be there.
+        // The page may have been cut below the requested limit, so the remaining ids are requested again.
         more = remaining.size < before && rows.length < before && rows.length % PAGE_STEP === 0;
       }
     }
     return found;
   };
 
-  /** Rows of the short-form windows around these ends, until all of the conditions are among them. */
+  /** Rows of the short-form windows around these end times; stops when all conditions are found. */
   const windows = async (
     conditions: ReadonlySet<string>,
     resolvedMs: readonly number[],
@@ -127,7 +128,7 @@ function conditionOf(market: JsonObject): string {
   return (optionalText(market.conditionId) ?? '').toLowerCase();
 }
 
-/** The token ids of a market object, whose list is a text that holds JSON; none when it cannot be read. */
+/** Token ids of a market object (a JSON text or a list); empty when unreadable. */
 function tokensOf(market: JsonObject): string[] {
   try {
     const list: unknown =
@@ -138,7 +139,7 @@ function tokensOf(market: JsonObject): string[] {
   }
 }
 
-/** The event a market object names, with as much as it says about it. */
+/** Event named by a market object, with the fields that the object contains; null when unreadable. */
 function eventOf(market: JsonObject): { id: string; slug: string; title: string; tag_slugs: string[] } | null {
   const [first] = Array.isArray(market.events) ? market.events : [];
   if (!isObject(first)) return null;

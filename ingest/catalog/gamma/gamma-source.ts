@@ -14,30 +14,30 @@ import { GammaShapeError, keysetPages, offsetPages } from './pages.js';
 
 export interface GammaOptions {
   readonly client: GammaClient;
-  /** For people. */
+  /** Human-readable name of the service. */
   readonly host: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Incremented for rows that cannot be decoded and responses of an undocumented shape. */
   readonly counts?: HydrationCounts;
-  /** A row nothing could be made of. */
+  /** Called for every row that could not be decoded. */
   readonly onRejected: (reason: string, payload: string) => void;
   readonly times?: Partial<GammaTimes>;
-  /** Requests a second for single markets; given by tests. */
+  /** Rate limit of market lookups per second; set by tests. */
   readonly findPerSecond?: number;
   readonly nowMs?: () => number;
 }
 
 export interface GammaTimes {
-  /** Between two looks at the current short-form windows. */
+  /** Interval between two requests of the current short-form windows. */
   readonly upDownPollMs: number;
-  /** Between two looks at what was updated. */
+  /** Interval between two requests of updated events. */
   readonly updatedPollMs: number;
-  /** Between two full loads, which catch what the increments missed. */
+  /** Interval between two full loads, which find changes that the increments missed. */
   readonly reloadMs: number;
-  /** How far back the full load takes closed events. */
+  /** Age limit of closed events in the full load. */
   readonly closedLookbackMs: number;
-  /** Pause after a failed step. */
+  /** Delay after a failed step. */
   readonly retryDelayMs: number;
 }
 
@@ -54,20 +54,23 @@ const SERIES_PER_PAGE = 50;
 const TAGS_PER_PAGE = 100;
 const SLUGS_PER_REQUEST = 20;
 const MAX_UPDATED_PAGES = 20;
-/** An update may become visible a little after the time it carries. */
+/** An update may become visible shortly after its `updatedAt` time. */
 const OVERLAP_MS = 60_000;
 
 /**
- * The venue's catalogue service. Full load: series, tags, open events, recently closed events. Increments: the events of the short-form
- * windows around now by their computed slugs, and whatever was updated since the last look.
+ * Catalog source of the venue's Gamma service. Full load: series, tags, open events, recently closed events. Increments: events of the
+ * current short-form windows by their computed slugs, and events updated since the last request.
  */
 export function createGammaSource(options: GammaOptions): CatalogSource {
   const { client, logger, metrics, onRejected, nowMs = Date.now, counts = createHydrationCounts() } = options;
   const times = { ...defaults, ...options.times };
-  const skipped = metrics.counter('catalog_markets_without_condition_total', 'Markets without a condition, left out');
-  const rejectedRows = metrics.counter('catalog_rows_rejected_total', 'Catalogue rows that could not be read');
+  const skipped = metrics.counter(
+    'catalog_markets_without_condition_total',
+    'Markets without a condition id, which are skipped',
+  );
+  const rejectedRows = metrics.counter('catalog_rows_rejected_total', 'Catalog rows that could not be decoded');
   const checkIds = createIdCheck(metrics);
-  /** Listed series and tags: their listing says more than the copy inside an event, which is then not written. */
+  /** Series and tags seen in their lists. The lists have more fields than the copies inside events, so these copies are not written. */
   const listed = new Set<string>();
   let newestUpdateMs = 0;
   let connected: boolean | null = null;
@@ -144,7 +147,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       const requested = slugs.slice(from, from + SLUGS_PER_REQUEST);
       const query: Query = [...requested.map((slug) => ['slug', slug] as const), ['limit', String(SLUGS_PER_REQUEST)]];
       const rows = await client.get('/events', query, signal);
-      if (!Array.isArray(rows)) throw new GammaShapeError('/events: the answer is not a list');
+      if (!Array.isArray(rows)) throw new GammaShapeError('/events: the response is not a list');
       if (rows.length > 0) yield rowsOf(rows);
     }
   }
@@ -166,7 +169,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     }
   }
 
-  /** Runs one step to its end; a fault becomes a `connected: false` update. Returns whether it went well. */
+  /** Runs one step; a fault becomes a `connected: false` update. Returns whether the step succeeded. */
   async function* guarded(
     what: string,
     step: AsyncIterable<CatalogUpdate>,
@@ -185,7 +188,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         error instanceof RetryableError || error instanceof GammaRejectedError || error instanceof GammaShapeError;
       if (!known) throw error;
       if (error instanceof GammaShapeError) counts.gamma_hydration_parse_errors++;
-      logger.warn({ err: error, step: what }, 'catalogue step failed');
+      logger.warn({ err: error, step: what }, 'catalog step failed');
       yield* announce(false, error.message);
       return false;
     }
@@ -210,16 +213,16 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     async *live(signal) {
       const due = { changed: nowMs() + times.updatedPollMs, reload: nowMs() + times.reloadMs };
       while (!signal.aborted) {
-        let fine = yield* guarded('short-form windows', shortForms(signal), signal);
-        if (fine && nowMs() >= due.changed) {
+        let ok = yield* guarded('short-form windows', shortForms(signal), signal);
+        if (ok && nowMs() >= due.changed) {
           due.changed = nowMs() + times.updatedPollMs;
-          fine = yield* guarded('changes', changed(signal), signal);
+          ok = yield* guarded('changes', changed(signal), signal);
         }
-        if (fine && nowMs() >= due.reload) {
-          fine = yield* guarded('reload', everything(signal), signal);
-          if (fine) due.reload = nowMs() + times.reloadMs;
+        if (ok && nowMs() >= due.reload) {
+          ok = yield* guarded('reload', everything(signal), signal);
+          if (ok) due.reload = nowMs() + times.reloadMs;
         }
-        await pause(fine ? times.upDownPollMs : times.retryDelayMs, signal);
+        await pause(ok ? times.upDownPollMs : times.retryDelayMs, signal);
       }
     },
   };

@@ -1,15 +1,18 @@
 import { isObject } from '../fields.js';
 import type { GammaClient, Query } from './client.js';
 
-/** More pages than the service can have: a list that never ends. */
+/** Page limit: more pages mean that the list does not end. */
 const MAX_PAGES = 20_000;
 
-/** An answer whose shape is not the documented one. */
+/** A response whose shape is not the documented one. */
 export class GammaShapeError extends Error {
   override name = 'GammaShapeError';
 }
 
-/** All rows of a cursor-paged list (`{<member>: [...], next_cursor}`), page by page. Ends without a next cursor or with one seen before. Throws GammaShapeError for a list without end. */
+/**
+ * All rows of a cursor-paged list (`{<member>: [...], next_cursor}`), page by page. Ends when the next cursor is absent or was seen before.
+ * Throws GammaShapeError after MAX_PAGES pages.
+ */
 export async function* keysetPages(
   client: GammaClient,
   options: { path: string; member: string; query: Query; limit: number; signal: AbortSignal },
@@ -24,7 +27,7 @@ export async function* keysetPages(
     const response = await client.get(options.path, query, options.signal);
     const rows = isObject(response) ? response[options.member] : undefined;
     if (!isObject(response) || !Array.isArray(rows))
-      throw new GammaShapeError(`${options.path}: no ${options.member} in the answer`);
+      throw new GammaShapeError(`${options.path}: no ${options.member} in the response`);
     if (rows.length > 0) yield rows;
     const next = response.next_cursor;
     if (typeof next !== 'string' || next === '' || seen.has(next)) return;
@@ -42,7 +45,7 @@ export async function* offsetPages(
   for (let page = 0; page < options.maxPages; page++) {
     const query: Query = [...options.query, ['limit', String(options.limit)], ['offset', String(page * options.limit)]];
     const rows = await client.get(options.path, query, options.signal);
-    if (!Array.isArray(rows)) throw new GammaShapeError(`${options.path}: the answer is not a list`);
+    if (!Array.isArray(rows)) throw new GammaShapeError(`${options.path}: the response is not a list`);
     if (rows.length > 0) yield rows;
     if (rows.length < options.limit) return;
   }

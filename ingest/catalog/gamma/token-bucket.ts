@@ -1,12 +1,12 @@
 import { pause } from '../../shared/pause.js';
 
-/** Holds callers back to a rate; callers are served in the order they came. */
+/** Limits the rate of calls; callers are served in order of arrival. */
 export interface TokenBucket {
-  /** Resolves when the caller may go, or at once when the signal is aborted. */
+  /** Resolves when the call is permitted, or immediately when the signal is aborted. */
   take(signal: AbortSignal): Promise<void>;
 }
 
-/** `burst` calls at once, `perSecond` on average. */
+/** Permits `burst` calls without delay and `perSecond` calls per second on average. */
 export function createTokenBucket(options: {
   perSecond: number;
   burst: number;
@@ -15,7 +15,7 @@ export function createTokenBucket(options: {
 }): TokenBucket {
   const { perSecond, burst, nowMs = () => performance.now(), wait = pause } = options;
   const intervalMs = 1000 / perSecond;
-  // Time at which the bucket is full again; each caller moves it one interval on.
+  // Time at which the bucket is full again; each call moves it forward by one interval.
   let fullAtMs = nowMs();
   return {
     async take(signal) {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * A set of texts as 8 bytes of a hash each, so that millions of ids fit in some tens of megabytes. Open addressing with linear probing. A text
- * whose 64 bits another one has would be taken for a member (chance about n^2 / 2^65).
+ * A set of texts as 8 bytes of a hash each, so that millions of ids fit in some tens of megabytes. Open addressing with linear probing. Two texts
+ * with the same 64 bits count as one (probability about n^2 / 2^65).
  */
 export interface IdSet {
   add(id: string): void;

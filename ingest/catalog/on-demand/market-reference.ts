@@ -3,15 +3,15 @@ import { addresses } from '../../../schemas/primitives/venue.js';
 import type { EventKind } from '../../../schemas/types.gen.js';
 import type { MarketRequest } from '../source.js';
 
-/** What a fact of the chain says a market is needed for. */
+/** The condition or token of a chain event whose market is needed. */
 export interface MarketReference {
   readonly by: MarketRequest['by'];
   readonly id: string;
-  /** When the short-form window was resolved, Unix ms. */
+  /** Resolution time of a short-form window, Unix ms. */
   readonly resolvedMs?: number;
 }
 
-/** The kinds of facts that name a condition or a token; the others need not be decoded. */
+/** Kinds of chain events that name a condition or a token; other kinds are not decoded. */
 export const kindsWithMarketReference: ReadonlySet<EventKind> = new Set([
   'trade',
   'condition_prepared',
@@ -21,10 +21,10 @@ export const kindsWithMarketReference: ReadonlySet<EventKind> = new Set([
   'redemption',
 ]);
 
-/** Exchanges of this version trade combos, which are no markets of the catalogue. */
+/** Exchanges of this version trade combos, which are not markets of the catalog. */
 const COMBO_EXCHANGE_VERSION = 3;
 
-/** The condition or token that the fact names, or null. */
+/** The condition or token that the event names, or null. */
 export function marketReferenceOf(event: AnyEvent): MarketReference | null {
   switch (event.kind) {
     case 'trade':

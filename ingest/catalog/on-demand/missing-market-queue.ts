@@ -3,25 +3,25 @@ import type { MarketRequest } from '../source.js';
 import { createIdSet } from './id-set.js';
 import type { MarketReference } from './market-reference.js';
 
-/** Most ids waiting for their first question; the reader of the chain pauses at it. */
+/** Maximum number of ids that wait for their first lookup, per kind; the reader of chain.final pauses at it. */
 const MAX_QUEUED = 10_000;
-/** Most ids remembered for another question; later ones are asked for once only. */
+/** Maximum number of missing ids that are kept for another lookup; further ids are looked up once only. */
 const MAX_MISSING = 100_000;
 const FIRST_RETRY_DELAY_MS = 60_000;
 const MAX_RETRY_DELAY_MS = 7 * 24 * 3_600_000;
 
-/** What has to be written about one id: the new state, or null when it is no longer missing. */
+/** Record to write for one id: its new state, or null when it is no longer missing. */
 export interface MissingChange {
   readonly key: string;
   readonly value: CatalogMissing | null;
 }
 
-/** How long after its n-th question in vain an id is asked for again: 1 minute, four times longer each time, at most 7 days. */
+/** Delay before the next lookup after `attempts` lookups without a result: 1 minute, times 4 for each further attempt, at most 7 days. */
 export function retryDelayMs(attempts: number): number {
   return Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 4 ** Math.min(attempts - 1, 20));
 }
 
-/** An id that waits for an answer. */
+/** An id that waits for its lookup. */
 interface QueuedId {
   readonly offset: number;
   readonly sinceMs: number;
@@ -31,15 +31,15 @@ interface QueuedId {
 const keyOf = (by: MarketRequest['by'], id: string) => `${by}:${id}`;
 
 /**
- * Which ids of the chain are to be asked for, and when. An id is known when the catalogue has its market, when it waits, or when it is missing:
- * it is never queued twice.
+ * Decides which ids of the chain are looked up, and when. An id is queued once: not while the catalog has its market, while it waits, or
+ * while it is recorded as missing.
  */
 export function createMissingMarketQueue(deps: {
   hasMarket: (conditionId: string) => boolean;
-  /** The tokens a condition can have, known from its id alone. */
+  /** Possible tokens of a condition, derived from its id. */
   tokensOf: (conditionId: string) => readonly string[];
   maxRequestIds: number;
-  /** A question that is not full waits this long for more ids. */
+  /** A request below the maximum size waits this long for more ids. */
   lingerMs: number;
   maxQueued?: number;
   maxMissing?: number;
@@ -50,10 +50,10 @@ export function createMissingMarketQueue(deps: {
     token: new Map<string, QueuedId>(),
   };
   const missing = new Map<string, CatalogMissing>();
-  /** Tokens of markets of the catalogue, and of missing conditions. */
+  /** Tokens of catalog markets and of missing conditions. */
   const knownTokens = createIdSet();
   const dropped = createIdSet();
-  /** No missing id is due before. */
+  /** Lower bound of the time at which the next missing id is due, Unix ms. */
   let nextDueMs = Number.POSITIVE_INFINITY;
 
   const found = (by: MarketRequest['by'], id: string) => (by === 'condition' ? hasMarket(id) : knownTokens.has(id));
@@ -64,16 +64,16 @@ export function createMissingMarketQueue(deps: {
   };
 
   return {
-    /** What a former process wrote. */
+    /** Restores a record of `catalog.missing`. */
     restore: recordMissing,
-    /** What a former process found after all. */
+    /** Applies a tombstone of `catalog.missing`: the id was found. */
     remove(key: string) {
       missing.delete(key);
     },
     addTokens(ids: readonly string[]) {
       for (const id of ids) knownTokens.add(id);
     },
-    /** An id met at that offset of the chain's log; true when it was queued. */
+    /** Queues an id read at that offset of chain.final. Returns false when the id is known already. */
     enqueue({ by, id, resolvedMs }: MarketReference, offset: number, nowMs: number): boolean {
       const key = keyOf(by, id);
       const queued = queues[by].get(id);
@@ -82,7 +82,7 @@ export function createMissingMarketQueue(deps: {
         if (resolvedMs !== undefined) queues[by].set(id, { ...queued, resolvedMs });
         return false;
       }
-      // The time of its end is a new way to find a window that is missing.
+      // A resolution time allows another lookup method for a missing window, so the id is queued again.
       if (resolvedMs === undefined && (missing.has(key) || dropped.has(key))) return false;
       queues[by].set(id, { offset, sinceMs: nowMs, resolvedMs });
       return true;
@@ -96,14 +96,14 @@ export function createMissingMarketQueue(deps: {
     get missing() {
       return missing.size;
     },
-    /** The lowest offset with an id that waits; null when none does. */
+    /** Lowest offset with a queued id; null when the queue is empty. */
     oldestOffset(): number | null {
       const offsets = [queues.condition, queues.token].flatMap((queue) => queue.values().next().value?.offset ?? []);
       return offsets.length === 0 ? null : Math.min(...offsets);
     },
     /**
-     * The next question, or null when there is none yet. Tokens wait until no condition does: the answer for a condition has its tokens. Missing
-     * ids come last.
+     * The next request, or null when none is due. Conditions come before tokens, because the market of a condition also resolves its
+     * tokens. Missing ids come last.
      */
     nextRequest(nowMs: number): MarketRequest | null {
       for (const by of ['condition', 'token'] as const) {
@@ -133,15 +133,15 @@ export function createMissingMarketQueue(deps: {
       for (const { id, is_token, next_ask_ms } of missing.values()) {
         const ids = is_token ? due.token : due.condition;
         if (next_ask_ms <= nowMs && ids.length < maxRequestIds) ids.push(id);
-        // What this question leaves out, or what it finds no answer for, is due at the next look.
+        // Ids that do not fit into this request, or whose request fails, are due at the next call.
         nextDueMs = Math.min(nextDueMs, next_ask_ms);
       }
       if (due.condition.length > 0) return { by: 'condition', ids: due.condition };
       return due.token.length > 0 ? { by: 'token', ids: due.token } : null;
     },
-    /** The question was answered and the answer is in the catalogue. Returns what changed about missing ids, and how many were found. */
+    /** Completes a request whose rows are written to the catalog. Returns the changed records of missing ids and the numbers of found and dropped ids. */
     complete(
-      { by, ids, resolvedMs: asked = [] }: MarketRequest,
+      { by, ids, resolvedMs: requested = [] }: MarketRequest,
       nowMs: number,
     ): { changes: MissingChange[]; found: number; dropped: number } {
       const changes: MissingChange[] = [];
@@ -151,8 +151,8 @@ export function createMissingMarketQueue(deps: {
         const key = keyOf(by, id);
         const before = missing.get(key);
         const resolvedMs = queues[by].get(id)?.resolvedMs;
-        // Resolved while the question was under way: it waits for the one that says so.
-        if (!found(by, id) && resolvedMs !== undefined && !asked.includes(resolvedMs)) continue;
+        // Resolved during the request: the id stays queued for a request with its resolution time.
+        if (!found(by, id) && resolvedMs !== undefined && !requested.includes(resolvedMs)) continue;
         queues[by].delete(id);
         if (found(by, id)) {
           foundNow++;

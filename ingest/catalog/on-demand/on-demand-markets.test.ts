@@ -67,13 +67,13 @@ const append = (values: Buffer[]) =>
     values.map((value, i) => ({ key: `${i}`, value, timestampMs: i })),
   );
 
-/** A process with the service's markets; `exists` says which of them it has now. */
+/** Starts the lookups against a fake service that has the markets for which `exists` returns true. */
 async function start(options: {
   exists: (n: number) => boolean;
   find?: (wanted: MarketRequest) => void;
   nowMs?: () => number;
 }) {
-  const questions: MarketRequest[] = [];
+  const requests: MarketRequest[] = [];
   const stop = new AbortController();
   const metrics = createMetrics({ process: 'test', defaults: false });
   const states: string[] = [];
@@ -86,17 +86,17 @@ async function start(options: {
     ...{ writer, log, codec, metrics, counts, logger: silentLogger(), nowMs: options.nowMs },
     onState: (state) => states.push(state),
     times: { lingerMs: 20, pollMs: 5, commitMs: 10, retryDelayMs: 5, maxRetryDelayMs: 20 },
-    find: async (question) => {
-      questions.push(question);
-      options.find?.(question);
-      const all = question.ids.map((id) => (question.by === 'condition' ? Number(id) : Math.floor(Number(id) / 2)));
+    find: async (request) => {
+      requests.push(request);
+      options.find?.(request);
+      const all = request.ids.map((id) => (request.by === 'condition' ? Number(id) : Math.floor(Number(id) / 2)));
       return all.filter(options.exists).flatMap((n) => decodeEvent(numberedEvent(n)).rows);
     },
   });
   await writer.restore();
   const running = wanted.run(stop.signal);
   return {
-    questions,
+    requests,
     states,
     counts,
     writer,
@@ -109,8 +109,8 @@ async function start(options: {
 }
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-describe('createWantedMarkets', () => {
-  it('asks in full questions for every condition and unprepared token once, and commits its position', async () => {
+describe('createOnDemandMarkets', () => {
+  it('looks up every condition and unprepared token once, in full requests, and commits its offset', async () => {
     await append([
       ...numbers(1, 121).map((n) => codec.encode('condition_prepared', prepared(n))),
       // Tokens of prepared conditions, of condition 500, and of a combo.
@@ -119,7 +119,7 @@ describe('createWantedMarkets', () => {
     ]);
     const one = await start({ exists: () => true });
     await vi.waitFor(async () => expect(await one.committed()).toBe(126), 5000);
-    expect(one.questions.map(({ by, ids }) => [by, ids.length])).toEqual([
+    expect(one.requests.map(({ by, ids }) => [by, ids.length])).toEqual([
       ...[
         ['condition', 50],
         ['condition', 50],
@@ -128,59 +128,59 @@ describe('createWantedMarkets', () => {
       ],
     ]);
     for (const n of [...numbers(1, 121), 500]) expect(one.writer.hasMarket(numberedCondition(n))).toBe(true);
-    expect(one.states.at(-1)).toBe('0 markets to ask for, 0 ids without a market');
+    expect(one.states.at(-1)).toBe('0 market lookups queued, 0 ids without a market');
     await one.stop();
 
     await append([codec.encode('trade', trade('2')), codec.encode('condition_prepared', prepared(700))]);
     const two = await start({ exists: () => true });
     await vi.waitFor(async () => expect(await two.committed()).toBe(128), 5000);
-    expect(two.questions).toEqual([{ by: 'condition', ids: [numberedCondition(700)] }]);
+    expect(two.requests).toEqual([{ by: 'condition', ids: [numberedCondition(700)] }]);
     await two.stop();
   });
 
-  it('remembers over a restart what the service lacks, asks again when it is due, and forgets it when it came', async () => {
+  it('keeps missing ids over a restart, looks them up again when due, and removes found ids', async () => {
     let nowMs = 1_000_000;
     await append([prepared(1), prepared(2)].map((value) => codec.encode('condition_prepared', value)));
     const one = await start({ exists: (n) => n === 1, nowMs: () => (nowMs += 1) });
     await vi.waitFor(async () => expect(await one.committed()).toBe(2), 5000);
     await one.stop();
-    expect(one.states.at(-1)).toBe('0 markets to ask for, 1 ids without a market');
+    expect(one.states.at(-1)).toBe('0 market lookups queued, 1 ids without a market');
 
     await append([codec.encode('condition_prepared', prepared(2))]);
     let exists = false;
     const two = await start({ exists: () => exists, nowMs: () => (nowMs += 1) });
     await vi.waitFor(async () => expect(await two.committed()).toBe(3), 5000);
-    expect(two.questions).toEqual([]);
+    expect(two.requests).toEqual([]);
     nowMs += 60_000;
-    await vi.waitFor(() => expect(two.questions).toHaveLength(1), 5000);
+    await vi.waitFor(() => expect(two.requests).toHaveLength(1), 5000);
     nowMs += 60_000;
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(two.questions).toHaveLength(1);
+    expect(two.requests).toHaveLength(1);
     exists = true;
     nowMs += 240_000;
     await vi.waitFor(() => expect(two.writer.hasMarket(numberedCondition(2))).toBe(true), 5000);
-    await vi.waitFor(() => expect(two.states.at(-1)).toBe('0 markets to ask for, 0 ids without a market'), 5000);
+    await vi.waitFor(() => expect(two.states.at(-1)).toBe('0 market lookups queued, 0 ids without a market'), 5000);
     await two.stop();
 
     const three = await start({ exists: () => true, nowMs: () => nowMs });
-    await vi.waitFor(() => expect(three.states.at(-1)).toBe('0 markets to ask for, 0 ids without a market'), 5000);
+    await vi.waitFor(() => expect(three.states.at(-1)).toBe('0 market lookups queued, 0 ids without a market'), 5000);
     await three.stop();
-    expect(three.questions).toEqual([]);
+    expect(three.requests).toEqual([]);
   });
 
-  it('loses nothing when questions fail, and finds the others when the service refuses one id', async () => {
+  it('repeats failed requests, and finds the other ids when the service rejects one id', async () => {
     await append(numbers(1, 9).map((n) => codec.encode('condition_prepared', prepared(n))));
     let faults = 2;
     const one = await start({
       exists: () => true,
       find({ ids }) {
-        if (faults-- > 0) throw new RetryableError('away');
+        if (faults-- > 0) throw new RetryableError('unreachable');
         if (ids.includes(numberedCondition(5))) throw new GammaRejectedError(422, 'no');
       },
     });
     await vi.waitFor(async () => expect(await one.committed()).toBe(8), 5000);
     expect(numbers(1, 9).filter((n) => !one.writer.hasMarket(numberedCondition(n)))).toEqual([5]);
-    expect(one.states.at(-1)).toBe('0 markets to ask for, 1 ids without a market');
+    expect(one.states.at(-1)).toBe('0 market lookups queued, 1 ids without a market');
     // Two faults, each followed by a repetition. Of 8 ids the halves 1-4, 5-8 -> 5-6 -> 5 are tried; 8, 4, 2 and 1 ids with id 5 are rejected.
     expect(one.counts).toEqual({
       ...createHydrationCounts(),
@@ -192,16 +192,16 @@ describe('createWantedMarkets', () => {
     await one.stop();
   });
 
-  it('does not commit past an id that waits for its answer', async () => {
+  it('does not commit past the offset of an id that waits for its lookup', async () => {
     await append([prepared(1), prepared(2)].map((value) => codec.encode('condition_prepared', value)));
     const one = await start({
       exists: () => true,
       find: () => {
-        throw new RetryableError('away');
+        throw new RetryableError('unreachable');
       },
     });
     await vi.waitFor(async () => expect(await one.committed()).toBe(0), 5000);
-    await vi.waitFor(() => expect(one.questions.length).toBeGreaterThan(2), 5000);
+    await vi.waitFor(() => expect(one.requests.length).toBeGreaterThan(2), 5000);
     await one.stop();
     expect(await one.committed()).toBe(0);
   });

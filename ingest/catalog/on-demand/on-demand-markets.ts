@@ -18,17 +18,17 @@ import { createMissingMarketQueue, type MissingChange } from './missing-market-q
 
 const CHAIN = topics.chainFinal.name;
 const MISSING = topics.catalogMissing.name;
-/** Whose position in chain.final says up to where every id has been answered. */
+/** Consumer group whose offset in chain.final is the first record with an id that still waits for its lookup. */
 export const ON_DEMAND_GROUP = 'ingest-catalog-wanted';
 
 export interface OnDemandTimes {
-  /** A question that is not full waits this long for more ids. */
+  /** A request below the maximum size waits this long for more ids. */
   readonly lingerMs: number;
-  /** Between two looks for something to ask. */
+  /** Interval between two checks of the queue. */
   readonly pollMs: number;
-  /** Between two commits of the position. */
+  /** Interval between two offset commits. */
   readonly commitMs: number;
-  /** First pause after a question that failed; doubled up to the longest. */
+  /** Delay after the first failed request; doubles up to `maxRetryDelayMs`. */
   readonly retryDelayMs: number;
   readonly maxRetryDelayMs: number;
 }
@@ -42,9 +42,9 @@ const defaults: OnDemandTimes = {
 };
 
 /**
- * The catalogue on demand: conditions and outcome tokens of final facts whose market the catalogue lacks are asked for, in full questions, one
- * at a time. What the service does not have is remembered in a topic of its own and asked for again later. The committed position in
- * chain.final never passes an id that has no answer yet, so a restart neither loses one nor asks for what was answered.
+ * Looks up markets that final chain events name and the catalog lacks, by condition or outcome token: batches of ids, one request at a
+ * time. Ids that the service does not have are written to `catalog.missing` and requested again later. The committed offset in
+ * chain.final never passes an id without a result, so a restart neither loses an id nor repeats a completed lookup.
  */
 export function createOnDemandMarkets(deps: {
   find: NonNullable<CatalogSource['find']>;
@@ -54,7 +54,7 @@ export function createOnDemandMarkets(deps: {
   metrics: Metrics;
   counts?: HydrationCounts;
   logger: Logger;
-  /** For people: how many wait and are missing. */
+  /** Human-readable counts of queued and missing ids. */
   onState?: (detail: string) => void;
   times?: Partial<OnDemandTimes>;
   nowMs?: () => number;
@@ -73,26 +73,26 @@ export function createOnDemandMarkets(deps: {
   const times = { ...defaults, ...deps.times };
   const enqueuedTotal = metrics.counter(
     'catalog_on_demand_ids_total',
-    'Ids of the chain whose market the catalogue lacked',
+    'Ids of the chain whose market was not in the catalog',
     ['by'],
   );
   const requestedTotal = metrics.counter(
     'catalog_on_demand_requested_total',
-    'Ids asked for, again or for the first time',
+    'Ids requested, for the first time or again',
     ['by'],
   );
-  const foundTotal = metrics.counter('catalog_on_demand_found_total', 'Ids asked for whose market came', ['by']);
+  const foundTotal = metrics.counter('catalog_on_demand_found_total', 'Requested ids whose market was found', ['by']);
   const droppedTotal = metrics.counter(
     'catalog_on_demand_dropped_total',
-    'Missing ids that are not asked for again: too many',
+    'Missing ids that are not requested again because the limit of missing ids is reached',
   );
-  const queuedGauge = metrics.gauge('catalog_on_demand_queued', 'Ids of the chain that wait for their first answer');
+  const queuedGauge = metrics.gauge('catalog_on_demand_queued', 'Ids of the chain that wait for their first lookup');
   const missingGauge = metrics.gauge('catalog_on_demand_missing', 'Ids of the chain that the service did not have');
-  const lag = metrics.gauge('catalog_on_demand_lag_records', 'Records of chain.final whose ids have no answer yet');
-  const unreadable = metrics.counter('catalog_on_demand_unreadable_total', 'Records passed over as unreadable');
+  const lag = metrics.gauge('catalog_on_demand_lag_records', 'Records of chain.final whose ids wait for their lookup');
+  const unreadable = metrics.counter('catalog_on_demand_unreadable_total', 'Unreadable records that were skipped');
   const skipUnreadable = (reason: string) => {
     unreadable.inc();
-    logger.warn({ reason }, 'record passed over');
+    logger.warn({ reason }, 'unreadable record skipped');
   };
   const queue = createMissingMarketQueue({
     hasMarket: writer.hasMarket,
@@ -109,7 +109,7 @@ export function createOnDemandMarkets(deps: {
   const report = () => {
     queuedGauge.set(queue.queued);
     missingGauge.set(queue.missing);
-    onState?.(`${queue.queued} markets to ask for, ${queue.missing} ids without a market`);
+    onState?.(`${queue.queued} market lookups queued, ${queue.missing} ids without a market`);
   };
   const commit = async () => {
     const nextOffset = queue.oldestOffset() ?? readTo;
@@ -154,29 +154,29 @@ export function createOnDemandMarkets(deps: {
     }
   };
 
-  /** Asks, writes the answer, and returns the ids that were answered. Rejects with what may pass. */
-  const request = async (wanted: MarketRequest, signal: AbortSignal): Promise<void> => {
-    requestedTotal.inc({ by: wanted.by }, wanted.ids.length);
+  /** Requests the markets, writes the rows and updates the queue. Rejects with retryable errors; a rejected request is split in halves. */
+  const request = async (lookup: MarketRequest, signal: AbortSignal): Promise<void> => {
+    requestedTotal.inc({ by: lookup.by }, lookup.ids.length);
     let responded = false;
     try {
-      const rows = await find(wanted, signal);
+      const rows = await find(lookup, signal);
       responded = true;
       await writer.write(rows);
     } catch (error) {
       if (!(error instanceof GammaRejectedError)) throw error;
       counts.hydration_failures++;
-      logger.warn({ err: error, ids: wanted.ids.length }, 'the catalogue service refused a question');
-      // One id it cannot bear must not hide the others.
-      if (wanted.ids.length > 1) {
-        const half = wanted.ids.length >> 1;
-        await request({ ...wanted, ids: wanted.ids.slice(0, half) }, signal);
-        return request({ ...wanted, ids: wanted.ids.slice(half) }, signal);
+      logger.warn({ err: error, ids: lookup.ids.length }, 'the catalog service rejected a lookup');
+      // One id that the service rejects must not block the lookup of the others.
+      if (lookup.ids.length > 1) {
+        const half = lookup.ids.length >> 1;
+        await request({ ...lookup, ids: lookup.ids.slice(0, half) }, signal);
+        return request({ ...lookup, ids: lookup.ids.slice(half) }, signal);
       }
     }
-    const { changes, found, dropped } = queue.complete(wanted, nowMs());
+    const { changes, found, dropped } = queue.complete(lookup, nowMs());
     if (found > 0) counts.gamma_hydration_success++;
     else if (responded) counts.gamma_hydration_no_markets++;
-    if (found > 0) foundTotal.inc({ by: wanted.by }, found);
+    if (found > 0) foundTotal.inc({ by: lookup.by }, found);
     if (dropped > 0) droppedTotal.inc({}, dropped);
     if (changes.length > 0) await log.append(MISSING, changes.map(encode));
   };
@@ -190,11 +190,11 @@ export function createOnDemandMarkets(deps: {
     let failures = 0;
     let commitAtMs = nowMs();
     while (!signal.aborted) {
-      const wanted = queue.nextRequest(nowMs());
-      if (wanted !== null) {
+      const lookup = queue.nextRequest(nowMs());
+      if (lookup !== null) {
         if (failures > 0) counts.hydration_retries++;
         try {
-          await request(wanted, signal);
+          await request(lookup, signal);
           failures = 0;
         } catch (error) {
           if (signal.aborted) break;
@@ -202,7 +202,7 @@ export function createOnDemandMarkets(deps: {
           counts.hydration_failures++;
           if (error instanceof GammaShapeError) counts.gamma_hydration_parse_errors++;
           const waitMs = Math.min(times.maxRetryDelayMs, times.retryDelayMs * 2 ** Math.min(failures++, 20));
-          logger.warn({ err: error, waitMs }, 'could not ask for markets');
+          logger.warn({ err: error, waitMs }, 'market lookup failed, retrying');
           await pause(waitMs, signal);
         }
       }
@@ -211,15 +211,15 @@ export function createOnDemandMarkets(deps: {
         await commit();
         commitAtMs = nowMs() + times.commitMs;
       }
-      if (wanted === null) await pause(times.pollMs, signal);
+      if (lookup === null) await pause(times.pollMs, signal);
     }
     await commit();
   };
 
   return {
-    /** Tell the tokens of a market that is in the catalogue. */
+    /** Registers the tokens of a market in the catalog. */
     addTokens: queue.addTokens,
-    /** Until the signal. The catalogue has to be restored before. Rejects with the first failure that is not the service's. */
+    /** Runs until the signal. The catalog writer must be restored before. Rejects with the first error that is not an error of the service. */
     async run(signal: AbortSignal): Promise<void> {
       await restore();
       report();
@@ -240,7 +240,7 @@ function needsDecoding(codec: Codec, bytes: Buffer): boolean {
   try {
     return kindsWithMarketReference.has(codec.kindOf(bytes));
   } catch {
-    // The decoder says why.
+    // The decoder reports the reason.
     return true;
   }
 }

@@ -15,28 +15,28 @@ import { createSchedule } from './schedule.js';
 const HOUR_MS = 3_600_000;
 const EVENTS_PER_BATCH = 100;
 
-/** How far around now the moved windows are kept true. The lead is a little more than the day windows exist before they start. */
+/** Time range around now of the shifted windows. The lead exceeds the day for which windows exist before they start. */
 const LOOKBACK_MS = 3 * HOUR_MS;
 const LEAD_MS = 26 * HOUR_MS;
-/** Downtime up to this is filled in: windows that came and went meanwhile are written too. */
+/** After a downtime up to this long, windows that started and ended meanwhile are written too. */
 const MAX_GAP_MS = 24 * HOUR_MS;
 
 /**
- * Plays the recorded catalogue. Full load: every recorded market with its event, series and tags as they ended, then the short windows of
- * the recorded day moved by whole days around now. Live: windows appear about a day before they start, and close with their outcome when
- * they were resolved, at the same time of day as in the recording.
+ * Plays the recorded catalog. Full load: final state of every recorded market with its event, series and tags, then the short windows of
+ * the recorded day around now, shifted by whole days. Live: windows appear about a day before their start and close with their outcome at
+ * the recorded time of day of their resolution.
  */
 export function createRecordedCatalogSource(options: {
   recording: Recording;
-  /** One market per window start: the same windows, with the same ids, as the chain source plays. */
+  /** Shifted windows, one market per window start; the chain source plays the same windows with the same ids. */
   liveMarkets?: LiveMarkets;
-  /** Time of the newest catalogue record in the log: windows open then may have ended since. null for a fresh log. */
+  /** Time of the newest catalog record in the log, Unix ms: windows open then may have ended since. null for an empty log. */
   lastWrittenMs: number | null;
-  /** true: only what was recorded, nothing moved. */
+  /** true: recorded times only, without shifted windows. */
   historyOnly?: boolean;
   onRejected: (reason: string, payload: string) => void;
   nowMs?: () => number;
-  /** Longest wait before looking at the clock again: it may be set while we wait. */
+  /** Longest wait before the clock is read again, because the clock may be set during a wait. */
   pollMs?: number;
 }): CatalogSource {
   const { recording, lastWrittenMs, historyOnly = false, onRejected, nowMs = Date.now, pollMs = 1000 } = options;
@@ -48,7 +48,7 @@ export function createRecordedCatalogSource(options: {
   const between = (fromMs: number, toMs: number): RecordedMarket[] =>
     historyOnly || toMs <= fromMs ? [] : liveMarkets.between(Math.floor(fromMs / 1000), Math.floor(toMs / 1000));
 
-  /** Windows to look at when starting: those around now, and those that were open when the log was last written. */
+  /** Windows to check at start: those around now, and those that were open at the newest record of the log. */
   const windowsAtStart = (now: number): RecordedMarket[] => {
     const aroundFromMs =
       lastWrittenMs === null
@@ -97,7 +97,7 @@ export function createRecordedCatalogSource(options: {
         if (now + LEAD_MS >= horizonMs + HOUR_MS) {
           const fresh = between(horizonMs, now + LEAD_MS);
           horizonMs = now + LEAD_MS;
-          // Windows whose creation is already past are due at once.
+          // Windows whose creation time has passed are due immediately.
           for (const market of fresh) schedule.add(market, Math.min(now, (market.createdS ?? 0) * 1000 - 1));
         }
         const due = schedule.due(now);
@@ -108,7 +108,7 @@ export function createRecordedCatalogSource(options: {
   };
 }
 
-/** Cuts the markets into batches that never part the markets of one event. */
+/** Splits the markets into batches; the markets of one event stay in one batch. */
 function* groupsByEvent(markets: readonly RecordedMarket[]): Generator<RecordedMarket[]> {
   const byEvent = new Map<string, RecordedMarket[]>();
   for (const market of markets) {

@@ -1,12 +1,12 @@
 import type { RecordedMarket } from '../../shared/recorded/types.js';
 
-/** Says when a market's catalogue entry changes by itself: when it appears and when it is over. */
+/** Schedule of changes of catalog entries: when a market appears and when it ends. */
 export interface Schedule {
-  /** Plan the changes of a market that lie after `nowMs`. */
+  /** Schedules the changes of a market after `nowMs`. */
   add(market: RecordedMarket, nowMs: number): void;
-  /** Markets with a change that is due, each once, in the order of their changes; they are taken out. */
+  /** Removes and returns the markets with a due change, each once, in order of their changes. */
   due(nowMs: number): RecordedMarket[];
-  /** Time of the next change; null when nothing is planned. */
+  /** Time of the next change; null when none is scheduled. */
   nextMs(): number | null;
 }
 
@@ -15,7 +15,7 @@ interface Entry {
   readonly market: RecordedMarket;
 }
 
-/** The catalogue follows the chain's resolution; where the recording has none, the end of the window. */
+/** The catalog closes a market at its resolution on chain; without a recorded resolution, at the end of the window. */
 function changeTimesMs(market: RecordedMarket): number[] {
   const times = [market.createdS, market.resolvedS ?? market.endS];
   return times.flatMap((timeS) => (timeS === null ? [] : [timeS * 1000]));

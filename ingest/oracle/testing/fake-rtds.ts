@@ -7,24 +7,24 @@ interface SubscriptionEntry {
   readonly filters?: unknown;
 }
 
-/** One client of the fake service: what it asked for, and ways to misbehave towards it. */
+/** One client of the fake service: its subscriptions, and fault injection for it. */
 export interface FakeClient {
-  /** Every `topic symbol` it is subscribed to. */
+  /** Each subscribed `topic symbol`. */
   readonly subscribed: Set<string>;
-  /** How often each `topic symbol` was asked for. */
+  /** Number of subscription requests per `topic symbol`. */
   readonly subscribeCounts: Map<string, number>;
   readonly pings: () => number;
-  /** Stops data but answers pings: the known fault. */
+  /** Stops data but responds to pings: the known fault of the service. */
   stall(): void;
   sendRaw(text: string | Buffer): void;
   close(): void;
 }
 
-/** The venue's real-time service as its clients describe it, with its faults on demand. Answers a subscription with a dump. */
+/** Fake of the venue's real-time service with fault injection. Responds to a subscription with a dump. */
 export interface FakeRtds {
   readonly url: string;
   readonly clients: FakeClient[];
-  /** Every client ever seen, also those gone. */
+  /** All clients since the start, including closed ones. */
   readonly allClients: FakeClient[];
   /** Sends an update frame to every subscribed client that is not silenced. */
   publish(topic: string, symbol: string, payload: Record<string, unknown>): void;
@@ -107,7 +107,7 @@ export async function startFakeRtds(): Promise<FakeRtds> {
   };
 }
 
-/** As the service: a filter that is not a string holding a JSON object with a symbol subscribes to nothing, silently. */
+/** Like the service: a filter that is not a JSON object with a symbol, as a string, subscribes to nothing, without an error. */
 function symbolOf(filters: unknown): string | null {
   if (typeof filters !== 'string') return null;
   try {

@@ -2,12 +2,12 @@ import type { Log, LogRecord, NewRecord } from '../../../infra/log/port.js';
 
 /**
  * A log in memory for unit tests of writers: append, read without following, bounds, last record, timestamps. One array per partition,
- * records go to the partition their key's length picks. What these tests never use throws.
+ * the length of the key selects the partition. Methods that these tests do not use throw.
  */
 export interface MemoryLog extends Log {
   /** Everything appended to the topic, partition by partition, in order. */
   all(topic: string): LogRecord[];
-  /** How many append calls there were. */
+  /** Number of append calls. */
   readonly appends: number;
 }
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { yieldToEventLoop } from '../../../infra/event-loop.js';
 
-/** The time a recording is played by. */
+/** Clock of a recording's playback. */
 export interface RecordedClock {
   nowMs(): number;
-  /** Resolves when the clock has reached `timeMs`, or at once when the signal aborts. Never rejects. */
+  /** Resolves when the clock has reached `timeMs`, or immediately when the signal aborts. Never rejects. */
   waitUntil(timeMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Longest single timer; a longer wait is cut so that a clock that was set is noticed. */
+/** Longest single timer; a longer wait is split so that a change of the system clock is noticed. */
 const MAX_TIMER_MS = 30_000;
 
 /**
@@ -32,7 +32,7 @@ export function createClock(options: { startMs?: number; speed?: number; now?: (
   };
 }
 
-/** A clock that jumps to whatever time is waited for: a recording played as fast as it can be read, the same every time. */
+/** A clock that jumps to the awaited time: a recording is played as fast as it can be read, with reproducible times. */
 export function createSteppingClock(startMs: number): RecordedClock {
   let timeMs = startMs;
   return {

@@ -7,7 +7,7 @@ interface ColumnHead {
   readonly delta: boolean;
 }
 
-/** Columns of one part of the recorded set. Reading a column that is missing is a fatal error: the set does not fit the code. */
+/** Columns of one part of the recorded set. Throws FatalError for a missing column: the set does not match this version. */
 export interface Columns {
   /** Non-negative or delta-coded safe integers. */
   numbers(name: string): Float64Array;

@@ -1,7 +1,7 @@
 import { seriesSlugOf, tagsOfMarket } from './series.js';
 import type { GammaObject, RecordedMarket, Recording } from './types.js';
 
-/** Fields of a recorded object that tell how the market ended; they are left out while it has not. */
+/** Fields of a recorded object that depend on the market's outcome; omitted while the market is open. */
 const FINAL_ONLY = [
   'closedTime',
   'umaEndDate',
@@ -29,13 +29,13 @@ const VOLUMES = [
 
 const iso = (timeS: number): string => new Date(timeS * 1000).toISOString().replace('.000Z', 'Z');
 
-/** Whether the catalogue says the market is over at `nowMs`: it follows the chain, and without a resolution the end of the window. */
+/** Whether the market is closed in the catalog at `nowMs`: after its resolution on chain or, without one, after the end of the window. */
 function isClosedAt(market: RecordedMarket, nowMs: number): boolean {
   const closedS = market.resolvedS ?? market.endS;
   return closedS !== null && nowMs >= closedS * 1000;
 }
 
-/** Whether the catalogue has the market at `nowMs`. */
+/** Whether the catalog contains the market at `nowMs`. */
 export function existsAt(market: RecordedMarket, nowMs: number): boolean {
   return market.createdS === null || nowMs >= market.createdS * 1000;
 }
@@ -49,7 +49,7 @@ function pricesAt(market: RecordedMarket, closed: boolean): [string, string] {
 
 /**
  * The market in the catalogue API's own shape (arrays as JSON text, volumes as text and number, dates as ISO text), as it would have been
- * served at `nowMs`. Fields the recording does not have are absent, not invented; ids that are not known are `r-<slug>`.
+ * served at `nowMs`. Fields that the recording lacks are absent; unknown ids are `r-<slug>`.
  */
 export function gammaMarket(market: RecordedMarket, nowMs: number): GammaObject {
   const closed = isClosedAt(market, nowMs);
@@ -88,7 +88,7 @@ export function gammaMarket(market: RecordedMarket, nowMs: number): GammaObject 
   };
 }
 
-/** `will-x-happen-2026` -> `Will x happen 2026`: stands in for the title of an event of which only the slug is recorded. */
+/** `will-x-happen-2026` -> `Will x happen 2026`: title of an event of which only the slug is recorded. */
 function titleFromSlug(slug: string): string {
   const words = slug.replaceAll('-', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

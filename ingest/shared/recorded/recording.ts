@@ -90,8 +90,8 @@ function readChain(bytes: Buffer, hashes: Buffer, wallets: readonly Hex[]): Reco
 }
 
 /**
- * Opens a recorded set: `dir` holds its `manifest.json`, or has it in the folder `set`. Checks every file's SHA-256. Throws FatalError when the set is missing or
- * damaged. Ticks and chain columns are decoded when asked for.
+ * Opens a recorded set: `dir` or its folder `set` contains `manifest.json`. Verifies the SHA-256 of every file. Throws FatalError when the
+ * set is missing or damaged. Ticks and chain columns are decoded on first use.
  */
 export function openRecording(folder: string): Recording {
   const dir = existsSync(path.join(folder, 'manifest.json')) ? folder : path.join(folder, 'set');

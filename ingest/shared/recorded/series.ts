@@ -10,7 +10,7 @@ const COIN_NAMES: Readonly<Record<string, string>> = {
   hype: 'Hyperliquid',
 };
 
-/** Known ids; of the other series only the slug rule is known. */
+/** Known ids; for other series only the slug rule is known. */
 const SERIES_IDS: Readonly<Record<string, string>> = {
   'btc-up-or-down-5m': '10684',
   'btc-up-or-down-15m': '10192',
@@ -54,7 +54,7 @@ export function tagsOfMarket(market: Pick<RecordedMarket, 'coin' | 'duration'>):
   return market.duration === '15m' ? [CRYPTO_TAG, QUARTER_HOUR_TAG] : [CRYPTO_TAG];
 }
 
-/** The tags the recording knows: the two of the crypto windows and those of the recorded events. */
+/** Tags of the recording: the two tags of crypto windows and the tags of recorded events. */
 export function tagsOf(gammaEvents: readonly GammaObject[]): RecordedTag[] {
   const tags = gammaEvents.flatMap((event) => (event.tags ?? []) as RecordedTag[]);
   return [CRYPTO_TAG, QUARTER_HOUR_TAG, ...tags.map(({ id, slug, label }) => ({ id, slug, label }))];

@@ -17,7 +17,7 @@ function uint32(days: number): string {
   return days.toString(16).padStart(8, '0');
 }
 
-/** Identity of a recorded fact (transaction hash, question id) played `days` later: keccak256(id ++ uint32 days). */
+/** Id of a recorded transaction or question that is played `days` later: keccak256(id ++ uint32 days). */
 export function shiftHash(hash: Hex, days: number): Hex {
   return keccakOfHex(hash.slice(2) + uint32(days));
 }
@@ -49,7 +49,7 @@ function shiftDate(text: string, days: number): string {
   return day.toISOString().slice(0, 10) + text.slice(10);
 }
 
-/** Dates move, ids and texts that name the window are replaced, everything else stays. */
+/** Shifts dates and replaces ids and texts that name the window; other fields are unchanged. */
 function shiftRaw(raw: GammaObject, days: number, changed: GammaObject): GammaObject {
   const moved = Object.entries(raw).map(([key, value]) => [
     key,
@@ -101,9 +101,9 @@ export function shiftMarket(market: RecordedMarket, days: number): RecordedMarke
   };
 }
 
-/** The windows of the shifted time line. One market per window start, whoever asks. */
+/** Windows of the shifted timeline: always the same market per window start. */
 export interface LiveMarkets {
-  /** The recorded windows that are played, by time of day. */
+  /** Recorded windows that are played, by time of day. */
   readonly templates: readonly RecordedMarket[];
   /** null: the recording has no window of that kind at that time of day. */
   find(coin: string, duration: string, startS: number): RecordedMarket | null;
@@ -112,8 +112,8 @@ export interface LiveMarkets {
 }
 
 /**
- * Which recorded window stands for which time of day: for BTC the 288 markets of the recorded day, for the other coins the windows of the
- * wallet activity, those of the tail's 24 hours before any other. A bounded number of shifted markets is kept.
+ * Maps each time of day to a recorded window: for BTC the 288 markets of the recorded day, for other coins the windows of the wallet
+ * activity, with priority for the 24 hours of the tail. Caches a bounded number of shifted markets.
  */
 export function createLiveMarkets(recording: Recording): LiveMarkets {
   const { day, tail } = recording.meta;

@@ -6,7 +6,7 @@ export type GammaObject = Record<string, unknown>;
 /** Where a market's ids come from: the catalogue itself, trade rows (condition and token ids), or the rule for missing ids. */
 export type IdSource = 'gamma' | 'data-api' | 'derived';
 
-/** Who says how a window ended. `inferred`: the side that last traded higher. */
+/** Source of a window's outcome. `inferred`: the side with the higher last trade price. */
 export type OutcomeSource = 'recorded' | 'positions' | 'inferred';
 
 /** A market of the recording, at its recorded times or shifted by whole days. Times are Unix seconds. */
@@ -28,9 +28,9 @@ export interface RecordedMarket {
   /** Window start; null for markets without a window. */
   readonly startS: number | null;
   readonly endS: number | null;
-  /** When it was created, by rule a day before the window where the sources do not tell. */
+  /** Creation time; a day before the window where it is not recorded. */
   readonly createdS: number | null;
-  /** When the chain resolved it; null: not resolved in the recording. */
+  /** Resolution time on chain; null: not resolved in the recording. */
   readonly resolvedS: number | null;
   /** Index of the winning outcome. */
   readonly outcome: number | null;
@@ -42,7 +42,7 @@ export interface RecordedMarket {
   readonly icon: string | null;
   /** Price to beat, 1e18; only the markets of the recorded day have one, and not all of them. */
   readonly strikeE18: bigint | null;
-  /** The catalogue's own object where the recording has it; null otherwise. See `gammaMarket`. */
+  /** Recorded catalog object; null where the recording has none. See `gammaMarket`. */
   readonly raw: GammaObject | null;
   /** Days added to the recorded times; null: recorded times. */
   readonly shiftDays: number | null;
@@ -51,9 +51,9 @@ export interface RecordedMarket {
 export interface RecordedTick {
   readonly timestampMs: number;
   readonly priceE18: bigint;
-  /** When the price server sent it. */
+  /** Send time at the price server. */
   readonly serverMs: number;
-  /** When the recorder got it. */
+  /** Receive time at the recorder. */
   readonly receivedMs: number;
 }
 
@@ -75,12 +75,12 @@ export interface RecordingMeta {
   readonly sources: readonly string[];
   /** The day of the ticks and of the 5-minute markets. */
   readonly day: { readonly from_ms: number; readonly markets: number };
-  /** The 24 hours of wallet activity played as live tail, and until when the same wallets are part of the history at true times. */
+  /** The 24 hours of wallet activity that are played as live tail, and the end of the same wallets' history at recorded times. */
   readonly tail: { readonly from_s: number; readonly history_until_s: number };
   readonly counts: Readonly<Record<string, unknown>>;
 }
 
-/** Chain facts as parallel columns; see `tests/recorded/README.md` for the meaning of each. */
+/** Chain events as parallel columns; see `tests/recorded/README.md` for the meaning of each. */
 export interface RecordedChain {
   readonly wallets: readonly Hex[];
   /** 32 bytes per transaction. */
