@@ -36,7 +36,7 @@ export async function runRefreshLoop(
       gauge.set(await deps.refresh(throttle));
       passes.inc({ cache: deps.gauge.name });
     } catch (error) {
-      // The tables are made, or come back, in their own time; whoever asks meanwhile is told.
+      // Tables may not exist yet or be unreachable; requests report that themselves, and the next pass retries.
       if (!signal.aborted) deps.logger.debug({ err: error }, `could not fill ${deps.name}`);
     }
     await throttle(

@@ -95,7 +95,7 @@ export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }):
           .finally(() => {
             polling = null;
           });
-        // Whoever needs the answer waits for it below; to the others the next question is soon enough.
+        // Requests that need the new rows await the promise below; the others see them at their next read.
         polling.catch((error) => {
           failure = error;
         });

@@ -4,7 +4,7 @@ export const priceDocs = {
   order: 'Average fill price of the order: the USD of its fills over their shares, before fees.',
   now: "Price now, USD per share: the settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last fill and the catalogue's quote.",
   average:
-    'Average entry price, USD per share. While shares are held, what they cost per share, begun anew after none were held; afterwards all that was paid over all that was bought.',
+    'Average entry price, USD per share. While shares are held, what they cost per share, restarting after the holding reached zero; afterwards all that was paid over all that was bought.',
   open: "First fill's price in the bucket, USD per share; in a filled gap the close before it.",
   high: "Highest fill's price in the bucket, USD per share; in a filled gap the close before it.",
   low: "Lowest fill's price in the bucket, USD per share; in a filled gap the close before it.",
