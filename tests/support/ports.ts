@@ -8,6 +8,13 @@ import { createServer, type Server } from 'node:net';
  */
 const FIRST = 10_240;
 const LAST = 32_767;
+/**
+ * Every vitest worker takes ports of a slice of its own: between the release of a port here and the start of the process that listens on it,
+ * another worker could choose the same one.
+ */
+const SLICES = 16;
+const SLICE_PORTS = Math.floor((LAST - FIRST + 1) / SLICES);
+const sliceStart = FIRST + (Number(process.env.VITEST_POOL_ID ?? 0) % SLICES) * SLICE_PORTS;
 
 async function listenOn(port: number): Promise<Server | null> {
   const server = createServer();
@@ -24,7 +31,7 @@ async function listenOn(port: number): Promise<Server | null> {
 export async function freePorts(count: number): Promise<number[]> {
   const taken = new Map<number, Server>();
   while (taken.size < count) {
-    const port = randomInt(FIRST, LAST + 1);
+    const port = randomInt(sliceStart, sliceStart + SLICE_PORTS);
     const server = taken.has(port) ? null : await listenOn(port);
     if (server !== null) taken.set(port, server);
   }
