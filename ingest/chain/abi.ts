@@ -1,6 +1,6 @@
 /**
- * Signatures, topic0s and selectors of everything we read on chain: the only place that spells them. The signatures are human-readable ABI
- * (viem's `parseAbi` takes them as they are); a test recomputes every topic0 and selector from them.
+ * Signatures, topic0s and selectors of all events and calls that are decoded; no other file spells them. Signatures are human-readable ABI
+ * (input of viem's `parseAbi`); a test recomputes every topic0 and selector from them.
  */
 
 import type { Hex } from './source.js';
@@ -22,7 +22,7 @@ export const eventAbi = {
       'event OrderFilled(bytes32 indexed orderHash, address indexed maker, address indexed taker, uint256 makerAssetId, uint256 takerAssetId, uint256 makerAmountFilled, uint256 takerAmountFilled, uint256 fee)',
     topic0: '0xd0a08e8c493f9c94f29311604c9de1b4e8c8d4c06bd0c789af57f2d65bfec0f6',
   },
-  /** Exchange V2 and V3 share it: only the emitting address tells them apart. */
+  /** Exchange V2 and V3 share this event: only the emitting address distinguishes them. */
   orderFilledV2: {
     signature:
       'event OrderFilled(bytes32 indexed orderHash, address indexed maker, address indexed taker, uint8 side, uint256 tokenId, uint256 makerAmountFilled, uint256 takerAmountFilled, uint256 fee, bytes32 builder, bytes32 metadata)',
@@ -82,7 +82,7 @@ export const eventAbi = {
     topic0: '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb',
   },
 
-  /** NegRiskAdapter. No collateral field: it is the wrapped collateral. */
+  /** NegRiskAdapter. Has no collateral field: the collateral is the wrapped collateral. */
   negRiskPositionSplit: {
     signature: 'event PositionSplit(address indexed stakeholder, bytes32 indexed conditionId, uint256 amount)',
     topic0: '0xbbed930dbfb7907ae2d60ddf78345610214f26419a0128df39b6cc3d9e5df9b0',
@@ -211,7 +211,7 @@ export const eventAbi = {
       'event Unwrapped(address indexed initiator, uint256 fromId, uint256 toId, address recipient, uint256 amount)',
     topic0: '0x49c5e71a70e54b164c70c3345b2f3ca11fbad1c05a76146be4c4e849f992658b',
   },
-  /** What is indexed is not confirmed by a log: its decoder takes arguments from topics or data alike. */
+  /** No recorded log confirms which arguments are indexed, so the decoder accepts arguments from topics or data. */
   comboMigrationRegistered: {
     signature: 'event MigrationConditionRegistered(bytes31 conditionId, bytes32 legacyConditionId)',
     topic0: '0x0da49435dfd3b856758ee0b1a2500f1e8062fed24dd654594af9fa163cc5bcb4',
@@ -245,12 +245,12 @@ export const eventAbi = {
     signature: 'event QuestionReset(bytes32 indexed questionID)',
     topic0: '0x7981b5832932948db4e32a4a16a0f44b2ce7ff088574afb9364b313f70f82e8f',
   },
-  /** The adapters and the NegRiskOperator share it. */
+  /** Shared by the adapters and the NegRiskOperator. */
   questionFlagged: {
     signature: 'event QuestionFlagged(bytes32 indexed questionID)',
     topic0: '0x2435a0347185933b12027c6f394a5fd9c03646dba233e956f50658719dfc0b35',
   },
-  /** The adapters and the NegRiskOperator share it. */
+  /** Shared by the adapters and the NegRiskOperator. */
   questionUnflagged: {
     signature: 'event QuestionUnflagged(bytes32 indexed questionID)',
     topic0: '0x052435bc04fc49113a7bfd9198a92c0852ca622a621800f6da66d4b29b786c05',
@@ -274,8 +274,9 @@ export const eventAbi = {
     topic0: '0x6edb5841a476c9c29c34a652d1a44f785fe71a6157a3da9a6a6a589a1bd2945a',
   },
 
-  /** NegRiskOperator. Which arguments are indexed is not confirmed by a log: its decoders take leading arguments
-   * from topics or data alike. */
+  /**
+   * NegRiskOperator. No recorded log confirms which arguments are indexed, so its decoders accept leading arguments from topics or data.
+   */
   operatorQuestionPrepared: {
     signature:
       'event QuestionPrepared(bytes32 indexed marketId, bytes32 indexed questionId, bytes32 indexed requestId, uint256 index, bytes data)',
@@ -328,7 +329,7 @@ export const functionAbi = {
     signature: `function matchOrders(${orderV1Tuple} takerOrder, ${orderV1Tuple}[] makerOrders, uint256 takerFillAmount, uint256[] makerFillAmounts, uint256 takerFeeAmount, uint256[] makerFeeAmounts)`,
     selector: '0x18dbc837',
   },
-  /** Oldest FeeModule: a rate for the makers, nothing about the taker's fee. */
+  /** Oldest FeeModule: has a rate for makers and no fee of the taker. */
   matchOrdersFeeModuleRate: {
     signature: `function matchOrders(${orderV1Tuple} takerOrder, ${orderV1Tuple}[] makerOrders, uint256 takerFillAmount, uint256[] makerFillAmounts, uint256 makerFeeRate)`,
     selector: '0xd2539b37',

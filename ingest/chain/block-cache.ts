@@ -1,10 +1,12 @@
 import type { BlockRecords } from './block-records.js';
 import type { Hex } from './source.js';
 
-/** Canonical blocks the head tracker already decoded, for the final writer. Bounded by records; the lowest blocks go first. */
+/**
+ * Canonical blocks that the head tracker has decoded, for the final writer. Bounded by record count; the lowest blocks are evicted first.
+ */
 export interface BlockCache {
   put(block: BlockRecords): void;
-  /** Forget every block from this number up. */
+  /** Removes every block from this number up. */
   rollback(fromNumber: number): void;
   get(number: number): BlockRecords | undefined;
   hashAt(number: number): Hex | undefined;
@@ -13,7 +15,7 @@ export interface BlockCache {
 }
 
 export function createBlockCache(options: { maxRecords: number }): BlockCache {
-  // Insertion order is ascending: a rollback removes from the top before replacing blocks are put.
+  // Insertion order is ascending: a rollback removes blocks from the top before their replacements are added.
   const blocks = new Map<number, BlockRecords>();
   let records = 0;
   const remove = (number: number) => {

@@ -5,19 +5,19 @@ import type { ChainEvent } from './decode/index.js';
 import type { ChainDecoder } from './decoder.js';
 import type { Hex, SourceBlock } from './source.js';
 
-/** A log nothing could be made of. */
+/** A log that could not be decoded. */
 export interface RejectedLog {
   readonly reason: string;
   readonly payload: string;
 }
 
-/** One block, decoded and encoded once for both topics: `facts` in log order, closed by `block`. */
+/** One block, decoded and encoded once for both topics: event records in log order, followed by the block record. */
 export interface BlockRecords {
   readonly number: number;
   readonly hash: Hex;
   readonly parentHash: Hex;
   readonly timestampMs: number;
-  /** false: no log of ours, so chain.final leaves the block out. */
+  /** false: the block has no log of a watched contract, so chain.final omits it. */
   readonly hasLogs: boolean;
   readonly eventRecords: readonly NewRecord[];
   /** Event ids of `facts`, same order. */
@@ -25,13 +25,13 @@ export interface BlockRecords {
   readonly block: NewRecord;
   readonly trades: readonly Trade[];
   readonly rejectedLogs: readonly RejectedLog[];
-  /** Logs of unknown events, which are among the facts. */
+  /** Number of logs with unknown events; their records are among the events. */
   readonly unknown: readonly UnknownLog[];
-  /** Logs and records by contract, as the block record has them. */
+  /** Logs and records by contract, as in the block record. */
   readonly contracts: readonly BlockContract[];
 }
 
-/** Adds the records that were kept to the logs they come from. `unfit`: indexes of logs whose record the schema could not hold. */
+/** Adds record counts to the counts of logs by contract. `unfit`: indexes of logs whose record the schema rejected. */
 function addRecordCounts(
   contracts: ReturnType<ChainDecoder['decodeBlock']>['contracts'],
   of: { readonly block: SourceBlock; readonly kept: readonly ChainEvent[]; readonly unfit: ReadonlySet<number> },
@@ -57,7 +57,7 @@ function addRecordCounts(
 
 export type EncodeBlock = (block: SourceBlock) => BlockRecords;
 
-/** Runs for every log of the history: no promises, one key per block. A fact the schema cannot hold becomes a refusal. */
+/** Runs for every log of the history, so it uses no promises and one key per block. An event that the schema rejects becomes a problem. */
 export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }): EncodeBlock {
   const { codec, decoder } = deps;
   return (block) => {

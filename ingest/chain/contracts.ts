@@ -23,7 +23,7 @@ interface ContractBase {
   readonly name: string;
   /** Lower case. */
   readonly address: Hex;
-  /** First block it can have logs in; null where unknown. For back-fill ranges, never to choose a decoder's field layout. */
+  /** First block with possible logs; null where unknown. Used for back-fill ranges, never to select a decoder's field layout. */
   readonly fromBlock: number | null;
 }
 
@@ -35,7 +35,7 @@ export interface ExchangeContract extends ContractBase {
   readonly domainSeparator: Hex;
 }
 
-/** In front of exchange V1; maps to exactly one exchange. */
+/** Contract in front of exchange V1; belongs to exactly one exchange. */
 export interface FeeModuleContract extends ContractBase {
   readonly role: 'fee_module';
   readonly exchange: Hex;
@@ -85,7 +85,7 @@ const other = (
   fromBlock: number | null = null,
 ): OtherContract => ({ role, name, address, negRisk, fromBlock });
 
-/** Polygon mainnet: every contract whose logs or calldata we read. */
+/** Polygon mainnet: every contract whose logs or calldata are decoded. */
 export const contracts: readonly Contract[] = [
   exchange(
     'exchange_v1',
@@ -177,19 +177,22 @@ export const contracts: readonly Contract[] = [
 
 const byAddress: ReadonlyMap<string, Contract> = new Map(contracts.map((contract) => [contract.address, contract]));
 
-/** The contract at a lower-case address, or undefined when it is none of ours. */
+/** Contract at a lower-case address; undefined for addresses that are not watched. */
 export function contractAt(address: string): Contract | undefined {
   return byAddress.get(address);
 }
 
-/** The exchange a settlement transaction ends in: `to` is an exchange or a FeeModule in front of one; null for any other address. */
+/** Exchange of a settlement transaction: `to` is an exchange or a FeeModule in front of one; null for any other address. */
 export function settlementExchange(to: string): ExchangeContract | null {
   const direct = byAddress.get(to);
   const target = direct?.role === 'fee_module' ? byAddress.get(direct.exchange) : direct;
   return target?.role === 'exchange' ? target : null;
 }
 
-/** Lifecycle events; which of the protocol's contracts emits which is not told, and their topics are nobody else's. */
+/**
+ * Lifecycle events of the combo protocol. It is not documented which of its contracts emits which event, and no other contract uses their
+ * topics.
+ */
 const comboEventNames = [
   'comboPrepared',
   'comboSplit',
@@ -211,7 +214,7 @@ const comboEventNames = [
   'comboEventPrepared',
 ] as const satisfies readonly EventName[];
 
-/** Which events are read from which role. A log outside this table is skipped when unread-events.ts knows it, and else kept as it is. */
+/** Events that are decoded per contract role. Other logs are skipped when unread-events.ts lists them, else stored as unknown logs. */
 const eventsOfRole = {
   conditional_tokens: [
     'conditionPreparation',
@@ -255,10 +258,10 @@ const decodedRoles = new Set<ContractRole>(
   Object.entries(eventsOfRole).flatMap(([role, events]) => (events.length > 0 ? [role as ContractRole] : [])),
 );
 
-/** Whether any event of the contract is read. */
+/** Whether any event of the contract is decoded. */
 export const isWatched = (contract: Contract): boolean => decodedRoles.has(contract.role);
 
-/** Events that are read of a contract: exchanges have those of their generation. */
+/** Events that are decoded for a contract; of an exchange, the events of its generation. */
 export function eventsOf(contract: Contract): readonly EventName[] {
   if (contract.role !== 'exchange') return eventsOfRole[contract.role];
   return contract.generation === 1 ? ['orderFilledV1', 'ordersMatchedV1'] : ['orderFilledV2', 'ordersMatchedV2'];

@@ -5,7 +5,9 @@ import type { BlockIds } from './block-ids.js';
 import type { DecodedLogOf } from './read-log.js';
 import type { TransactionTransfers, Transfer } from './transfers.js';
 
-/** Splits and merges of both contracts in one shape; the NegRiskAdapter's collateral is the wrapped one. */
+/**
+ * Splits and merges of ConditionalTokens and NegRiskAdapter in one shape; the collateral of the NegRiskAdapter is the wrapped collateral.
+ */
 export interface SetAction {
   readonly logIndex: number;
   readonly stakeholder: string;
@@ -27,13 +29,13 @@ export function setAction(
     : { ...common, collateral: addresses.wrappedCollateral, partition: BOTH_OUTCOMES };
 }
 
-/** A pUSD wrap, by which an adapter pays its user. */
+/** A pUSD wrap: how an adapter pays its user. */
 export type Wrap = DecodedLogOf<'wrapped'>;
 
 export const isCollateralAdapter = (address: string): boolean => contractAt(address)?.role === 'collateral_adapter';
 export const isExchange = (address: string): boolean => contractAt(address)?.role === 'exchange';
 
-/** Who an adapter paid in pUSD after the given log. */
+/** Recipient of an adapter's pUSD payment after the given log; null when there is none. */
 function wrapRecipientAfter(wraps: readonly Wrap[], adapter: string, logIndex: number, amount: bigint): string | null {
   const wrap = wraps.find(
     (one) => one.logIndex > logIndex && one.args.caller === adapter && one.args.amount === amount,
@@ -41,7 +43,9 @@ function wrapRecipientAfter(wraps: readonly Wrap[], adapter: string, logIndex: n
   return wrap?.args.to ?? null;
 }
 
-/** User of a split whose stakeholder is a collateral adapter: who the adapter hands the full set to. The adapter itself when untold. */
+/**
+ * User of a split whose stakeholder is a collateral adapter: the recipient of the full set. The adapter itself when no transfer matches.
+ */
 export function splitUser(action: SetAction, legs: TransactionTransfers, ids: BlockIds): string {
   const tokens = ids.tokens(action.collateral, action.conditionId, action.partition);
   const amounts = tokens.map(() => action.amount);
@@ -49,7 +53,10 @@ export function splitUser(action: SetAction, legs: TransactionTransfers, ids: Bl
   return leg?.to ?? action.stakeholder;
 }
 
-/** User of a merge whose stakeholder is a collateral adapter: who handed it the full set, or who it paid. */
+/**
+ * User of a merge whose stakeholder is a collateral adapter: the sender of the full set, else the recipient of the adapter's payment, else
+ * the adapter.
+ */
 export function mergeUser(
   action: SetAction,
   legs: TransactionTransfers,
@@ -70,7 +77,7 @@ export interface RedemptionAction {
   readonly collateral: Address;
   readonly conditionId: string;
   readonly indexSets: readonly bigint[];
-  /** Shares given in per index set, where the log itself says so. */
+  /** Redeemed shares per index set where the log has them, else null. */
   readonly amounts: readonly bigint[] | null;
   readonly payout: bigint;
 }
@@ -98,8 +105,9 @@ export interface RedemptionUser {
 }
 
 /**
- * User and amounts of a redemption. Behind a collateral adapter the user is who handed it the tokens (it takes all of both outcomes), or who it
- * paid. A direct one of ConditionalTokens burns token by token before its log, which tells the amounts.
+ * User and amounts of a redemption. For a collateral adapter the user is the sender of the tokens (the adapter receives all shares of both
+ * outcomes), else the recipient of its payment. ConditionalTokens burns the tokens of a direct redemption in transfers before the log,
+ * which give the amounts.
  */
 export function redemptionUser(
   action: RedemptionAction,
@@ -128,7 +136,9 @@ const questionTokens = (ids: BlockIds, marketId: string, index: number, sets: re
   return ids.tokens(addresses.wrappedCollateral, condition, sets);
 };
 
-/** User of a conversion whose stakeholder is a collateral adapter: who handed it the NO tokens. The adapter itself when untold. */
+/**
+ * User of a conversion whose stakeholder is a collateral adapter: the sender of the NO tokens. The adapter itself when no transfer matches.
+ */
 export function conversionUser(
   log: DecodedLogOf<'positionsConverted'>,
   legs: TransactionTransfers,
@@ -144,16 +154,17 @@ export function conversionUser(
   return legs.take('before', log.logIndex, { to: stakeholder }, noTokens, amounts)?.from ?? stakeholder;
 }
 
-/** What the YES tokens tell that the adapter hands out in a conversion. */
+/** Result of the YES token transfer of a conversion. */
 export interface ConversionLeg {
   readonly questions: number;
-  /** Of the amount, kept by the venue. */
+  /** Part of the amount that the venue keeps. */
   readonly fee: bigint;
 }
 
 /**
- * How many questions the market of a conversion has, and its fee: the adapter hands the stakeholder one YES token of every question that was not converted, each
- * of the amount less the fee. Null when no leg of the transaction is exactly that, as when all questions were converted.
+ * Number of questions in the market of a conversion, and its fee: the adapter sends the stakeholder one YES token of every question that
+ * was not converted, each in the converted amount minus the fee. Null when no transfer of the transaction matches exactly, e.g. when all
+ * questions were converted.
  */
 export function conversionLeg(
   log: DecodedLogOf<'positionsConverted'>,

@@ -2,13 +2,13 @@ import { indexSetTokenId } from '../../../schemas/primitives/ids.js';
 import { MalformedError } from './hex.js';
 
 /**
- * Token ids of one block, each worked out once: writing 78 digits costs more than the rest of a fill and its rows share a token; deriving a
- * token takes two orders more, and redemptions of one condition come in crowds.
+ * Token ids of one block, each computed once: formatting 78 digits costs more than the rest of a fill, and rows of a fill share a token.
+ * Deriving a token costs about 100 times as much, and many redemptions of one condition are in the same block.
  */
 export interface BlockIds {
   /** Decimal text. */
   text(id: bigint): string;
-  /** Tokens of these index sets of a condition, in their order. Throws MalformedError for an empty index set. */
+  /** Tokens of the given index sets of a condition, in the same order. Throws MalformedError for an empty index set. */
   tokens(collateral: string, conditionId: string, indexSets: readonly bigint[]): readonly bigint[];
 }
 

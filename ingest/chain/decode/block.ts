@@ -11,17 +11,17 @@ import { addAction, createTransactionActions, type TransactionActions } from './
 export interface DecodedBlock {
   /** Ascending log index. */
   readonly events: readonly ChainEvent[];
-  /** Logs of ours that nothing could be made of. */
+  /** Logs of watched contracts that could not be decoded. */
   readonly problems: readonly Problem[];
-  /** Logs that are read or unknown, by contract, in the order of their first one. */
+  /** Counts of decoded, malformed and unknown logs by contract, in order of first occurrence. */
   readonly contracts: readonly ContractLogs[];
 }
 
-/** What one watched contract logged in a block. */
+/** Log counts of one watched contract in a block. */
 export interface ContractLogs {
   readonly address: string;
   readonly logs: number;
-  /** Of these, logs that a decoder took. */
+  /** Number of these logs that a decoder accepted. */
   readonly decoded: number;
 }
 
@@ -53,10 +53,10 @@ function requireHash(text: string): void {
   requireHex(text, 2, 66);
 }
 
-/** Longest data of an unknown log that is kept, in characters of hex. */
+/** Maximum stored data of an unknown log, in hex characters. */
 const MAX_UNKNOWN_DATA = 65_536;
 
-/** An unknown log as it is. Throws MalformedError. */
+/** Record of an unknown log. Throws MalformedError. */
 function unknownFact(block: SourceBlock, log: RpcLog, logIndex: number): ChainEvent {
   const { address, topics, data } = log;
   if (data.length > MAX_UNKNOWN_DATA) throw new MalformedError('data of an unknown event is too long to be kept');
@@ -67,8 +67,8 @@ function unknownFact(block: SourceBlock, log: RpcLog, logIndex: number): ChainEv
 }
 
 /**
- * What the logs of a block say. Logs of other contracts and of events that are known and not read are skipped; one whose event is unknown is kept as it is and
- * counts as not decoded; a malformed one becomes a problem, never an exception.
+ * Decodes the logs of a block. Logs of other contracts and known events that are not decoded are skipped; logs with unknown events are
+ * stored raw and count as not decoded; a malformed log becomes a problem, never an exception.
  */
 export function decodeBlock(block: SourceBlock): DecodedBlock {
   const problems: Problem[] = [];
@@ -114,12 +114,15 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
     logs.sort((a, b) => a.logIndex - b.logIndex);
     for (const fact of decodeTransaction(block, txHash, logs, actions, ids, report)) events.push(fact);
   }
-  // Stable: the facts one log makes keep their order.
+  // The sort is stable: events of one log keep their order.
   events.sort((a, b) => a.value.log_index - b.value.log_index);
   return { events, problems, contracts: counts.counted() };
 }
 
-/** The record that closes a block; whoever encodes it adds the logs by contract. Trade volume counts each match once: the taker's own row repeats its maker rows. */
+/**
+ * Block record, which ends a block; the encoder adds the log counts by contract. Trade volume counts each match once, because the taker's
+ * row repeats the sum of its maker rows.
+ */
 export function blockEvent(block: SourceBlock, events: readonly ChainEvent[]): Block {
   const ours = new Set<string>();
   const settled = new Set<string>();
@@ -136,7 +139,7 @@ export function blockEvent(block: SourceBlock, events: readonly ChainEvent[]): B
     block_hash: block.hash,
     parent_hash: block.parentHash,
     timestamp_ms: block.timestampS * 1000,
-    // Of a source that has no list of transactions, those with a log are known.
+    // A source without the list of transactions knows only transactions with a log.
     tx_count: block.txCount ?? new Set(block.logs.map((log) => log.transactionHash)).size,
     polymarket_tx_count: ours.size,
     settlement_count: settled.size,

@@ -40,7 +40,7 @@ export const rpcLog = (address: Hex, topics: readonly Hex[], data: Hex, logIndex
   logIndex: `0x${logIndex.toString(16)}`,
 });
 
-/** Log index is the position unless given. */
+/** The log index is the array position unless given. */
 export function buildLog(spec: LogSpec, position: number): RpcLog {
   const { topics, data } = encodeEvent(spec.event, spec.args);
   return rpcLog(spec.address, topics, data, spec.logIndex ?? position, spec.tx);
@@ -57,6 +57,6 @@ export const blockOf = (logs: readonly RpcLog[]): SourceBlock => ({
 
 export const buildBlock = (...specs: LogSpec[]): SourceBlock => blockOf(specs.map(buildLog));
 
-/** A wallet made of one repeated byte. */
+/** Address that repeats one byte. */
 export const wallet = (byte: string): Hex => `0x${byte.repeat(20)}`;
 export const hash = (byte: string): Hex => `0x${byte.repeat(32)}`;

@@ -5,7 +5,7 @@ import type { Hex } from '../source.js';
 import { addressAt, hashAt, MalformedError, requireHex, uint31At, uint256At, WORD } from './hex.js';
 import { orderHash } from './order-hash.js';
 
-/** One signed order as a settlement carries it. */
+/** A signed order in the calldata of a settlement. */
 export interface Order {
   readonly hash: Hex;
   readonly maker: Hex;
@@ -19,7 +19,7 @@ export interface Order {
   readonly feeRateBps: bigint;
 }
 
-/** Fees a call names: absolute ones, a rate for V1 makers, or none (the V1 exchange charges each order's own rate). */
+/** Fees in the calldata: absolute amounts, a rate for V1 makers, or none (the V1 exchange charges the rate of each order). */
 export type CallFees =
   | { readonly kind: 'amounts'; readonly taker: bigint; readonly makers: readonly bigint[] }
   | { readonly kind: 'maker_rate'; readonly rateBps: bigint }
@@ -28,12 +28,12 @@ export type CallFees =
 export interface MatchCall {
   readonly kind: 'match';
   readonly conditionId: Hex | null;
-  /** Leg position ids where the call prepares the combo it trades. */
+  /** Leg position ids where the call also prepares the traded combo. */
   readonly comboLegs: readonly bigint[] | null;
   readonly taker: Order;
   readonly makers: readonly Order[];
   readonly takerFill: bigint;
-  /** What the taker's log will show as takerAmountFilled; null where the call does not say. */
+  /** takerAmountFilled of the taker's future log; null where the calldata does not contain it. */
   readonly takerReceive: bigint | null;
   readonly makerFills: readonly bigint[];
   readonly fees: CallFees;
@@ -45,7 +45,7 @@ export interface FillCall {
   readonly fills: readonly bigint[];
 }
 
-/** More orders than the gas of a block could settle. */
+/** Exceeds the number of orders that fit into the gas of a block. */
 const MAX_ORDERS = 500;
 
 /** Head words of the order tuple; the last one is the offset of the signature. */
@@ -65,7 +65,7 @@ class CalldataReader {
     return uint256At(this.text, position);
   }
 
-  /** Where the dynamic value starts whose offset, relative to `base`, stands at `position`. */
+  /** Start of the dynamic value whose offset, relative to `base`, is at `position`. */
   resolveOffset(base: number, position: number): number {
     const target = base + uint31At(this.text, position, 'offset') * 2;
     if (target + WORD > this.text.length) throw new MalformedError('offset is out of range');
@@ -200,7 +200,7 @@ export function readCall(name: FunctionName, exchange: ExchangeContract, input: 
   return callReaders[name](new CalldataReader(text, exchange));
 }
 
-/** Selectors a settlement may have, by what it is sent to. */
+/** Functions of a settlement by the recipient of the call. */
 const bySelector = (...names: FunctionName[]): ReadonlyMap<string, FunctionName> =>
   new Map(names.map((name) => [functionAbi[name].selector as string, name]));
 

@@ -2,10 +2,10 @@ import type { EventOf } from '../../../schemas/codec.js';
 import type { topics } from '../../../schemas/topics.js';
 import type { SourceBlock } from '../source.js';
 
-/** What a block says, one by one: every kind of chain.final but the block record itself. */
+/** Decoded event of a block: every kind of chain.final except the block record. */
 export type ChainEvent = EventOf<Exclude<(typeof topics.chainFinal.kinds)[number], 'block'>>;
 
-/** Fields every fact shares. */
+/** Fields that all events share. */
 export interface EventHeader {
   readonly id: string;
   readonly block_number: number;
@@ -15,7 +15,7 @@ export interface EventHeader {
   readonly log_index: number;
 }
 
-/** Places a fact: id is `txHash-logIndex`, plus a suffix where one log makes several facts. */
+/** Common fields of an event. The id is `txHash-logIndex`, with a suffix where one log yields several events. */
 export function eventHeader(block: SourceBlock, txHash: string, logIndex: number, suffix = ''): EventHeader {
   return {
     id: `${txHash}-${logIndex}${suffix}`,

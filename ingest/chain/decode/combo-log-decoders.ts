@@ -50,7 +50,7 @@ const decodeFormExchange = (t: Topics, d: string) => {
   };
 };
 
-/** Decoders of the combo protocol's events and of approvals; same contract as logDecoders. */
+/** Decoders of the combo protocol's events and of approvals; the contract of logDecoders applies. */
 export const comboLogDecoders = {
   comboPrepared: (t: Topics, d: string) => {
     requireTopics(t, 2);

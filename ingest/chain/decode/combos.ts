@@ -22,7 +22,7 @@ const EMPTY_FIELDS: Omit<LifecycleFields, 'action'> = {
   payout: null,
 };
 
-/** The person behind an action: who did it, or, behind the Router, who received. */
+/** User of an action: the initiator or, for calls through the Router, the recipient. */
 const actorOf = (initiator: string, recipient: string | undefined): string =>
   initiator === addresses.comboRouter ? (recipient ?? initiator) : initiator;
 
@@ -31,7 +31,7 @@ interface LifecycleAction {
   readonly body: LifecycleFields;
 }
 
-/** What a lifecycle log says; null for a log that is none, or that another log of its transaction tells. */
+/** Lifecycle action of a log; null for other logs and for actions that another log of the transaction describes. */
 function lifecycleActionOf(log: DecodedLog): LifecycleAction | null {
   const of = (user: string | null, action: string, body: Partial<LifecycleFields>): LifecycleAction => ({
     user,
@@ -56,7 +56,7 @@ function lifecycleActionOf(log: DecodedLog): LifecycleAction | null {
     }
     case 'comboRedeem': {
       const { initiator, recipient, positionId, amount, payout } = log.args;
-      // Its own Redemption log names the user.
+      // The AutoRedeemer's own Redemption log names the user.
       if (initiator === addresses.autoRedeemer) return null;
       return of(actorOf(initiator, recipient), 'Redeem', {
         source_position_ids: [positionId.toString()],
@@ -156,7 +156,7 @@ function decodeApproval(block: SourceBlock, txHash: string, log: DecodedLog): Ch
   ];
 }
 
-/** What an id stands for, from the logs that say so. */
+/** Definition of an id, from the logs that contain it. */
 function decodeDefinition(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
   const of = (subject_id: string, legs: readonly string[] | null, legacy_id: string | null): ChainEvent[] => [
     {
@@ -177,8 +177,8 @@ function decodeDefinition(block: SourceBlock, txHash: string, log: DecodedLog): 
 }
 
 /**
- * Facts of one log of the combo protocol, of an approval for it, or of a combo redemption by the AutoRedeemer. Splits and merges by the
- * exchange belong to its match and are none; a definition comes before the step that uses it.
+ * Events of one log of the combo protocol, of an approval for it, or of a combo redemption by the AutoRedeemer. Splits and merges by the
+ * exchange are part of its match and yield no event; a definition precedes the step that uses it.
  */
 export function decodeComboLog(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
   const chainEvents = [...decodeDefinition(block, txHash, log), ...decodeApproval(block, txHash, log)];
@@ -191,7 +191,7 @@ export function decodeComboLog(block: SourceBlock, txHash: string, log: DecodedL
   return chainEvents;
 }
 
-/** Transfers of combo positions between two wallets: no mint, burn, match or contract of ours at either end. */
+/** Transfers of combo positions between two users: no mint, burn, match or watched contract at either end. */
 export function decodeComboTransfer(
   block: SourceBlock,
   txHash: string,

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from '../source.js';
 
-/** Log or calldata that does not have the shape its contract gives it. The message is the reason kept with the dead letter. */
+/** A log or calldata without the shape that its contract defines. The message is the reason in the dead letter. */
 export class MalformedError extends Error {
   override name = 'MalformedError';
 }
@@ -10,9 +10,9 @@ export class MalformedError extends Error {
 export const WORD = 64;
 const ZEROS = '0'.repeat(WORD);
 const ZEROS_48 = '0'.repeat(48);
-/** Amounts of fills must stay below this. */
+/** Exclusive upper bound of fill amounts. */
 export const FILL_LIMIT = 1n << 64n;
-/** Amounts of anything else must stay below this: what the schema's decimals hold. */
+/** Exclusive upper bound of other amounts: the precision of the schema's decimals. */
 export const AMOUNT_LIMIT = 10n ** 38n;
 
 /** Value of a lower-case hex digit by char code, -1 for any other character. */
@@ -27,7 +27,7 @@ export function requireHex(text: string, from: number, to: number): void {
   if (seen < 0) throw new MalformedError('not lower-case hex');
 }
 
-/** Number of words in `0x...` data; throws when the text is not whole words. Digits are checked by who reads them. */
+/** Number of words in `0x...` data; throws when the length is not a multiple of a word. Digits are checked when a word is read. */
 export function wordCount(data: string): number {
   if (typeof data !== 'string' || data.charCodeAt(0) !== 48 || data.charCodeAt(1) !== 120)
     throw new MalformedError('data does not start with 0x');
@@ -48,7 +48,7 @@ export function requireTopics(topics: readonly string[], count: number): void {
 /** Char position of word `index` of `0x...` data. */
 export const wordPosition = (index: number): number => 2 + index * WORD;
 
-/** Eight hex digits from char `position` as an unsigned 32-bit number. Written out: this is where most of a fill's decoding time goes. */
+/** Eight hex digits from char `position` as an unsigned 32-bit number. Unrolled: most of a fill's decoding time is spent here. */
 function uint32At(text: string, position: number): number {
   const a = HEX_DIGIT_VALUE[text.charCodeAt(position)]!;
   const b = HEX_DIGIT_VALUE[text.charCodeAt(position + 1)]!;
@@ -77,7 +77,7 @@ export function uint64At(data: string, position: number): bigint {
 /** uint256 of the word at char `position`. */
 export function uint256At(data: string, position: number): bigint {
   const end = position + WORD;
-  // BigInt itself refuses everything that is not hex, except blanks at the end.
+  // BigInt rejects everything that is not hex, except trailing blanks.
   if (end > data.length || HEX_DIGIT_VALUE[data.charCodeAt(end - 1)]! < 0) throw new MalformedError('not a hex word');
   try {
     return BigInt(`0x${data.slice(position, end)}`);
@@ -161,8 +161,8 @@ export function topicUint(topics: readonly string[], index: number): bigint {
 }
 
 /**
- * Position and length of the dynamic value whose offset stands in word `head`: char position of its first content word and the length word.
- * Contents of `unit` characters per item must lie inside the data.
+ * Position and length of the dynamic value whose offset is in word `head`: char position of its first content word, and the value of its
+ * length word. Contents of `unit` characters per item must be inside the data.
  */
 function dynamicAt(data: string, head: number, unit: number): { start: number; length: number } {
   const words = wordCount(data);
@@ -175,7 +175,7 @@ function dynamicAt(data: string, head: number, unit: number): { start: number; l
   return { start, length };
 }
 
-/** uint256[] whose offset stands in word `head`. */
+/** uint256[] whose offset is in word `head`. */
 export function uintArrayAt(data: string, head: number): bigint[] {
   const { start, length } = dynamicAt(data, head, WORD);
   const values = new Array<bigint>(length);
@@ -183,13 +183,13 @@ export function uintArrayAt(data: string, head: number): bigint[] {
   return values;
 }
 
-/** address[] whose offset stands in word `head`. */
+/** address[] whose offset is in word `head`. */
 export function addressArrayAt(data: string, head: number): Hex[] {
   const { start, length } = dynamicAt(data, head, WORD);
   return Array.from({ length }, (_, i) => addressAt(data, start + i * WORD));
 }
 
-/** `bytes` whose offset stands in word `head`, as hex with `0x`. */
+/** `bytes` whose offset is in word `head`, as hex with `0x`. */
 export function bytesAt(data: string, head: number): Hex {
   const { start, length } = dynamicAt(data, head, 2);
   requireHex(data, start, start + length * 2);

@@ -68,8 +68,8 @@ const wrap = (t: Topics, d: string) => {
   };
 };
 /**
- * One decoder per event: topics and data to its arguments (named as in the ABI; ids and amounts bigint, addresses and hashes lower-case
- * hex). Throws MalformedError. Arguments nobody reads are left out, but the shape of the log is checked.
+ * One decoder per event: topics and data to arguments (named as in the ABI; ids and amounts bigint, addresses and hashes lower-case hex).
+ * Throws MalformedError. Arguments without a consumer are omitted, but the shape of the log is checked.
  */
 export const logDecoders = {
   orderFilledV1: (t: Topics, d: string) => {
@@ -237,6 +237,6 @@ export const logDecoders = {
   ...comboLogDecoders,
 } satisfies Partial<Record<EventName, (topics: Topics, data: string) => object>>;
 
-/** Events we decode. */
+/** Events that are decoded. */
 export type DecodedName = keyof typeof logDecoders;
 export type ArgsOf<N extends DecodedName> = ReturnType<(typeof logDecoders)[N]>;

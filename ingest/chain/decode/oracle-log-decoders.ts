@@ -24,7 +24,7 @@ export function boolWord(data: string, position: number): boolean {
   return value === 1;
 }
 
-/** Topics after the first and data words in one text, for events whose leading arguments may or may not be indexed. */
+/** Topics after the first and data words as one text, for events whose leading arguments may or may not be indexed. */
 export function joinedWords(topics: Topics, data: string): string {
   wordCount(data);
   let text = '0x';
@@ -42,7 +42,7 @@ const manual = (t: Topics, d: string) => {
   return { questionID: topicHash(t, 1), payouts: uintArrayAt(d, 0) };
 };
 
-/** Decoders of the UMA adapters, the optimistic oracles and the NegRiskOperator; same contract as logDecoders. */
+/** Decoders of the UMA adapters, the optimistic oracles and the NegRiskOperator; the contract of logDecoders applies. */
 export const oracleLogDecoders = {
   questionInitialized: (t: Topics, d: string) => {
     requireTopics(t, 4);
@@ -72,7 +72,7 @@ export const oracleLogDecoders = {
       throw new MalformedError('question is not of the market');
     }
     uint31At(words, wordPosition(3), 'question index');
-    // The last of five arguments: its head stands behind whatever the topics hold.
+    // The last of five arguments: its head follows the arguments that are in topics.
     bytesAt(d, 5 - t.length);
     return { marketId, questionId, requestId: hashAt(words, wordPosition(2)) };
   },

@@ -11,8 +11,8 @@ const PRICE_DECIMALS = 18;
 const formatPrice = (value: bigint): string => formatMoney(value, PRICE_DECIMALS);
 
 /**
- * UMA question ids of neg-risk questions are request ids; only the operator's logs tell the question. What one transaction says about them:
- * request id -> neg-risk question id.
+ * UMA question ids of neg-risk questions are request ids; only the logs of the operator contain the question. Maps the request ids of one
+ * transaction to neg-risk question ids.
  */
 export type RequestQuestions = ReadonlyMap<string, string>;
 
@@ -69,8 +69,8 @@ const simpleSteps = {
 } as const satisfies Record<string, OracleType>;
 
 /**
- * The oracle row of a resolution step, or null for a log that is none (including requests that are not an adapter's). `located` is the row's
- * place; condition_id stays null for a neg-risk request whose question the transaction does not tell. Throws MalformedError.
+ * Oracle record of a resolution step, or null for other logs (including requests that are not from an adapter). condition_id is null for a
+ * neg-risk request whose question is not in the transaction. Throws MalformedError.
  */
 export function oracleRow(located: EventHeader, decoded: DecodedLog, questions: RequestQuestions): Oracle | null {
   const row = (type: OracleType, adapter: Contract, questionId: string, rest: Partial<Oracle>): Oracle => ({

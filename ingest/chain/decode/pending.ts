@@ -9,7 +9,7 @@ import { type CallFees, type FillCall, type MatchCall, type Order, readCall, set
 import { exchangeFeeV1, feeSharesToUsdc } from './fees.js';
 import { FILL_LIMIT, MalformedError } from './hex.js';
 
-/** A settlement, or why a call that should be one is none. */
+/** A settlement, or the reason why a settlement call is invalid. */
 export type PendingResult = { readonly settlement: Settlement } | { readonly problem: string };
 
 interface Amounts {
@@ -17,7 +17,7 @@ interface Amounts {
   readonly shares: bigint;
 }
 
-/** What an order gets for filling `fill` of its maker amount, as the exchange computes it. */
+/** Amount that an order receives for filling `fill` of its maker amount, by the exchange's arithmetic. */
 function takingAmount(order: Order, fill: bigint): bigint {
   if (order.makerAmount === 0n) throw new MalformedError('order with a maker amount of zero');
   if (fill > order.makerAmount) throw new MalformedError('fill beyond the order');
@@ -27,7 +27,7 @@ function takingAmount(order: Order, fill: bigint): bigint {
 const toAmounts = (order: Order, made: bigint, took: bigint): Amounts =>
   order.side === 'BUY' ? { usdc: made, shares: took } : { usdc: took, shares: made };
 
-/** A fee of V1 in USDC: buyers' fees are in shares. */
+/** V1 fee in USDC: buyers' fees are in shares. */
 const usdcFeeV1 = (order: Order, fee: bigint, { usdc, shares }: Amounts): bigint =>
   order.side === 'BUY' ? feeSharesToUsdc(fee, usdc, shares) : fee;
 
@@ -69,8 +69,8 @@ const subtract = (a: bigint, b: bigint): bigint => {
 };
 
 /**
- * What the taker really gets and pays, gross of fees. A maker on the other side trades the taker's token; one on the same side is
- * matched by a mint (both buy) or a merge (both sell) and leaves the taker the rest of each full set.
+ * Amounts that the taker receives and pays, before fees. A maker on the opposite side trades the taker's token; a maker on the same side is
+ * matched by a mint (both buy) or a merge (both sell), and the taker gets the remainder of each full set.
  */
 function takerAmounts(exchange: ExchangeContract, call: MatchCall, makers: readonly MakerRow[]): Amounts {
   let usdc = 0n;
@@ -90,7 +90,7 @@ function takerAmounts(exchange: ExchangeContract, call: MatchCall, makers: reado
   return { usdc, shares: complementary && exchange.generation !== 1 ? shares : call.takerFill };
 }
 
-/** The taker's amounts as its log will show them: unlike the real ones they may include what is refunded. */
+/** Amounts of the taker's future log: unlike the real amounts they may include a refunded part. */
 function loggedTakerAmounts(
   exchange: ExchangeContract,
   call: MatchCall,
@@ -174,7 +174,7 @@ function matchBody(exchange: ExchangeContract, call: MatchCall): SettlementBody 
   };
 }
 
-/** fillOrder(s) of V1: the caller is the taker of every order and has no order of its own. */
+/** fillOrder(s) of V1: the caller is the taker of every order and has no order. */
 function fillBody(exchange: ExchangeContract, call: FillCall, caller: string): SettlementBody {
   const first = call.orders[0];
   if (first === undefined) throw new MalformedError('no orders');
@@ -220,7 +220,9 @@ interface Target {
   readonly name: FunctionName;
 }
 
-/** The exchange and function of a settlement call, by recipient first and selector second: forks elsewhere reuse the selectors. */
+/**
+ * Exchange and function of a settlement call, looked up by recipient before selector, because forks at other addresses reuse the selectors.
+ */
 function targetOf(tx: RpcTransaction): Target | null {
   if (typeof tx.to !== 'string' || typeof tx.input !== 'string') return null;
   const exchange = settlementExchange(tx.to);
@@ -231,9 +233,9 @@ function targetOf(tx: RpcTransaction): Target | null {
 }
 
 /**
- * The settlement a transaction will make if it is included: maker rows in calldata order with the amounts their logs will show, then the
- * taker's own row (maker = taker) with what it really pays and gets. null: not a settlement of ours. A call that cannot be read, or that the
- * exchange would refuse, is a problem; nothing throws.
+ * Decodes the settlement of a pending transaction: maker rows in calldata order with the amounts of their future logs, then the taker's row
+ * (maker = taker) with the amounts it really pays and receives. null: not a settlement of a watched exchange. A call that cannot be
+ * decoded, or that the exchange would reject, is a problem; never throws.
  */
 export function decodePending(tx: RpcTransaction, seenAtMs: number): PendingResult | null {
   const target = targetOf(tx);

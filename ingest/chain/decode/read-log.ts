@@ -3,7 +3,7 @@ import { type Contract, contractAt, contracts, eventsOf } from '../contracts.js'
 import type { RpcLog } from '../source.js';
 import { type ArgsOf, type DecodedName, logDecoders } from './log-decoders.js';
 
-/** A log of ours with its arguments; narrow on `event`. */
+/** Decoded log of a watched contract; narrow on `event`. */
 export type DecodedLog = {
   [N in DecodedName]: {
     readonly event: N;
@@ -28,7 +28,7 @@ export interface LogRoute {
   readonly event: DecodedName;
 }
 
-/** What a log is, by its emitting address and first topic; null for a contract or event that is none of ours. */
+/** Contract and event of a log by address and first topic; null for contracts that are not watched and events that are not decoded. */
 export function routeOf(log: RpcLog): LogRoute | null {
   const topic0 = Array.isArray(log.topics) ? (log as RpcLog).topics[0] : undefined;
   if (topic0 === undefined) return null;

@@ -1,4 +1,7 @@
-/** Eleven logs read from Polygon (January to July 2026), with the arguments an independent ABI decoder gave for them. Amounts and ids as decimal text. */
+/**
+ * Eleven logs read from Polygon (January to July 2026), with their arguments from an independent ABI decoder. Amounts and ids as decimal
+ * text.
+ */
 
 import type { Hex } from '../source.js';
 import type { DecodedName } from './log-decoders.js';

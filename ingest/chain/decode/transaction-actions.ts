@@ -3,8 +3,8 @@ import type { DecodedName } from './log-decoders.js';
 import type { Transfer } from './transfers.js';
 
 /**
- * What happened in a transaction, noted from the logs' routes alone: a fill, split or redemption whose own log is malformed still explains
- * the transfers around it.
+ * Actions of a transaction, derived from the routes of its logs: a fill, split or redemption whose own log is malformed still explains the
+ * transfers around it.
  */
 export interface TransactionActions {
   readonly exchanges: Set<string>;
@@ -51,7 +51,7 @@ export function addAction(touched: TransactionActions, contract: Contract, event
   }
 }
 
-/** Contracts that tokens pass through on their way between a user and ConditionalTokens. */
+/** Contracts that forward tokens between a user and ConditionalTokens. */
 const intermediaries: ReadonlySet<string> = new Set([
   addresses.negRiskAdapter,
   addresses.ctfCollateralAdapterFirst,
@@ -71,9 +71,9 @@ const feeModules: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a fill, split, merge, redemption or conversion of the transaction explains a transfer: a leg at or by an exchange that filled
- * (or the FeeModule in front of it), a mint with a split or conversion, a burn with a merge or redemption, a leg at an intermediary with any
- * of them. A transfer between two users is never explained by these.
+ * Whether a fill, split, merge, redemption or conversion of the transaction explains a transfer: a transfer at or by an exchange that
+ * filled (or the FeeModule in front of it), a mint with a split or conversion, a burn with a merge or redemption, or a transfer at an
+ * intermediary with any of them. They never explain a transfer between two users.
  */
 export function explainsTransfer(touched: TransactionActions, transfer: Transfer): boolean {
   const { operator, from, to } = transfer;

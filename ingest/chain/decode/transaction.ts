@@ -41,9 +41,9 @@ function smallIndexSets(indexSets: readonly bigint[]): number[] {
 }
 
 /**
- * Facts of one transaction from its logs (ascending), with every action given to its real user: the adapter's duplicate on
- * ConditionalTokens, the exchange's own splits and merges inside a match, the collateral adapters and the AutoRedeemer are all seen through.
- * A log nothing can be made of is reported and leaves the others untouched.
+ * Events of one transaction from its logs (ascending), each attributed to its real user: the adapter's duplicate on ConditionalTokens, the
+ * exchange's own splits and merges in a match, the collateral adapters and the AutoRedeemer are resolved. A log that cannot be decoded is
+ * reported and does not affect the others.
  */
 export function decodeTransaction(
   block: SourceBlock,
@@ -64,7 +64,7 @@ export function decodeTransaction(
   for (const { refund, reason } of refunds.stray) report({ log: refund.log, reason });
   const questions = requestQuestions(logs);
 
-  /** The exchange's own part of a match: V1 acts itself, V2 through a collateral adapter. */
+  /** Split or merge by the exchange in a match: V1 acts itself, V2 through a collateral adapter. */
   const insideMatch = (user: string, stakeholder: string): boolean =>
     isExchange(stakeholder) || (isExchange(user) && touched.exchanges.has(user));
 
@@ -153,7 +153,7 @@ export function decodeTransaction(
     const { caller, asset, to, amount } = log.args;
     const deposit = log.event === 'wrapped';
     if (caller !== (deposit ? addresses.collateralOnramp : addresses.collateralOfframp)) return;
-    // The venue's own contracts move collateral between its forms: neither a deposit nor a withdrawal.
+    // Transfers by the venue's contracts convert collateral: neither a deposit nor a withdrawal.
     if (contractAt(to) !== undefined) return;
     if (deposit && autoRedemptions.some((redeemed) => redeemed.args.from === to)) return;
     facts.push({

@@ -18,7 +18,7 @@ export function toTransfer(log: DecodedLogOf<'transferSingle'> | DecodedLogOf<'t
     : { logIndex: log.logIndex, operator, from, to, ids: log.args.ids, values: log.args.values, batch: true };
 }
 
-/** Which ends (and form) a leg must have; a missing one may be anything. */
+/** Required ends and form of a transfer; an absent field matches anything. */
 export interface TransferCriteria {
   readonly from?: string;
   readonly to?: string;
@@ -26,13 +26,13 @@ export interface TransferCriteria {
 }
 
 /**
- * The token legs of one transaction. A leg taken for one action is not offered to the next, so that equal actions of several users in one
- * transaction find one leg each.
+ * Token transfers of one transaction. A transfer matched by one action is not used for the next, so equal actions of several users in one
+ * transaction find one transfer each.
  */
 export interface TransactionTransfers {
-  /** The transaction has no transfers: nothing to look for. */
+  /** The transaction has no transfers. */
   readonly empty: boolean;
-  /** Nearest leg before (or after) a log that moves exactly these tokens, each by the amount given for it (any amount when null). */
+  /** Nearest transfer before (or after) a log that moves exactly these tokens in the given amounts (any amount when null). */
   take(
     side: 'before' | 'after',
     logIndex: number,
@@ -41,8 +41,8 @@ export interface TransactionTransfers {
     amounts: readonly bigint[] | null,
   ): Transfer | null;
   /**
-   * Amount of each token that went between these ends before a log, over one batch or several single legs; 0 for a token without a leg, null
-   * when no token has one.
+   * Amount of each token transferred between these ends before a log, in one batch or several single transfers; 0 for a token without a
+   * transfer, null when no token has one.
    */
   amountsBefore(logIndex: number, ends: TransferCriteria, tokens: readonly bigint[]): bigint[] | null;
 }
