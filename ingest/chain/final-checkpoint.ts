@@ -5,7 +5,7 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 
-/** Where chain.final ends: with a whole block, or inside one whose block record is missing. */
+/** End of chain.final: a complete block, or a partial block without its block record. */
 export type FinalCheckpoint =
   | { readonly kind: 'empty' }
   | { readonly kind: 'block'; readonly number: number; readonly hash: string }
@@ -13,7 +13,9 @@ export type FinalCheckpoint =
 
 const TOPIC = topics.chainFinal.name;
 
-/** Read from the last fact of chain.final; there is no other checkpoint. Records that are no facts are passed over, newest first. */
+/**
+ * Reads the checkpoint from the last event of chain.final; no other checkpoint is stored. Skips records that are not events, newest first.
+ */
 export async function readFinalCheckpoint(deps: {
   log: Omit<Log, 'append'>;
   codec: Codec;

@@ -17,9 +17,9 @@ import { readFinalCheckpoint } from './final-checkpoint.js';
 import type { ChainSource, Hex, HistoryRange } from './source.js';
 
 export interface FinalWriter {
-  /** History first, then every block that becomes final, until the signal. */
+  /** Writes the history, then every block that becomes final, until the signal. */
   run(signal: AbortSignal): Promise<void>;
-  /** The node's finalised block moved. */
+  /** Reports a new finalised block of the node. */
   onFinalized(number: number, hash: Hex | undefined): void;
   /** Newest block in chain.final, or null. */
   readonly written: number | null;
@@ -29,8 +29,8 @@ export interface FinalWriter {
 const REREAD_ATTEMPTS = 3;
 
 /**
- * Writes chain.final: finalised blocks that hold logs of ours, in (block, log index) order, each closed by its block record. What is
- * written is a function of the finalised chain alone, so two runs over the same blocks write the same records.
+ * Writes chain.final: finalised blocks with logs of watched contracts, in (block, log index) order, each followed by its block record. The
+ * records are a function of the finalised chain alone, so two runs over the same blocks write the same records.
  */
 export function createFinalWriter(deps: {
   source: Pick<ChainSource, 'mode' | 'historyRange' | 'history'>;
@@ -56,12 +56,12 @@ export function createFinalWriter(deps: {
   let batch: NewRecord[] = [];
   let appending: Promise<unknown> = Promise.resolve();
   let historyDone = false;
-  /** Unknown events the process log has told of. */
+  /** Unknown events that were logged already. */
   const warned = new Set<string>();
   let target: { readonly number: number; readonly hash: Hex | undefined } | null = null;
   let wake: () => void = () => undefined;
 
-  /** One append under way while the next batch is decoded. */
+  /** Starts the append of the batch, after the previous append. The next batch is decoded meanwhile. */
   const flush = async () => {
     await appending;
     if (batch.length === 0) return;
@@ -72,7 +72,7 @@ export function createFinalWriter(deps: {
       metrics.finalRecords.inc(records.length);
       if (written !== undefined) metrics.finalWritten.set(written);
     });
-    // Awaited by the next flush; until then a rejection is not unhandled.
+    // The next flush awaits it; this handler prevents an unhandled rejection until then.
     appending.catch(() => undefined);
   };
   const settle = async () => {
@@ -121,7 +121,7 @@ export function createFinalWriter(deps: {
       });
     }
   };
-  /** A recording may leave blocks out; a node's consecutive blocks must link. */
+  /** Consecutive blocks of a node must link by parent hash; a recording may omit blocks. */
   const links = (block: { readonly number: number; readonly parentHash: string }): boolean =>
     source.mode !== 'live' || last === null || block.number !== last.number + 1 || block.parentHash === last.hash;
 
@@ -181,7 +181,7 @@ export function createFinalWriter(deps: {
     return from;
   };
 
-  /** Blocks next..target, from the cache where it provably holds the finalised branch, else from the source. */
+  /** Blocks next..target: from the cache where its blocks are proven to be on the finalised branch, else from the source. */
   const writeFinalized = async (next: number, to: NonNullable<typeof target>, signal: AbortSignal) => {
     const trusted = to.hash === undefined || cache.hashAt(to.number) === to.hash;
     let number = next;

@@ -4,7 +4,7 @@ import type { Retract, Settlement, StatusUpdate, Trade } from '../../schemas/typ
 import type { BlockRecords } from './block-records.js';
 import type { PendingSettlement } from './head-state.js';
 
-/** A record together with its event id, so that a half-written block can be completed without repeating. */
+/** A record with its event id, so that a partially written block can be completed without repetitions. */
 export interface HeadRecord {
   readonly id: string;
   readonly record: NewRecord;
@@ -15,7 +15,7 @@ export function settlementRecord(codec: Codec, settlement: Settlement): HeadReco
   return { id: settlement.id, record: { key: settlement.tx_hash, value, timestampMs: settlement.detected_at_ms } };
 }
 
-/** What subscribers learn when the block of a pending settlement arrives. `fills` are the transaction's trades in log order. */
+/** Event for subscribers when the block of a pending settlement arrives. `fills` are the trades of the transaction in log order. */
 export function statusUpdate(
   pending: PendingSettlement,
   block: BlockRecords,

@@ -7,8 +7,8 @@ import type { HeadState, IncompleteBlock, PendingSettlement } from './head-state
 import type { Hex } from './source.js';
 
 /**
- * Fold the end of chain.head into the state, so that a restart neither repeats nor loses. Reads back `windowMs` from the newest record.
- * Returns the block whose facts are there without their block record, if the process died between them.
+ * Applies the end of chain.head to the state, so that a restart neither repeats nor loses records. Reads `windowMs` back from the newest
+ * record. Returns the incomplete block if the process died before it wrote the block record.
  */
 export async function recoverHead(deps: {
   log: Omit<Log, 'append'>;

@@ -8,17 +8,17 @@ export interface PendingSettlement {
   readonly takerToken: string;
 }
 
-/** A canonical block as chain.head has it. */
+/** A canonical block of chain.head. */
 export interface TailBlock {
   readonly number: number;
   readonly hash: Hex;
-  /** Transactions with fills: a settlement detected after its block is late and not sent. */
+  /** Transactions with fills: a settlement that is detected after its block is not sent. */
   readonly settledTxs: readonly string[];
-  /** Settlements this block confirmed; pending again when it is retracted. */
+  /** Settlements confirmed by this block; they are pending again when it is retracted. */
   readonly confirmed: readonly PendingSettlement[];
 }
 
-/** Facts of a block whose block record is missing: the process died between them. */
+/** Events of a block without its block record: the process died between the two writes. */
 export interface IncompleteBlock {
   readonly number: number;
   readonly hash: Hex;
@@ -26,28 +26,28 @@ export interface IncompleteBlock {
 }
 
 /**
- * What the head tracker knows: the canonical tail and the settlements waiting for a block. Changed by the same four steps whether they
- * come from the node or, after a restart, from chain.head itself.
+ * State of the head tracker: the canonical tail and the pending settlements. The same four steps change it, whether they come from the node
+ * or, after a restart, from chain.head.
  */
 export interface HeadState {
   tip(): TailBlock | undefined;
   lowest(): TailBlock | undefined;
   byHash(hash: string): TailBlock | undefined;
   byNumber(number: number): TailBlock | undefined;
-  /** false: already waiting, or its block is already in the tail. */
+  /** Returns false when the settlement is pending already or its block is in the tail. */
   addPending(pending: PendingSettlement, nowMs: number): boolean;
   pending(txHash: string): PendingSettlement | undefined;
-  /** Append a block on top. The settlements in `confirmed` stop waiting. */
+  /** Appends a block. The settlements in `confirmed` are no longer pending. */
   push(block: TailBlock): void;
-  /** Remove every block from `fromNumber` up; returns them ascending. Their settlements wait again. */
+  /** Removes every block from `fromNumber` up and returns them ascending. Their settlements are pending again. */
   rollback(fromNumber: number, nowMs: number): TailBlock[];
-  /** The node's finalised block. Counts once the tail holds that very hash. */
+  /** Reports the node's finalised block. Takes effect once the tail contains a block with that hash. */
   finalize(number: number, hash: Hex | undefined): void;
-  /** Highest number the tail holds as final, or -1. */
+  /** Highest final block number of the tail, or -1. */
   finalNumber(): number;
-  /** Forget the tail (after a gap too wide to fill), keep what is pending. */
+  /** Clears the tail (after a gap too wide to fill) and keeps pending settlements. */
   reset(): void;
-  /** Drop settlements waiting longer than the limit; returns how many. */
+  /** Removes settlements that are pending longer than the limit; returns their number. */
   expire(nowMs: number): number;
   readonly pendingCount: number;
   readonly tailLength: number;
@@ -56,9 +56,9 @@ export interface HeadState {
 export function createHeadState(options: {
   pendingTtlMs: number;
   maxPending: number;
-  /** Blocks kept below the finalised one, for late settlements. */
+  /** Number of blocks kept below the finalised block, for late settlements. */
   keepFinal: number;
-  /** Hard bound of the tail, for a finality stall without end. */
+  /** Maximum length of the tail, for an endless finality stall. */
   maxTail: number;
 }): HeadState {
   let tail: TailBlock[] = [];

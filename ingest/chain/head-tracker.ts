@@ -18,18 +18,18 @@ import { createHeadState, type IncompleteBlock } from './head-state.js';
 import type { ChainSource, Hex, RpcTransaction, SourceBlock } from './source.js';
 
 export interface HeadTrackerOptions {
-  /** A settlement not in a block after this long is given up. */
+  /** A settlement that is not in a block after this time is dropped. */
   readonly pendingTtlMs: number;
   readonly maxPending: number;
-  /** Restart reads this much of chain.head back. */
+  /** Range of chain.head that is read at a restart. */
   readonly recoveryWindowMs: number;
-  /** Gaps up to this many blocks are closed parent by parent, wider ones forward by number. */
+  /** Gaps up to this many blocks are filled by parent hash, wider gaps forward by number. */
   readonly maxParentFetchBlocks: number;
-  /** A gap wider than this is left open in chain.head (chain.final has no gap). */
+  /** A wider gap stays open in chain.head (chain.final has no gap). */
   readonly maxGapBlocks: number;
   /** Reorganisations deeper than this are logged as errors. */
   readonly alertDepth: number;
-  /** Pause before a block the node does not have (yet) is asked for again. */
+  /** Delay before the next request of a block that the node does not have yet. */
   readonly retryDelayMs: number;
 }
 
@@ -49,18 +49,18 @@ const MAX_CONSECUTIVE_ABANDONED = 20;
 const GAP_CHUNK = 16;
 
 /**
- * Keeps chain.head equal to the node's canonical chain, at once: facts in log order, the status updates of settlements they confirm, the
- * block record; on a reorganisation a retract first, then the replacing blocks.
+ * Writes the node's canonical chain to chain.head without delay: the events of a block in log order, the status updates of confirmed
+ * settlements, the block record; after a reorganisation first a retract, then the new blocks.
  */
 export interface HeadTracker {
-  /** Rebuild from chain.head. Call once, before anything else. */
+  /** Restores the state from chain.head. Call once, before anything else. */
   recover(): Promise<void>;
   onHead(block: SourceBlock, seenAtMs: number): void;
   onPending(transaction: RpcTransaction, seenAtMs: number): void;
   onFinalized(number: number, hash: Hex | undefined): void;
-  /** Resolves when every head given so far is handled and durable; rejects with what went wrong. */
+  /** Resolves when all reported heads are processed and durable; rejects with the first error. */
   idle(): Promise<void>;
-  /** Rejects when the tracker cannot go on; never resolves. */
+  /** Rejects when the tracker cannot continue; never resolves. */
   readonly failed: Promise<never>;
   readonly head: number | null;
 }
@@ -78,7 +78,7 @@ export function createHeadTracker(deps: {
   signal: AbortSignal;
   origin: string;
   onUnreadable: OnUnreadable;
-  /** Called with the number of settlements that wait for a block, whenever it may have changed. */
+  /** Called with the number of pending settlements whenever it may have changed. */
   onPendingCount?: (count: number) => void;
   now?: () => number;
   options?: Partial<HeadTrackerOptions>;
@@ -101,7 +101,7 @@ export function createHeadTracker(deps: {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  // Whoever runs the tracker races `failed`; without a racer the rejection must not end the process by itself.
+  // The caller races `failed`; without a handler the rejection would end the process.
   failed.catch(() => undefined);
 
   const reject = (stage: string, reason: string, payload: string) => {
@@ -177,7 +177,7 @@ export function createHeadTracker(deps: {
     return null;
   };
 
-  /** The blocks from the tail's fork point up to `block`, ascending; null when the node could not give one of them. */
+  /** Blocks from the tail's fork point up to `block`, ascending; null when the node cannot provide one of them. */
   const pathTo = async (block: SourceBlock): Promise<SourceBlock[] | null> => {
     const path = [block];
     const lowest = state.lowest();
@@ -194,12 +194,12 @@ export function createHeadTracker(deps: {
 
   const advance = async (block: SourceBlock, seenAtMs: number): Promise<boolean> => {
     if (state.byHash(block.hash) !== undefined) return true;
-    // Below everything held: a node that lags, or was reset. Nothing to learn from it.
+    // Below the whole tail: the node lags or was reset, so the block is ignored.
     if (block.number < (state.lowest()?.number ?? 0)) return false;
     const path = await pathTo(block);
     if (path === null) return false;
     const fork = state.byHash(path[0]!.parentHash);
-    // Without a fork point every block held is on another branch, down to the lowest.
+    // Without a fork point every block of the tail is on another branch.
     const firstOrphan = fork === undefined ? (state.lowest()?.number ?? 0) : fork.number + 1;
     const tip = state.tip();
     if (tip !== undefined && tip.number >= firstOrphan && firstOrphan <= state.finalNumber()) {
@@ -280,7 +280,7 @@ export function createHeadTracker(deps: {
     },
     onHead(block, seenAtMs) {
       heads.push({ block, seenAtMs });
-      // Only the newest matter: gaps are closed by parent hash.
+      // Only the newest heads are needed: gaps are filled by parent hash.
       if (heads.length > MAX_QUEUED_HEADS) heads = heads.slice(-1);
       if (working === null) {
         working = work();

@@ -14,12 +14,12 @@ import { createFinalWriter } from './final-writer.js';
 import { createHeadTracker, type HeadTrackerOptions } from './head-tracker.js';
 import type { ChainSource } from './source.js';
 
-/** Encoded blocks kept between head and finality: about 15 MB. */
+/** Maximum number of records in encoded blocks that are cached between head and finality: about 15 MB. */
 const CACHE_RECORDS = 50_000;
 
 /**
- * Chain ingest: the live head into chain.head and, at the same time, history then finality into chain.final. Ends when the signal comes
- * and what was under way is durable; rejects with the first failure (the other half is stopped first). Does not close the source.
+ * Chain ingest: writes the live head to chain.head and, concurrently, the history and finalised blocks to chain.final. Resolves after the
+ * signal once pending writes are durable; rejects with the first failure (after stopping the other half). Does not close the source.
  */
 export async function runChain(deps: {
   source: ChainSource;
@@ -105,7 +105,7 @@ export async function runChain(deps: {
   try {
     await Promise.race([Promise.all(parts), tracker.failed]);
   } catch (error) {
-    // Being told to stop ends requests under way; what they would have brought is read again at the next start.
+    // Stopping aborts requests in flight; their blocks are read again at the next start.
     if (!deps.signal.aborted) throw error;
   } finally {
     stop.abort();

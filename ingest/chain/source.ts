@@ -1,6 +1,6 @@
 /**
- * What a source of chain data delivers, in the node's own JSON-RPC shape (hex strings, lower case), so that the same decoders run on a
- * live node and on a recording.
+ * Sources of chain data, in the JSON-RPC shape of a node (hex strings, lower case), so that the same decoders process a live node and a
+ * recording.
  */
 
 export type Hex = `0x${string}`;
@@ -18,7 +18,7 @@ export interface RpcLog {
   readonly removed?: boolean;
 }
 
-/** The transaction fields we use; pending ones have no block. */
+/** Used fields of a transaction; pending ones have no block. */
 export interface RpcTransaction {
   readonly hash: Hex;
   readonly from: Hex;
@@ -27,26 +27,26 @@ export interface RpcTransaction {
   readonly blockNumber?: Hex | null;
 }
 
-/** A block header with every log of ours in it, ascending log index. */
+/** A block header with all logs of watched contracts in the block, ascending log index. */
 export interface SourceBlock {
   readonly number: number;
   readonly hash: Hex;
   readonly parentHash: Hex;
-  /** Unix seconds, as the header has it. */
+  /** Unix seconds of the header. */
   readonly timestampS: number;
   /** All transactions of the block; null when the source did not fetch the header's list. */
   readonly txCount: number | null;
   readonly logs: readonly RpcLog[];
 }
 
-/** What happens at the head, as it happens. */
+/** Event of the live feed. */
 export type LiveEvent =
   | { readonly type: 'pending'; readonly transaction: RpcTransaction; readonly seenAtMs: number }
   /** A new canonical head. Blocks may be skipped or replaced: the head tracker closes gaps and finds reorgs by parent hash. */
   | { readonly type: 'head'; readonly block: SourceBlock; readonly seenAtMs: number }
   /**
-   * The node's finalized tag moved up. `hash` is the block the node means: a reader may only use what it holds of that height when the
-   * hashes agree. Absent where the source never replaces a block.
+   * The node's finalized tag advanced. `hash` is the node's hash of that block: a reader may only use its own block of that height when the
+   * hashes are equal. Absent where the source never replaces a block.
    */
   | { readonly type: 'finalized'; readonly number: number; readonly hash?: Hex }
   | { readonly type: 'connected'; readonly connected: boolean; readonly detail: string };
@@ -55,13 +55,13 @@ export interface HistoryRange {
   readonly fromBlock: number;
   /** Inclusive. */
   readonly toBlock: number;
-  /** How many blocks `history` will give, where the source knows that most of the range is empty; for progress only. */
+  /** Number of blocks that `history` will deliver, where the source knows that most of the range is empty; for progress only. */
   readonly blocksWithLogs?: number;
 }
 
 export interface ChainSource {
   readonly mode: 'live' | 'recorded';
-  /** For people: which node, or which recording and how it is shifted. */
+  /** Human-readable: the node, or the recording and its time shift. */
   readonly description: string;
   /** Whole days added to recorded times during the live tail; null for a live node. */
   readonly shiftDays: number | null;
@@ -72,11 +72,11 @@ export interface ChainSource {
    * last one until `fromBlock > toBlock`.
    */
   historyRange(resumeFrom: number | null, signal: AbortSignal): Promise<HistoryRange | null>;
-  /** Finalised blocks that hold logs of ours, ascending; blocks without any may be left out. */
+  /** Finalised blocks with logs of watched contracts, ascending; blocks without logs may be omitted. */
   history(range: HistoryRange, signal: AbortSignal): AsyncIterable<SourceBlock>;
-  /** The head, until the signal. Reconnects by itself. */
+  /** Live feed until the signal. Reconnects automatically. */
   live(signal: AbortSignal): AsyncIterable<LiveEvent>;
-  /** For gaps and reorgs. null when the node does not have it (any more). */
+  /** Used for gaps and reorganisations. null when the node does not have the block (any more). */
   blockByHash(hash: Hex): Promise<SourceBlock | null>;
   blockByNumber(number: number): Promise<SourceBlock | null>;
   finalizedNumber(): Promise<number>;

@@ -127,7 +127,7 @@ const unreadOfRole: Readonly<Record<Exclude<ContractRole, 'exchange'>, readonly 
   optimistic_oracle: ['requestPrice'],
 };
 
-/** Read elsewhere, but of these contracts not. */
+/** Events that are decoded for other contracts but not for these. */
 const unreadElsewhere: Readonly<Partial<Record<ContractRole, readonly string[]>>> = {
   conditional_tokens: [eventAbi.approvalForAll.topic0],
   pusd: [eventAbi.erc20Transfer.topic0],
@@ -151,14 +151,14 @@ interface LogOrigin {
   readonly topics: readonly string[];
 }
 
-/** A log of a watched contract that is known and not read. */
+/** Whether a log of a watched contract is known and not decoded. */
 export function isUnread({ address, topics }: LogOrigin): boolean {
   const contract = contractAt(address);
   const [topic0] = topics;
   return contract !== undefined && topic0 !== undefined && knownTopics(contract).has(topic0);
 }
 
-/** A log of a watched contract whose event nobody here knows; an anonymous one as well. */
+/** Whether a log of a watched contract has an unknown event; an anonymous event is unknown too. */
 export function isUnknown(log: LogOrigin): boolean {
   const contract = contractAt(log.address);
   if (contract === undefined || !isWatched(contract) || !Array.isArray(log.topics) || isUnread(log)) return false;

@@ -156,7 +156,7 @@ function decodeApproval(block: SourceBlock, txHash: string, log: DecodedLog): Ch
   ];
 }
 
-/** Definition of an id, from the logs that contain it. */
+/** Definition of a combo's condition or event id that a log contains; empty for other logs. */
 function decodeDefinition(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
   const of = (subject_id: string, legs: readonly string[] | null, legacy_id: string | null): ChainEvent[] => [
     {

@@ -1,6 +1,6 @@
 import type { Hex } from '../source.js';
 
-/** A real pair: block 90,715,029 has the timestamp 2026-07-23T03:32:21Z. */
+/** Block and time of the real chain: block 90,715,029 has the timestamp 2026-07-23T03:32:21Z. */
 const ANCHOR_BLOCK = 90_715_029;
 const ANCHOR_S = Date.UTC(2026, 6, 23, 3, 32, 21) / 1000;
 /** Seconds between blocks after the anchor. Before it there is one block per second, so that recorded rows keep their own time. */
@@ -33,14 +33,14 @@ function mix(value: number): number {
 
 const hex8 = (value: number): string => value.toString(16).padStart(8, '0');
 
-/** Hash of a block: seven words mixed from its number, then the number itself. Nothing of it exists on the real chain. */
+/** Hash of a block: seven words derived from its number, then the number. These hashes do not exist on the real chain. */
 export function blockHash(number: number): Hex {
   let body = '';
   for (let i = 1; i <= 7; i++) body += hex8(mix(number ^ Math.imul(i, 0x9e3779b9)));
   return `0x${body}${hex8(number)}`;
 }
 
-/** Number of the block with that hash; null when it is none of ours. */
+/** Number of the block with that hash; null for other hashes. */
 export function blockOfHash(hash: string): number | null {
   const number = Number.parseInt(hash.slice(-8), 16);
   return Number.isSafeInteger(number) && blockHash(number) === hash ? number : null;

@@ -10,12 +10,12 @@ export type ConditionStep = 'prepared' | 'resolved';
 
 const STEP_BYTE: Readonly<Record<ConditionStep, string>> = { prepared: '01', resolved: '02' };
 
-/** The transaction of a step: the sources have none, so it is keccak256(conditionId ++ 01 | 02). */
+/** Transaction hash of a step, which the recording lacks: keccak256(conditionId ++ 01 | 02). */
 function stepHash(step: ConditionStep, conditionId: Hex): Hex {
   return keccakOfHex(conditionId.slice(2) + STEP_BYTE[step]);
 }
 
-/** Preparation or resolution of a market's condition, a transaction of its own. Question ids that are not known are zero. */
+/** Preparation or resolution of a market's condition, as a transaction. Unknown question ids are zero. */
 export function addConditionStep(sink: LogSink, step: ConditionStep, market: RecordedMarket): void {
   const oracle = market.negRisk ? addresses.negRiskAdapter : addresses.cryptoOracle;
   const questionId = market.questionId ?? ZERO_TOPIC;

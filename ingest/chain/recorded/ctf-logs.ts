@@ -8,10 +8,10 @@ const CTF = addresses.conditionalTokens;
 const USDC_TOPIC = addressTopic(addresses.usdcE);
 const USDC_WORD = addressWord(addresses.usdcE);
 const BOTH_OUTCOMES = word(2) + word(1) + word(2);
-/** Where the array starts behind three head words. */
+/** Offset of the array after three head words. */
 const AFTER_THREE = word(0x60);
 
-/** A full set made from, or turned back into, collateral. Used for matches (stakeholder: the exchange or its adapter) and for users. */
+/** Split or merge of a full set. Used for matches (stakeholder: the exchange or its adapter) and for users. */
 export function addSplitOrMerge(
   sink: LogSink,
   kind: 'positionSplit' | 'positionsMerge',
@@ -47,7 +47,7 @@ export function addResolution(sink: LogSink, oracle: Hex, conditionId: Hex, ques
   );
 }
 
-/** Both outcome tokens of a full set moving in one batch. */
+/** Transfer of both outcome tokens of a full set in one batch. */
 export function addPairTransfer(
   sink: LogSink,
   from: Hex,

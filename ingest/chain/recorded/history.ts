@@ -7,14 +7,14 @@ import { createLogSink } from './log-sink.js';
 import type { RecordedTransactions } from './transactions.js';
 import { addMatchV1, type MarketWords } from './v1-logs.js';
 
-/** Which of the six wallets' rows are history: until the cut the recording names, or all of them. */
+/** Rows of the six wallets that are part of the history: until the cut of the recording, or all of them. */
 export type HistoryRows = 'until_cut' | 'all';
 
-/** The recorded chain at its true times. */
+/** The recorded chain at its recorded times. */
 export interface RecordedHistory {
   readonly firstBlock: number;
   readonly lastBlock: number;
-  /** How many blocks with logs lie in a range. */
+  /** Number of blocks with logs in a range. */
   count(range: HistoryRange): number;
   block(number: number): SourceBlock;
   /** Blocks with logs. */

@@ -3,10 +3,10 @@ import type { LiveEvent } from '../source.js';
 import { headAt, timeOfBlock } from './block-clock.js';
 import type { RecordedTail } from './tail.js';
 
-/** Blocks between the head and the finalised one. */
+/** Number of blocks between the head and the finalised block. */
 export const FINAL_DEPTH = 2;
 
-/** Further behind the clock than this many blocks, blocks are left out instead of played late. */
+/** When the playback is later than this many blocks, blocks are skipped. */
 const MAX_LAG_BLOCKS = 300;
 
 interface ScheduledEvent {
@@ -15,8 +15,8 @@ interface ScheduledEvent {
 }
 
 /**
- * Plays the tail by the clock: every settlement before its block, a head every two seconds, the finalised block behind it. Ends with the
- * signal, or when the clock has passed `untilMs`.
+ * Plays the tail by the clock: every settlement before its block, a head every two seconds, and the finalised block. Ends with the signal,
+ * or when the clock has passed `untilMs`.
  */
 export async function* replayLive(deps: {
   tail: RecordedTail;
@@ -28,11 +28,11 @@ export async function* replayLive(deps: {
   const first = headAt(clock.nowMs() / 1000);
   const upcoming: ScheduledEvent[] = [];
   let planned = first - 1;
-  /** Pending ones of the next block but one come before the head in between: two blocks are planned ahead. */
+  /** Pending settlements of a block may precede the previous head, so two blocks are scheduled ahead. */
   const plan = (number: number) => {
     const blockMs = timeOfBlock(number) * 1000;
     for (const { transaction, leadMs } of tail.pending(number)) {
-      // Those of blocks that are there already are history.
+      // Settlements of the first block are history.
       if (number === first) continue;
       upcoming.push({ atMs: blockMs - leadMs, event: (seenAtMs) => ({ type: 'pending', transaction, seenAtMs }) });
     }
@@ -46,7 +46,7 @@ export async function* replayLive(deps: {
   while (!signal.aborted) {
     const head = headAt(clock.nowMs() / 1000);
     if (head - planned > MAX_LAG_BLOCKS) {
-      // The clock jumped: the reader asks for what it missed, by number.
+      // The clock jumped: the reader requests the missing blocks by number.
       upcoming.length = 0;
       planned = head - 1;
     }

@@ -11,7 +11,7 @@ export const addressTopic = (address: Hex): Hex => `0x${addressWord(address)}`;
 export const ZERO_WORD = '0'.repeat(64);
 export const ZERO_TOPIC: Hex = `0x${ZERO_WORD}`;
 
-/** Collects the logs of one block in order and numbers them as a node does. */
+/** Collects the logs of one block in order and numbers them like a node. */
 export interface LogSink {
   /** Logs added from now on belong to this transaction. */
   transaction(hash: Hex): void;

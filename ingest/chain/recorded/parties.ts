@@ -3,7 +3,7 @@ import type { RecordedChain } from '../../shared/recorded/types.js';
 import type { Hex } from '../source.js';
 import { addressTopic, addressWord } from './log-sink.js';
 
-/** How many wallets stand in for counterparties that the sources do not name. */
+/** Number of synthetic wallets that replace unnamed counterparties. */
 const POOL_SIZE = 256;
 const OPERATORS = 8;
 
@@ -12,12 +12,12 @@ function syntheticAddress(what: string): Hex {
   return `0x${hash.slice(26)}`;
 }
 
-/** A wallet with the forms of its address that logs and calldata need. */
+/** A wallet with the forms of its address for logs and calldata. */
 export interface Party {
   readonly address: Hex;
   readonly topic: Hex;
   readonly word: string;
-  /** Word of the EOA that signs its orders; made up, the sources have wallets only. */
+  /** Word of the EOA that signs its orders; synthetic, because the recording has wallets only. */
   readonly signerWord: string;
   readonly signer: Hex;
 }
@@ -28,9 +28,9 @@ function partyOf(address: Hex): Party {
 }
 
 export interface Parties {
-  /** By index in the recording's wallet table. */
+  /** Wallet by index in the recording's wallet table. */
   wallet(index: number): Party;
-  /** Counterparty for a byte of the transaction hash. */
+  /** Synthetic counterparty for a byte of the transaction hash. */
   synthetic(byte: number): Party;
   /** EOA that sends a settlement. */
   operator(byte: number): Hex;

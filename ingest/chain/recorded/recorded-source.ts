@@ -16,30 +16,30 @@ export interface RecordedChainOptions {
   readonly logger: Logger;
   /** Default: the wall clock. */
   readonly clock?: RecordedClock;
-  /** How much of the shifted time line before now a fresh log gets. Default: an hour. */
+  /** Length of the shifted timeline before now that an empty log receives. Default: an hour. */
   readonly leadS?: number;
-  /** A log older than this is not caught up block by block: it goes on as a fresh one does. Default: a day. */
+  /** A log that ends earlier than this is not caught up block by block but continued like an empty log. Default: a day. */
   readonly maxCatchUpS?: number;
   /** Default: until the recording's cut, which keeps the first load short. */
   readonly historyRows?: HistoryRows;
-  /** The recording ends when the clock passes it: no block after it, and everything up to it is final. Default: never. */
+  /** End of the recording: no block after this time, and all blocks before it are final. Default: never. */
   readonly untilMs?: number;
-  /** true: only what was recorded at its true times, nothing moved, no live end. */
+  /** true: recorded times only, without shifted blocks and without a live feed. */
   readonly historyOnly?: boolean;
-  /** The windows that are played, when the catalogue plays the same ones. */
+  /** Windows to play; shared with the catalog source so that both play the same windows. */
   readonly liveMarkets?: LiveMarkets;
 }
 
-/** Windows are prepared up to 25 hours ahead; one more covers those that are open when the tail begins. */
+/** Windows are prepared up to 25 hours ahead; the rest covers windows that are open at the start of the tail. */
 const PRELUDE_S = 27 * 3600;
 const GRID_S = 300;
 
 const day = (timeS: number): string => new Date(timeS * 1000).toISOString().slice(0, 10);
 
 /**
- * Chain source that plays the project's recording: first what was recorded at its true times, then the recorded day over and over, shifted by
- * whole days, so that it happens now. Everything but the start of a fresh log's tail is a function of the block number: a restart goes on
- * where the log ends. Throws FatalError when the clock stands before the end of the recording.
+ * Chain source that plays the recording: first the recorded blocks at their times, then the recorded day repeatedly, shifted by whole days
+ * to the current time. Except for the start of the tail in an empty log, everything is a function of the block number: a restart resumes at
+ * the end of the log. Throws FatalError when the clock is before the end of the recording.
  */
 export async function createRecordedChainSource(options: RecordedChainOptions): Promise<ChainSource> {
   const { recording, logger } = options;
@@ -70,13 +70,13 @@ export async function createRecordedChainSource(options: RecordedChainOptions): 
     : `recording: chain activity of ${played}, played ${shift()} days later`;
   const head = () => (historyOnly ? history.lastBlock : headAt(nowS()));
   const finalized = () => (historyOnly || clock.nowMs() >= untilMs ? head() : head() - FINAL_DEPTH);
-  /** First block of the shifted time line that is played in full; before it only preparations are. */
+  /** First block of the shifted timeline that is played completely; earlier blocks contain preparations only. */
   let tailStart: number | null = null;
 
   const chooseTailStart = (resumeFrom: number | null): number => {
     const fresh = blockAt(Math.floor((nowS() - leadS) / GRID_S) * GRID_S);
     if (resumeFrom === null || resumeFrom <= history.lastBlock + 1) return fresh;
-    // A log that ends with a block of preparations ends in the prelude of a fresh start.
+    // A log whose last block has preparations ends in the prelude of an empty log's start.
     if (tail.hasPreparations(resumeFrom) || tail.hasPreparations(resumeFrom - 1)) return fresh;
     return timeOfBlock(resumeFrom) < nowS() - maxCatchUpS ? fresh : resumeFrom;
   };

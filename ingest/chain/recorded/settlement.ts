@@ -7,7 +7,7 @@ import type { Party } from './parties.js';
 import type { MatchedOrder, RecordedMatch } from './transactions.js';
 import type { MarketWords } from './v1-logs.js';
 
-/** A fill of one order, with the order it fills. Amounts in base units. */
+/** A fill with its order. Amounts in base units. */
 export interface OrderFill {
   readonly party: Party;
   readonly side: number;
@@ -20,7 +20,7 @@ export interface OrderFill {
   readonly hash: Hex;
 }
 
-/** A match of exchange V2, ready to be written as calldata and as logs. */
+/** A match of exchange V2, from which calldata and logs are encoded. */
 export interface Settlement {
   readonly market: MarketWords;
   readonly makers: readonly OrderFill[];
@@ -32,10 +32,10 @@ export interface Settlement {
 const EXCHANGE = contracts.find((contract) => contract.address === addresses.exchangeV2)!;
 const DOMAIN = EXCHANGE.role === 'exchange' ? EXCHANGE.domainSeparator.slice(2) : '';
 const TYPE_HASH = orderTypeHashes.v2.slice(2);
-/** Orders are signed by the owner of a Safe. */
+/** Signature type: the owner of a Safe signs. */
 const SIGNATURE_TYPE_WORD = word(2);
 
-/** The amounts the taker gets by the exchange's arithmetic, in whole base units. */
+/** Amounts that the taker receives by the exchange's arithmetic, in whole base units. */
 function takerAmounts(match: RecordedMatch): { usdc: number; shares: number } {
   let usdc = 0;
   let shares = 0;
@@ -46,9 +46,7 @@ function takerAmounts(match: RecordedMatch): { usdc: number; shares: number } {
   return { usdc, shares };
 }
 
-/**
- * Taker fee of V2 in USDC base units: shares x rate x p x (1 - p), down to 10 base units (1e-5 pUSD). `ratePercent` 7 = 0.07.
- */
+/** Taker fee of V2 in USDC base units: shares x rate x p x (1 - p), rounded down to 10 base units (1e-5 pUSD). `ratePercent` 7 = 0.07. */
 export function takerFeeV2(usdc: number, shares: number, ratePercent: number): number {
   if (shares === 0) return 0;
   const [u, s] = [BigInt(usdc), BigInt(shares)];
@@ -57,7 +55,7 @@ export function takerFeeV2(usdc: number, shares: number, ratePercent: number): n
 
 const rotate = (body: string, bytes: number): string => body.slice(2 * bytes) + body.slice(0, 2 * bytes);
 
-/** Signs nothing: every field the sources lack comes from the transaction hash and the order's place in it. */
+/** Creates an unsigned order: every field that the recording lacks is derived from the transaction hash and the index of the order. */
 function orderFill(
   leg: MatchedOrder,
   market: MarketWords,
@@ -66,7 +64,7 @@ function orderFill(
   blockTimeS: number,
 ): OrderFill {
   const seed = rotate(transactionHash.slice(2), (index + 1) % 32);
-  // The order may be larger than what is filled of it, at the same price.
+  // The order may be larger than its fill, at the same price.
   const times = 1 + (Number.parseInt(seed.slice(0, 2), 16) & 3);
   const [making, taking] = leg.side === 0 ? [leg.usdc, leg.shares] : [leg.shares, leg.usdc];
   const signedAtMs = blockTimeS * 1000 - 2000 - (Number.parseInt(seed.slice(2, 6), 16) % 30_000) - index;
@@ -91,7 +89,7 @@ function orderFill(
   };
 }
 
-/** A recorded match as a V2 settlement of a transaction with the given (derived) hash. `flip` swaps the outcomes. */
+/** Converts a recorded match to a V2 settlement of a transaction with the given (derived) hash. `flip` swaps the outcomes. */
 export function settlementOf(
   match: RecordedMatch,
   market: MarketWords,
@@ -112,7 +110,7 @@ export function settlementOf(
   };
 }
 
-/** In units of the order's maker amount. */
+/** Filled amount in units of the order's maker amount. */
 const fillAmount = (fill: OrderFill): number => (fill.side === 0 ? fill.usdc : fill.shares);
 
 const SIGNATURE_BYTES = 65;
@@ -125,7 +123,7 @@ function orderTuple(fill: OrderFill): string {
 
 const wordArray = (values: readonly number[]): string => word(values.length) + values.map(word).join('');
 
-/** matchOrders calldata of exchange V2 whose execution writes exactly these fills. */
+/** matchOrders calldata of exchange V2 whose execution logs exactly these fills. */
 export function settlementCalldata({ market, makers, taker, takerFee }: Settlement): Hex {
   const head = 7 * 32;
   const n = makers.length;

@@ -13,29 +13,29 @@ import type { MarketWords } from './v1-logs.js';
 import { addSettlement } from './v2-logs.js';
 
 const HOUR_S = 3600;
-/** Windows of an hour are prepared together, this long before the hour. */
+/** The windows of an hour are prepared together, this long before the hour. */
 const PREPARE_AHEAD_S = DAY_S;
 /** Fee rate of the crypto windows (feeSchedule.rate of the recorded day). */
 const FEE_RATE_PERCENT = 7;
-/** One settlement in this many reverts. */
+/** One in this many settlements reverts. */
 const REVERT_ONE_IN = 512;
 
-/** A settlement on its way into a block. */
+/** A settlement before its block. */
 export interface ScheduledSettlement {
   readonly transaction: RpcTransaction;
-  /** How long before its block it is seen. */
+  /** Time between the detection of the settlement and its block. */
   readonly leadMs: number;
 }
 
-/** The recorded 24 hours of the six wallets as they repeat, shifted by whole days, on exchange V2. A pure function of the block number. */
+/** The recorded 24 hours of the six wallets, repeated and shifted by whole days, on exchange V2. A pure function of the block number. */
 export interface RecordedTail {
-  /** Days between the recording and what is played at a time. */
+  /** Days between the recording and the given time of playback. */
   shiftDays(timeS: number): number;
-  /** Whether the block holds preparations of windows. */
+  /** Whether the block contains preparations of windows. */
   hasPreparations(number: number): boolean;
-  /** `preparationsOnly` leaves everything else out; the logs that stay keep their indexes. */
+  /** `preparationsOnly` omits all other logs; the remaining logs keep their indexes. */
   block(number: number, preparationsOnly: boolean): SourceBlock;
-  /** Settlements of a block, in block order, those that will revert included. */
+  /** Settlements of a block in block order, including those that will revert. */
   pending(number: number): ScheduledSettlement[];
 }
 
@@ -74,7 +74,7 @@ export function createRecordedTail(
     return found;
   };
 
-  // The first transaction at or after every second of the recorded 24 hours.
+  // Index of the first transaction at or after every second of the recorded 24 hours.
   const firstAt = new Int32Array(DAY_S + 1).fill(-1);
   const inTail: number[] = [];
   for (let i = 0; i < transactions.length; i++) {
@@ -87,7 +87,8 @@ export function createRecordedTail(
   for (let second = DAY_S - 1; second >= 0; second--)
     if (firstAt[second] === -1) firstAt[second] = firstAt[second + 1]!;
 
-  // When, after its start, a window of a time of day resolves: as recorded, but not after its first redemption.
+  // Delay between the start and the resolution of a window by time of day: as recorded, but not after its first redemption and not before
+  // its end.
   const windowKey = (market: RecordedMarket) => `${market.coin}:${market.startS! % DAY_S}`;
   const firstRedemption = new Map<string, number>();
   for (const index of inTail) {
@@ -113,7 +114,7 @@ export function createRecordedTail(
     resolvingAt.set(second, list);
   }
 
-  /** Seconds a block stands for: those after its predecessor, up to its own. */
+  /** Seconds that a block covers: those after its predecessor, up to its own. */
   function* secondsOf(number: number): Generator<number> {
     const lastS = timeOfBlock(number);
     for (let timeS = lastS - BLOCK_S + 1; timeS <= lastS; timeS++) yield timeS;
@@ -140,7 +141,7 @@ export function createRecordedTail(
     return { hash, actions, reverts: settles && Number.parseInt(hash.slice(2, 6), 16) % REVERT_ONE_IN === 0 };
   };
 
-  // A block is asked for twice, as pending and as head; its order hashes are the expensive part.
+  // A block is read twice, as pending and as head, and its order hashes are expensive.
   const kept = new Map<number, readonly ReplayedTransaction[]>();
   const playedIn = (number: number): readonly ReplayedTransaction[] => {
     const known = kept.get(number);

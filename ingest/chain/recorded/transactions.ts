@@ -2,7 +2,7 @@ import type { RecordedChain } from '../../shared/recorded/types.js';
 import type { Hex } from '../source.js';
 import type { Parties, Party } from './parties.js';
 
-/** One order's part in a match. side 0 = BUY, 1 = SELL; outcome 0 = first. Amounts in base units, gross. */
+/** Order of a match. side 0 = BUY, 1 = SELL; outcome 0 = first. Amounts in base units, gross. */
 export interface MatchedOrder {
   readonly party: Party;
   readonly side: number;
@@ -13,7 +13,7 @@ export interface MatchedOrder {
 
 export interface RecordedMatch {
   readonly kind: 'match';
-  /** Index into the recording's markets. */
+  /** Index into the markets of the recording. */
   readonly market: number;
   readonly makers: readonly MatchedOrder[];
   readonly taker: MatchedOrder;
@@ -38,12 +38,12 @@ export interface RecordedTransaction {
 export interface RecordedTransactions {
   readonly length: number;
   readonly timeS: Float64Array;
-  /** Index into the sources of the recording's meta. */
+  /** Index into the sources of the recording's metadata. */
   readonly source: Float64Array;
   at(index: number): RecordedTransaction;
 }
 
-/** Start offset of every group when group i has sizes[i] members. */
+/** Start offset of every group where group i has sizes[i] members. */
 function startOffsets(sizes: Float64Array): Int32Array {
   const starts = new Int32Array(sizes.length + 1);
   for (let i = 0; i < sizes.length; i++) starts[i + 1] = starts[i]! + sizes[i]!;

@@ -6,7 +6,7 @@ import { addSplitOrMerge } from './ctf-logs.js';
 import { addressTopic, type LogSink, word, ZERO_WORD } from './log-sink.js';
 import type { MatchedOrder, RecordedMatch } from './transactions.js';
 
-/** Ids of a market in the forms logs need. */
+/** Ids of a market in the forms that logs need. */
 export interface MarketWords {
   readonly conditionId: Hex;
   readonly tokenWords: readonly [string, string];
@@ -21,7 +21,7 @@ const EXCHANGE_TOPICS = {
 };
 
 /**
- * Order hash of a recorded V1 fill. The sources have none: it is the transaction hash rotated by one byte per order, so that orders of one
+ * Order hash of a recorded V1 fill, which the recording lacks: the transaction hash rotated by one byte per order, so that orders of one
  * transaction differ.
  */
 function recordedOrderHash(transactionHash: Hex, order: number): Hex {
@@ -36,7 +36,7 @@ function amountWords(leg: MatchedOrder, tokenWord: string): string {
     : tokenWord + ZERO_WORD + word(leg.shares) + word(leg.usdc);
 }
 
-/** Logs of a match as exchange V1 writes them: every maker's fill (after the split or merge it needs), the taker's, the match. */
+/** Logs of a match in the order of exchange V1: every maker's fill (after its split or merge), the taker's fill, the match. */
 export function addMatchV1(sink: LogSink, transactionHash: Hex, match: RecordedMatch, market: MarketWords): void {
   const exchange = market.negRisk ? addresses.exchangeV1NegRisk : addresses.exchangeV1;
   const exchangeTopic = market.negRisk ? EXCHANGE_TOPICS.negRisk : EXCHANGE_TOPICS.plain;

@@ -6,7 +6,7 @@ import type { OrderFill, Settlement } from './settlement.js';
 
 const EXCHANGE = addresses.exchangeV2;
 const EXCHANGE_TOPIC = addressTopic(EXCHANGE);
-/** Splits and merges for matches go through it; it is their stakeholder. */
+/** Contract that splits and merges for matches; it is the stakeholder of these logs. */
 const ADAPTER = addresses.ctfCollateralAdapter;
 const ADAPTER_TOPIC = addressTopic(ADAPTER);
 const FILLED = eventAbi.orderFilledV2.topic0;
@@ -18,8 +18,8 @@ function amountWords(fill: OrderFill, tokenWord: string): string {
 }
 
 /**
- * Logs of a match as exchange V2 writes them. A mint is a split by the collateral adapter and the set's transfer to the exchange, a merge the
- * transfer to the adapter and its merge.
+ * Logs of a match in the order of exchange V2. A mint is a split by the collateral adapter and a transfer of the set to the exchange; a
+ * merge is a transfer to the adapter and its merge.
  */
 export function addSettlement(sink: LogSink, { market, makers, taker, takerFee }: Settlement): void {
   const { tokenWords, conditionId } = market;

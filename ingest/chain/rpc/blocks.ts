@@ -2,7 +2,7 @@ import type { Hex, RpcLog, SourceBlock } from '../source.js';
 import type { RpcClient } from './http-client.js';
 import { RpcError } from './rpc-error.js';
 
-/** What a header says that we use. */
+/** Header fields that are used. */
 export interface Header {
   readonly number: number;
   readonly hash: Hex;
@@ -13,9 +13,12 @@ export interface Header {
 
 export interface LogFilter {
   readonly addresses: readonly Hex[];
-  /** Any of these as topic 0: what a subscription, which only hints at logs, is told of. Whole blocks are asked for by address alone, so that no event goes unseen. */
+  /**
+   * Any of these is topic 0 of a log subscription, which only hints at new blocks. The logs of a block are requested by address alone, so
+   * that no event is missed.
+   */
   readonly topics: readonly Hex[];
-  /** Logs of these contracts that are left out when they arrive. */
+  /** Logs of these contracts to drop on receipt. */
   readonly skips: (log: RpcLog) => boolean;
 }
 
@@ -31,11 +34,11 @@ export const toHex = (value: number): Hex => `0x${value.toString(16)}`;
 export const topicFilter = (filter: LogFilter) => ({ address: filter.addresses, topics: [filter.topics] });
 export const addressFilter = (filter: LogFilter) => ({ address: filter.addresses });
 
-/** A block a second for 300 years. */
+/** One block per second for 300 years. */
 const HIGHEST_BLOCK = 10_000_000_000;
-/** Before any chain of this kind. */
+/** Earlier than any supported chain. */
 const EARLIEST_S = Date.UTC(2015, 0, 1) / 1000;
-/** A node's clock may be ahead of ours by so much. */
+/** Maximum lead of a node's clock. */
 const MAX_FUTURE_S = 900;
 
 /** A number from `min` to `max`. Throws RpcError that names what is wrong. */
@@ -50,7 +53,7 @@ function blockTime(value: unknown): number {
   return quantity(value, 'block timestamp', Math.floor(Date.now() / 1000) + MAX_FUTURE_S, EARLIEST_S);
 }
 
-/** null stays null (the node does not have it). Throws RpcError on what is no header. */
+/** Returns null for null (the node does not have the block). Throws RpcError when the value is not a header. */
 export function parseHeader(value: unknown): Header | null {
   if (value === null) return null;
   const header = value as Record<string, unknown> | undefined;
@@ -66,7 +69,10 @@ export function parseHeader(value: unknown): Header | null {
   };
 }
 
-/** Logs ascending by index, lower-case addresses, removed ones and those of `skips` left out. Throws RpcError on what is no log list. */
+/**
+ * Logs ascending by index with lower-case addresses, without removed logs and those that `skips` matches. Throws RpcError when the value is
+ * not a list of logs.
+ */
 export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
   if (!Array.isArray(value)) throw new RpcError('The node answered something that is no list of logs');
   const logs: RpcLog[] = [];
@@ -97,7 +103,7 @@ export function joinBlock(header: Header, logs: readonly RpcLog[]): SourceBlock 
   return { ...header, logs };
 }
 
-/** Whole blocks by hash or number; logs always by block hash, so that a reorganisation in between cannot mix two branches. */
+/** Reads complete blocks by hash or number. Logs are always requested by block hash, so that a reorganisation cannot mix two branches. */
 export interface BlockReader {
   /** null: the node does not have the block (any more). */
   byHash(hash: Hex): Promise<SourceBlock | null>;

@@ -1,7 +1,7 @@
-/** Events from callbacks to a `for await`, in order. */
+/** Passes events from callbacks to a `for await` loop, in order. */
 export interface EventQueue<T> {
   push(event: T): void;
-  /** Ends the iteration after what was pushed. */
+  /** Ends the iteration after the queued events. */
   end(error?: unknown): void;
   [Symbol.asyncIterator](): AsyncIterator<T>;
 }

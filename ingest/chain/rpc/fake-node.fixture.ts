@@ -23,7 +23,7 @@ export interface Request {
 const hex = (value: number): Hex => `0x${value.toString(16)}`;
 export const hash = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 
-/** A JSON-RPC node over HTTP and WebSocket with as much chain as the readers ask about; `override` bends single answers. */
+/** A JSON-RPC node over HTTP and WebSocket with the parts that the readers use; `override` replaces single responses. */
 export async function startFakeNode(options: {
   logsAt?: (number: number) => number;
   length?: number;
@@ -32,7 +32,7 @@ export async function startFakeNode(options: {
   /** Unix seconds of block 0, and between two blocks. */
   startS?: number;
   blockS?: number;
-  /** The logs of a block, instead of as many as `logsAt` says. */
+  /** Logs of a block; replaces the number of logs from `logsAt`. */
   written?: (
     number: number,
   ) => readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
@@ -125,7 +125,7 @@ export async function startFakeNode(options: {
     }
     const out = replies.map(({ id, reply: one }) => ({ jsonrpc: '2.0', id, ...one }));
     response.setHeader('content-type', 'application/json');
-    // Batches may be answered in any order.
+    // The responses of a batch may be in any order.
     response.end(JSON.stringify(Array.isArray(body) ? out.reverse() : out[0]));
   });
   const wss = new WebSocketServer({ server });
@@ -159,7 +159,7 @@ export async function startFakeNode(options: {
     finalize(number: number | null) {
       finalized = number;
     },
-    /** Send to every open subscription of that kind. */
+    /** Sends to every open subscription of that kind. */
     notify(kind: string, result: unknown) {
       for (const { socket, id, params } of subscriptions) {
         if (params[0] !== kind || socket.readyState !== socket.OPEN) continue;

@@ -9,11 +9,11 @@ export interface FinalizedBlock {
 }
 
 /**
- * The finalised block as the node tells it. Only a node that never knew the tag (it refuses it or answers null) gets `head - depth`; a node
- * that merely fails leaves the last answer standing.
+ * Reads the node's finalised block. Only a node that never knew the tag (rejects it or returns null) gets `head - depth`; when a request
+ * fails otherwise, the last known block remains valid.
  */
 export interface Finality {
-  /** null: nothing new is known. */
+  /** null: no finalised block is known. */
   read(headNumber: number): Promise<FinalizedBlock | null>;
 }
 

@@ -11,9 +11,9 @@ export interface RpcCall {
 /** JSON-RPC over HTTP, one attempt per call. Every failure is an RpcError. */
 export interface RpcClient {
   request(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** Answers in the order of the calls; a call that failed alone is an RpcError in its place. */
+  /** Results in the order of the calls; a failed call is an RpcError at its position. */
   batch(calls: readonly RpcCall[]): Promise<unknown[]>;
-  /** Ends every request under way; they fail. */
+  /** Aborts every request in flight; they reject. */
   close(): void;
 }
 
@@ -24,7 +24,7 @@ interface RpcResponse {
 }
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-/** A node may ask for a longer pause; it is asked again sooner. */
+/** Upper bound of a Retry-After delay that a node requests. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 function errorOf(reply: RpcResponse): RpcError {

@@ -10,13 +10,13 @@ import { backoffMs, type RetryPolicy } from './retry-policy.js';
 import { openRpcSocket, type RpcSocket } from './socket.js';
 
 export interface LiveFeedOptions {
-  /** No head for this long: the subscription is dead, connect anew. */
+  /** After this time without a head the subscription counts as dead and the feed reconnects. */
   readonly staleMs: number;
   readonly socketTimeoutMs: number;
   readonly reconnect: RetryPolicy;
-  /** A log of a block whose head did not come within this: ask for the head. */
+  /** When a log hints at a block whose head does not arrive within this time, the head is requested. */
   readonly hintDelayMs: number;
-  /** Attempts to read a block that was just announced; nodes behind one address lag each other. */
+  /** Attempts to read a block that was just announced, because nodes behind one address differ in lag. */
   readonly headAttempts: number;
   readonly headRetryMs: number;
 }
@@ -30,12 +30,12 @@ const liveFeedDefaults: LiveFeedOptions = {
   headRetryMs: 150,
 };
 
-/** Heads waiting to be read; when more come, only the newest counts (gaps are closed by parent hash). */
+/** Maximum number of heads in the queue; beyond it only the newest is kept (gaps are filled by parent hash). */
 const MAX_HEADS = 8;
 
 /**
- * The node's head as events: newHeads is the clock, each block's logs are read by block hash, the finalised block with every head.
- * Reconnects for ever; after each connect the current head is sent at once, so that a gap shows.
+ * Events of the node's head: newHeads triggers, the logs of each block are read by block hash, and the finalised block is read with every
+ * head. Reconnects without a limit; after each connect the current head is sent immediately, so that a gap is detected.
  */
 export function createLiveFeed(deps: {
   wsUrl: string;
@@ -91,7 +91,7 @@ export function createLiveFeed(deps: {
       }
     };
 
-    /** One connection, from open to close; returns whether a head came. */
+    /** One connection, from open to close; returns the number of heads and the reason of the close. */
     const session = async (): Promise<{ heads: number; reason: string }> => {
       await deps.checkNode();
       const socket = await openRpcSocket({

@@ -6,7 +6,7 @@ import type { SourceBlock } from '../source.js';
 import { backoffMs, type RetryPolicy } from './retry-policy.js';
 import { classifyRpcError } from './rpc-error.js';
 
-/** Blocks with logs of ours in `fromBlock..toBlock`, ascending. */
+/** Blocks with logs of watched contracts in `fromBlock..toBlock`, ascending. */
 export interface BlockRange {
   readonly fromBlock: number;
   readonly toBlock: number;
@@ -16,12 +16,12 @@ export interface BlockRange {
 export interface LogRangeOptions {
   readonly startBlocks: number;
   readonly maxBlocks: number;
-  /** Ranges grow and shrink towards this many logs per answer: bounds memory and the node's work. */
+  /** Range sizes are adjusted towards this many logs per response, which bounds memory and the node's work. */
   readonly targetLogs: number;
   readonly inFlight: number;
-  /** After this many good answers a limit the node once named is tried again. */
+  /** Successful responses before a limit that the node reported is tried again. */
   readonly successesBeforeLimitRetry: number;
-  /** Good answers after an error before ranges grow again. */
+  /** Successful responses after an error before ranges grow again. */
   readonly successesBeforeGrowth: number;
   readonly retryPolicy: RetryPolicy;
 }
@@ -37,11 +37,11 @@ const logRangeDefaults: LogRangeOptions = {
 };
 
 /**
- * Every block with logs of a range, in pieces as large as the node answers: halved on the providers' errors (or set to what they suggest), grown
- * back while answers are small. Several requests are under way; pieces come out in order.
+ * Reads every block with logs of a range in chunks of the largest size that the node accepts: halved on errors (or set to the suggested
+ * size), grown while responses are small. Several requests run concurrently; chunks are returned in order.
  */
 export function createLogRangeReader(deps: {
-  /** One eth_getLogs and the headers that belong to it. */
+  /** One eth_getLogs with the headers of its blocks. */
   read: (fromBlock: number, toBlock: number) => Promise<readonly SourceBlock[]>;
   logger: Logger;
   rangeSize: Gauge;
@@ -67,7 +67,7 @@ export function createLogRangeReader(deps: {
       goodBeforeGrowth -= 1;
       return;
     }
-    // A short last piece says nothing about larger ones.
+    // A short last chunk is no evidence for larger ones.
     if (blocks < size) return;
     resize(Math.min(size * 2, logs === 0 ? size * 2 : Math.ceil((blocks * options.targetLogs) / logs)));
   };
@@ -83,7 +83,7 @@ export function createLogRangeReader(deps: {
         goodSinceLimit = 0;
       }
     }
-    // A suggestion that is no smaller than what failed would never end.
+    // The size must decrease, or a wrong suggestion would cause an endless loop.
     next = Math.max(1, Math.min(next, blocks - 1));
     if (next < size) resize(next);
     return next;
@@ -137,11 +137,11 @@ export function createLogRangeReader(deps: {
         const from = cursor;
         const to = Math.min(from + size - 1, toBlock);
         const blocks = fetch(from, to, signal);
-        // Read in order below; a later piece that fails first must not end the process.
+        // Chunks are awaited in order below; an earlier rejection of a later chunk must not end the process.
         blocks.catch(() => undefined);
         queue.push({ from, to, blocks });
         cursor = to + 1;
-        // The first answer sets the pace before more is asked for.
+        // Concurrency starts after the size of the first chunk is known.
         if (from === fromBlock) break;
       }
       const next = queue.shift();

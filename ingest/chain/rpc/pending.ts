@@ -5,13 +5,13 @@ import type { RpcClient } from './http-client.js';
 import { RpcError } from './rpc-error.js';
 import type { RpcSocket } from './socket.js';
 
-/** Hashes asked for together, and how many may wait: pending is best effort, a flood must not fill the memory. */
+/** Hashes per batch request, and maximum queue length: pending transactions are best effort, and a flood must not fill the memory. */
 const BATCH = 50;
 const MAX_QUEUED = 5000;
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && value.startsWith('0x');
 
-/** The fields we use, or null for what is no transaction. */
+/** The used fields, or null when the value is not a transaction. */
 function parseTransaction(value: unknown): RpcTransaction | null {
   const tx = value as Record<string, unknown> | null | undefined;
   if (typeof tx !== 'object' || tx === null) return null;
@@ -29,8 +29,8 @@ function parseTransaction(value: unknown): RpcTransaction | null {
 }
 
 /**
- * Mempool transactions to our contracts, by whichever way the node offers: whole bodies (Bor, geth), Alchemy's filtered feed, bodies
- * under their older name, or hashes that are then read one by one. A node with none of them is told of once.
+ * Subscribes to mempool transactions to the given contracts by the first method that the node supports: full bodies (Bor, geth), Alchemy's
+ * filtered feed, bodies under their older name, or hashes that are read one by one. A node without any of them is logged once.
  */
 export function createPendingFeed(deps: {
   client: RpcClient;

@@ -3,7 +3,7 @@ import { pause } from '../../shared/pause.js';
 import { classifyRpcError } from './rpc-error.js';
 
 export interface RetryPolicy {
-  /** Attempts in a row before a request counts as failed. */
+  /** Consecutive attempts before a request fails. */
   readonly attempts: number;
   readonly baseMs: number;
   readonly maxMs: number;
@@ -11,13 +11,13 @@ export interface RetryPolicy {
 
 export const defaultRetryPolicy: RetryPolicy = { attempts: 8, baseMs: 250, maxMs: 15_000 };
 
-/** Pause before attempt n+1: exponential, with half of it at random so that many readers do not come back together. */
+/** Delay before attempt n+1: exponential with 50 % jitter, so that many readers do not retry at once. */
 export function backoffMs(attempt: number, { baseMs, maxMs }: RetryPolicy, random: () => number = Math.random): number {
   const full = Math.min(maxMs, baseMs * 2 ** (attempt - 1));
   return full / 2 + (full / 2) * random();
 }
 
-/** Repeat what failed for a moment. Throws RetryableError when the attempts are used up or the node refuses. */
+/** Repeats an operation after transient failures. Throws RetryableError when the attempts are exhausted or the node rejects the request. */
 export async function withRetry<T>(
   what: string,
   signal: AbortSignal,

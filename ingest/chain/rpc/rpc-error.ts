@@ -1,4 +1,4 @@
-/** Any failed JSON-RPC request. The message never holds the node's URL, which may contain a key. */
+/** A failed JSON-RPC request. The message never contains the node's URL, which may contain a key. */
 export class RpcError extends Error {
   override name = 'RpcError';
   constructor(
@@ -7,7 +7,7 @@ export class RpcError extends Error {
       /** JSON-RPC error code. */
       readonly code?: number;
       readonly data?: unknown;
-      /** HTTP status, where the node answered without a JSON-RPC error. */
+      /** HTTP status of a response without a JSON-RPC error. */
       readonly status?: number;
       readonly retryAfterMs?: number;
       readonly timedOut?: boolean;
@@ -17,19 +17,19 @@ export class RpcError extends Error {
   }
 }
 
-/** What to do about a failed request. */
+/** Reaction to a failed request. */
 export type RpcFailure =
-  /** Ask for fewer blocks. `suggested`: a range the node says works. `maxBlocks`: the longest range the node's text names. */
+  /** Request fewer blocks. `suggested`: a range that the node accepts. `maxBlocks`: the longest range that the error text names. */
   | {
       readonly kind: 'too_large';
       readonly suggested: { readonly from: number; readonly to: number } | null;
       readonly maxBlocks: number | null;
     }
-  /** Wait, and ask for fewer blocks. */
+  /** Wait, and request fewer blocks. */
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number | null }
-  /** The same request may work in a moment. */
+  /** The same request may succeed later. */
   | { readonly kind: 'transient' }
-  /** The node answered and will answer the same again. */
+  /** The node rejected the request and would reject a repetition. */
   | { readonly kind: 'rejected' };
 
 const RATE = /rate.?limit|too many requests|request(s)? (count|per)|compute units|capacity|throughput|quota|daily/i;
@@ -57,8 +57,8 @@ function namedLimit(message: string): number | null {
 }
 
 /**
- * Sort the error shapes of the public providers. Codes alone do not tell: -32005 is both "too many results" and "too many requests",
- * so the text decides.
+ * Classifies the error shapes of the public providers. The code is ambiguous: -32005 is both "too many results" and "too many requests", so
+ * the text decides.
  */
 export function classifyRpcError(error: unknown): RpcFailure {
   if (!(error instanceof RpcError)) return { kind: 'transient' };
@@ -71,7 +71,7 @@ export function classifyRpcError(error: unknown): RpcFailure {
     return { kind: 'too_large', suggested, maxBlocks: namedLimit(message) };
   }
   if (RATE.test(message) || code === 429 || code === -32005) return { kind: 'rate_limited', retryAfterMs };
-  // A range that takes the node too long is too large.
+  // A range that times out at the node is too large.
   if (timedOut === true) return { kind: 'too_large', suggested: null, maxBlocks: null };
   if (status !== undefined) {
     return status >= 500 || status === 408 ? { kind: 'transient' } : { kind: 'rejected' };

@@ -22,15 +22,15 @@ export interface RpcSourceOptions {
 }
 
 /**
- * A live node as chain source: HTTP for reads, WebSocket for heads and the mempool. `startBlock` is where an empty log starts; without it,
- * at the finalised block. Errors: FatalError for another network than `chainId`, RetryableError for a node that stays away.
+ * Chain source of a live node: HTTP for reads, WebSocket for heads and the mempool. `startBlock` is the first block of an empty log;
+ * default: the finalised block. Errors: FatalError for a network other than `chainId`, RetryableError for an unreachable node.
  */
 export function createRpcSource(deps: {
   rpcUrl: string;
   wsUrl: string;
   startBlock?: number;
   filter: LogFilter;
-  /** Contracts whose pending transactions are wanted, lower case. */
+  /** Contracts whose pending transactions are reported, lower case. */
   pendingTo: readonly Hex[];
   chainId: number;
   logger: Logger;

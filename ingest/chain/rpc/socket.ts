@@ -4,14 +4,14 @@ import { RpcError } from './rpc-error.js';
 /** JSON-RPC with subscriptions over one WebSocket, until it closes. */
 export interface RpcSocket {
   request(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** `onData` gets every notification of the new subscription, also those that arrive in one piece with its confirmation. */
+  /** `onData` receives every notification of the new subscription, including those that arrive together with its confirmation. */
   subscribe(params: readonly unknown[], onData: (result: unknown) => void): Promise<void>;
-  /** Resolves with the reason when the socket is closed, by whichever side. */
+  /** Resolves with the reason when either side closes the socket. */
   readonly closed: Promise<string>;
   close(reason: string): void;
 }
 
-/** A head or a log is some kilobytes. */
+/** Maximum frame size; a head or a log has a few kilobytes. */
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
 interface Frame {
@@ -22,7 +22,7 @@ interface Frame {
   readonly params?: { readonly subscription?: unknown; readonly result?: unknown };
 }
 
-/** Connects, or rejects with RpcError. `onMalformed` is told of frames that are not JSON. */
+/** Connects; rejects with RpcError. `onMalformed` is called with frames that are not JSON. */
 export async function openRpcSocket(options: {
   url: string;
   timeoutMs: number;
