@@ -10,7 +10,7 @@ const marketsOf = (rows: readonly CatalogRow[]): CatalogMarket[] =>
   rows.flatMap((row) => (row.kind === 'catalog_market' ? [row.value] : []));
 
 describe('decodeEvent', () => {
-  it('reads a neg-risk event with its markets and tags', () => {
+  it('decodes a neg-risk event with its markets and tags', () => {
     const { rows, invalid, withoutCondition } = decodeEvent(negRiskEvent);
     expect(invalid).toEqual([]);
     expect(withoutCondition).toBe(0);
@@ -62,7 +62,7 @@ describe('decodeEvent', () => {
     });
   });
 
-  it('reads the TWAP configuration of a window', () => {
+  it('decodes the TWAP configuration of a window', () => {
     const { rows, invalid } = decodeEvent(windowEvent(twapMarket));
     expect(invalid).toEqual([]);
     expect(rows.map(rowKey).slice(0, 3)).toEqual(['tag:21', 'series:10684', 'event:93763487']);
@@ -79,7 +79,7 @@ describe('decodeEvent', () => {
     });
   });
 
-  it('reads a resolved window: odd dates, "" for nothing, asset and duration from the slug', () => {
+  it('decodes a resolved window: unusual dates, empty texts, asset and duration from the slug', () => {
     const [market] = marketsOf(decodeEvent(windowEvent(closedMarket)).rows);
     expect(market).toMatchObject({
       closed: true,
@@ -97,7 +97,7 @@ describe('decodeEvent', () => {
     });
   });
 
-  it('loses a bad market, tag or series alone', () => {
+  it('drops only the invalid market, tag or series', () => {
     const { rows, invalid, withoutCondition } = decodeEvent(
       windowEvent(closedMarket, {
         tags: [null, { id: 21, slug: 'crypto', label: 'Crypto' }, { slug: 'x' }],
@@ -124,22 +124,22 @@ describe('decodeEvent', () => {
       'series: id is missing',
       'market of event 93047973: outcomes is not JSON',
       'market of event 93047973: clobTokenIds and outcomes differ in length',
-      'market of event 93047973: clobTokenIds holds no token ids',
-      'market of event 93047973: outcomePrices holds no prices',
-      'market of event 93047973: outcomePrices holds no prices',
-      'market of event 93047973: outcomePrices holds no prices',
+      'market of event 93047973: clobTokenIds contains values that are not token ids',
+      'market of event 93047973: outcomePrices contains values that are not prices',
+      'market of event 93047973: outcomePrices contains values that are not prices',
+      'market of event 93047973: outcomePrices contains values that are not prices',
       'market of event 93047973: conditionId is not 32 bytes of hex',
       'market of event 93047973: not an object',
     ]);
   });
 
-  it.each([null, [], 5, 'x', {}, { id: 1 }, { slug: 'x' }])('reports %j as a whole', (input) => {
+  it.each([null, [], 5, 'x', {}, { id: 1 }, { slug: 'x' }])('reports %j as one invalid row', (input) => {
     const { rows, invalid } = decodeEvent(input);
     expect(rows).toEqual([]);
     expect(invalid).toHaveLength(1);
   });
 
-  it('never throws, and what it gives fits the schema', () => {
+  it('never throws, and its rows fit the schema', () => {
     const codec = createCodec();
     const names = [...Object.keys(twapMarket), ...Object.keys(closedMarket)];
     const broken = fc.record({ name: fc.constantFrom(...names), value: fc.jsonValue() });

@@ -140,9 +140,9 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
   const outcomes = textList(row, 'outcomes');
   const tokenIds = textList(row, 'clobTokenIds');
   const outcomePrices = textList(row, 'outcomePrices');
-  if (!tokenIds.every(isTokenId)) throw new FieldError('clobTokenIds holds no token ids');
+  if (!tokenIds.every(isTokenId)) throw new FieldError('clobTokenIds contains values that are not token ids');
   if (!outcomePrices.every(isPrice)) {
-    throw new FieldError('outcomePrices holds no prices');
+    throw new FieldError('outcomePrices contains values that are not prices');
   }
   if (tokenIds.length > 0 && tokenIds.length !== outcomes.length) {
     throw new FieldError('clobTokenIds and outcomes differ in length');

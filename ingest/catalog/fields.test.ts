@@ -38,7 +38,7 @@ describe('optionalTime', () => {
 });
 
 describe('optionalNumber and optionalText', () => {
-  it('take no number that is beyond every amount', () => {
+  it('reject numbers of more than 1e15', () => {
     expect([1e15, -1e15, 1.1e15, '-1e300', '1e999', Number.POSITIVE_INFINITY].map(optionalNumber)).toEqual([
       1e15,
       -1e15,
@@ -49,7 +49,7 @@ describe('optionalNumber and optionalText', () => {
     ]);
   });
 
-  it('accept either form everywhere', () => {
+  it('accept numbers and texts alike', () => {
     expect(['12232699.6', 0.5, '', ' ', 'x', null, Number.NaN, '1e3'].map(optionalNumber)).toEqual([
       12232699.6,
       0.5,
@@ -78,13 +78,13 @@ describe('textList', () => {
   ])('reads %j', (value, expected) => {
     expect(textList({ x: value }, 'x')).toEqual(expected);
   });
-  it.each(['[', '{}', '"a"', '[null]', '[113013382422133157315656190194075928009]', 5])('refuses %j', (value) => {
+  it.each(['[', '{}', '"a"', '[null]', '[113013382422133157315656190194075928009]', 5])('rejects %j', (value) => {
     expect(() => textList({ x: value }, 'x')).toThrow(FieldError);
   });
 });
 
 describe('optionalHash', () => {
-  it('is lower case, null for "", refused otherwise', () => {
+  it('returns lower case, null for "", and throws otherwise', () => {
     expect(optionalHash({ x: `0x${'AB'.repeat(32)}` }, 'x')).toBe(`0x${'ab'.repeat(32)}`);
     expect(optionalHash({ x: '' }, 'x')).toBeNull();
     expect(() => optionalHash({ x: '0x12' }, 'x')).toThrow('x is not 32 bytes');
@@ -92,7 +92,7 @@ describe('optionalHash', () => {
 });
 
 describe('rest', () => {
-  it('is the same text whatever the order of members', () => {
+  it('returns the same text for any order of members', () => {
     const known = new Set(['id']);
     const one = remainingFields({ id: 1, b: { y: 1, x: [{ q: 1, p: 2 }] }, a: null }, known);
     expect(one).toBe('{"a":null,"b":{"x":[{"p":2,"q":1}],"y":1}}');

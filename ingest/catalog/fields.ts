@@ -74,7 +74,7 @@ export function textList(row: JsonObject, name: string): string[] {
     if (typeof item === 'number' && (Math.abs(item) <= Number.MAX_SAFE_INTEGER || !Number.isInteger(item))) {
       return String(item);
     }
-    throw new FieldError(`${name} holds something other than text`);
+    throw new FieldError(`${name} contains a value that is not text`);
   });
 }
 

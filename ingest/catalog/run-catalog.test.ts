@@ -58,7 +58,7 @@ function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['
 }
 
 describe('runCatalog', () => {
-  it('writes the load, then changes, and reports both', async () => {
+  it('writes the load, then changes, and reports their status', async () => {
     const { log, facts, phases, letters, done } = run(
       [
         { type: 'connected', connected: true, detail: 'open' },
@@ -86,7 +86,7 @@ describe('runCatalog', () => {
     ]);
   });
 
-  it('fails retryably when a live source ends by itself', async () => {
+  it('rejects with RetryableError when a live source ends', async () => {
     await expect(run([], [], 'live').done).rejects.toThrow(RetryableError);
   });
 });

@@ -70,7 +70,7 @@ export async function runCatalog(deps: {
         });
   const lastDelivery = metrics.gauge(
     'catalog_last_delivery_ms',
-    'When the catalogue source last delivered rows, Unix ms',
+    'Time at which the catalog source last delivered rows, Unix ms',
   );
   /** Returns the number of markets in the update. */
   const applyUpdate = async (update: CatalogUpdate): Promise<number> => {
@@ -95,7 +95,7 @@ export async function runCatalog(deps: {
     phase: 'history',
   });
   const keys = await writer.restore();
-  logger.debug({ keys }, 'catalogue restored');
+  logger.debug({ keys }, 'catalog restored');
   const progress = createProgress({
     logger,
     source: 'catalog',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseUpDownSlug, upDownSlugsAround, upDownSlugsAt } from './up-down.js';
 
-describe('parseShortFormSlug', () => {
+describe('parseUpDownSlug', () => {
   it.each([
     ['btc-updown-5m-1784851200', { coin: 'btc', duration: '5m', windowStartS: 1784851200 }],
     ['hype-updown-15m-1784851500', { coin: 'hype', duration: '15m', windowStartS: 1784851500 }],
@@ -24,8 +24,8 @@ describe('parseShortFormSlug', () => {
   });
 });
 
-describe('shortFormSlugsAt', () => {
-  it('spells summer time in New York', () => {
+describe('upDownSlugsAt', () => {
+  it('uses daylight saving time of New York', () => {
     const slugs = upDownSlugsAt(Date.UTC(2026, 6, 24, 3, 59, 59));
     expect(slugs.filter((slug) => /^(btc|bitcoin)-/.test(slug))).toEqual([
       'btc-updown-5m-1784865300',
@@ -36,7 +36,7 @@ describe('shortFormSlugsAt', () => {
     ]);
     expect(slugs).toContain('hyperliquid-up-or-down-on-july-24-2026');
   });
-  it('names noon, midnight and the day by its end', () => {
+  it('names noon, midnight, and a day by its end', () => {
     expect(upDownSlugsAt(Date.UTC(2026, 6, 24, 4))).toContain('bitcoin-up-or-down-july-24-2026-12am-et');
     const noon = upDownSlugsAt(Date.UTC(2026, 6, 24, 16));
     expect(noon).toContain('bitcoin-up-or-down-july-24-2026-12pm-et');
@@ -54,8 +54,8 @@ describe('shortFormSlugsAt', () => {
   });
 });
 
-describe('shortFormSlugsAround', () => {
-  it('has the windows before, now and next of every duration', () => {
+describe('upDownSlugsAround', () => {
+  it('returns the previous, current and next window of every duration', () => {
     const around = upDownSlugsAround(Date.UTC(2026, 6, 24, 3, 59, 59)).filter((slug) => /^(btc|bitcoin)-/.test(slug));
     expect(around.sort()).toEqual(
       [

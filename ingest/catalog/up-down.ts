@@ -1,5 +1,5 @@
 /**
- * The venue's short crypto markets ("up or down"), whose slugs follow from the clock. 5 and 15 minutes lie on the UTC grid; 4 hours are six blocks
+ * The venue's short crypto markets ("up or down"), whose slugs follow from the clock. 5 and 15 minute windows start at multiples of their length in UTC; 4 hours are six blocks
  * from midnight in New York; 1 hour and daily slugs spell New York time.
  */
 
@@ -14,7 +14,7 @@ export interface UpDownWindow {
   readonly windowStartS: number | null;
 }
 
-/** Names in hourly and daily slugs. Hyperliquid's is not settled upstream: both spellings are asked for. */
+/** Names in hourly and daily slugs. Hyperliquid has two spellings upstream: both are requested. */
 const names: Readonly<Record<UpDownCoin, readonly string[]>> = {
   btc: ['bitcoin'],
   eth: ['ethereum'],
@@ -29,7 +29,7 @@ const coinOfName = new Map(upDownCoins.flatMap((coin) => names[coin].map((name) 
 const TIMESTAMP_SLUG = /^(btc|eth|sol|bnb|xrp|doge|hype)-updown-(5m|15m|4h)-(\d{10})$/;
 const DATE_SLUG = /^([a-z]+)-up-or-down-(on-)?[a-z]+-\d{1,2}(?:-\d{4})?(-\d{1,2}[ap]m-et)?$/;
 
-/** What a slug says about a short-form market, or null when it is not one. */
+/** Asset, duration and start of a short-form slug; null for other slugs. */
 export function parseUpDownSlug(slug: string): UpDownWindow | null {
   const grid = TIMESTAMP_SLUG.exec(slug);
   if (grid !== null) {
@@ -47,13 +47,13 @@ export function parseUpDownSlug(slug: string): UpDownWindow | null {
   return { coin, duration: daily ? '1d' : '1h', windowStartS: null };
 }
 
-/** Slugs of every short-form market whose window holds the instant. */
+/** Slugs of every short-form market whose window contains the instant. */
 export function upDownSlugsAt(nowMs: number): string[] {
   const nowS = Math.floor(nowMs / 1000);
   const eastern = easternTime(nowMs);
   const hour12 = eastern.hour % 12 === 0 ? 12 : eastern.hour % 12;
   const spelledHour = `${spelledDate(eastern)}-${hour12}${eastern.hour < 12 ? 'am' : 'pm'}-et`;
-  // A day runs from noon to noon and is named by its end.
+  // A daily window runs from noon to noon and is named by its end.
   const spelledDay = spelledDate(easternTime(eastern.hour < 12 ? nowMs : nowMs + 12 * 3_600_000));
   const block = fourHourBlockStartS(nowMs);
   return upDownCoins.flatMap((coin) => [
@@ -64,7 +64,7 @@ export function upDownSlugsAt(nowMs: number): string[] {
   ]);
 }
 
-/** The windows just before, at and just after the instant, for every duration. */
+/** Slugs of the previous, current and next window of every duration. */
 export function upDownSlugsAround(nowMs: number): string[] {
   const steps = [300_000, 900_000, 3_600_000, 4 * 3_600_000, 24 * 3_600_000];
   const instants = [nowMs, ...steps.flatMap((step) => [nowMs - step, nowMs + step])];

@@ -27,7 +27,7 @@ function setUp(log = createMemoryLog()) {
 }
 
 describe('createCatalogWriter', () => {
-  it('writes a new row, not an unchanged one, and a changed one once', async () => {
+  it('writes new and changed rows once, and skips unchanged rows', async () => {
     const { log, writer } = setUp();
     expect(await writer.write([tag('1', 'a'), series('1', true)])).toBe(2);
     expect(await writer.write([tag('1', 'a'), series('1', true)])).toBe(0);
@@ -36,7 +36,7 @@ describe('createCatalogWriter', () => {
     expect(log.appends).toBe(2);
   });
 
-  it('knows after a restart what it wrote, and that a deleted key is gone', async () => {
+  it('restores written rows and deleted keys after a restart', async () => {
     const { log, writer } = setUp();
     await writer.write([tag('1', 'a'), tag('2', 'a'), tag('1', 'b')]);
     await log.append('catalog', [{ key: 'tag:2', value: null, timestampMs: 1 }]);
@@ -46,7 +46,7 @@ describe('createCatalogWriter', () => {
     expect(await again.write([tag('1', 'a'), tag('2', 'a')])).toBe(2);
   });
 
-  it('refuses a row the schema does not take and writes the rest', async () => {
+  it('rejects a row that does not fit the schema and writes the rest', async () => {
     const { log, writer, refused } = setUp();
     const broken = { kind: 'catalog_tag', value: { id: '1', slug: 's', label: 5 } } as unknown as CatalogRow;
     expect(await writer.write([broken, tag('2', 'a')])).toBe(1);
@@ -54,7 +54,7 @@ describe('createCatalogWriter', () => {
     expect(log.all('catalog')).toHaveLength(1);
   });
 
-  it('agrees with a model, over restarts', async () => {
+  it('agrees with a model over restarts', async () => {
     const input = fc.array(
       fc.record({
         row: fc.oneof(
@@ -99,7 +99,7 @@ describe('createCatalogWriter', () => {
 });
 
 describe('createLastWritten', () => {
-  it('holds 300,000 keys in 16 MiB and mixes none up', () => {
+  it('stores 300,000 keys in 16 MiB without collisions', () => {
     const last = createLastWritten();
     const value = Buffer.from('value');
     for (let n = 0; n < 300_000; n++) last.set(`market:${n}`, value);

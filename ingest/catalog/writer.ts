@@ -11,34 +11,36 @@ import { type CatalogRow, rowKey } from './source.js';
 const TOPIC = topics.catalog.name;
 
 export interface CatalogWriter {
-  /** Learn from the compacted topic what was last written per key. Call once, before the first write. Resolves with the number of keys. */
+  /** Reads the last written value per key from the compacted topic. Call once, before the first write. Resolves with the number of keys. */
   restore(): Promise<number>;
-  /** Append the rows whose encoded value differs from what was last written, in one batch; resolves with their number when durable. */
+  /** Appends the rows whose encoded value differs from the last written value, in one batch; resolves with their number when durable. */
   write(rows: readonly CatalogRow[]): Promise<number>;
-  /** Is the market of that condition in the log? */
+  /** Whether the market of that condition is in the log. */
   hasMarket(conditionId: string): boolean;
 }
 
 /**
- * Writes the catalogue on change only. Any difference in the encoded row counts as a change. `refused` gets rows the schema does not
- * take; the rest of the batch goes on.
+ * Writes catalog rows on change only. Any difference in the encoded row is a change. `onRejected` receives rows that do not fit the schema;
+ * the rest of the batch is written.
  */
 export function createCatalogWriter(deps: {
   log: SourceLog;
   codec: Codec;
   metrics: Metrics;
   onRejected: (reason: string, payload: string) => void;
-  /** Gets every market that is in the log: those of restore(), then each one that was written. */
+  /** Called with every market in the log: those of restore(), then each written one. */
   onMarket?: (market: CatalogMarket) => void;
   nowMs?: () => number;
 }): CatalogWriter {
   const { log, codec, onRejected, onMarket, nowMs = Date.now } = deps;
   const last = createLastWritten();
-  const written = deps.metrics.counter('catalog_rows_written_total', 'Catalogue rows appended to the log', ['kind']);
-  const unchanged = deps.metrics.counter('catalog_rows_unchanged_total', 'Catalogue rows that were written before', [
-    'kind',
-  ]);
-  const known = deps.metrics.gauge('catalog_keys', 'Catalogue keys in the log');
+  const written = deps.metrics.counter('catalog_rows_written_total', 'Catalog rows appended to the log', ['kind']);
+  const unchanged = deps.metrics.counter(
+    'catalog_rows_unchanged_total',
+    'Catalog rows skipped because they are unchanged',
+    ['kind'],
+  );
+  const known = deps.metrics.gauge('catalog_keys', 'Catalog keys in the log');
 
   const encode = (row: CatalogRow): Buffer | null => {
     try {
@@ -51,7 +53,7 @@ export function createCatalogWriter(deps: {
   };
 
   const reportMarket = (bytes: Buffer, report: (market: CatalogMarket) => void) => {
-    // One that cannot be read is written anew when the source brings it.
+    // An unreadable row is written again when the source delivers it.
     const event = tryDecode(codec, bytes, (reason) => onRejected(reason, bytes.toString('base64')));
     if (event?.kind === 'catalog_market') report(event.value);
   };

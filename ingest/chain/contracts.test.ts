@@ -13,13 +13,13 @@ import {
 } from './contracts.js';
 
 describe('address book', () => {
-  it('holds each address once, in lower case', () => {
+  it('contains each address once, in lower case', () => {
     const all = contracts.map((contract) => contract.address);
     expect(new Set(all).size).toBe(all.length);
     for (const address of Object.values(addresses)) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
-  it('has the domain separator EIP-712 gives for each exchange', () => {
+  it('has the EIP-712 domain separator of each exchange', () => {
     const hash = (text: string) => keccak256(stringToBytes(text));
     for (const contract of contracts) {
       if (contract.role !== 'exchange') continue;
@@ -43,7 +43,7 @@ describe('address book', () => {
     expect(keccak256(stringToBytes('NO_TOKEN_BURN_ADDRESS')).slice(0, 42)).toBe(addresses.noTokenBurn);
   });
 
-  it('leads a FeeModule to its exchange and nothing else to one', () => {
+  it('maps a FeeModule to its exchange and other addresses to null', () => {
     expect(settlementExchange(addresses.feeModule)?.address).toBe(addresses.exchangeV1);
     expect(settlementExchange(addresses.feeModuleOldNegRisk)?.address).toBe(addresses.exchangeV1NegRisk);
     expect(settlementExchange(addresses.exchangeV3)?.generation).toBe(3);
@@ -51,7 +51,7 @@ describe('address book', () => {
     expect(settlementExchange('0x0000000000000000000000000000000000000001')).toBeNull();
   });
 
-  it('watches what is decoded, not the collateral transfers of the whole chain', () => {
+  it('watches decoded contracts, without the collateral transfers of the whole chain', () => {
     expect(watchedAddresses).toContain(addresses.conditionalTokens);
     expect(watchedAddresses).not.toContain(addresses.usdcE);
     expect(watchedTopics).toContain(eventAbi.orderFilledV2.topic0);
@@ -59,7 +59,7 @@ describe('address book', () => {
     expect(settlementTargets).toHaveLength(10);
   });
 
-  it('reports the coverage of exactly the contracts whose logs are read', () => {
+  it('reports coverage for exactly the contracts whose logs are decoded', () => {
     const read = contracts.filter(({ address }) => watchedAddresses.includes(address));
     const expected = read.map((contract) => ({
       name: contract.name,
@@ -69,7 +69,7 @@ describe('address book', () => {
     expect(watchedContracts).toEqual(expected);
   });
 
-  it('knows the collateral by its role', () => {
+  it('finds the collateral by its role', () => {
     expect(contractAt(addresses.pusd)?.role).toBe('pusd');
   });
 });

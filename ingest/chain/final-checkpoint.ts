@@ -30,7 +30,8 @@ export async function readFinalCheckpoint(deps: {
     if (found !== null) return found;
     end = from;
   }
-  if (next > earliest) throw new FatalError('chain.final holds records, but no fact');
+  if (next > earliest)
+    throw new FatalError('chain.final contains records but no event: check that the log belongs to this version');
   return { kind: 'empty' };
 }
 

@@ -85,7 +85,7 @@ export function createFinalWriter(deps: {
     const { number, hash, lastId } = partial;
     const at = block.eventIds.indexOf(lastId);
     if (block.number !== number) {
-      throw new RetryableError(`chain.final ends inside block ${number}, which the source left out`);
+      throw new RetryableError(`chain.final ends inside block ${number}, which the source does not deliver`);
     }
     if (block.hash !== hash || at < 0) {
       throw new FatalError(
@@ -117,7 +117,7 @@ export function createFinalWriter(deps: {
     for (const { reason, payload } of block.rejectedLogs) {
       metrics.decodeErrors.inc({ stage: 'chain.decode' });
       deps.deadLetters.put({ origin: deps.origin, stage: 'chain.decode', reason, payload }).catch((error: unknown) => {
-        logger.error({ err: error }, 'could not keep a dead letter');
+        logger.error({ err: error }, 'could not write a dead letter');
       });
     }
   };
@@ -148,7 +148,7 @@ export function createFinalWriter(deps: {
           `Block ${broken} of the finalised chain does not follow ${last?.number} (${last?.hash}) of chain.final: wrong network, or the node changed a finalised block`,
         );
       }
-      logger.warn({ block: broken }, 'the node gave a block that does not follow chain.final; reading again');
+      logger.warn({ block: broken }, 'the node returned a block that does not link to chain.final, reading it again');
       await sleep(deps.retryDelayMs ?? 2000, undefined, { signal, ref: false });
     }
   };
@@ -208,7 +208,7 @@ export function createFinalWriter(deps: {
       const checkpoint = await readFinalCheckpoint(deps);
       if (checkpoint.kind === 'block') last = checkpoint;
       else if (checkpoint.kind === 'partial') partial = checkpoint;
-      if (checkpoint.kind !== 'empty') logger.info({ checkpoint }, 'chain.final goes on');
+      if (checkpoint.kind !== 'empty') logger.info({ checkpoint }, 'chain.final resumes');
       let next = await runHistory(signal);
       if (signal.aborted) return;
       historyDone = true;

@@ -218,12 +218,15 @@ export function createHeadTracker(deps: {
     if (tip === undefined || head.number - tip.number <= options.maxParentFetchBlocks) return;
     if (state.byHash(head.parentHash) !== undefined) return;
     if (head.number - tip.number > options.maxGapBlocks) {
-      logger.error({ after: tip.number, head: head.number }, 'gap too wide: chain.head goes on at the head');
+      logger.error(
+        { after: tip.number, head: head.number },
+        'gap too wide: chain.head resumes at the head of the node',
+      );
       metrics.skippedBlocks.inc(head.number - tip.number - 1);
       state.reset();
       return;
     }
-    logger.info({ after: tip.number, head: head.number }, 'closing a gap in chain.head');
+    logger.info({ after: tip.number, head: head.number }, 'filling a gap in chain.head');
     for (let from = tip.number + 1; from < head.number && !signal.aborted; from += GAP_CHUNK) {
       const numbers = Array.from({ length: Math.min(GAP_CHUNK, head.number - from) }, (_, index) => from + index);
       const blocks = await Promise.all(numbers.map((number) => source.blockByNumber(number)));
@@ -238,7 +241,7 @@ export function createHeadTracker(deps: {
     else {
       abandoned += 1;
       metrics.abandonedHeads.inc();
-      logger.warn({ block: block.number }, 'a parent of this head is not to be had; the next head closes the gap');
+      logger.warn({ block: block.number }, 'a parent of this head is unavailable, the next head fills the gap');
       if (abandoned > MAX_CONSECUTIVE_ABANDONED) {
         throw new RetryableError(
           `The node does not give the blocks between ${state.tip()?.number} and ${block.number}`,

@@ -98,7 +98,7 @@ export async function runChain(deps: {
       }
     }
     await tracker.idle();
-    if (!signal.aborted && source.mode === 'live') throw new RetryableError('The chain source ended by itself');
+    if (!signal.aborted && source.mode === 'live') throw new RetryableError('The chain source ended unexpectedly');
   };
 
   const parts = [live(), final.run(signal)];

@@ -68,8 +68,8 @@ export interface ChainSource {
   /** Start of the recorded day being played (its own time); null for a live node. */
   readonly recordedFromMs: number | null;
   /**
-   * Where a fresh log starts and up to where the history is final now. null: no history. The writer asks again with the block after its
-   * last one until `fromBlock > toBlock`.
+   * First block for an empty log, and the last final block of the history. null: no history. The writer calls this again with the block
+   * after its last one until `fromBlock > toBlock`.
    */
   historyRange(resumeFrom: number | null, signal: AbortSignal): Promise<HistoryRange | null>;
   /** Finalised blocks with logs of watched contracts, ascending; blocks without logs may be omitted. */

@@ -24,13 +24,13 @@ describe('unread events', () => {
     expect(toEventSelector(event.signature)).toBe(event.topic0);
   });
 
-  it('are none of the events that are read of the same contract', () => {
+  it('do not overlap with the decoded events of the same contract', () => {
     for (const contract of contracts)
       for (const name of eventsOf(contract))
         expect(isUnread(log(contract.address, eventAbi[name].topic0)), `${contract.name} ${name}`).toBe(false);
   });
 
-  it('tell a known event of one contract from the same event of another', () => {
+  it('distinguish a known event of one contract from the same event of another', () => {
     const transfer = eventAbi.erc20Transfer.topic0;
     expect([isUnread(log(addresses.pusd, transfer)), isUnknown(log(addresses.pusd, transfer))]).toEqual([true, false]);
     expect(isUnknown(log(addresses.exchangeV2, transfer))).toBe(true);
@@ -50,7 +50,7 @@ describe('a log of an unknown event', () => {
     return rpcLog(fill.address, topics, data, 1);
   };
 
-  it('is kept as it is, in the order of the block, and counts as not decoded', () => {
+  it('is stored raw in block order and counts as not decoded', () => {
     const unknown = [
       log(addresses.exchangeV2, NEW_EVENT, 0),
       log(addresses.pusd, NEW_EVENT, 2),
@@ -75,7 +75,7 @@ describe('a log of an unknown event', () => {
     ]);
   });
 
-  it('that is too long to be kept is a problem, and still counted', () => {
+  it('beyond the size limit is a problem and is counted', () => {
     const {
       events,
       problems,
@@ -83,7 +83,7 @@ describe('a log of an unknown event', () => {
     } = decodeBlock(blockOf([log(addresses.exchangeV3, NEW_EVENT, 0, `0x${'00'.repeat(40_000)}`)]));
     expect(events).toEqual([]);
     expect(problems.map(({ reason }) => reason)).toEqual([
-      'unknown event: data of an unknown event is too long to be kept',
+      'unknown event: data of an unknown event exceeds the size limit',
     ]);
     expect(counted).toEqual([{ address: addresses.exchangeV3, logs: 1, decoded: 0 }]);
   });

@@ -2,8 +2,9 @@ import { type EventAbi, eventAbi } from './abi.js';
 import { type Contract, type ContractRole, contractAt, eventsOf, isWatched } from './contracts.js';
 
 /**
- * Events of watched contracts that are known and not read: they move no shares, or repeat what other events say. A log of a watched contract that is neither
- * among these nor read is unknown. `Upgraded` and its like stand here on purpose not: they mean that the venue changed something. A test recomputes every topic0.
+ * Known events of watched contracts that are not decoded: they move no shares, or repeat the content of other events. A log of a watched
+ * contract that is neither in this table nor decoded is unknown. `Upgraded` and similar events are omitted on purpose: they mean that the
+ * venue changed a contract. A test recomputes every topic0.
  */
 export const unreadEventAbi = {
   uri: {

@@ -1,7 +1,7 @@
-/** Many writers, one reader: the reader gets everything that waited as one batch. */
+/** Queue of many writers and one reader: the reader receives all queued items as one batch. */
 export interface BatchQueue<T> {
   push(item: T): void;
-  /** Batches until the signal aborts; what is still queued then is delivered first. */
+  /** Batches until the signal aborts; items queued then are delivered before the end. */
   batches(signal: AbortSignal): AsyncIterable<readonly T[]>;
 }
 

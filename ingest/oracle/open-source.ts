@@ -6,7 +6,7 @@ import { createRecordedOracleSource, type RecordedDay } from './recorded/recorde
 import { createRtdsSource } from './rtds/rtds-source.js';
 import type { OracleSource } from './source.js';
 
-/** The oracle source the configuration asks for. `recording` is opened only in recorded mode. */
+/** Opens the configured oracle source. `recording` is opened only in recorded mode. */
 export function openOracleSource(deps: {
   sources: Config['sources'];
   recording: () => RecordedDay;

@@ -61,7 +61,7 @@ function run(source: OracleSource, signal = new AbortController().signal) {
 }
 
 describe('runOracle', () => {
-  it('writes history, then live, each second once, and reports both', async () => {
+  it('writes history, then live ticks, each second once, and reports their status', async () => {
     const { log, facts, phases, done } = run(
       sourceOf(
         [[price(0), price(1)], [price(2)]],
@@ -87,7 +87,7 @@ describe('runOracle', () => {
     });
   });
 
-  it('writes one tick per second from two connections that each bring it, over stalls and reconnects', async () => {
+  it('writes one tick per second from two connections, over stalls and reconnects', async () => {
     const server = await startFakeRtds();
     const stop = new AbortController();
     const metrics = createMetrics({ process: 'test', defaults: false });
@@ -123,11 +123,11 @@ describe('runOracle', () => {
     expect(written().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, second) => second));
   });
 
-  it('fails retryably when a live source ends by itself', async () => {
+  it('rejects with RetryableError when a live source ends', async () => {
     await expect(run(sourceOf([], [], 'live')).done).rejects.toThrow(RetryableError);
   });
 
-  it('ends quietly when asked to', async () => {
+  it('resolves when the signal aborts', async () => {
     await run(sourceOf([], [], 'live'), AbortSignal.abort()).done;
   });
 });

@@ -9,8 +9,8 @@ import type { OraclePrice, OracleSource } from './source.js';
 import { createTickWriter } from './tick-writer.js';
 
 /**
- * Oracle ingest: what the log lacks of the source's history, then its live end, into oracle.ticks. Ends when the signal comes and what was
- * under way is durable, or when a recorded source has no more; rejects with the first failure.
+ * Oracle ingest: writes the part of the source's history that is not in the log, then its live feed, to oracle.ticks. Resolves after the
+ * signal once pending writes are durable, or when a recorded source ends; rejects with the first failure.
  */
 export async function runOracle(deps: {
   source: OracleSource;
@@ -67,5 +67,5 @@ export async function runOracle(deps: {
       });
     }
   }
-  if (!signal.aborted && source.mode === 'live') throw new RetryableError('The oracle source ended by itself');
+  if (!signal.aborted && source.mode === 'live') throw new RetryableError('The oracle source ended unexpectedly');
 }

@@ -30,7 +30,7 @@ const ticksIn = (log: MemoryLog): PriceTick[] =>
     return event.value;
   });
 
-describe('createTicker', () => {
+describe('createTickWriter', () => {
   it('writes the tick with its id, key and time', async () => {
     const log = createMemoryLog();
     const ticker = createTickWriter({ log, codec, metrics: metrics() });
@@ -57,7 +57,7 @@ describe('createTicker', () => {
     ]);
   });
 
-  it('keeps the first of a second, also when the second comes twice with other milliseconds', async () => {
+  it('keeps the first price of a second, also for prices with different milliseconds', async () => {
     const log = createMemoryLog();
     const ticker = createTickWriter({ log, codec, metrics: metrics() });
     await ticker.write([
@@ -78,7 +78,7 @@ describe('createTicker', () => {
     expect(ticksIn(log).map((tick) => tick.timestamp_ms)).toEqual([t0 + 9000, t0 + 2000]);
   });
 
-  it('knows after a restart what it wrote, and from where to go on', async () => {
+  it('restores written seconds and resume times after a restart', async () => {
     const log = createMemoryLog(3);
     const first = createTickWriter({ log, codec, metrics: metrics() });
     const minute = Array.from({ length: 60 }, (_, s) => price({ timestampMs: t0 + s * 1000 }));
@@ -94,7 +94,7 @@ describe('createTicker', () => {
     expect(await second.write([price({ timestampMs: t0 + 60_000 })])).toBe(1);
   });
 
-  it('passes over records that are not ticks', async () => {
+  it('skips records that are not ticks', async () => {
     const log = createMemoryLog();
     await log.append('oracle.ticks', [
       { key: 'x', value: Buffer.from('junk'), timestampMs: t0 },
@@ -103,7 +103,7 @@ describe('createTicker', () => {
     expect(await createTickWriter({ log, codec, metrics: metrics() }).restore()).toEqual(new Map());
   });
 
-  it('agrees with a model that remembers everything, over restarts', async () => {
+  it('agrees with a model without a memory limit, over restarts', async () => {
     const input = fc.array(
       fc.record({
         feed: fc.constantFrom('BTC/USD', 'ETH/USD'),

@@ -34,7 +34,7 @@ export function createTickWriter(deps: {
 }): TickWriter {
   const { log, codec, restoreMs = 5 * 60_000, memoryMs = 15 * 60_000 } = deps;
   const written = deps.metrics.counter('oracle_ticks_written_total', 'Ticks appended to the log', ['series']);
-  const repeated = deps.metrics.counter('oracle_ticks_repeated_total', 'Prices of a second that already had its tick', [
+  const repeated = deps.metrics.counter('oracle_ticks_repeated_total', 'Prices of a second that already has a tick', [
     'series',
   ]);
   const late = deps.metrics.counter('oracle_ticks_late_total', 'Ticks older than the newest one of their series', [

@@ -55,7 +55,7 @@ export function createDeadLetters(deps: {
 }): DeadLetters {
   const now = deps.now ?? Date.now;
   const appender = createAppender({ log: deps.log, topic: topics.deadLetters.name });
-  const counter = deps.metrics.counter('dead_letters_total', 'Inputs refused and kept in dead.letters', [
+  const counter = deps.metrics.counter('dead_letters_total', 'Rejected inputs written to dead.letters', [
     'origin',
     'stage',
   ]);
@@ -83,7 +83,7 @@ export function createDeadLetters(deps: {
       const kind = `${origin} ${stage}`;
       const level = warned.has(kind) ? 'debug' : 'warn';
       warned.add(kind);
-      deps.logger[level]({ origin, stage, reason, deadLetter: id }, 'input refused');
+      deps.logger[level]({ origin, stage, reason, deadLetter: id }, 'input rejected');
       const receivedAtMs = now();
       if (!mayKeep(origin, receivedAtMs)) {
         suppressed.inc({ origin, stage });

@@ -27,14 +27,14 @@ function setUp(failures: readonly unknown[]) {
 }
 
 describe('keepRunning', () => {
-  it('runs a source again after retryable and unknown errors, and says why it was away', async () => {
+  it('restarts a source after retryable and unknown errors, and reports the reason', async () => {
     const { done, reasons, runs } = setUp([new RetryableError('no answer'), new TypeError('x is null'), 'text']);
     await done;
     expect([runs(), reasons]).toEqual([4, ['no answer', 'x is null', 'text']]);
   });
 
   it.each([new FatalError('wrong network'), new FencedError('taken over')])(
-    'rejects with %s at once',
+    'rejects with %s without a restart',
     async (error) => {
       const { done, runs } = setUp([error]);
       await expect(done).rejects.toBe(error);

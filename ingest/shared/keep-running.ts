@@ -33,7 +33,7 @@ export async function keepRunning(run: () => Promise<void>, options: KeepRunning
       if (signal.aborted || error instanceof FatalError || error instanceof FencedError) throw error;
       if (performance.now() - startedMs >= stableRunMs) delayMs = firstDelayMs;
       failures.inc({ source });
-      logger.error({ err: error, source, delayMs }, 'a source failed, starting it again');
+      logger.error({ err: error, source, delayMs }, 'source failed, restarting it');
       options.onFailed(error instanceof Error ? error.message : String(error));
       await pause(delayMs, signal);
       delayMs = Math.min(delayMs * 2, maxDelayMs);

@@ -57,7 +57,7 @@ function grown(length: number, from = new FakeNode(1)): FakeNode {
 }
 
 describe('final writer', () => {
-  it('writes the history, then what becomes final, also thousands of blocks at once', async () => {
+  it('writes the history, then final blocks, also thousands at once', async () => {
     const node = grown(100);
     node.finalized = 60;
     const log = await freshLog();
@@ -77,7 +77,7 @@ describe('final writer', () => {
     expect(log.all(topic).map(({ key }) => key)).toEqual(numbers.map(String));
   });
 
-  it('takes from the cache only the branch the node finalised', async () => {
+  it('uses only cached blocks of the finalised branch', async () => {
     const node = grown(20);
     node.finalized = 10;
     const log = await freshLog();
@@ -105,7 +105,7 @@ describe('final writer', () => {
     expect([run.cache.get(20), run.cache.get(21)?.number]).toEqual([undefined, 21]);
   });
 
-  it('reads again when a block does not follow, and fails for good when it never does', async () => {
+  it('reads a block again that does not link, and rejects when it never links', async () => {
     const node = grown(12);
     node.finalized = 10;
     const log = await freshLog();
@@ -122,7 +122,7 @@ describe('final writer', () => {
     expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 11)));
   });
 
-  it('refuses to go on inside a block the chain does not have', async () => {
+  it('rejects when the partial block is not on the finalised chain', async () => {
     const node = grown(12);
     node.finalized = 7;
     const log = await freshLog();
@@ -143,7 +143,7 @@ describe('final writer', () => {
     await expect(writing(torn, sparse).done).rejects.toThrow(RetryableError);
   });
 
-  it('keeps bad logs as dead letters', async () => {
+  it('writes malformed logs as dead letters', async () => {
     const node = new FakeNode(1);
     node.mine([{ tx: 1 }, { tx: 2, bad: true }]);
     node.finalized = 1;
@@ -157,7 +157,7 @@ describe('final writer', () => {
     expect(eventsOf(log, topics.deadLetters.name)[0]?.value).toMatchObject({ origin: 'test', stage: 'chain.decode' });
   });
 
-  it('after any crashes holds the finalised chain exactly once, in order', async () => {
+  it('writes the finalised chain exactly once and in order after any crashes', async () => {
     const crash = fc.record({ after: fc.integer({ min: 0, max: 30 }), final: fc.integer({ min: 0, max: 25 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(crash, { maxLength: 6 }), fc.integer({ min: 1, max: 9 }), async (crashes, batch) => {

@@ -35,7 +35,7 @@ const withoutConfirmations = (chain: ReturnType<typeof reduceHead>) =>
   chain.map(({ hash, events: facts }) => ({ hash, facts }));
 
 describe('head tracker', () => {
-  it('writes facts in log order, then status updates, then the block', async () => {
+  it('writes events in log order, then status updates, then the block', async () => {
     const log = await freshLog();
     const node = new FakeNode();
     const { tracker } = await tracking(log, node);
@@ -58,7 +58,7 @@ describe('head tracker', () => {
     expect(log.all(topics.chainHead.name).map(({ key }) => key)).toEqual([txHash(1), '1', '1', '1', '1', '1']);
   });
 
-  it('invents no settlement and sends no late one', async () => {
+  it('sends no settlement of an unrelated or an already mined transaction', async () => {
     const log = await freshLog();
     const node = new FakeNode();
     const { tracker } = await tracking(log, node);
@@ -71,7 +71,7 @@ describe('head tracker', () => {
     expect(eventsOf(log, topics.chainHead.name).map(({ kind }) => kind)).toEqual(['trade', 'block', 'settlement']);
   });
 
-  it.each([1, 2, 3, 11, 40])('retracts a reorganisation of depth %i and sends the replacing blocks', async (depth) => {
+  it.each([1, 2, 3, 11, 40])('writes a retract and the new blocks for a reorganisation of depth %i', async (depth) => {
     const log = await freshLog();
     const node = new FakeNode(3);
     const { tracker, registry } = await tracking(log, node);
@@ -95,7 +95,7 @@ describe('head tracker', () => {
     expect(await registry.registry.metrics()).toContain('oddstream_chain_reorgs_total{process="test"} 1');
   });
 
-  it('closes a wide gap forward by number, also when the block before the gap was replaced', async () => {
+  it('fills a wide gap forward by number, also when the block before the gap was replaced', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
     const { tracker } = await tracking(log, node, { maxParentFetchBlocks: 4 });
@@ -110,7 +110,7 @@ describe('head tracker', () => {
     expect(chain).toHaveLength(120);
   });
 
-  it('goes on at the head when a gap is wider than allowed, and says so', async () => {
+  it('resumes at the head when a gap exceeds the limit, and counts the skipped blocks', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
     const { tracker, registry } = await tracking(log, node, { maxGapBlocks: 50 });
@@ -125,7 +125,7 @@ describe('head tracker', () => {
     expect(await registry.registry.metrics()).toContain('chain_head_skipped_blocks_total{process="test"} 59');
   });
 
-  it('gives a head up whose parent the node lost, and closes the gap with the next', async () => {
+  it('abandons a head without an available parent, and fills the gap with the next head', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
     const { tracker } = await tracking(log, node);
@@ -142,7 +142,7 @@ describe('head tracker', () => {
     expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 1));
   });
 
-  it('ignores a head it has, and one from far below', async () => {
+  it('ignores a known head and a head below the tail', async () => {
     const log = await freshLog();
     const node = new FakeNode(10);
     const { tracker } = await tracking(log, node);
@@ -153,7 +153,7 @@ describe('head tracker', () => {
     expect(log.all(topics.chainHead.name)).toHaveLength(1);
   });
 
-  it('fails for good when the node replaces a finalised block', async () => {
+  it('rejects when the node replaces a finalised block', async () => {
     const log = await freshLog();
     const node = new FakeNode(5);
     const { tracker } = await tracking(log, node);
@@ -166,7 +166,7 @@ describe('head tracker', () => {
     await expect(tracker.failed).rejects.toThrow(RetryableError);
   });
 
-  it('trusts a finalised block only when it holds that very hash', async () => {
+  it('accepts a finalised block only with an equal hash', async () => {
     const log = await freshLog();
     const node = new FakeNode(5);
     const { tracker } = await tracking(log, node);
@@ -182,7 +182,7 @@ describe('head tracker', () => {
     expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 1));
   });
 
-  it('gives up a settlement that waits too long, and counts it', async () => {
+  it('drops and counts a settlement that is pending too long', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
     let nowMs = 0;
@@ -198,7 +198,7 @@ describe('head tracker', () => {
     expect(await registry.registry.metrics()).toContain('chain_pending_expired_total{process="test"} 1');
   });
 
-  it('dead-letters logs and calldata it cannot read, and goes on', async () => {
+  it('dead-letters malformed logs and calldata, and continues', async () => {
     const log = await freshLog();
     const node = new FakeNode(1);
     const { tracker, registry } = await tracking(log, node);
@@ -245,7 +245,7 @@ describe('head tracker', () => {
     },
   );
 
-  it('after any forks and crashes, what was not retracted is the canonical chain, once and in order', async () => {
+  it('leaves the canonical chain once and in order after any forks and crashes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const node = new FakeNode(3);

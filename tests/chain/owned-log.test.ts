@@ -10,7 +10,7 @@ import { codec, eventsOf, freshLog } from '../support/chain-harness.js';
 const record = (key: string) => ({ key, value: null, timestampMs: 1 });
 
 describe('appender', () => {
-  it('keeps call order and gathers what arrives while an append is under way', async () => {
+  it('keeps call order and batches records that arrive during an append', async () => {
     const batches: number[] = [];
     const log = await freshLog({
       onAppend: async (_topic, records) => {
@@ -54,7 +54,7 @@ describe('dead letters', () => {
       eventsOf(log, topics.deadLetters.name).flatMap((e) => (e.kind === 'dead_letter' ? [e.value] : []));
     return { letters, read, metrics };
   };
-  it('keeps text as it is, bytes as base64, and gives the same input the same id', async () => {
+  it('stores text unchanged and bytes as base64, with the same id for the same input', async () => {
     const { letters, read, metrics } = await open();
     await letters.put({ origin: 'rtds', stage: 'oracle.decode', reason: 'no price', payload: '{"a":1}' });
     await letters.put({
@@ -94,7 +94,7 @@ describe('dead letters', () => {
 });
 
 describe('source status', () => {
-  it('writes at once, on change, and that it stopped; the last record per source counts', async () => {
+  it('writes at start, on change and at stop', async () => {
     const log = await freshLog();
     let nowMs = 1000;
     const status = createSourceStatus({

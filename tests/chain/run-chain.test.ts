@@ -23,7 +23,7 @@ function running(log: MemoryLog, source: ReturnType<typeof createFakeSource>['so
 const kinds = (log: MemoryLog, topic: string) => eventsOf(log, topic).map(({ kind }) => kind);
 
 describe('chain ingest', () => {
-  it('follows the head while the history is still being read, and tells how it is doing', async () => {
+  it('follows the head while it reads the history, and reports its status', async () => {
     const node = new FakeNode(1);
     for (let i = 0; i < 30; i += 1) node.mine([{ tx: i }]);
     node.finalized = 25;
@@ -89,7 +89,7 @@ describe('chain ingest', () => {
     expect(reduceHead(log).map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, index) => index + 3));
   });
 
-  it('ends with the first failure', async () => {
+  it('rejects with the first failure', async () => {
     const node = new FakeNode(3);
     const log = await freshLog();
     const { source } = createFakeSource(node);

@@ -68,29 +68,26 @@ const catalogueClient = () =>
   });
 const never = new AbortController().signal;
 
-describe('the reader of a node', () => {
-  it.each([...hostileResponses.keys()])(
-    'refuses %s with an RpcError and goes on with the next answer',
-    async (mode) => {
-      const client = rpc();
-      const reader = createBlockReader({ client, filter });
-      nodeProxy.response = hostileResponses.get(mode) ?? null;
-      const outcomes = await Promise.allSettled([
-        reader.header('latest'),
-        reader.headers([1, 2]),
-        reader.byHash(node.blocks[1]!.hash),
-      ]);
-      nodeProxy.response = null;
-      for (const outcome of outcomes) {
-        if (outcome.status === 'rejected') expect([mode, outcome.reason]).toEqual([mode, expect.any(RpcError)]);
-        else expect([mode, outcome.value]).toEqual([mode, null]);
-      }
-      expect((await reader.header('latest'))?.number).toBe(4);
-      client.close();
-    },
-  );
+describe('block reader', () => {
+  it.each([...hostileResponses.keys()])('rejects %s with an RpcError and reads the next response', async (mode) => {
+    const client = rpc();
+    const reader = createBlockReader({ client, filter });
+    nodeProxy.response = hostileResponses.get(mode) ?? null;
+    const outcomes = await Promise.allSettled([
+      reader.header('latest'),
+      reader.headers([1, 2]),
+      reader.byHash(node.blocks[1]!.hash),
+    ]);
+    nodeProxy.response = null;
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect([mode, outcome.reason]).toEqual([mode, expect.any(RpcError)]);
+      else expect([mode, outcome.value]).toEqual([mode, null]);
+    }
+    expect((await reader.header('latest'))?.number).toBe(4);
+    client.close();
+  });
 
-  it.each([...nodeChanges.keys()])('takes nothing wrong from an answer with %s', async (mode) => {
+  it.each([...nodeChanges.keys()])('accepts no invalid field of a response with %s', async (mode) => {
     const client = rpc();
     const reader = createBlockReader({ client, filter });
     const honest = await reader.byNumber(2);
@@ -105,24 +102,21 @@ describe('the reader of a node', () => {
   });
 });
 
-describe('the reader of the catalogue', () => {
-  it.each([...hostileResponses.keys()])(
-    'refuses %s with a known error and goes on with the next answer',
-    async (mode) => {
-      const client = catalogueClient();
-      gammaProxy.response = hostileResponses.get(mode) ?? null;
-      const [answer] = await Promise.allSettled([client.get('/tags', [['limit', '5']], never)]);
-      gammaProxy.response = null;
-      if (answer.status === 'rejected')
-        expect([mode, answer.reason instanceof RetryableError || answer.reason instanceof GammaRejectedError]).toEqual([
-          mode,
-          true,
-        ]);
-      expect(await client.get('/tags', [['limit', '5']], never)).toEqual(gamma.tags);
-    },
-  );
+describe('catalog client and source', () => {
+  it.each([...hostileResponses.keys()])('rejects %s with a known error and reads the next response', async (mode) => {
+    const client = catalogueClient();
+    gammaProxy.response = hostileResponses.get(mode) ?? null;
+    const [answer] = await Promise.allSettled([client.get('/tags', [['limit', '5']], never)]);
+    gammaProxy.response = null;
+    if (answer.status === 'rejected')
+      expect([mode, answer.reason instanceof RetryableError || answer.reason instanceof GammaRejectedError]).toEqual([
+        mode,
+        true,
+      ]);
+    expect(await client.get('/tags', [['limit', '5']], never)).toEqual(gamma.tags);
+  });
 
-  it.each([...catalogueChanges.keys()])('takes no row with %s that the log cannot hold', async (mode) => {
+  it.each([...catalogueChanges.keys()])('writes no row with %s that does not fit the schema', async (mode) => {
     const refused: string[] = [];
     const source = createGammaSource({
       client: catalogueClient(),

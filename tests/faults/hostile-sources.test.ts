@@ -49,7 +49,7 @@ async function recordsOf<T>(
   return found;
 }
 
-it('ingest outlives every hostile answer of node, catalogue and price feed, and its log is whole afterwards', async () => {
+it('ingest survives every hostile response of node, catalog and price feed with a complete log', async () => {
   const node = await startFakeNode({ length: 30, logsAt: (number) => number % 3 });
   const gamma = await startFakeGamma();
   const rtds = await startFakeRtds();

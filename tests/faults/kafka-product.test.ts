@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(
       expect(await digest(product)).toEqual(truth.short);
     }, 480_000);
 
-    it('needs three URLs and nothing else, and outlives that each of the three servers fails while it loads', async () => {
+    it('runs with three URLs and survives the failure of each of the three servers during the load', async () => {
       const disk = noDisk === null ? mountSmallDisk(DISK_MB) : null;
       if (disk !== null) cleanups.push(() => disk.remove());
       const [broker, registry, store] = await Promise.all([

@@ -46,7 +46,7 @@ describe.skipIf(missing !== null)(
 
     // Record times years ago make brokers forget, when they start, which batches they had: the client has to look.
     it.each(['stop', 'kill'] as const)(
-      'after %s: every acknowledged append is there once and in order, writers and readers go on by themselves',
+      'after %s: contains every acknowledged append once and in order; writers and readers resume',
       async (how) => {
         const partitions = [0, 1, 2, 3];
         const topic = await makeTopic(log, { partitions: partitions.length });
@@ -68,7 +68,7 @@ describe.skipIf(missing !== null)(
       60_000,
     );
 
-    it('steps of consume, transform, produce land once each across a killed broker', async () => {
+    it('commits each consume-transform-produce step once across a killed broker', async () => {
       const [input, output] = [await makeTopic(log), await makeTopic(log, { partitions: 3 })];
       const group = uniqueName('group');
       const step = (i: number) =>
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)(
       expect(await log.committed(group, input)).toEqual([{ topic: input, partition: 0, nextOffset: steps }]);
     }, 60_000);
 
-    it('says so when the broker stays away, and works again once it is back', async () => {
+    it('reports an unreachable broker, and recovers once it is back', async () => {
       const topic = await makeTopic(log);
       const impatient = await createKafkaLog({
         brokers: kafka.brokers,

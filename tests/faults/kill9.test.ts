@@ -50,7 +50,7 @@ describe('kill -9 during the load', () => {
 });
 
 describe.skipIf(noDisk !== null)(`a full disk under the log${noDisk === null ? '' : ` (not run: ${noDisk})`}`, () => {
-  it('is told to the operator, and the load goes on without a loss once there is space', async () => {
+  it('is reported to the operator, and the load resumes without a loss once there is space', async () => {
     const disk = mountSmallDisk(DISK_MB);
     disks.push(disk);
     const product = await startProduct({ env: { ...env, LOG_URL: `lmdb:${disk.dir}/log` } });

@@ -64,9 +64,9 @@ const serves: Record<ProcessName, () => Promise<boolean>> = {
   'stream-gateway': socketOpens,
 };
 
-describe('a process that ends without having been asked by the supervisor', () => {
+describe('a process that exits unexpectedly', () => {
   it.each(cases)(
-    '%s comes back after %s and serves again',
+    '%s is restarted after %s and serves again',
     async (name, ending) => {
       const before = await eventually(`${name} to run`, async () => product.pid(name));
       await eventually(`${name} to be ready`, async () => (await product.readyz(name)).ready);
@@ -82,15 +82,15 @@ describe('a process that ends without having been asked by the supervisor', () =
     200_000,
   );
 
-  it('has cost nothing: the tables are those of an undisturbed run', async () => {
+  it('leaves the tables of an undisturbed run', async () => {
     await untilTablesComplete(product);
     expect(await digest(product)).toEqual(truth);
     expect(product.output()).not.toContain('DOWN');
   }, 200_000);
 });
 
-describe('a process that only a person can mend', () => {
-  it('stays down, and the start-up text says which one, why, and what to do', async () => {
+describe('a process that needs an operator', () => {
+  it('stays down, and the start-up text names process, reason and remedy', async () => {
     const wrong = await startProduct({ env: { ...shortHistory(), RECORDED_DIR: join(dir, 'nothing-here') } });
     try {
       await eventually('the start-up text', async () => wrong.output().includes('Oddstream is not up.'));

@@ -22,7 +22,7 @@ describe.skipIf(missing !== null)(
   `the whole product with a schema registry${missing === null ? '' : ` (not run: ${missing})`}`,
   () => {
     it(
-      'ends with the tables it has without one, although the registry is away when a process restarts',
+      'produces the tables of a run without a registry, although the registry is unreachable when a process restarts',
       async () => {
         const truth = await referenceTables('short');
         const registry = await startTestRegistry();

@@ -251,12 +251,8 @@ async function sideBySide(url: string | undefined): Promise<void> {
   await expectStream(product, url, fed);
 }
 
-describe('processes side by side', () => {
-  it(
-    'take each other’s work over and leave the tables of an undisturbed run, on LMDB',
-    () => sideBySide(undefined),
-    300_000,
-  );
+describe('several processes per role', () => {
+  it('take over tasks and leave the tables of an undisturbed run, on LMDB', () => sideBySide(undefined), 300_000);
 
   it.skipIf(missing !== null)(
     `the same on Kafka${missing === null ? '' : ` (not run: ${missing})`}`,

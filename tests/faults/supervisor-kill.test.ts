@@ -22,7 +22,7 @@ function isAlive(pid: number): boolean {
 
 describe('the supervisor', () => {
   it.runIf(process.platform === 'linux')(
-    'takes its processes with it when it is killed, also while they load, and the next one goes on',
+    'ends its processes when it is killed, also during the load, and the next supervisor resumes',
     async () => {
       let dataDir: string | undefined;
       // The moment that matters lies between a process's first line and its first listener; later kills are the easy case.
@@ -48,7 +48,7 @@ describe('the supervisor', () => {
     180_000,
   );
 
-  it('refuses a data directory that another supervisor holds, and names it', async () => {
+  it('rejects a data directory locked by another supervisor, and names that supervisor', async () => {
     const first = await startProduct({ env });
     running.push(first);
     await eventually('the first to start', async () => first.output().includes('Starting with'));

@@ -29,7 +29,7 @@ const unreadableRecordsFor = (topic: Topic): Buffer[] => {
 
 describe('garbage in every topic', () => {
   it(
-    'ends no process, is counted and kept, and a restart goes on behind it',
+    'ends no process, is counted and dead-lettered, and is skipped after a restart',
     async () => {
       const first = await startLoaded({ LOG_LEVEL: 'info' });
       running.push(first);

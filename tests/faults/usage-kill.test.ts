@@ -49,7 +49,7 @@ const frames = (counter: ByteCounter, count: number) =>
   eventually(`${count} frames`, async () => counter.received.length >= count);
 
 describe('usage of the event socket', () => {
-  it('is exactly what the clients received, text and compressed, when nothing disturbs', async () => {
+  it('equals the bytes that clients received, text and compressed, without faults', async () => {
     const text = await connect();
     const zipped = await connect('&compress=zlib');
     await Promise.all([frames(text, 40), frames(zipped, 40)]);
@@ -91,7 +91,7 @@ describe('usage of the event socket', () => {
     });
   }, 300_000);
 
-  it('survives kill -9 with at most the last second of each life lost and nothing counted twice', async () => {
+  it('loses at most the last second before each kill -9 and counts nothing twice', async () => {
     const before = await recorded();
     const lives: { counter: ByteCounter; killedMs: number }[] = [];
     for (let life = 0; life < 4; life++) {

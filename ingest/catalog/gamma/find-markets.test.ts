@@ -36,8 +36,8 @@ async function find(wanted: MarketRequest, findPerSecond = 1000) {
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const paths = () => server.requests.map((request) => request.split('?')[0]);
 
-describe('find of the Gamma source', () => {
-  it('brings closed markets with their events and tags in two requests', async () => {
+describe('createMarketFinder', () => {
+  it('finds closed markets with their events and tags in two requests', async () => {
     server.events = numbers(1, 51).map((n) => numberedEvent(n));
     const { rows, markets } = await find({ by: 'condition', ids: numbers(1, 51).map(numberedCondition) });
     expect(markets.map(({ question }) => question)).toEqual(numbers(1, 51).map((n) => `Question ${n}?`));
@@ -47,7 +47,7 @@ describe('find of the Gamma source', () => {
     expect(server.requests[0]).toContain('closed=true&limit=50');
   });
 
-  it('asks for the open ones among what is left', async () => {
+  it('requests open markets for the remaining ids', async () => {
     server.events = [numberedEvent(1), numberedEvent(2, { closed: false })];
     const { markets } = await find({ by: 'condition', ids: [1, 2, 3].map(numberedCondition) });
     expect(markets.map(({ slug }) => slug)).toEqual(['market-1', 'market-2']);
@@ -65,7 +65,7 @@ describe('find of the Gamma source', () => {
     );
   });
 
-  it('goes on where the service cuts its pages', async () => {
+  it('requests further pages when the service cuts a page', async () => {
     server.events = numbers(1, 51).map((n) => numberedEvent(n));
     server.maxMarkets = 20;
     const { markets } = await find({ by: 'condition', ids: numbers(1, 51).map(numberedCondition) });
@@ -73,7 +73,7 @@ describe('find of the Gamma source', () => {
     expect(paths().filter((path) => path === '/markets')).toHaveLength(3);
   });
 
-  it('keeps a market whose event is not given, and refuses one it cannot read', async () => {
+  it('returns a market without its event, and rejects an unreadable one', async () => {
     const good = numberedEvent(1);
     const bad = numberedEvent(2);
     const rows = [...good.markets, { ...bad.markets[0], outcomes: '[' }].map((market) => ({
@@ -86,7 +86,7 @@ describe('find of the Gamma source', () => {
     expect(refused).toEqual(['market: outcomes is not JSON']);
   });
 
-  it('finds a short-form window that is in no list of markets by the time of its resolution', async () => {
+  it('finds a short-form window that no market list contains by its resolution time', async () => {
     // Its window ended at 00:05:00.
     const resolvedMs = [Date.UTC(2026, 6, 24, 0, 5, 20)];
     server.events = [windowEvent({ ...closedMarket, restricted: true } as typeof closedMarket), numberedEvent(1)];
@@ -96,7 +96,7 @@ describe('find of the Gamma source', () => {
     expect((await find({ by: 'condition', ids })).markets).toHaveLength(1);
   });
 
-  it('gives only readable rows, or one of its own errors, whatever the answers are', async () => {
+  it('returns only valid rows or throws a known error for any response', async () => {
     const market = fc.record(
       {
         id: fc.jsonValue(),
@@ -131,7 +131,7 @@ describe('find of the Gamma source', () => {
     );
   });
 
-  it('keeps its rate', async () => {
+  it('stays below its request rate', async () => {
     server.events = [numberedEvent(1)];
     const started = performance.now();
     await find({ by: 'condition', ids: [numberedCondition(1), numberedCondition(2)] }, 20);

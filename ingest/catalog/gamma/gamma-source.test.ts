@@ -64,7 +64,7 @@ afterEach(async () => {
 });
 
 describe('createGammaClient', () => {
-  it('retries what may pass and honours Retry-After', async () => {
+  it('retries transient failures and honours Retry-After', async () => {
     server.tags = [{ id: 1, slug: 'a', label: 'A' }];
     server.faults.push(
       { status: 429, body: 'slow down', headers: { 'retry-after': '0' } },
@@ -74,13 +74,13 @@ describe('createGammaClient', () => {
     expect(server.requests).toEqual(['/tags?limit=5', '/tags?limit=5', '/tags?limit=5']);
   });
 
-  it('gives up after its attempts with a retryable error', async () => {
+  it('throws RetryableError after its last attempt', async () => {
     for (let n = 0; n < 3; n++) server.faults.push({ status: 500, body: 'broken' });
     await expect(setUp().client.get('/tags', [], stop.signal)).rejects.toThrow(RetryableError);
     expect(server.requests).toHaveLength(3);
   });
 
-  it('retries an answer that is not JSON', async () => {
+  it('retries a response that is not JSON', async () => {
     server.faults.push({ status: 200, body: '<html>' });
     expect(await setUp().client.get('/tags', [['limit', '1']], stop.signal)).toEqual([]);
   });
@@ -101,13 +101,13 @@ describe('createGammaClient', () => {
     });
   });
 
-  it('does not repeat a refused request', async () => {
+  it('does not repeat a rejected request', async () => {
     server.faults.push({ status: 422, body: 'bad order' });
     await expect(setUp().client.get('/tags', [], stop.signal)).rejects.toThrow(GammaRejectedError);
     expect(server.requests).toHaveLength(1);
   });
 
-  it('ends at once when stopped while waiting', async () => {
+  it('rejects immediately when aborted during a delay', async () => {
     server.faults.push({ status: 429, body: '', headers: { 'retry-after': '3600' } });
     const asked = setUp().client.get('/tags', [], stop.signal);
     await vi.waitFor(() => expect(server.requests).toHaveLength(1));
@@ -141,7 +141,7 @@ describe('full load', () => {
     );
   });
 
-  it('goes on after a malformed row, a broken page and a fault', async () => {
+  it('continues after a malformed row, an invalid page and a fault', async () => {
     server.events = [
       simpleEvent(1),
       { id: 2 },
@@ -161,7 +161,7 @@ describe('full load', () => {
     expect(states).toEqual([false, true]);
   });
 
-  it('stops at a cursor that comes again', async () => {
+  it('stops at a repeated cursor', async () => {
     server.faults.push(
       { status: 200, body: '[]' },
       { status: 200, body: '[]' },
@@ -173,7 +173,7 @@ describe('full load', () => {
 });
 
 describe('increments', () => {
-  it('brings a window by its slug and a change by its update time, one write each; a restart writes nothing', async () => {
+  it('finds a window by slug and a change by update time, one write each; a restart writes nothing', async () => {
     const log = createMemoryLog();
     const codec = createCodec();
     const run = async (until: () => Promise<void>) => {
@@ -224,7 +224,7 @@ describe('increments', () => {
     expect(keys()).toHaveLength(11);
   });
 
-  it('tells when the service is gone and when it is back', async () => {
+  it('reports when the service is unreachable and when it is back', async () => {
     const { source } = setUp();
     await rowsOf(source.load(stop.signal));
     const states: string[] = [];

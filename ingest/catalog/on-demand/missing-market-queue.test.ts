@@ -18,8 +18,8 @@ function setUp(limits: { maxQueued?: number; maxMissing?: number } = {}) {
   return { book, markets, condition, token };
 }
 
-describe('createWantedBook', () => {
-  it('queues an unknown id once and a known one never', () => {
+describe('createMissingMarketQueue', () => {
+  it('queues an unknown id once and a known id never', () => {
     const { book, markets, condition, token } = setUp();
     markets.add('a');
     book.addTokens(['1', '2']);
@@ -29,7 +29,7 @@ describe('createWantedBook', () => {
     expect(book.queued).toBe(2);
   });
 
-  it('asks at once when a question is full and after the linger when it is not', () => {
+  it('returns a full request immediately and a partial one after the linger time', () => {
     const { book, condition } = setUp();
     condition('a', 0, 1000);
     condition('b', 1, 1050);
@@ -40,7 +40,7 @@ describe('createWantedBook', () => {
     expect(book.nextRequest(1051)).toEqual({ by: 'condition', ids: ['a', 'b', 'c'] });
   });
 
-  it('asks for tokens only when no condition waits, and not for those the answers brought', () => {
+  it('requests tokens only when no condition waits, without tokens of found markets', () => {
     const { book, markets, condition, token } = setUp();
     token('1', 0);
     token('2', 1);
@@ -52,7 +52,7 @@ describe('createWantedBook', () => {
     expect(book.nextRequest(100)).toEqual({ by: 'token', ids: ['2'] });
   });
 
-  it('asks again for what is missing after gaps of 1, 4, 16 minutes and no longer than 7 days', () => {
+  it('requests missing ids again after 1, 4, 16 minutes and at most 7 days', () => {
     expect([1, 2, 3, 8, 50].map(retryDelayMs)).toEqual([60_000, 240_000, 960_000, 604_800_000, 604_800_000]);
     const { book, condition } = setUp();
     condition('a', 0);
@@ -73,7 +73,7 @@ describe('createWantedBook', () => {
     expect(book.nextRequest(300_999)).toBeNull();
   });
 
-  it('forgets a missing id when its market came, and does not ask for the tokens of a missing condition', () => {
+  it('removes a found missing id, and does not request tokens of a missing condition', () => {
     const { book, markets, condition, token } = setUp();
     condition('a', 0);
     book.complete({ by: 'condition', ids: ['a'] }, 0);
@@ -87,7 +87,7 @@ describe('createWantedBook', () => {
     expect([book.missing, book.nextRequest(1e15)]).toEqual([0, null]);
   });
 
-  it('asks once more for a missing window when it was resolved, with the time', () => {
+  it('requests a missing window again with its resolution time', () => {
     const { book, condition } = setUp();
     const resolved = (offset: number) => book.enqueue({ by: 'condition', id: 'a', resolvedMs: 777 }, offset, 0);
     condition('a', 0);
@@ -99,7 +99,7 @@ describe('createWantedBook', () => {
     expect([book.queued, book.missing]).toEqual([0, 1]);
   });
 
-  it('keeps a window waiting that was resolved while its question was under way', () => {
+  it('keeps a window queued that was resolved during its request', () => {
     const { book, condition } = setUp();
     condition('a', 3);
     const wanted = book.nextRequest(100) ?? expect.fail('no question');
@@ -109,7 +109,7 @@ describe('createWantedBook', () => {
     expect(book.nextRequest(100)).toEqual({ ...wanted, resolvedMs: [777] });
   });
 
-  it('says that it is full, and drops what is missing beyond its bound', () => {
+  it('reports that it is full, and drops missing ids beyond its limit', () => {
     const { book, condition } = setUp({ maxQueued: 2, maxMissing: 1 });
     condition('a', 0);
     expect(book.full).toBe(false);
@@ -119,7 +119,7 @@ describe('createWantedBook', () => {
     expect([book.missing, condition('b')]).toEqual([1, false]);
   });
 
-  it('after a restart at the committed offset asks for every id that had no answer, and for no other', () => {
+  it('requests exactly the ids without a result after a restart at the committed offset', () => {
     const ids = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 40 });
     fc.assert(
       fc.property(ids, fc.nat({ max: 40 }), fc.nat({ max: 10 }), (chain, readTo, rounds) => {
@@ -166,7 +166,7 @@ describe('createWantedBook', () => {
 });
 
 describe('createIdSet', () => {
-  it('holds what was added, as a Set does, while it grows', () => {
+  it('contains the added ids, like a Set, while it grows', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), fc.array(fc.string()), (added, others) => {
         const set = createIdSet(4);

@@ -48,7 +48,7 @@ const newWriter = (log: ReturnType<typeof createMemoryLog>, nowMs: number) =>
   });
 
 describe('full load', () => {
-  it('holds every recorded market, event, series and tag', async () => {
+  it('contains every recorded market, event, series and tag', async () => {
     const source = sourceAt(() => now);
     const rows = await load(source);
     const keys = new Set(rows.map(rowKey));
@@ -60,7 +60,7 @@ describe('full load', () => {
     expect(source.shiftDays).toBe(120);
   });
 
-  it('has the recorded outcome of every window of the day, at its true time and 120 days later', async () => {
+  it('has the recorded outcome of every window, at its recorded time and 120 days later', async () => {
     const markets = marketsBySlug(await load(sourceAt(() => now)));
     const day = recording.markets.slice(0, recording.meta.day.markets);
     let moved = 0;
@@ -83,7 +83,7 @@ describe('full load', () => {
     expect(moved).toBe(233);
   });
 
-  it('has the current window of the recorded coins, with the ids of the shared time line', async () => {
+  it('has the current window of the recorded coins, with the ids of the shared timeline', async () => {
     const markets = marketsBySlug(await load(sourceAt(() => now)));
     const startS = now / 1000 - ((now / 1000) % 300);
     const shared = createLiveMarkets(recording);
@@ -103,7 +103,7 @@ describe('full load', () => {
     }
   });
 
-  it('has only what was recorded when only the history is wanted', async () => {
+  it('has only recorded rows in history-only mode', async () => {
     const source = sourceAt(() => now, { historyOnly: true });
     expect(source.totalMarkets).toBe(recording.markets.length);
     expect(marketsBySlug(await load(source)).size).toBe(recording.markets.length);
@@ -112,7 +112,7 @@ describe('full load', () => {
 });
 
 describe('live', () => {
-  it('makes windows appear and close when the model says so', async () => {
+  it('opens and closes windows at the times of the model', async () => {
     let clock = now;
     const source = sourceAt(() => clock);
     await load(source);

@@ -8,22 +8,22 @@ export interface FakeResponse {
 }
 
 /**
- * The catalogue service over HTTP: events by cursor, by slug, by id and by update; markets by condition and token; series and tags by offset. A
- * list holds closed or open rows, honours `end_date_min` and is cut to the service's own page. Faults on demand.
+ * Fake of the catalog service over HTTP: events by cursor, by slug, by id and by update; markets by condition and token; series and tags by offset. A
+ * list holds closed or open rows, honours `end_date_min` and is cut to the page size of the service. Supports fault injection.
  */
 export interface FakeGamma {
   readonly url: string;
   /** Every request so far, as `path?query`. */
   readonly requests: string[];
-  /** When each of them came, Unix ms. */
+  /** Arrival times of these requests, Unix ms. */
   readonly requestedMs: number[];
-  /** The service's state; change it between requests. */
+  /** Rows of the service; may be changed between requests. */
   events: Record<string, unknown>[];
   series: unknown[];
   tags: unknown[];
-  /** Most rows of a page of /markets, whatever `limit` says. */
+  /** Maximum number of rows of a page of /markets, regardless of `limit`. */
   maxMarkets: number;
-  /** Answers for the next requests, before the real ones. */
+  /** Responses for the next requests; real responses follow. */
   readonly faults: FakeResponse[];
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
   return fake;
 }
 
-/** Markets of the asked conditions or tokens, each with its event's name; open ones unless closed ones were asked for, none that are restricted. */
+/** Markets of the requested conditions or tokens with the name of their event: open or closed as requested, without restricted ones. */
 function requestedMarkets(events: Record<string, unknown>[], query: URLSearchParams): unknown[] {
   const conditions = query.getAll('condition_ids');
   const tokens = query.getAll('clob_token_ids');

@@ -1,6 +1,6 @@
 /**
  * Real markets and an event of the venue, re-encoded: ids, prices and dates are those published (event 30829 as of 2026-03-11, market
- * 3763487 of 2026-08-22, market 3047973 of 2026-07-24), the members are in our order and prose is left out.
+ * 3763487 of 2026-08-22, market 3047973 of 2026-07-24), members are reordered and prose is omitted.
  */
 
 const nominee = '0x2c3d7e0eee6f058be3006baabf0d54a07da254ba47fe6e3e095e7990c7814700';
@@ -38,7 +38,7 @@ export const twapMarket = {
   },
 };
 
-/** A resolved window, with the odd date form, empty texts and volume as text. */
+/** A resolved window with an unusual date form, empty texts and volume as text. */
 export const closedMarket = {
   slug: 'btc-updown-5m-1784851200',
   id: '3047973',

@@ -34,7 +34,7 @@ const transfer = (tx: Hex): LogSpec => ({
 });
 
 describe('decodeBlock', () => {
-  it('makes facts the schemas take from the real logs', () => {
+  it('decodes real logs to events that fit the schemas', () => {
     const logs = realLogs.map((log, i) => rpcLog(log.address, log.topics, log.data, i, log.transactionHash));
     const { events, problems } = decodeBlock(blockOf(logs));
     expect(problems).toEqual([]);
@@ -70,14 +70,14 @@ describe('decodeBlock', () => {
     expect(events[11]?.value).toMatchObject({ index_set: '0x400', amount: 10_000_000n });
   });
 
-  it('orders events by log index, whatever the order of the logs', () => {
+  it('orders events by log index for any order of the logs', () => {
     const specs = [fill(addresses.exchangeV2, wallet('bb'), M, hash('01')), transfer(hash('02')), transfer(hash('01'))];
     const { logs } = buildBlock(...specs);
     const { events } = decodeBlock(blockOf([logs[2]!, logs[0]!, logs[1]!]));
     expect(events.map((event) => event.value.log_index)).toEqual([0, 1, 2]);
   });
 
-  it('reports logs of another block, doubled or nonsensical places', () => {
+  it('reports logs of another block and duplicate or invalid log indexes', () => {
     const log = buildBlock(transfer(hash('01'))).logs[0]!;
     const bad: RpcLog[] = [
       { ...log, blockHash: hash('ff') },
@@ -93,7 +93,7 @@ describe('decodeBlock', () => {
     expect(problems).toHaveLength(6);
   });
 
-  it('reports a slot count that no schema holds', () => {
+  it('reports a slot count that does not fit the schema', () => {
     const real = realLogs.find((log) => log.event === 'conditionResolution')!;
     const data = `0x${'0'.repeat(56)}ffffffff${real.data.slice(66)}` as Hex;
     const { events, problems } = decodeBlock(blockOf([rpcLog(real.address, real.topics, data, 0, hash('01'))]));
@@ -101,7 +101,7 @@ describe('decodeBlock', () => {
     expect(problems.map((problem) => problem.reason)).toEqual([expect.stringContaining('outcome slot count')]);
   });
 
-  it('never throws on mutilated logs, and accounts for each: fact or problem', () => {
+  it('never throws on corrupted logs; each yields an event or a problem', () => {
     const whole = realLogs.filter((log) => log.event !== 'erc20Transfer');
     const mutation = fc.record({
       which: fc.nat({ max: whole.length - 1 }),
@@ -150,7 +150,7 @@ describe('decodeBlock', () => {
     );
   });
 
-  it('skips logs that have no list of topics and those of others, keeps unknown ones', () => {
+  it('skips logs without topics and of other contracts, stores unknown ones', () => {
     const log = buildBlock(transfer(hash('01'))).logs[0]!;
     const skipped = [
       { ...log, topics: undefined as never },
@@ -166,7 +166,7 @@ describe('decodeBlock', () => {
 });
 
 describe('blockEvent', () => {
-  it('counts the transactions that have a log where the source counts none, foreign ones and repeated ones once', () => {
+  it('counts distinct transactions with a log where the source has no transaction list', () => {
     const block = buildBlock(
       fill(addresses.exchangeV2, wallet('bb'), 3n * M, hash('01')),
       fill(addresses.exchangeV2, wallet('bb'), 4n * M, hash('01')),

@@ -59,7 +59,7 @@ const MAX_UNKNOWN_DATA = 65_536;
 /** Record of an unknown log. Throws MalformedError. */
 function unknownFact(block: SourceBlock, log: RpcLog, logIndex: number): ChainEvent {
   const { address, topics, data } = log;
-  if (data.length > MAX_UNKNOWN_DATA) throw new MalformedError('data of an unknown event is too long to be kept');
+  if (data.length > MAX_UNKNOWN_DATA) throw new MalformedError('data of an unknown event exceeds the size limit');
   return {
     kind: 'unknown_log',
     value: { ...eventHeader(block, log.transactionHash, logIndex), address, topics: [...topics], data },
@@ -89,7 +89,7 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
       if (log.blockHash !== block.hash) throw new MalformedError('log of another block');
       requireHash(log.transactionHash);
       const logIndex = quantity(log.logIndex, 'log index');
-      if (seen.has(logIndex)) throw new MalformedError('log index stands twice in the block');
+      if (seen.has(logIndex)) throw new MalformedError('duplicate log index in the block');
       seen.add(logIndex);
       if (route === null) {
         counts.undecoded(log);

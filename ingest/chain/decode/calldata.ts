@@ -195,7 +195,7 @@ const callReaders: Record<FunctionName, (body: CalldataReader) => MatchCall | Fi
 /** Reads the arguments of a settlement function. `input` is the whole calldata. Throws MalformedError. */
 export function readCall(name: FunctionName, exchange: ExchangeContract, input: string): MatchCall | FillCall {
   const text = input.slice(2 + 8);
-  if (text.length % 2 !== 0) throw new MalformedError('calldata is not whole bytes');
+  if (text.length % 2 !== 0) throw new MalformedError('calldata has an odd number of hex digits');
   requireHex(text, 0, text.length);
   return callReaders[name](new CalldataReader(text, exchange));
 }

@@ -31,13 +31,13 @@ const decodeEvents = (...logs: LogSpec[]) => {
 };
 
 describe('combo protocol', () => {
-  it('is watched, with approvals of the collateral', () => {
+  it('contracts and approvals of the collateral are watched', () => {
     for (const address of [addresses.positionManager, addresses.combinatorialModule, addresses.comboRouter])
       expect(watchedAddresses).toContain(address);
     expect(watchedTopics).toContain(eventAbi.erc20Approval.topic0);
   });
 
-  it('prepares: the definition first, then the step, which nobody is named for', () => {
+  it('preparation yields the definition, then the step without a user', () => {
     expect(
       decodeEvents(at(addresses.combinatorialModule, 'comboPrepared', { conditionId: COMBO, legs })),
     ).toMatchObject([
@@ -46,7 +46,7 @@ describe('combo protocol', () => {
     ]);
   });
 
-  it('maps migrated conditions and events to what they were', () => {
+  it('maps migrated conditions and events to their legacy ids', () => {
     const legacyConditionId = hash('c0');
     const legacyEventId = hash('e0');
     expect(
@@ -60,7 +60,7 @@ describe('combo protocol', () => {
     ]);
   });
 
-  it('names who received behind the Router, and leaves the exchange and the AutoRedeemer to their own logs', () => {
+  it('names the recipient for the Router, and skips steps of the exchange and the AutoRedeemer', () => {
     const split = (initiator: Hex) =>
       at(addresses.combinatorialModule, 'comboSplit', {
         initiator,
@@ -92,7 +92,7 @@ describe('combo protocol', () => {
     ]);
   });
 
-  it('tells each further action by its log', () => {
+  it('decodes each further action from its log', () => {
     const three = { initiator: alice, conditionId: COMBO, conditionId1: LEG_CONDITION, conditionId2: LEG_CONDITION };
     const many = { initiator: alice, conditionId: COMBO, recipients: [bob], amount: M };
     const one = { initiator: alice, conditionId: COMBO, recipient: bob, amount: M };
@@ -163,7 +163,7 @@ describe('combo protocol', () => {
     ]);
   });
 
-  it('takes approvals for the combo exchange and the AutoRedeemer, no others', () => {
+  it('decodes approvals for the combo exchange and the AutoRedeemer only', () => {
     const all = (operator: Hex, approved = true) =>
       at(addresses.positionManager, 'approvalForAll', { account: alice, operator, approved });
     const allowance = (spender: Hex, value: bigint) =>

@@ -13,7 +13,7 @@ describe('fees', () => {
     expect(takerFeeV2({ shares, price: parseMoney(price), rate: parseMoney(rate) })).toBe(fee);
   });
 
-  it('V1 takes buyers in shares and sellers in USDC', () => {
+  it('V1 charges buyers in shares and sellers in USDC', () => {
     // 100 shares at 0.40, 2 %: BUY 0.02 x 0.40 x 100 / 0.40 = 2 shares; SELL 0.02 x 0.40 x 100 = 0.80 USDC.
     const at40 = { feeRateBps: 200n, shares: 100_000_000n };
     expect(exchangeFeeV1({ ...at40, side: 'BUY', makerAmount: 40_000_000n, takerAmount: 100_000_000n })).toBe(

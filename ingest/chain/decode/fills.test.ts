@@ -5,7 +5,7 @@ import { buildBlock, hash, wallet } from './build.fixture.js';
 import { alice, bob, decodeEvents, fillV1, fillV2, M, plain, refund, values } from './scenario.fixture.js';
 
 describe('fills', () => {
-  it('maps both sides of V2, marks the taker row, keeps the builder', () => {
+  it('decodes both sides of V2, the taker row and the builder', () => {
     const withBuilder = fillV2(addresses.exchangeV2, alice, bob, 1, 4n * M, 3n * M);
     const events = decodeEvents(
       buildBlock(
@@ -42,7 +42,7 @@ describe('fills', () => {
     ]);
   });
 
-  it('tells V2 from V3 by the address that emits, though the topic is the same', () => {
+  it('distinguishes V2 and V3 by the emitting address', () => {
     const events = decodeEvents(
       buildBlock(
         fillV2(addresses.exchangeV3, alice, bob, 0, M, 2n * M),
@@ -55,7 +55,7 @@ describe('fills', () => {
     ]);
   });
 
-  it('keeps a V2 event of a V1 exchange as an unknown one and skips a fill of an unknown contract', () => {
+  it('stores a V2 event of a V1 exchange as unknown and skips a fill of an unknown contract', () => {
     const block = buildBlock(
       fillV2(addresses.exchangeV1, alice, bob, 0, M, M),
       fillV2(wallet('ee'), alice, bob, 0, M, M),
@@ -82,7 +82,7 @@ describe('fills', () => {
     expect(values(events)).toMatchObject([{ side: 'SELL', usdc: 4n * M, shares: 10n * M, fee: 0n, fee_shares: 0n }]);
   });
 
-  it('V1: two fills of one order get the refund that leaves what was meant to be charged', () => {
+  it('V1: assigns the refund of two fills of one order by the charged fee', () => {
     const events = decodeEvents(
       buildBlock(
         fillV1(alice, bob, [777n, 0n], 10n * M, 4n * M, 50_000n),

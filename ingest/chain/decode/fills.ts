@@ -90,7 +90,7 @@ export function fillV1(
 function feeInUsdc(buy: boolean, fee: bigint, usdc: bigint, shares: bigint): bigint {
   if (!buy) return fee;
   const converted = feeSharesToUsdc(fee, usdc, shares);
-  if (converted >= FILL_LIMIT) throw new MalformedError('fee beyond 64 bits');
+  if (converted >= FILL_LIMIT) throw new MalformedError('fee exceeds 64 bits');
   return converted;
 }
 

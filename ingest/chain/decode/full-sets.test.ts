@@ -27,7 +27,7 @@ import {
 } from './scenario.fixture.js';
 
 describe('splits and merges', () => {
-  it('of a user count as they are, with the mint and burn explained', () => {
+  it('of a user are one event each, with mint and burn explained', () => {
     const events = decodeEvents(
       buildBlock(
         batch(alice, zero, alice, plain, [M, M]),
@@ -43,7 +43,7 @@ describe('splits and merges', () => {
     ]);
   });
 
-  it('of the NegRiskAdapter on ConditionalTokens are its own event again: counted once', () => {
+  it('of the NegRiskAdapter are counted once despite the log of ConditionalTokens', () => {
     const nra = addresses.negRiskAdapter;
     const events = decodeEvents(
       buildBlock(
@@ -79,7 +79,7 @@ describe('splits and merges', () => {
     expect(kinds(events)).toEqual(['trade', 'trade']);
   });
 
-  it("of an exchange are never a user's, even without a fill beside them", () => {
+  it('of an exchange are never attributed to a user, even without a fill', () => {
     expect(decodeEvents(buildBlock(fullSet('positionSplit', addresses.exchangeV1, M)))).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('splits and merges', () => {
     expect(kinds(events)).toEqual(['trade', 'trade']);
   });
 
-  it('of a collateral adapter for a user beside a V2 match belong to the user', () => {
+  it('of a collateral adapter for a user in the transaction of a V2 match belong to the user', () => {
     const e = addresses.exchangeV2;
     const events = decodeEvents(
       buildBlock(
@@ -126,7 +126,7 @@ describe('splits and merges', () => {
     expect(events[0]?.value).toMatchObject({ stakeholder: carol, amount: 3n * M });
   });
 
-  it('of a collateral adapter belong to who gets or gives the full set', () => {
+  it('of a collateral adapter belong to the receiver or sender of the full set', () => {
     const events = decodeEvents(
       buildBlock(
         fullSet('positionSplit', plainAdapter, M),
@@ -154,7 +154,7 @@ describe('splits and merges', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('of several users in one transaction find one leg each, by tokens and amounts', () => {
+  it('of several users in one transaction match one transfer each, by tokens and amounts', () => {
     const events = decodeEvents(
       buildBlock(
         batch(plainAdapter, alice, plainAdapter, plain, [M, M]),
@@ -172,7 +172,7 @@ describe('splits and merges', () => {
     ]);
   });
 
-  it('fall back to who was paid, and to the adapter itself rather than a guess', () => {
+  it('fall back to the recipient of the payment, then to the adapter', () => {
     const events = decodeEvents(
       buildBlock(
         fullSet('positionsMerge', plainAdapter, M),
@@ -193,7 +193,7 @@ describe('conversions', () => {
   const converted = (stakeholder: Hex) =>
     neg('positionsConverted', { stakeholder, marketId: MARKET, indexSet: 0b101n, amount: M });
 
-  it('of a user: one fact, the inner splits and every leg explained', () => {
+  it('of a user: one event, with inner splits and transfers explained', () => {
     const nra = addresses.negRiskAdapter;
     const events = decodeEvents(
       buildBlock(
@@ -209,7 +209,7 @@ describe('conversions', () => {
     expect(events[0]?.value).toMatchObject({ stakeholder: alice, market_id: MARKET, index_set: '0x5', amount: M });
   });
 
-  it('tell how many questions the market has by the YES handed over, where that is exactly one of each other question', () => {
+  it('derive the number of questions from a transfer of exactly one YES token per other question', () => {
     const yes = [1, 3].map((index) => {
       const condition = conditionId({ oracle: addresses.negRiskAdapter, questionId: negRiskQuestionId(MARKET, index) });
       return BigInt(tokenPair(addresses.wrappedCollateral, condition)[0]);
@@ -236,7 +236,7 @@ describe('conversions', () => {
     expect([yes, yes.slice(0, 1), yes.slice(1), []].map(countOf)).toEqual([4, 3, null, null]);
   });
 
-  it('through a collateral adapter belong to who handed in exactly those NO tokens', () => {
+  it('through a collateral adapter belong to the sender of exactly those NO tokens', () => {
     const events = decodeEvents(
       buildBlock(
         batch(negAdapter, alice, negAdapter, noTokens, [M, M]),

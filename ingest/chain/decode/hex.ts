@@ -32,7 +32,7 @@ export function wordCount(data: string): number {
   if (typeof data !== 'string' || data.charCodeAt(0) !== 48 || data.charCodeAt(1) !== 120)
     throw new MalformedError('data does not start with 0x');
   const digits = data.length - 2;
-  if (digits % WORD !== 0) throw new MalformedError('data is not whole words');
+  if (digits % WORD !== 0) throw new MalformedError('data length is not a multiple of 32 bytes');
   return digits / WORD;
 }
 
@@ -66,7 +66,7 @@ function uint32At(text: string, position: number): number {
 export function uint64At(data: string, position: number): bigint {
   if (!data.startsWith(ZEROS_48, position)) {
     requireHex(data, position, position + WORD);
-    throw new MalformedError('amount beyond 64 bits');
+    throw new MalformedError('amount exceeds 64 bits');
   }
   if (position + WORD > data.length) throw new MalformedError('data is too short');
   const high = uint32At(data, position + 48);
@@ -94,7 +94,7 @@ export function int256At(data: string, position: number): bigint {
 /** Amount in base units that the schemas can hold; larger ones throw. */
 export function amountAt(data: string, position: number): bigint {
   const amount = uint256At(data, position);
-  if (amount >= AMOUNT_LIMIT) throw new MalformedError('amount beyond 38 digits');
+  if (amount >= AMOUNT_LIMIT) throw new MalformedError('amount exceeds 38 digits');
   return amount;
 }
 
@@ -112,7 +112,7 @@ export function addressAt(data: string, position: number): Hex {
   if (end > data.length) throw new MalformedError('data is too short');
   let padding = 0;
   for (let i = position; i < start; i++) padding |= data.charCodeAt(i) ^ 48;
-  if (padding !== 0) throw new MalformedError('dirty address padding');
+  if (padding !== 0) throw new MalformedError('non-zero address padding');
   let seen = 0;
   for (let i = start; i < end; i++) seen |= HEX_DIGIT_VALUE[data.charCodeAt(i)]!;
   if (seen < 0) throw new MalformedError('not lower-case hex');
@@ -131,7 +131,7 @@ export const isZeroWord = (data: string, position: number): boolean => data.star
 export function leadingBytesAt(data: string, position: number, bytes: number): Hex {
   const end = position + bytes * 2;
   requireHex(data, position, position + WORD);
-  if (!ZEROS.startsWith(data.slice(end, position + WORD))) throw new MalformedError('dirty padding behind an id');
+  if (!ZEROS.startsWith(data.slice(end, position + WORD))) throw new MalformedError('non-zero padding after an id');
   return `0x${data.slice(position, end)}`;
 }
 

@@ -79,7 +79,7 @@ describe('log decoders', () => {
     expect(new Set(realLogs.map((log) => log.event)).size).toBe(11);
   });
 
-  it.each(realLogs)('decodes a real $event as recorded, and as viem does', (log) => {
+  it.each(realLogs)('decodes a real $event to the recorded arguments and like viem', (log) => {
     const ours = decode(log.event, log.topics, log.data);
     expectSubset(ours, log.args);
     expectSubset(ours, viemArgs(log.event, log.topics, log.data));
@@ -95,7 +95,7 @@ describe('log decoders', () => {
     );
   });
 
-  it.each(names)('refuses %s logs that are cut, padded, dirty or not hex', (event) => {
+  it.each(names)('rejects %s logs that are truncated, padded, have non-zero padding or are not hex', (event) => {
     fc.assert(
       fc.property(argumentsOf(event), fc.nat(), fc.constantFrom('g', ' ', '_', '\u0000'), (args, seed, bad) => {
         const { topics, data } = encodeEvent(event, args);
@@ -131,13 +131,13 @@ describe('log decoders', () => {
     return !(event === 'questionInitialized' && topic === 2);
   }
 
-  it('refuses an address with dirty padding', () => {
+  it('rejects an address with non-zero padding', () => {
     const log = realLogs.find((one) => one.event === 'orderFilledV2')!;
     const dirty = log.topics.with(2, log.topics[2]!.replace('0x00', '0x01') as Hex);
-    expect(() => decode(log.event, dirty, log.data)).toThrow('dirty address padding');
+    expect(() => decode(log.event, dirty, log.data)).toThrow('non-zero address padding');
   });
 
-  it('refuses addresses and hashes that are not lower case: two spellings would be two wallets', () => {
+  it('rejects addresses and hashes that are not lower case', () => {
     const log = realLogs.find((one) => one.event === 'orderFilledV2')!;
     for (const index of [1, 2]) {
       const upper: string[] = [...log.topics];
@@ -146,7 +146,7 @@ describe('log decoders', () => {
     }
   });
 
-  it('refuses offsets and lengths that point outside the data', () => {
+  it('rejects offsets and lengths that point outside the data', () => {
     const log = realLogs.find((one) => one.event === 'transferBatch')!;
     const huge = 'f'.repeat(64);
     const words = log.data.slice(2).match(/.{64}/g)!;
@@ -158,23 +158,23 @@ describe('log decoders', () => {
     }
   });
 
-  it('refuses amounts beyond 64 bits in fills and beyond 38 digits elsewhere', () => {
+  it('rejects amounts over 64 bits in fills and over 38 digits elsewhere', () => {
     const fill = realLogs.find((one) => one.event === 'orderFilledV1')!;
     const words = fill.data.slice(2).match(/.{64}/g)!;
     const with64 = (value: bigint) => `0x${words.with(2, value.toString(16).padStart(64, '0')).join('')}`;
     expect(decode('orderFilledV1', fill.topics, with64(2n ** 64n - 1n))).toMatchObject({
       makerAmountFilled: 2n ** 64n - 1n,
     });
-    expect(() => decode('orderFilledV1', fill.topics, with64(2n ** 64n))).toThrow('beyond 64 bits');
+    expect(() => decode('orderFilledV1', fill.topics, with64(2n ** 64n))).toThrow('exceeds 64 bits');
     const transfer = realLogs.find((one) => one.event === 'transferSingle')!;
     const with38 = (value: bigint) => `${transfer.data.slice(0, 66)}${value.toString(16).padStart(64, '0')}`;
     expect(decode('transferSingle', transfer.topics, with38(10n ** 38n - 1n))).toMatchObject({
       value: 10n ** 38n - 1n,
     });
-    expect(() => decode('transferSingle', transfer.topics, with38(10n ** 38n))).toThrow('beyond 38 digits');
+    expect(() => decode('transferSingle', transfer.topics, with38(10n ** 38n))).toThrow('exceeds 38 digits');
   });
 
-  it('refuses sides other than 0 and 1', () => {
+  it('rejects sides other than 0 and 1', () => {
     const log = realLogs.find((one) => one.event === 'orderFilledV2')!;
     const data = log.data.replace(/^0x0{63}1/, `0x${'0'.repeat(63)}2`);
     expect(() => decode('orderFilledV2', log.topics, data)).toThrow('side');

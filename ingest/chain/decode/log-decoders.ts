@@ -32,7 +32,7 @@ function sideAt(data: string, index: number): 0 | 1 {
 
 function amountsAt(data: string, head: number): bigint[] {
   const values = uintArrayAt(data, head);
-  for (const value of values) if (value >= AMOUNT_LIMIT) throw new MalformedError('amount beyond 38 digits');
+  for (const value of values) if (value >= AMOUNT_LIMIT) throw new MalformedError('amount exceeds 38 digits');
   return values;
 }
 

@@ -69,7 +69,7 @@ export const oracleLogDecoders = {
     const marketId = hashAt(words, wordPosition(0));
     const questionId = hashAt(words, wordPosition(1));
     if (!marketId.endsWith('00') || marketId.slice(0, 64) !== questionId.slice(0, 64)) {
-      throw new MalformedError('question is not of the market');
+      throw new MalformedError('question does not belong to the market');
     }
     uint31At(words, wordPosition(3), 'question index');
     // The last of five arguments: its head follows the arguments that are in topics.

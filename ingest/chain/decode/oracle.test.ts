@@ -30,7 +30,7 @@ const request = {
   ancillaryData,
 };
 
-describe('oracle rows', () => {
+describe('oracle records', () => {
   it('follow a plain question from initialization to resolution, joined by the hash of its ancillary data', () => {
     const uma = addresses.umaAdapterV4;
     const oracle = addresses.managedOptimisticOracleV2;
@@ -111,7 +111,7 @@ describe('oracle rows', () => {
     ]);
   });
 
-  it('of requests that are not an adapter of ours are skipped', () => {
+  it('of requests of other adapters are skipped', () => {
     const settled = { ...request, proposer: wallet('bb'), disputer: addresses.zero, price: 0n, payout: 5n };
     expect(
       rows(
@@ -123,7 +123,7 @@ describe('oracle rows', () => {
     ).toEqual([]);
   });
 
-  it('of a neg-risk request know the condition only when the transaction tells the question', () => {
+  it('of a neg-risk request have the condition only when the transaction contains the question', () => {
     const uma = addresses.umaAdapterV4NegRisk;
     const resolved = at(uma, 'questionResolved', { questionID, settledPrice: ONE, payouts: [1n, 0n] });
     const reported = at(addresses.negRiskOperator, 'operatorQuestionReported', {
@@ -146,7 +146,7 @@ describe('oracle rows', () => {
     expect(rows(buildBlock(resolved, { ...reported, tx: hash('99') }))).toMatchObject([{ condition_id: null }]);
   });
 
-  it('of the NegRiskOperator name the neg-risk question itself', () => {
+  it('of the NegRiskOperator have the neg-risk question', () => {
     const operator = addresses.negRiskOperator;
     const found = rows(
       buildBlock(
@@ -161,7 +161,7 @@ describe('oracle rows', () => {
     ]);
   });
 
-  it('a condition resolution is a truth and an oracle step, with an id each', () => {
+  it('a condition resolution yields a resolution and an oracle step, with an id each', () => {
     const found = rows(
       buildBlock(
         at(addresses.conditionalTokens, 'conditionPreparation', {

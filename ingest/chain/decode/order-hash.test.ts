@@ -23,7 +23,7 @@ const v2Words = (
 ) => [salt, maker, signer, token, made, took, side, type, timestamp, 0n, 0n].map(word).join('');
 
 describe('order hash', () => {
-  it('is what the deployed V2 exchange answered for hashOrder', () => {
+  it('equals hashOrder of the deployed V2 exchange', () => {
     const words = v2Words(
       479249096354n,
       ones,
@@ -56,7 +56,7 @@ describe('order hash', () => {
     );
   });
 
-  it('agrees with viem for any V2 order', () => {
+  it('agrees with the hash of viem for any V2 order', () => {
     const field = (name: string, type: string) => ({ name, type });
     const types = {
       Order: [

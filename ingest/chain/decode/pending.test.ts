@@ -135,7 +135,7 @@ describe('pending settlements of exchange V2', () => {
     expect(found.trades.at(-1)).toMatchObject({ maker_amount: usd(15), taker_amount: usd(10) });
   });
 
-  it('a seller against a seller of the other token, by a merge: gets the rest of each full set', () => {
+  it('a seller against a seller of the other token, by a merge: gets the remainder of each full set', () => {
     const selling = { ...taker, side: 1, makerAmount: usd(100), takerAmount: usd(30) } as const;
     const other = { ...seller, tokenId: 222n, makerAmount: usd(50), takerAmount: usd(30) } as const;
     const found = settlement(addresses.exchangeV2, v2Call(selling, [other], usd(25), [usd(25)]));
@@ -145,13 +145,13 @@ describe('pending settlements of exchange V2', () => {
     expect(found.trades[1]).toMatchObject({ maker_amount: usd(25), taker_amount: usd(10) });
   });
 
-  it('rounds what a maker takes down', () => {
+  it('rounds the received amount of a maker down', () => {
     const third = { ...seller, makerAmount: 3n, takerAmount: 2n };
     const found = settlement(addresses.exchangeV2, v2Call(taker, [third], usd(1), [2n]));
     expect(found.trades[0]).toMatchObject({ shares: 2n, usdc: 1n });
   });
 
-  it('carries the hash the deployed exchange gives, and the signer rule', () => {
+  it('has the order hash of the deployed exchange, and the signer by signature type', () => {
     // Values of an order whose hash is published; its maker signs for itself, its type 2 form names an owner.
     const order = { ...taker, maker: wallet('22'), signer: wallet('11'), tokenId: 777n, makerAmount: usd(30) } as const;
     const known: TestOrder = { ...order, takerAmount: usd(50), side: 0, signatureType: 2 };
@@ -225,7 +225,7 @@ describe('pending settlements of exchange V1', () => {
     expect(found.taker_fee).toBeLessThanOrEqual(usd(0.18));
   });
 
-  it('sent to the exchange itself: each order pays its own rate', () => {
+  it('sent to the exchange: each order pays its own rate', () => {
     const selling = { ...taker, side: 1, makerAmount: usd(100), takerAmount: usd(30) } as const;
     const buyer = { ...opposite, tokenId: 111n, makerAmount: usd(20), takerAmount: usd(50), feeRateBps: 0n } as const;
     const input = calldata('matchOrdersV1', [
@@ -241,7 +241,7 @@ describe('pending settlements of exchange V1', () => {
     expect(found.trades[0]?.fee).toBe(0n);
   });
 
-  it('fillOrder(s): the caller takes every order and has no row of its own', () => {
+  it('fillOrder(s): the caller is the taker of every order and has no row', () => {
     const one = settlement(addresses.exchangeV1, calldata('fillOrderV1', [orderV1(seller), usd(40)]));
     expect(one).toMatchObject({
       taker_wallet: OPERATOR,
@@ -292,10 +292,10 @@ describe('pending settlements of exchange V3', () => {
   });
 });
 
-describe('what is no settlement', () => {
+describe('calldata that is not a settlement', () => {
   const input = v2Call(taker, [seller], usd(24), [usd(40)]);
 
-  it('is decided by the recipient first, the selector second', () => {
+  it('is detected by recipient before selector', () => {
     expect(decodePending(transaction(wallet('ee'), input), 0)).toBeNull();
     expect(decodePending(transaction(addresses.exchangeV1, input), 0)).toBeNull();
     expect(decodePending(transaction(addresses.feeModule, input), 0)).toBeNull();
@@ -309,11 +309,11 @@ describe('what is no settlement', () => {
     ['no makers', v2Call(taker, [], usd(1), []), 'no maker orders'],
     ['too few fills', v2Call(taker, [seller, seller], usd(1), [usd(1)], 0n, [0n, 0n]), 'differ in length'],
     ['too few fees', v2Call(taker, [seller], usd(1), [usd(1)], 0n, []), 'differ in length'],
-    ['a fill beyond the order', v2Call(taker, [seller], usd(1), [usd(51)]), 'beyond the order'],
-    ['a taker fill beyond the order', v2Call(taker, [seller], usd(61), [usd(1)]), 'beyond the order'],
+    ['a fill beyond the order', v2Call(taker, [seller], usd(1), [usd(51)]), 'exceeds the order'],
+    ['a taker fill exceeds the order', v2Call(taker, [seller], usd(61), [usd(1)]), 'exceeds the order'],
     ['an empty order', v2Call(taker, [{ ...seller, makerAmount: 0n }], usd(1), [0n]), 'zero'],
     ['an absurd price', v2Call(taker, [{ ...opposite, takerAmount: 1n }], usd(1), [usd(8)]), 'full set'],
-    ['no shares', v2Call(taker, [seller], usd(1), [0n]), 'no shares'],
+    ['no shares', v2Call(taker, [seller], usd(1), [0n]), 'without shares'],
     [
       'amounts beyond 64 bits',
       v2Call({ ...taker, makerAmount: 2n ** 200n }, [{ ...seller, makerAmount: 2n ** 65n }], 1n, [2n ** 64n]),
@@ -325,12 +325,12 @@ describe('what is no settlement', () => {
       'signature type',
     ],
     ['a third side', v2Call({ ...taker, side: 2 as never }, [seller], 1n, [usd(1)]), 'side'],
-    ['half a byte', `${v2Call(taker, [seller], 1n, [usd(1)])}0` as Hex, 'whole bytes'],
+    ['half a byte', `${v2Call(taker, [seller], 1n, [usd(1)])}0` as Hex, 'odd number of hex digits'],
   ])('is a problem: %s', (_name, call, reason) => {
     expect(problem(addresses.exchangeV2, call)).toContain(reason);
   });
 
-  it('never throws on cut, overwritten or pointed-around calldata', () => {
+  it('never throws on truncated or overwritten calldata or wrong offsets', () => {
     const whole = v2Call(taker, [seller, opposite, seller], usd(24), [usd(4), usd(1), usd(4)]);
     const words = (whole.length - 10) / 64;
     const evil = fc.oneof(
@@ -360,7 +360,7 @@ describe('what is no settlement', () => {
     );
   });
 
-  it('bounds the work of arrays whose items all point at one order', () => {
+  it('bounds the work for arrays whose items all refer to one order', () => {
     const many = Array.from({ length: 501 }, () => seller);
     expect(
       problem(

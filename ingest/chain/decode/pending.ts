@@ -19,8 +19,8 @@ interface Amounts {
 
 /** Amount that an order receives for filling `fill` of its maker amount, by the exchange's arithmetic. */
 function takingAmount(order: Order, fill: bigint): bigint {
-  if (order.makerAmount === 0n) throw new MalformedError('order with a maker amount of zero');
-  if (fill > order.makerAmount) throw new MalformedError('fill beyond the order');
+  if (order.makerAmount === 0n) throw new MalformedError('order has a maker amount of zero');
+  if (fill > order.makerAmount) throw new MalformedError('fill exceeds the order');
   return (fill * order.takerAmount) / order.makerAmount;
 }
 
@@ -64,7 +64,7 @@ interface MakerRow {
 }
 
 const subtract = (a: bigint, b: bigint): bigint => {
-  if (b > a) throw new MalformedError('maker order pays more than a full set is worth');
+  if (b > a) throw new MalformedError('maker order pays more than the value of a full set');
   return a - b;
 };
 
@@ -142,7 +142,7 @@ type SettlementBody = Pick<
 
 function matchBody(exchange: ExchangeContract, call: MatchCall): SettlementBody {
   const { taker, fees } = call;
-  if (call.takerFill > taker.makerAmount) throw new MalformedError('taker fill beyond the order');
+  if (call.takerFill > taker.makerAmount) throw new MalformedError('taker fill exceeds the order');
   if (call.makers.length === 0) throw new MalformedError('no maker orders');
   if (call.makerFills.length !== call.makers.length)
     throw new MalformedError('maker orders and fills differ in length');
@@ -158,7 +158,7 @@ function matchBody(exchange: ExchangeContract, call: MatchCall): SettlementBody 
     return tradeRow(order, taker.maker, amounts, { made: fill, took }, makerFee(exchange, fees, i, order, amounts));
   });
   const real = takerAmounts(exchange, call, makers);
-  if (real.shares === 0n) throw new MalformedError('settles no shares');
+  if (real.shares === 0n) throw new MalformedError('settlement without shares');
   const fee = takerFee(exchange, fees, taker, real);
   trades.push(tradeRow(taker, taker.maker, real, loggedTakerAmounts(exchange, call, makers, real), fee));
   return {
@@ -192,7 +192,7 @@ function fillBody(exchange: ExchangeContract, call: FillCall, caller: string): S
     const fee = makerFee(exchange, { kind: 'order_rates' }, i, order, amounts);
     return tradeRow(order, caller, amounts, { made, took }, fee);
   });
-  if (taker_shares === 0n) throw new MalformedError('settles no shares');
+  if (taker_shares === 0n) throw new MalformedError('settlement without shares');
   return {
     condition_id: null,
     combo_legs: null,
@@ -210,9 +210,9 @@ function requireFillAmounts(body: SettlementBody): void {
   const tooLarge = (value: bigint): boolean => value >= FILL_LIMIT;
   for (const trade of body.trades) {
     const values = [trade.usdc, trade.shares, trade.maker_amount, trade.taker_amount, trade.fee];
-    if (values.some(tooLarge)) throw new MalformedError('amount beyond 64 bits');
+    if (values.some(tooLarge)) throw new MalformedError('amount exceeds 64 bits');
   }
-  if (tooLarge(body.taker_usdc) || tooLarge(body.taker_shares)) throw new MalformedError('amount beyond 64 bits');
+  if (tooLarge(body.taker_usdc) || tooLarge(body.taker_shares)) throw new MalformedError('amount exceeds 64 bits');
 }
 
 interface Target {

@@ -23,7 +23,7 @@ import {
 } from './scenario.fixture.js';
 
 describe('redemptions', () => {
-  it('of a user: amounts are what was burnt', () => {
+  it('of a user: amounts are the burnt amounts', () => {
     const events = decodeEvents(
       buildBlock(
         single(alice, alice, zero, plain[0]!, 3n * M),
@@ -65,7 +65,7 @@ describe('redemptions', () => {
     });
   });
 
-  it('through a collateral adapter belong to who handed in the tokens', () => {
+  it('through a collateral adapter belong to the sender of the tokens', () => {
     const events = decodeEvents(
       buildBlock(
         batch(plainAdapter, alice, plainAdapter, plain, [5n * M, 0n]),
@@ -92,7 +92,7 @@ describe('redemptions', () => {
     expect(values(events)).toMatchObject([{ redeemer: alice }, { redeemer: bob, amounts: [7n * M, M] }]);
   });
 
-  it('by the AutoRedeemer: its event names the user, the wrap that pays is no deposit', () => {
+  it('by the AutoRedeemer: its event names the user, and the paying wrap is not a deposit', () => {
     const auto = addresses.autoRedeemer;
     const redeemed = (from: Hex, payout: bigint): LogSpec => ({
       address: auto,

@@ -23,7 +23,7 @@ import {
 } from './scenario.fixture.js';
 
 describe('transfers', () => {
-  it('between users are facts; a batch makes one per token', () => {
+  it('between users are events; a batch yields one per token', () => {
     const events = decodeEvents(
       buildBlock(single(alice, alice, bob, 5n, M), batch(carol, alice, bob, [7n, 8n], [M, 2n * M])),
     );
@@ -77,7 +77,7 @@ describe('transfers', () => {
     expect(kinds(events)).toEqual(['trade']);
   });
 
-  it('without a split or merge in sight keep the zero address', () => {
+  it('without a split or merge keep the zero address', () => {
     const events = decodeEvents(
       buildBlock(single(alice, zero, alice, 5n, M), single(alice, alice, addresses.negRiskAdapter, 5n, M)),
     );
@@ -98,7 +98,7 @@ describe('transfers', () => {
 describe('deposits', () => {
   const unwrapped = (caller: Hex, to: Hex): LogSpec => ({ ...wrapped(caller, to, M), event: 'unwrapped' });
 
-  it('are wraps by the Onramp and unwraps by the Offramp for someone outside the venue', () => {
+  it('are wraps by the Onramp and unwraps by the Offramp for addresses outside the venue', () => {
     const events = decodeEvents(
       buildBlock(
         wrapped(addresses.collateralOnramp, alice, 120n * M),

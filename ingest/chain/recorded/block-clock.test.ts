@@ -5,13 +5,13 @@ import { blockAt, blockHash, blockOfHash, headAt, timeOfBlock } from './block-cl
 const ANCHOR_S = Date.parse('2026-07-23T03:32:21Z') / 1000;
 
 describe('block clock', () => {
-  it('goes through the real pair', () => {
+  it('maps the real block to its real time', () => {
     expect(blockAt(ANCHOR_S)).toBe(90_715_029);
     expect(timeOfBlock(90_715_029)).toBe(ANCHOR_S);
     expect(timeOfBlock(90_715_039)).toBe(ANCHOR_S + 20);
   });
 
-  it('gives recorded rows a block of their own second', () => {
+  it('maps recorded rows to a block of the same second', () => {
     const rowS = Date.parse('2026-03-22T22:38:47Z') / 1000;
     expect(timeOfBlock(blockAt(rowS))).toBe(rowS);
     expect(blockAt(rowS + 1)).toBe(blockAt(rowS) + 1);
@@ -38,7 +38,7 @@ describe('block clock', () => {
     );
   });
 
-  it('finds a block by its hash and no other', () => {
+  it('finds a block by its hash and returns null for other hashes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 200_000_000 }), (number) => {
         const hash = blockHash(number);

@@ -42,7 +42,7 @@ describe('V1 logs of the history', () => {
       ? [0n, token, BigInt(leg.usdc), BigInt(leg.shares)]
       : [token, 0n, BigInt(leg.shares), BigInt(leg.usdc)];
 
-  it('decode with viem to the recorded facts', () => {
+  it('decode with viem to the recorded trades', () => {
     let checked = 0;
     const kinds = new Set<string>();
     for (let index = 0; index < transactions.length; index += 401) {
@@ -86,7 +86,7 @@ describe('V1 logs of the history', () => {
     expect(kinds.size).toBe(2);
   });
 
-  it('decode with viem for what users and the oracle did', () => {
+  it('decode with viem to the actions of users and the oracle', () => {
     const users = [...Array(transactions.length).keys()].filter((i) =>
       transactions.at(i).actions.some(({ kind }) => kind !== 'match'),
     );
@@ -151,7 +151,7 @@ describe('V2 settlements of the tail', () => {
     verifyingContract: addresses.exchangeV2,
   } as const;
 
-  it('have calldata that viem reads, whose orders hash to the logged ones and fill to the logged amounts', () => {
+  it('have calldata that viem decodes to the logged order hashes and amounts', () => {
     const first = blockAt(Date.UTC(2026, 10, 21, 15) / 1000);
     let settlements = 0;
     let reverted = 0;
@@ -203,13 +203,13 @@ describe('V2 settlements of the tail', () => {
     expect(shapes.size).toBeGreaterThan(2);
   });
 
-  it('take the fee the venue takes', () => {
+  it('charge the fee of the venue', () => {
     // Real fills of exchange V2 with rate 0.07 (BUY: maker amount is USDC): fee in base units.
     expect(takerFeeV2(999_999, 1_219_511, 7)).toBe(12_590);
     expect(takerFeeV2(0, 0, 7)).toBe(0);
   });
 
-  it('stay with the recorded amounts of the makers', () => {
+  it('keep the recorded amounts of the makers', () => {
     const day = Date.UTC(2026, 10, 21, 15) / 1000;
     const wanted: string[] = [];
     for (let i = 0; i < transactions.length; i++) {

@@ -52,7 +52,7 @@ const headsOf = (events: readonly LiveEvent[]) =>
 const LONG_AGO = 92_000_000;
 
 describe('recorded history', () => {
-  it('is in order, decodes without a problem, quotes every row up to the cut, and goes on anywhere', async () => {
+  it('is in order, decodes without a problem, contains every row up to the cut, and resumes at any block', async () => {
     const blocks = await load(await sourceAt(NOW), null);
     const cutS = recording.meta.tail.history_until_s;
     const kinds = new Map<string, number>();
@@ -95,7 +95,7 @@ describe('recorded history', () => {
     expect(inside.map(key)).toEqual(whole.slice(-200));
   }, 60_000);
 
-  it('is one range that says how many blocks it has, and ends there when nothing is to be moved', async () => {
+  it('is one range with its number of blocks, and has no live tail in history-only mode', async () => {
     const source = await sourceAt(Date.UTC(2026, 4, 1), { historyOnly: true });
     const range = (await source.historyRange(null, never))!;
     const blocks = await load(source, null);
@@ -109,13 +109,13 @@ describe('recorded history', () => {
     expect(source.shiftDays).toBeNull();
   });
 
-  it('refuses a clock before the end of the recording', async () => {
+  it('rejects a clock before the end of the recording', async () => {
     await expect(sourceAt(Date.UTC(2026, 5, 1))).rejects.toThrow(FatalError);
   });
 });
 
 describe('restart', () => {
-  it('goes on at the clock without a gap', async () => {
+  it('resumes at the clock without a gap', async () => {
     const before = await load(await sourceAt(NOW), LONG_AGO);
     const last = before.at(-1)!.number;
     const later = NOW + 5 * 60_000;
@@ -125,7 +125,7 @@ describe('restart', () => {
     expect(missed.length).toBeGreaterThan(50);
   });
 
-  it('does not replay more than the catch-up allows', async () => {
+  it('does not replay more than the catch-up limit', async () => {
     const later = NOW + 30 * 86_400_000;
     const blocks = await load(await sourceAt(later), LONG_AGO);
     const settled = blocks.filter((block) => decodeBlock(block).events.some(({ kind }) => kind === 'trade'));
@@ -139,7 +139,7 @@ describe('restart', () => {
 describe('live tail', () => {
   const minute = async () => replay(await sourceAt(NOW, { untilMs: NOW + 120_000 }));
 
-  it('is the same every time, with linked blocks two seconds apart', async () => {
+  it('is reproducible, with linked blocks two seconds apart', async () => {
     const events = await minute();
     expect(await minute()).toEqual(events);
     const heads = headsOf(events);
@@ -193,7 +193,7 @@ describe('live tail', () => {
     expect(pending.size - confirmed).toBeLessThan(30);
   });
 
-  it('leaves blocks out when the clock jumps, and has them by number', async () => {
+  it('skips blocks when the clock jumps, and serves them by number', async () => {
     let timeMs = NOW;
     let jumped = false;
     const clock = {
@@ -212,7 +212,7 @@ describe('live tail', () => {
     expect((await source.blockByHash(last.parentHash))!.number).toBe(last.number - 1);
   });
 
-  it('repeats the next day with other identities', async () => {
+  it('repeats on the next day with other ids', async () => {
     const later = NOW + 86_400_000;
     const today = headsOf(await minute());
     const tomorrow = headsOf(await replay(await sourceAt(later, { untilMs: later + 120_000 })));
@@ -225,7 +225,7 @@ describe('live tail', () => {
     expect([...first].filter((hash) => second.has(hash))).toEqual([]);
   });
 
-  it('answers for blocks and their parents, and for none it does not have', async () => {
+  it('returns blocks and their parents, and null for others', async () => {
     const source = await sourceAt(NOW);
     const finalized = await source.finalizedNumber();
     const block = (await source.blockByNumber(finalized))!;
@@ -237,7 +237,7 @@ describe('live tail', () => {
     expect(source).toMatchObject({ mode: 'recorded', shiftDays: 243, recordedFromMs: Date.UTC(2026, 2, 22, 17) });
   });
 
-  it('resolves BTC windows as the recorded day did, around 16 seconds after their end', async () => {
+  it('resolves BTC windows as on the recorded day, around 16 seconds after their end', async () => {
     const endMs = Date.UTC(2026, 10, 21, 7, 5);
     const source = await sourceAt(endMs, { untilMs: endMs + 30_000 });
     const resolved = headsOf(await replay(source)).flatMap((block) =>

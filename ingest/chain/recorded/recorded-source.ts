@@ -60,7 +60,9 @@ export async function createRecordedChainSource(options: RecordedChainOptions): 
   const untilMs = options.untilMs ?? Number.POSITIVE_INFINITY;
   const nowS = () => Math.min(clock.nowMs(), untilMs) / 1000;
   if (!historyOnly && timeOfBlock(history.lastBlock) + PRELUDE_S + leadS + GRID_S > nowS())
-    throw new FatalError('The clock stands before the end of the recording: it cannot be played as happening now');
+    throw new FatalError(
+      'The system clock is before the end of the recording: set the clock, or choose a recording of the past',
+    );
 
   const recordedFromS = recording.meta.tail.from_s;
   const shift = () => tail.shiftDays(nowS());

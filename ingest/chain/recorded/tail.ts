@@ -60,7 +60,7 @@ export function createRecordedTail(
   const shiftDays = (timeS: number) => Math.floor((timeS - fromS) / DAY_S);
   const liveMarket = (recorded: RecordedMarket, days: number): RecordedMarket => {
     const live = markets.find(recorded.coin!, recorded.duration!, recorded.startS! + days * DAY_S);
-    if (live === null) throw new RangeError(`No live window stands for ${recorded.slug}`);
+    if (live === null) throw new RangeError(`No live window replaces ${recorded.slug}`);
     return live;
   };
 

@@ -58,7 +58,7 @@ export function parseHeader(value: unknown): Header | null {
   if (value === null) return null;
   const header = value as Record<string, unknown> | undefined;
   if (typeof header !== 'object' || !isHash(header.hash) || !isHash(header.parentHash)) {
-    throw new RpcError('The node answered something that is no block header');
+    throw new RpcError('The node returned a value that is not a block header');
   }
   return {
     number: quantity(header.number, 'block number'),
@@ -74,10 +74,10 @@ export function parseHeader(value: unknown): Header | null {
  * not a list of logs.
  */
 export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
-  if (!Array.isArray(value)) throw new RpcError('The node answered something that is no list of logs');
+  if (!Array.isArray(value)) throw new RpcError('The node returned a value that is not a list of logs');
   const logs: RpcLog[] = [];
   for (const log of value as RpcLog[]) {
-    if (!isHash(log?.blockHash)) throw new RpcError('The node answered a log without its place in the chain');
+    if (!isHash(log?.blockHash)) throw new RpcError('The node returned a log without block hash');
     quantity(log.blockNumber, "log's block number");
     quantity(log.logIndex, 'log index', MAX_LOG_INDEX);
     if (log.removed === true) continue;
@@ -90,11 +90,11 @@ export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
 
 function checkContent(log: RpcLog): void {
   const { address, topics, data, transactionHash } = log as Readonly<Record<keyof RpcLog, unknown>>;
-  if (!isText(address, ADDRESS)) throw new RpcError('The node answered a log whose address is no address');
-  if (!isHash(transactionHash)) throw new RpcError('The node answered a log without its transaction');
+  if (!isText(address, ADDRESS)) throw new RpcError('The node returned a log with an invalid address');
+  if (!isHash(transactionHash)) throw new RpcError('The node returned a log without transaction hash');
   if (!Array.isArray(topics) || topics.length > 4 || !topics.every(isHash))
-    throw new RpcError('The node answered a log whose topics are no topics');
-  if (!isText(data, DATA)) throw new RpcError('The node answered a log whose data is no data');
+    throw new RpcError('The node returned a log with invalid topics');
+  if (!isText(data, DATA)) throw new RpcError('The node returned a log with invalid data');
 }
 
 const lowerCased = (log: RpcLog): boolean => log.address === log.address.toLowerCase();
@@ -156,7 +156,7 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
       );
       return responses.map((response, index) => {
         const found = parseHeader(unwrap(response));
-        if (found === null) throw new RpcError(`The node lacks block ${numbers[index]}`);
+        if (found === null) throw new RpcError(`The node does not have block ${numbers[index]}`);
         return found;
       });
     },

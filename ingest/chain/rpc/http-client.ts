@@ -29,7 +29,7 @@ const MAX_RETRY_AFTER_MS = 300_000;
 
 function errorOf(reply: RpcResponse): RpcError {
   const { code, message, data } = reply.error ?? {};
-  return new RpcError(typeof message === 'string' ? message : 'The node answered an error without a message', {
+  return new RpcError(typeof message === 'string' ? message : 'The node returned an error without a message', {
     code: typeof code === 'number' ? code : undefined,
     data,
   });
@@ -62,7 +62,7 @@ export function createRpcClient(options: {
     try {
       return await http.request({ body: body as never, fetchOptions: { signal: controller.signal } });
     } catch (error) {
-      if (timedOut) throw new RpcError(`No answer within ${timeoutMs} ms`, { timedOut });
+      if (timedOut) throw new RpcError(`No response within ${timeoutMs} ms`, { timedOut });
       if (controller.signal.aborted) throw new RpcError('The client was closed');
       const { status, headers, details, cause } = error as {
         status?: number;
@@ -72,7 +72,7 @@ export function createRpcClient(options: {
       };
       if (status === undefined) {
         const why = cause?.cause?.code ?? cause?.code ?? details ?? 'no connection';
-        throw new RpcError(`The node cannot be reached: ${why}`);
+        throw new RpcError(`The node is unreachable: ${why}`);
       }
       const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
       throw new RpcError(`HTTP ${status} ${(details ?? '').slice(0, 300)}`, {
@@ -94,9 +94,9 @@ export function createRpcClient(options: {
     nextId += 1;
     try {
       const reply = (await send({ id: nextId, method, params })) as RpcResponse | null;
-      if (reply === null || typeof reply !== 'object') throw new RpcError('The answer is not JSON-RPC');
+      if (reply === null || typeof reply !== 'object') throw new RpcError('The response is not JSON-RPC');
       if (reply.error !== undefined && reply.error !== null) throw errorOf(reply);
-      if (reply.result === undefined) throw new RpcError('The answer has no result');
+      if (reply.result === undefined) throw new RpcError('The response has no result');
       return reply.result;
     } catch (error) {
       throw counted(method, error);
@@ -120,7 +120,7 @@ export function createRpcClient(options: {
       const failure = counted('batch', errorOf((responses ?? {}) as RpcResponse));
       const { kind } = classifyRpcError(failure);
       if (kind === 'rate_limited' || kind === 'transient') throw failure;
-      options.logger.warn({ answer: failure.message }, 'the node does not take batches; asking one by one');
+      options.logger.warn({ error: failure.message }, 'the node rejects batch requests, sending single requests');
       batching = false;
       return settled(calls);
     }
@@ -128,9 +128,9 @@ export function createRpcClient(options: {
     for (const reply of responses as (RpcResponse | null)[]) if (reply !== null) byId.set(reply.id, reply);
     return calls.map(({ method }, index) => {
       const reply = byId.get(first + index);
-      if (reply === undefined) return counted(method, new RpcError('The batch lacks this answer'));
+      if (reply === undefined) return counted(method, new RpcError('The batch response lacks this call'));
       if (reply.error !== undefined && reply.error !== null) return counted(method, errorOf(reply));
-      return reply.result === undefined ? counted(method, new RpcError('The answer has no result')) : reply.result;
+      return reply.result === undefined ? counted(method, new RpcError('The response has no result')) : reply.result;
     });
   };
 

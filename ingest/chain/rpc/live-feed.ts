@@ -179,14 +179,17 @@ export function createLiveFeed(deps: {
             if (header !== null) onHeader(header);
           } catch (error) {
             malformed.inc();
-            logger.warn({ err: text(error) }, 'a head that cannot be read');
+            logger.warn({ err: text(error) }, 'unreadable head');
           }
         });
         queue.push({ type: 'connected', connected: true, detail: `connected to ${host}` });
         watch();
         await readLatest();
         await socket.subscribe(['logs', topicFilter(deps.filter)], onLog).catch((error: unknown) => {
-          logger.warn({ err: text(error) }, 'the node refuses the logs subscription; heads alone are the clock');
+          logger.warn(
+            { err: text(error) },
+            'the node rejects the logs subscription, new blocks are detected by heads only',
+          );
         });
         await deps.startPending(socket, (transaction, seenAtMs) =>
           queue.push({ type: 'pending', transaction, seenAtMs }),

@@ -45,7 +45,7 @@ export function createPendingFeed(deps: {
   const wanted = new Set<string>(deps.to);
   const dropped = deps.metrics.counter(
     'chain_pending_dropped_total',
-    'Pending hashes not read because too many waited',
+    'Pending transaction hashes dropped because the queue was full',
   );
   const ways: readonly (readonly unknown[])[] = [
     ['newPendingTransactions', true],

@@ -62,7 +62,7 @@ describe('classifyRpcError', () => {
   it.each([
     ['502', http(502)],
     ['internal', rpc(-32603, 'internal error')],
-    ['no connection', new RpcError('The node cannot be reached: ECONNREFUSED')],
+    ['no connection', new RpcError('The node is unreachable: ECONNREFUSED')],
   ])('%s: try again', (_name, error) => {
     expect(classifyRpcError(error)).toEqual({ kind: 'transient' });
   });

@@ -114,7 +114,7 @@ describe('history over a node with limits', () => {
     ],
     ['HTTP 413', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 413 } : undefined)],
   ];
-  it.each(cases)('%s: every log once, in order', async (_name, bend) => {
+  it.each(cases)('%s: reads every log once, in order', async (_name, bend) => {
     let fake: FakeNode | null = null;
     fake = await node({ length: 600, logsAt, override: (request) => bend(request, () => fake!) });
     const { source } = sourceOf(fake, { ranges: { startBlocks: 50, maxBlocks: 200, targetLogs: 100, inFlight: 3 } });
@@ -127,7 +127,7 @@ describe('history over a node with limits', () => {
     expect(blocks[0]!.logs[0]!.address).toBe(EXCHANGE);
   });
 
-  it('keeps below a limit the node named, and tries it again only later', async () => {
+  it('stays below a limit of the node, and exceeds it only later', async () => {
     const fake = await node({
       length: 1000,
       override: (request) =>
@@ -145,7 +145,7 @@ describe('history over a node with limits', () => {
     expect(spans.filter((span) => span === 20).length).toBeGreaterThan(40);
   });
 
-  it('grows while answers are small and shrinks towards the log target', async () => {
+  it('grows ranges while responses are small and shrinks them towards the log target', async () => {
     const fake = await node({ length: 2000, logsAt: (number) => (number < 1000 ? 0 : 10) });
     const { source } = sourceOf(fake, { ranges: { startBlocks: 10, maxBlocks: 400, targetLogs: 200, inFlight: 1 } });
     await historyOf(source, 0, 1999);
@@ -154,7 +154,7 @@ describe('history over a node with limits', () => {
     expect(spans.at(-2)).toBe(20);
   });
 
-  it('waits and goes on after 429, 502 and a lost answer', async () => {
+  it('waits and resumes after 429, 502 and a lost response', async () => {
     let turn = 0;
     const fake = await node({
       length: 100,
@@ -176,7 +176,7 @@ describe('history over a node with limits', () => {
     expect(text).toMatch(/chain_rpc_errors_total\{method="eth_getLogs",kind="rate_limited".*\} [1-9]/);
   });
 
-  it('ends retryably when the node refuses, without naming its URL', async () => {
+  it('rejects with RetryableError when the node rejects the request, without its URL', async () => {
     const fake = await node({
       length: 10,
       override: (request) => (spanOf(request) === null ? undefined : { status: 401 }),
@@ -187,7 +187,7 @@ describe('history over a node with limits', () => {
     expect(String(error)).not.toContain('secret-key');
   });
 
-  it('asks for all logs of its contracts, whatever their event, and leaves out those that are skipped', async () => {
+  it('requests all logs of its contracts for any event, and drops skipped ones', async () => {
     const written = () => [1, 2, 3].map((n) => ({ address: EXCHANGE, topics: [hash(n)], data: '0x' as const }));
     const fake = await node({ length: 3, written });
     const { source } = sourceOf(fake, {}, undefined, ({ topics }) => topics[0] === hash(2));
@@ -198,7 +198,7 @@ describe('history over a node with limits', () => {
     for (const { params } of asked) expect(params[0]).not.toHaveProperty('topics');
   });
 
-  it('reads one by one from a node without batches', async () => {
+  it('sends single requests to a node without batches', async () => {
     const fake = await node({ length: 30, logsAt: () => 1, noBatches: true });
     const { source } = sourceOf(fake);
     expect(await historyOf(source, 0, 29)).toHaveLength(30);
@@ -206,7 +206,7 @@ describe('history over a node with limits', () => {
 });
 
 describe('finality', () => {
-  it('reads the tag, and never falls back once it was there', async () => {
+  it('reads the finalized tag, and never falls back once it was known', async () => {
     const fake = await node({ length: 300 });
     fake.finalize(290);
     const { source } = sourceOf(fake);
@@ -215,7 +215,7 @@ describe('finality', () => {
     await expect(source.finalizedNumber()).rejects.toThrow(RetryableError);
     expect(await sourceOf(fake, {}, 7).source.historyRange(null, never)).toEqual({ fromBlock: 7, toBlock: 171 });
   });
-  it('uses a fixed depth on a node that refuses the tag', async () => {
+  it('uses a fixed depth on a node that rejects the tag', async () => {
     const fake = await node({
       length: 300,
       override: ({ params }) =>
@@ -225,18 +225,18 @@ describe('finality', () => {
     });
     expect(await sourceOf(fake, { fallbackFinalityDepth: 20 }).source.finalizedNumber()).toBe(279);
   });
-  it('does not take a busy node for one without the tag', async () => {
+  it('does not use a fixed depth for a busy node', async () => {
     const fake = await node({
       length: 300,
       override: ({ params }) => ((params as readonly unknown[])[0] === 'finalized' ? { status: 503 } : undefined),
     });
     await expect(sourceOf(fake).source.finalizedNumber()).rejects.toThrow(RetryableError);
   });
-  it('refuses another network', async () => {
+  it('rejects a node of another network', async () => {
     const fake = await node({ override: ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined) });
     const { source } = sourceOf(fake);
     await expect(source.historyRange(null, never)).rejects.toThrow(FatalError);
-    await expect(listen(source).done).rejects.toThrow('chain 1');
+    await expect(listen(source).done).rejects.toThrow('chain id 1');
   });
 });
 
@@ -262,7 +262,7 @@ describe('live', () => {
     await live.done;
   });
 
-  it('comes back after a cut, tells of it, and sends the head it missed', async () => {
+  it('reconnects after a disconnect, reports it, and sends the missed head', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake, { live: { reconnect: { attempts: 1, baseMs: 1, maxMs: 2 } } }).source);
     await live.until(() => live.heads().includes(2));
@@ -273,7 +273,7 @@ describe('live', () => {
     expect(connected.slice(0, 3)).toEqual([true, false, true]);
   });
 
-  it('takes silence for a dead subscription and connects anew', async () => {
+  it('reconnects after silence of the subscription', async () => {
     const fake = await node({ length: 3 });
     const live = listen(
       sourceOf(fake, { live: { staleMs: 40, reconnect: { attempts: 1, baseMs: 1, maxMs: 2 } } }).source,
@@ -285,7 +285,7 @@ describe('live', () => {
     await live.until(() => live.heads().includes(3));
   });
 
-  it('asks for the head when a log arrives before its head', async () => {
+  it('requests the head when a log arrives before its head', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake, { live: { hintDelayMs: 5 } }).source);
     await live.until(() => live.heads().includes(2));
@@ -295,7 +295,7 @@ describe('live', () => {
     await live.until(() => live.heads().includes(3));
   });
 
-  it('survives heads and frames it cannot read', async () => {
+  it('survives unreadable heads and frames', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake).source);
     await live.until(() => live.heads().includes(2));
@@ -318,7 +318,7 @@ describe('live', () => {
   const pendings = (events: readonly LiveEvent[]) =>
     events.flatMap((event) => (event.type === 'pending' ? [event.transaction.hash] : []));
 
-  it('takes whole pending transactions to our contracts only', async () => {
+  it('reports full pending transactions to watched contracts only', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake).source);
     await waitFor(() => fake.subscribed('newPendingTransactions'));
@@ -351,7 +351,7 @@ describe('live', () => {
     expect(pendings(live.events)).toEqual([hash(9)]);
   });
 
-  it('goes on without pendings where the node offers none', async () => {
+  it('runs without pending transactions where the node has no such subscription', async () => {
     const fake = await node({
       length: 3,
       override: ({ method, params }) =>

@@ -60,7 +60,9 @@ export function createRpcSource(deps: {
     if (checked) return;
     const answer = await client.request('eth_chainId', []);
     if (Number(answer) !== deps.chainId) {
-      throw new FatalError(`The node at ${host} is of chain ${Number(answer)}, not of chain ${deps.chainId}`);
+      throw new FatalError(
+        `The node at ${host} has chain id ${Number(answer)} instead of ${deps.chainId}: check POLYGON_RPC_URL`,
+      );
     }
     checked = true;
   };
@@ -84,7 +86,8 @@ export function createRpcSource(deps: {
     const byNumber = new Map<number, RpcLog[]>();
     for (const log of parseLogs(await client.request('eth_getLogs', params), filter.skips)) {
       const number = Number(log.blockNumber);
-      if (number < fromBlock || number > toBlock) throw new RpcError(`A log of block ${number} was not asked for`);
+      if (number < fromBlock || number > toBlock)
+        throw new RpcError(`A log of block ${number} is outside the requested range`);
       const list = byNumber.get(number);
       if (list === undefined) byNumber.set(number, [log]);
       else list.push(log);
@@ -94,7 +97,7 @@ export function createRpcSource(deps: {
     return headers.map((header) => {
       const logs = byNumber.get(header.number);
       if (logs === undefined || logs.some((log) => log.blockHash.toLowerCase() !== header.hash)) {
-        throw new RpcError(`The logs of block ${header.number} are of another branch than its header`);
+        throw new RpcError(`The logs of block ${header.number} belong to another branch than its header`);
       }
       return joinBlock(header, logs);
     });
@@ -102,7 +105,7 @@ export function createRpcSource(deps: {
   const ranges = createLogRangeReader({
     read: readRange,
     logger,
-    rangeSize: metrics.gauge('chain_rpc_log_range_blocks', 'Blocks asked for per eth_getLogs'),
+    rangeSize: metrics.gauge('chain_rpc_log_range_blocks', 'Blocks requested per eth_getLogs'),
     options: { retryPolicy, ...options.ranges },
   });
 

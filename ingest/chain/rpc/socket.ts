@@ -81,7 +81,7 @@ export async function openRpcSocket(options: {
       nextId += 1;
       const timer = setTimeout(() => {
         calls.delete(id);
-        reject(new RpcError(`No answer to ${method} within ${timeoutMs} ms`, { timedOut: true }));
+        reject(new RpcError(`No response to ${method} within ${timeoutMs} ms`, { timedOut: true }));
       }, timeoutMs);
       timer.unref();
       calls.set(id, {

@@ -42,7 +42,7 @@ async function upToNow(source: ReturnType<typeof createRecordedOracleSource>, re
 const times = (prices: readonly OraclePrice[]) => prices.map((price) => price.timestampMs);
 
 describe('createRecordedOracleSource', () => {
-  it('delivers the day at its true times, from where the log ends', async () => {
+  it('delivers the day at its recorded times, from the end of the log', async () => {
     const source = createRecordedOracleSource({ recording, nowMs: () => at(100, 12) });
     expect(source.shiftDays).toBe(100);
     expect(source.historyTotal(new Map())).toBe(ticks.length);
@@ -54,7 +54,7 @@ describe('createRecordedOracleSource', () => {
     expect(batches[0]?.[0]).toMatchObject({ feed: 'BTC/USD', windowS: null, receivedMs: at(0, 23, 40) + 1500 });
   });
 
-  it('starts a fresh log with the last three hours; the recorded gap stays', async () => {
+  it('starts an empty log with the last three hours; the recorded gap remains', async () => {
     const source = createRecordedOracleSource({ recording, nowMs: () => at(100, 3, 10, 1) });
     const prices = await upToNow(source);
     const expected = [at(100, 0, 20), at(100, 0, 30), at(100, 0, 40), at(100, 0, 50)];
@@ -65,13 +65,13 @@ describe('createRecordedOracleSource', () => {
     expect(prices.at(-1)).toMatchObject({ priceE18: again?.priceE18, receivedMs: at(100, 3) + 1500 });
   });
 
-  it('goes over midnight into the same day again', async () => {
+  it('repeats the day after midnight', async () => {
     const source = createRecordedOracleSource({ recording, warmUpMs: 1_500_000, nowMs: () => at(101, 0, 10, 2) });
     expect(times(await upToNow(source))).toEqual([at(100, 23, 50), at(101, 0, 0), at(101, 0, 10)]);
     expect(source.shiftDays).toBe(101);
   });
 
-  it('goes on after the last tick in the log, and at most a day back', async () => {
+  it('resumes after the last tick in the log, at most a day back', async () => {
     const source = createRecordedOracleSource({ recording, nowMs: () => at(100, 12, 0, 5) });
     expect(times(await upToNow(source, new Map([['BTC/USD', at(100, 11, 30)]])))).toEqual([
       at(100, 11, 40),
@@ -83,7 +83,7 @@ describe('createRecordedOracleSource', () => {
     expect([old.length, old[0], old.at(-1)]).toEqual([ticks.length, at(99, 12, 10), at(100, 12, 0)]);
   });
 
-  it('never plays a time of the recorded day itself', async () => {
+  it('never plays the recorded day at its own date', async () => {
     const source = createRecordedOracleSource({ recording, nowMs: () => at(1, 0, 30, 5) });
     expect(times(await upToNow(source))).toEqual([at(1, 0), at(1, 0, 10), at(1, 0, 20), at(1, 0, 30)]);
   });
@@ -104,7 +104,7 @@ describe('createRecordedOracleSource', () => {
     expect((await live.next()).done).toBe(true);
   });
 
-  it('has no live part when only the history is wanted', async () => {
+  it('has no live feed in history-only mode', async () => {
     const source = createRecordedOracleSource({ recording, historyOnly: true, nowMs: () => at(100, 12) });
     expect(await upToNow(source)).toEqual([]);
   });

@@ -6,21 +6,21 @@ import type { OraclePrice, OracleSource } from '../source.js';
 const FEED = 'BTC/USD';
 const DAY_MS = 86_400_000;
 const BATCH_TICKS = 5000;
-/** Longest wait before looking at the clock again: it may be set while we wait. */
+/** Longest wait before the clock is read again, because the clock may be set during a wait. */
 const CLOCK_POLL_MS = 1000;
 
-/** What of a recording this source plays. */
+/** Parts of a recording that this source plays. */
 export type RecordedDay = Pick<Recording, 'meta' | 'ticks'>;
 
 /**
- * Plays the recorded day of BTC/USD ticks. History: the day at its true times. Live: the same day again and again, each tick at its
- * recorded time of day, moved by whole days, delivered when the clock reaches its (moved) time of receipt; seconds the recording does not
- * have stay missing. A fresh log first gets the moved ticks of the last `warmUpMs`, so that candles and open windows are complete at once;
- * later starts go on after the last tick in the log, at most `maxGapMs` back.
+ * Plays the recorded day of BTC/USD ticks. History: the day at its recorded times. Live: the same day repeatedly, each tick at its recorded
+ * time of day, shifted by whole days, delivered when the clock reaches its shifted time of receipt; seconds that the recording lacks stay
+ * missing. An empty log first receives the shifted ticks of the last `warmUpMs`, so that candles and open windows are complete; later starts
+ * resume after the last tick in the log, at most `maxGapMs` back.
  */
 export function createRecordedOracleSource(options: {
   recording: RecordedDay;
-  /** true: no live part. */
+  /** true: no live feed. */
   historyOnly?: boolean;
   warmUpMs?: number;
   maxGapMs?: number;
@@ -32,7 +32,7 @@ export function createRecordedOracleSource(options: {
   const lastMs = ticks.at(-1)?.timestampMs ?? dayStartMs;
   const shiftDays = () => shiftDaysFor(Math.floor(nowMs() / 1000), dayStartMs / 1000);
 
-  /** Index of the first tick after the time, in the recording's own time. */
+  /** Index of the first tick after a recorded time. */
   const firstAfter = (ms: number): number => {
     let low = 0;
     let high = ticks.length;
@@ -56,7 +56,7 @@ export function createRecordedOracleSource(options: {
   });
   const historyFrom = (resume: ReadonlyMap<string, number>) => firstAfter(resume.get(FEED) ?? 0);
 
-  /** Ticks after `fromMs` on the moved time line, without end. The first day after the recorded one is the earliest. */
+  /** Endless sequence of ticks after `fromMs` on the shifted timeline, which starts with the day after the recorded day. */
   function* moved(fromMs: number): Generator<OraclePrice> {
     let days = Math.max(1, Math.floor((fromMs - dayStartMs) / DAY_MS));
     let index = firstAfter(fromMs - days * DAY_MS);

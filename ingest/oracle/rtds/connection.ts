@@ -3,21 +3,21 @@ import { type DecodedFrame, decodeFrame } from './decode.js';
 import { createStallDetector } from './stall-detector.js';
 import { type Subscription, subscriptionFrame, subscriptionKey } from './subscriptions.js';
 
-/** A dump of two minutes is some 20 KB. */
+/** Maximum frame size; a dump of two minutes has about 20 KB. */
 const MAX_FRAME_BYTES = 1024 * 1024;
 
 export interface ConnectionTimes {
   /** Text PING interval. */
   readonly pingMs: number;
-  /** Silence after which a subscription counts as stale. */
+  /** Time without data after which a subscription is stale. */
   readonly staleMs: number;
   /** Opening handshake limit. */
   readonly openMs: number;
-  /** Planned end of the connection. */
+  /** Maximum lifetime of the connection. */
   readonly recycleMs: number;
 }
 
-/** Why a connection ended and whether it ever brought a price. */
+/** Reason of a connection's end, and whether it delivered a price. */
 export interface ConnectionEnd {
   readonly reason: string;
   readonly planned: boolean;
@@ -30,7 +30,7 @@ export interface ConnectionEvents {
   resubscribed(keys: readonly string[]): void;
 }
 
-/** One connection from opening to its end: subscribe, keep alive, watch for silence. Never throws; resolves with why it ended. */
+/** One connection from open to close: subscribes, sends pings, detects stalls. Never throws; resolves with the reason of the end. */
 export function runConnection(options: {
   url: string;
   subscriptions: readonly Subscription[];

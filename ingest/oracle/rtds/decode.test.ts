@@ -9,7 +9,7 @@ const spot = (payload: string) =>
   `{"connection_id":"x","topic":"crypto_prices_chainlink","type":"update","timestamp":${now},"payload":${payload}}`;
 
 describe('decodeFrame', () => {
-  it('reads a TWAP update as the service sends it', () => {
+  it('decodes a TWAP update of the service', () => {
     const frame = decodeFrame(
       twap({
         symbol: 'btc/usd',
@@ -39,7 +39,7 @@ describe('decodeFrame', () => {
     ]);
   });
 
-  it('takes every digit of a value that no double can hold', () => {
+  it('keeps every digit of a value beyond double precision', () => {
     const frame = decodeFrame(
       spot('{"symbol":"btc/usd","timestamp":1786179814000,"value":65048.078902260626123}'),
       now,
@@ -47,7 +47,7 @@ describe('decodeFrame', () => {
     expect(frame.prices[0]?.price.priceE18).toBe(65048078902260626123000n);
   });
 
-  it('reads a dump row by row and keeps the good ones', () => {
+  it('decodes a dump row by row and keeps the valid ones', () => {
     const frame = decodeFrame(
       JSON.stringify({
         topic: 'crypto_prices_chainlink',
@@ -77,7 +77,7 @@ describe('decodeFrame', () => {
     expect(decodeFrame(text, now)).toEqual({ kind: 'ignored', prices: [], errors: [] });
   });
 
-  it('ignores topics and symbols nobody asked for', () => {
+  it('ignores topics and symbols without a subscription', () => {
     expect(decodeFrame('{"topic":"comments","type":"x","payload":{}}', now).kind).toBe('ignored');
     expect(decodeFrame(spot('{"symbol":"ada/usd","timestamp":1786179814000,"value":1}'), now).kind).toBe('ignored');
   });

@@ -2,15 +2,15 @@ import { parseDecimalE18 } from '../decimal.js';
 import { type OraclePrice, oracleAssets } from '../source.js';
 import { priceTopics, subscriptionKey } from './subscriptions.js';
 
-/** A price of a frame with the subscription it belongs to. */
+/** A price of a frame with its subscription. */
 export interface DecodedPrice {
   readonly subscription: string;
   readonly price: OraclePrice;
 }
 
 /**
- * What one text frame held. `prices` in frame order (an update has one, a dump about two minutes of them), `bad` one reason per part
- * that could not be read; the rest of the frame still counts. `ignored`: keep-alive answers and data nobody asked for.
+ * Content of one text frame. `prices` are in frame order (an update has one, a dump about two minutes of them). `bad` has one reason per
+ * unreadable part; the rest of the frame is used. `ignored`: pongs and data without a subscription.
  */
 export interface DecodedFrame {
   readonly kind: 'update' | 'dump' | 'ignored' | 'bad';
@@ -27,7 +27,7 @@ const windows = new Map(priceTopics.map(({ topic, windowS }) => [topic, windowS]
 const feeds = new Map(oracleAssets.map((asset) => [`${asset.toLowerCase()}/usd`, `${asset}/USD`]));
 
 /**
- * Decode one text frame. Prices are read from the number's own text, so no digit is lost to a double: number members named `value` are
+ * Decodes one text frame. Prices are parsed from the text of the number, so no digit is lost in a double: number members named `value` are
  * quoted before JSON.parse (inside a JSON string the quotes around the name are escaped, so the pattern cannot match there).
  * `full_accuracy_value` (integer text, 1e18) wins over `value`; the two must agree to 1 %.
  */
@@ -112,7 +112,7 @@ function badFrame(reason: string): DecodedFrame {
   return { kind: 'bad', prices: [], errors: [reason] };
 }
 
-/** The service answers a frame it refuses with a status code and a message. */
+/** The service responds to a rejected frame with a status code and a message. */
 function describeRejection(frame: Record<string, unknown>): string {
   return `${String(frame.statusCode ?? '')} ${JSON.stringify(frame.body ?? frame.message ?? null)}`.trim();
 }

@@ -87,7 +87,7 @@ describe('createRtdsSource', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('asks for spot and both TWAPs of the seven assets, in the filter form the service honours', async () => {
+  it('subscribes to spot and both TWAPs of the seven assets, in the accepted filter form', async () => {
     start({}, allSubscriptions.slice());
     const wanted = served.flatMap((topic) => symbols.map((symbol) => `${topic} ${symbol}`)).sort();
     await vi.waitFor(() => {
@@ -96,7 +96,7 @@ describe('createRtdsSource', () => {
     });
   });
 
-  it('takes the dump of a subscription', async () => {
+  it('delivers the dump of a subscription', async () => {
     server.setDump(spot, 'btc/usd', [
       { timestamp: t0 - 2000, value: 1 },
       { timestamp: t0 - 1000, value: 2 },
@@ -106,7 +106,7 @@ describe('createRtdsSource', () => {
     expect(seconds()).toEqual(new Set([-2, -1]));
   });
 
-  it('asks again when one subscription falls silent, and backfills from the dump', async () => {
+  it('subscribes again when one subscription is silent, and backfills from the dump', async () => {
     start({ staleMs: 400 });
     await bothSubscribed();
     server.setDump(twap, 'btc/usd', [{ timestamp: t0 + 5000, value: 5 }]);
@@ -121,7 +121,7 @@ describe('createRtdsSource', () => {
     }
   });
 
-  it('gives up a connection that stalls while its pings are answered; the other loses nothing', async () => {
+  it('closes a connection that stalls while its pings are answered; the other loses nothing', async () => {
     start({ staleMs: 400 });
     await bothSubscribed();
     const stalled = server.clients[0];
@@ -144,7 +144,7 @@ describe('createRtdsSource', () => {
     expect(connected).not.toContain(false);
   });
 
-  it('reconnects after the service closes, refuses and comes back', async () => {
+  it('reconnects after the service closes, rejects and recovers', async () => {
     start();
     await bothSubscribed();
     server.rejectConnections(true);
@@ -157,14 +157,14 @@ describe('createRtdsSource', () => {
     expect(connected.at(-1)).toBe(true);
   });
 
-  it('renews its connections by plan, never both at once', async () => {
+  it('renews its connections on schedule, never both at once', async () => {
     start({ recycleMs: 800 });
     await vi.waitFor(() => expect(server.allClients.length).toBeGreaterThan(5), { timeout: 15_000 });
     await vi.waitFor(() => expect(connected.filter((state) => state).length).toBeGreaterThan(3));
     expect(connected.slice(1)).not.toContain(false);
   });
 
-  it('counts what it cannot read and goes on', async () => {
+  it('counts unreadable frames and continues', async () => {
     const metrics = start();
     await bothSubscribed();
     const [client] = server.clients;

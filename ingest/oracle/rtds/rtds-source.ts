@@ -10,11 +10,11 @@ export interface RtdsOptions {
   readonly url: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** A frame, or part of one, nothing could be made of. */
+  /** Called with every unreadable frame or part of a frame. */
   readonly onRejected: (reason: string, payload: string) => void;
   readonly subscriptions?: readonly Subscription[];
   readonly times?: Partial<RtdsTimes>;
-  /** 0 <= x < 1; spreads reconnects. */
+  /** Jitter of reconnects, 0 <= x < 1. */
   readonly random?: () => number;
 }
 
@@ -23,7 +23,7 @@ export interface RtdsTimes {
   readonly pingMs: number;
   readonly staleMs: number;
   readonly openMs: number;
-  /** Planned reconnect. The second connection's first one comes at half of it, so that the two are never renewed together. */
+  /** Planned reconnect. The first one of the second connection is due after half of it, so that both are never renewed together. */
   readonly recycleMs: number;
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
@@ -39,15 +39,16 @@ const defaults: RtdsTimes = {
 };
 
 /**
- * The venue's real-time price service over two connections at once, both subscribed to everything. What one loses to a silent stall, a
- * planned reconnect or a network fault, the other or the dump after the resubscription brings; the ticker drops the repetitions.
+ * Source of the venue's real-time price service over two concurrent connections with the same subscriptions. Prices that one misses in a
+ * stall, a planned reconnect or a network fault come from the other, or from the dump after a new subscription; the tick writer drops
+ * repetitions.
  */
 export function createRtdsSource(options: RtdsOptions): OracleSource {
   const { url, logger, metrics, onRejected, subscriptions = allSubscriptions, random = Math.random } = options;
   const times = { ...defaults, ...options.times };
   const frames = metrics.counter('rtds_frames_total', 'Frames received', ['kind']);
   const reconnects = metrics.counter('rtds_reconnects_total', 'Connections ended', ['planned']);
-  const resubscribes = metrics.counter('rtds_resubscribes_total', 'Stale subscriptions asked for again');
+  const resubscribes = metrics.counter('rtds_resubscribes_total', 'Stale subscriptions that were subscribed again');
   const open = metrics.gauge('rtds_connections_open', 'Open connections');
   const now = () => performance.now();
 
@@ -96,7 +97,7 @@ export function createRtdsSource(options: RtdsOptions): OracleSource {
               },
               resubscribed: (keys) => {
                 resubscribes.inc(keys.length);
-                logger.warn({ connection: index, keys }, 'oracle subscriptions are silent, asking again');
+                logger.warn({ connection: index, keys }, 'oracle subscriptions are silent, subscribing again');
               },
             },
           });

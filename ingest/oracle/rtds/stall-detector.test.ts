@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createStallDetector } from './stall-detector.js';
 
-describe('createWatch', () => {
-  it('asks again for a silent subscription while another delivers', () => {
+describe('createStallDetector', () => {
+  it('repeats a silent subscription while another delivers', () => {
     const watch = createStallDetector(['a', 'b'], 10, 0);
     watch.recordData('a', 5);
     watch.recordData('b', 5);
@@ -12,13 +12,13 @@ describe('createWatch', () => {
     expect(watch.check(16)).toEqual({ type: 'ok' });
   });
 
-  it('gives up a connection without any data', () => {
+  it('closes a connection without any data', () => {
     const watch = createStallDetector(['a', 'b'], 10, 0);
     expect(watch.check(10)).toEqual({ type: 'resubscribe', keys: ['a', 'b'] });
     expect(watch.check(20).type).toBe('reconnect');
   });
 
-  it('gives up a connection when what used to deliver stays silent', () => {
+  it('closes a connection when a subscription that delivered stays silent', () => {
     const watch = createStallDetector(['a', 'b'], 10, 0);
     watch.recordData('b', 0);
     const verdicts: string[] = [];
@@ -31,7 +31,7 @@ describe('createWatch', () => {
     expect(verdicts).toEqual(['10 resubscribe', '30 resubscribe', '70 resubscribe', '150 reconnect']);
   });
 
-  it('asks ever more rarely, and without end, for what never came', () => {
+  it('repeats a subscription without data at growing intervals, without a limit', () => {
     const watch = createStallDetector(['a', 'b'], 10, 0);
     const asked: number[] = [];
     for (let now = 1; now < 1500; now++) {

@@ -1,4 +1,4 @@
-/** What to do about silence: ask again for some subscriptions, or give the connection up. */
+/** Action after a stall: subscribe again, or close the connection. */
 export type StallAction =
   | { readonly type: 'ok' }
   | { readonly type: 'resubscribe'; readonly keys: readonly string[] }
@@ -8,14 +8,14 @@ const MAX_DOUBLINGS = 5;
 const MAX_FAILED_RESUBSCRIBES = 3;
 
 /**
- * The stale timer of one connection. The service is known to stop sending while the socket stays open and pings are answered.
+ * Detects stalls of one connection. The service sometimes stops sending data while the socket stays open and pings are answered.
  *
- * - A subscription without data for `staleMs` is asked for again, then after 2, 4, ... 32 times that long.
- * - A connection none of whose subscriptions brought data for `2 * staleMs` is given up.
- * - So is one where a subscription that used to deliver stays silent through three askings.
+ * - A subscription without data for `staleMs` is subscribed again, then after 2, 4, ... 32 times that time.
+ * - A connection without data on any subscription for `2 * staleMs` is closed.
+ * - A connection is closed as well when a subscription that delivered before stays silent after three new subscriptions.
  *
- * A subscription the service never serves is thus asked for ever more rarely and never costs the connection. Times are any monotonic
- * milliseconds.
+ * So a subscription that the service never serves is repeated with growing delays and never closes the connection. Times are monotonic
+ * milliseconds of any origin.
  */
 export interface StallDetector {
   recordData(key: string, nowMs: number): void;

@@ -12,7 +12,7 @@ export const priceTopics: readonly PriceTopic[] = [
   { topic: 'crypto_prices_twap_sixty', windowS: 60 },
 ];
 
-/** One entry: one topic and one symbol, the form the service is known to honour. */
+/** Subscription to one topic and one symbol, the form that the service accepts. */
 export interface Subscription {
   readonly topic: string;
   /** `btc/usd` */
@@ -27,7 +27,7 @@ export function subscriptionKey(subscription: Subscription): string {
   return `${subscription.topic} ${subscription.symbol}`;
 }
 
-/** A subscribe or unsubscribe frame. `filters` is a string that holds JSON; the spot topic sends its data under several types. */
+/** A subscribe or unsubscribe frame. `filters` is JSON as a string; the spot topic sends data with several types. */
 export function subscriptionFrame(action: 'subscribe' | 'unsubscribe', subscriptions: readonly Subscription[]): string {
   return JSON.stringify({
     action,

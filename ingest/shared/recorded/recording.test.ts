@@ -43,7 +43,7 @@ describe('openRecording', () => {
     copy = null;
   });
 
-  it('refuses a damaged or missing set', () => {
+  it('rejects a damaged or missing set', () => {
     copy = mkdtempSync(path.join(tmpdir(), 'recorded-'));
     expect(() => openRecording(copy!)).toThrow(FatalError);
     cpSync(SET, copy, { recursive: true });
@@ -59,7 +59,7 @@ describe('catalogue objects', () => {
   const recording = openRecording(SET);
   const market = recording.markets.find(({ slug }) => slug === 'btc-updown-5m-1784851200')!;
 
-  it('serves the recorded object once the market is over, and an open one before', () => {
+  it('returns the recorded object after the end of the market, and an open one before', () => {
     const after = gammaMarket(market, Date.UTC(2026, 6, 24, 1));
     expect(after).toEqual(market.raw);
     const during = gammaMarket(market, Date.UTC(2026, 6, 24, 0, 2));
@@ -85,7 +85,7 @@ describe('catalogue objects', () => {
 });
 
 describe('clocks', () => {
-  it('runs at a speed', () => {
+  it('runs at the given speed', () => {
     let real = 1000;
     const clock = createClock({ startMs: 50_000, speed: 60, now: () => real });
     expect(clock.nowMs()).toBe(50_000);
@@ -94,7 +94,7 @@ describe('clocks', () => {
     expect(() => createClock({ speed: 0 })).toThrow(RangeError);
   });
 
-  it('jumps when stepping, not after an abort', async () => {
+  it('jumps to the awaited time, but not after an abort', async () => {
     const clock = createSteppingClock(5);
     await clock.waitUntil(100, new AbortController().signal);
     await clock.waitUntil(50, new AbortController().signal);

@@ -7,7 +7,7 @@ import { createLiveMarkets, DAY_S, shiftDaysFor, shiftHash, shiftMarket, windowT
 const recording = openRecording(path.join(import.meta.dirname, '../../../tests/recorded/set'));
 const [, midnight] = recording.markets;
 
-describe('shifted identities', () => {
+describe('shifted ids', () => {
   it('derives a hash from the recorded one and the days as four bytes', () => {
     const hash = `0x${'ab'.repeat(32)}` as const;
     expect(shiftHash(hash, 120)).toBe(keccak256(concat([hash, numberToHex(120, { size: 4 })])));
@@ -15,7 +15,7 @@ describe('shifted identities', () => {
     expect(() => shiftHash(hash, -1)).toThrow(RangeError);
   });
 
-  it('moves a window by whole days and renames it', () => {
+  it('shifts a window by whole days and renames it', () => {
     const moved = shiftMarket(midnight!, 120);
     expect(midnight!.slug).toBe('btc-updown-5m-1784851200');
     expect(moved).toMatchObject({
@@ -45,7 +45,7 @@ describe('shifted identities', () => {
     });
   });
 
-  it('writes titles as the venue does', () => {
+  it('formats titles like the venue', () => {
     const windows = recording.markets.filter(({ duration }) => duration === '5m' || duration === '15m');
     expect(windows.length).toBeGreaterThan(1400);
     for (const { coin, startS, endS, title } of windows) expect(windowTitle(coin!, startS!, endS!)).toBe(title);
@@ -61,7 +61,7 @@ describe('live markets', () => {
   const todayS = Date.UTC(2026, 10, 21) / 1000;
   const live = createLiveMarkets(recording);
 
-  it('has every BTC window of a day, and one market per window whoever asks', () => {
+  it('has every BTC window of a day, and always the same market per window', () => {
     const windows = live.between(todayS, todayS + DAY_S);
     const btc = windows.filter((market) => market.coin === 'btc');
     expect(btc.map((market) => market.startS)).toEqual(Array.from({ length: 288 }, (_, i) => todayS + i * 300));
@@ -70,14 +70,14 @@ describe('live markets', () => {
     for (const market of windows) expect(again.find(market.coin!, '5m', market.startS!)).toEqual(market);
   });
 
-  it('gives BTC windows the outcome of the recorded day, so that they agree with its ticks', () => {
+  it('has the outcomes of the recorded day for BTC windows', () => {
     for (const market of live.between(todayS, todayS + DAY_S).filter(({ coin }) => coin === 'btc')) {
       const recorded = recording.markets.find(({ slug }) => slug === `btc-updown-5m-${market.startS! - 120 * DAY_S}`);
       expect(market.outcome).toBe(recorded!.outcome);
     }
   });
 
-  it('knows when there is no window', () => {
+  it('returns null where there is no window', () => {
     expect(live.find('btc', '1h', todayS)).toBeNull();
     expect(live.find('btc', '5m', todayS + 1)).toBeNull();
   });
