@@ -10,7 +10,7 @@ import type { ChainSource } from './chain/source.js';
 import { isUnread } from './chain/unread-events.js';
 import type { LiveMarkets, Recording } from './shared/recorded/index.js';
 
-/** The chain source the configuration asks for. `recording` is opened only in recorded mode. */
+/** Opens the configured chain source. `recording` is opened only in recorded mode. */
 export async function openChainSource(deps: {
   sources: Config['sources'];
   recording: () => Recording;

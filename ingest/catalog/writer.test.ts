@@ -15,15 +15,15 @@ const series = (id: string, active: boolean): CatalogRow => ({
 });
 
 function setUp(log = createMemoryLog()) {
-  const refused: string[] = [];
+  const rejected: string[] = [];
   const writer = createCatalogWriter({
     log,
     codec,
     metrics: createMetrics({ process: 'test', defaults: false }),
-    onRejected: (reason) => refused.push(reason),
+    onRejected: (reason) => rejected.push(reason),
     nowMs: () => 1_000_000,
   });
-  return { log, writer, refused };
+  return { log, writer, rejected };
 }
 
 describe('createCatalogWriter', () => {
@@ -47,10 +47,10 @@ describe('createCatalogWriter', () => {
   });
 
   it('rejects a row that does not fit the schema and writes the rest', async () => {
-    const { log, writer, refused } = setUp();
+    const { log, writer, rejected } = setUp();
     const broken = { kind: 'catalog_tag', value: { id: '1', slug: 's', label: 5 } } as unknown as CatalogRow;
     expect(await writer.write([broken, tag('2', 'a')])).toBe(1);
-    expect(refused[0]).toContain('label');
+    expect(rejected[0]).toContain('label');
     expect(log.all('catalog')).toHaveLength(1);
   });
 

@@ -204,7 +204,7 @@ export function createHeadTracker(deps: {
     const tip = state.tip();
     if (tip !== undefined && tip.number >= firstOrphan && firstOrphan <= state.finalNumber()) {
       throw new RetryableError(
-        `The node's chain leaves ours at block ${firstOrphan}, below the finalised block ${state.finalNumber()}: wrong network or a reset node`,
+        `The node's chain differs from chain.head at block ${firstOrphan}, below the finalised block ${state.finalNumber()}: wrong network or a reset node`,
       );
     }
     const replaced = tip !== undefined && tip.number >= firstOrphan;

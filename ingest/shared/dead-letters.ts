@@ -65,15 +65,15 @@ export function createDeadLetters(deps: {
     ['origin', 'stage'],
   );
   const warned = new Set<string>();
-  const minutes = new Map<string, { minute: number; kept: number }>();
+  const minutes = new Map<string, { minute: number; stored: number }>();
   /** Whether the origin is below its limit of this minute. */
   const mayKeep = (origin: string, nowMs: number): boolean => {
     const minute = Math.floor(nowMs / 60_000);
     const found = minutes.get(origin);
-    const own = found?.minute === minute ? found : { minute, kept: 0 };
-    minutes.set(origin, own);
-    own.kept += 1;
-    return own.kept <= MAX_PER_MINUTE;
+    const current = found?.minute === minute ? found : { minute, stored: 0 };
+    minutes.set(origin, current);
+    current.stored += 1;
+    return current.stored <= MAX_PER_MINUTE;
   };
   return {
     put({ origin, stage, reason, payload }) {

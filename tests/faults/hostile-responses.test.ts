@@ -92,11 +92,11 @@ describe('block reader', () => {
     const reader = createBlockReader({ client, filter });
     const honest = await reader.byNumber(2);
     nodeProxy.change = nodeChanges.get(mode) ?? null;
-    const [answer] = await Promise.allSettled([reader.byNumber(2)]);
+    const [outcome] = await Promise.allSettled([reader.byNumber(2)]);
     nodeProxy.change = null;
-    if (answer.status === 'rejected') expect([mode, answer.reason]).toEqual([mode, expect.any(RpcError)]);
-    // What passes is checked where blocks are joined: by number, hash and parent, and logs by their place.
-    else expect(Object.keys(answer.value ?? {})).toEqual(Object.keys(honest ?? {}));
+    if (outcome.status === 'rejected') expect([mode, outcome.reason]).toEqual([mode, expect.any(RpcError)]);
+    // What passes is checked where blocks are joined: by number, hash and parent, and logs by index.
+    else expect(Object.keys(outcome.value ?? {})).toEqual(Object.keys(honest ?? {}));
     expect(await reader.byNumber(2)).toEqual(honest);
     client.close();
   });
@@ -106,10 +106,10 @@ describe('catalog client and source', () => {
   it.each([...hostileResponses.keys()])('rejects %s with a known error and reads the next response', async (mode) => {
     const client = catalogueClient();
     gammaProxy.response = hostileResponses.get(mode) ?? null;
-    const [answer] = await Promise.allSettled([client.get('/tags', [['limit', '5']], never)]);
+    const [outcome] = await Promise.allSettled([client.get('/tags', [['limit', '5']], never)]);
     gammaProxy.response = null;
-    if (answer.status === 'rejected')
-      expect([mode, answer.reason instanceof RetryableError || answer.reason instanceof GammaRejectedError]).toEqual([
+    if (outcome.status === 'rejected')
+      expect([mode, outcome.reason instanceof RetryableError || outcome.reason instanceof GammaRejectedError]).toEqual([
         mode,
         true,
       ]);
@@ -117,13 +117,13 @@ describe('catalog client and source', () => {
   });
 
   it.each([...catalogueChanges.keys()])('writes no row with %s that does not fit the schema', async (mode) => {
-    const refused: string[] = [];
+    const rejected: string[] = [];
     const source = createGammaSource({
       client: catalogueClient(),
       host: 'fake',
       logger,
       metrics,
-      onRejected: (reason) => refused.push(reason),
+      onRejected: (reason) => rejected.push(reason),
       nowMs: Date.now,
       times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: 3_600_000, retryDelayMs: 5 },
     });

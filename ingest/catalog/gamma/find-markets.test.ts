@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-async function find(wanted: MarketRequest, findPerSecond = 1000) {
-  const refused: string[] = [];
+async function find(lookup: MarketRequest, findPerSecond = 1000) {
+  const rejected: string[] = [];
   const metrics = createMetrics({ process: 'test', defaults: false });
   const logger = silentLogger();
   const source = createGammaSource({
@@ -26,12 +26,12 @@ async function find(wanted: MarketRequest, findPerSecond = 1000) {
     host: 'fake',
     logger,
     metrics,
-    onRejected: (reason) => refused.push(reason),
+    onRejected: (reason) => rejected.push(reason),
     findPerSecond,
   });
-  const rows = (await source.find?.(wanted, new AbortController().signal)) ?? [];
+  const rows = (await source.find?.(lookup, new AbortController().signal)) ?? [];
   const markets = rows.flatMap((row) => (row.kind === 'catalog_market' ? row.value : []));
-  return { rows, markets, refused };
+  return { rows, markets, rejected };
 }
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const paths = () => server.requests.map((request) => request.split('?')[0]);
@@ -81,9 +81,9 @@ describe('createMarketFinder', () => {
       events: [{ id: '1', slug: 'event-1', title: 'Event 1' }],
     }));
     server.faults.push({ status: 200, body: JSON.stringify(rows) }, { status: 200, body: '[]' });
-    const { markets, refused } = await find({ by: 'condition', ids: [1, 2].map(numberedCondition) });
+    const { markets, rejected } = await find({ by: 'condition', ids: [1, 2].map(numberedCondition) });
     expect(markets.map(({ slug, event_title }) => [slug, event_title])).toEqual([['market-1', 'Event 1']]);
-    expect(refused).toEqual(['market: outcomes is not JSON']);
+    expect(rejected).toEqual(['market: outcomes is not JSON']);
   });
 
   it('finds a short-form window that no market list contains by its resolution time', async () => {
@@ -109,13 +109,13 @@ describe('createMarketFinder', () => {
       },
       { requiredKeys: [] },
     );
-    const answer = fc.oneof(fc.array(market, { maxLength: 5 }), fc.jsonValue());
+    const response = fc.oneof(fc.array(market, { maxLength: 5 }), fc.jsonValue());
     const by = fc.constantFrom('condition' as const, 'token' as const);
     await fc.assert(
-      fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), by, async (answers, kind) => {
-        let asked = 0;
+      fc.asyncProperty(fc.array(response, { minLength: 1, maxLength: 4 }), by, async (responses, kind) => {
+        let requests = 0;
         const finder = createMarketFinder({
-          client: { get: () => Promise.resolve(answers[asked++ % answers.length]) },
+          client: { get: () => Promise.resolve(responses[requests++ % responses.length]) },
           decodeEvents: (raws) => raws.flatMap((raw) => decodeEvent(raw).rows),
           reject: () => undefined,
           perSecond: 1e6,
@@ -126,7 +126,7 @@ describe('createMarketFinder', () => {
           return [];
         });
         for (const row of rows) expect(rowKey(row)).toMatch(/^(market:0x[0-9a-f]{64}|(event|tag|series):.+)$/);
-        expect(asked).toBeLessThan(20);
+        expect(requests).toBeLessThan(20);
       }),
     );
   });

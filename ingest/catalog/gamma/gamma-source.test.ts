@@ -24,7 +24,7 @@ const simpleEvent = (n: number, over: Record<string, unknown> = {}) => ({
 });
 
 function setUp(times: Partial<GammaTimes> = {}) {
-  const refused: string[] = [];
+  const rejected: string[] = [];
   const counts = createHydrationCounts();
   const client = createGammaClient({
     baseUrl: server.url,
@@ -42,11 +42,11 @@ function setUp(times: Partial<GammaTimes> = {}) {
     logger: silentLogger(),
     metrics,
     counts,
-    onRejected: (reason) => refused.push(reason),
+    onRejected: (reason) => rejected.push(reason),
     nowMs: () => nowMs,
     times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: 3_600_000, retryDelayMs: 5, ...times },
   });
-  return { client, source, refused, counts };
+  return { client, source, rejected, counts };
 }
 async function rowsOf(updates: AsyncIterable<CatalogUpdate>): Promise<CatalogRow[]> {
   const rows: CatalogRow[] = [];
@@ -109,10 +109,10 @@ describe('createGammaClient', () => {
 
   it('rejects immediately when aborted during a delay', async () => {
     server.faults.push({ status: 429, body: '', headers: { 'retry-after': '3600' } });
-    const asked = setUp().client.get('/tags', [], stop.signal);
+    const pending = setUp().client.get('/tags', [], stop.signal);
     await vi.waitFor(() => expect(server.requests).toHaveLength(1));
     stop.abort(new Error('stopped'));
-    await expect(asked).rejects.toThrow('stopped');
+    await expect(pending).rejects.toThrow('stopped');
   });
 });
 
@@ -126,12 +126,12 @@ describe('full load', () => {
       windowEvent(closedMarket, { closed: true, endDate: '2026-08-20T16:02:00Z' }),
       windowEvent(closedMarket, { id: 'too old', closed: true, endDate: '2026-08-20T16:01:59Z' }),
     ];
-    const { source, refused } = setUp();
+    const { source, rejected } = setUp();
     const rows = await rowsOf(source.load(stop.signal));
     const count = (kind: string) => rows.filter((row) => row.kind === kind).length;
     expect([count('catalog_series'), count('catalog_event'), count('catalog_market')]).toEqual([54, 232, 3]);
     expect(new Set(rows.map(rowKey)).size).toBe(53 + 1 + 101 + 1 + 232 + 3);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
     expect(server.requests.filter((request) => request.startsWith('/events/keyset?closed=false'))).toHaveLength(3);
     expect(server.requests.at(-1)).toBe(
       '/events/keyset?closed=true&end_date_min=2026-08-20T16%3A02%3A00.000Z&limit=100',
@@ -149,7 +149,7 @@ describe('full load', () => {
     ];
     for (let n = 0; n < 3; n++) server.faults.push({ status: 500, body: '' });
     server.faults.push({ status: 200, body: '{"error":"not a list"}' });
-    const { source, refused } = setUp();
+    const { source, rejected } = setUp();
     const states: boolean[] = [];
     const rows: CatalogRow[] = [];
     for await (const update of source.load(stop.signal)) {
@@ -157,7 +157,7 @@ describe('full load', () => {
       else rows.push(...update.rows);
     }
     expect(rows.filter((row) => row.kind === 'catalog_event').map(rowKey)).toEqual(['event:1', 'event:93763487']);
-    expect(refused).toEqual(['event: slug is missing', 'market of event 93763487: outcomes is not JSON']);
+    expect(rejected).toEqual(['event: slug is missing', 'market of event 93763487: outcomes is not JSON']);
     expect(states).toEqual([false, true]);
   });
 

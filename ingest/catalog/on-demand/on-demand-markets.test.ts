@@ -24,7 +24,7 @@ const address = `0x${'11'.repeat(20)}`;
 let directory: string;
 let log: Log;
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'oddstream-wanted-'));
+  directory = mkdtempSync(join(tmpdir(), 'oddstream-on-demand-'));
   log = await openLog(`lmdb:${directory}`, { logger: silentLogger(), maintenance: false });
   await log.ensureTopics([topics.chainFinal, topics.catalog, topics.catalogMissing]);
 });
@@ -70,7 +70,7 @@ const append = (values: Buffer[]) =>
 /** Starts the lookups against a fake service that has the markets for which `exists` returns true. */
 async function start(options: {
   exists: (n: number) => boolean;
-  find?: (wanted: MarketRequest) => void;
+  find?: (request: MarketRequest) => void;
   nowMs?: () => number;
 }) {
   const requests: MarketRequest[] = [];
@@ -80,9 +80,9 @@ async function start(options: {
   const counts = createHydrationCounts();
   const writer = createCatalogWriter({
     ...{ log, codec, metrics, onRejected: (reason: string) => expect.fail(reason) },
-    onMarket: ({ token_ids }) => wanted.addTokens(token_ids),
+    onMarket: ({ token_ids }) => onDemand.addTokens(token_ids),
   });
-  const wanted = createOnDemandMarkets({
+  const onDemand = createOnDemandMarkets({
     ...{ writer, log, codec, metrics, counts, logger: silentLogger(), nowMs: options.nowMs },
     onState: (state) => states.push(state),
     times: { lingerMs: 20, pollMs: 5, commitMs: 10, retryDelayMs: 5, maxRetryDelayMs: 20 },
@@ -94,7 +94,7 @@ async function start(options: {
     },
   });
   await writer.restore();
-  const running = wanted.run(stop.signal);
+  const running = onDemand.run(stop.signal);
   return {
     requests,
     states,

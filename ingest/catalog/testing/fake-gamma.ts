@@ -35,7 +35,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
   const page = (rows: unknown[], query: URLSearchParams, start: number) =>
     rows.slice(start, start + Number(query.get('limit')));
 
-  const answer = (path: string, query: URLSearchParams): unknown => {
+  const respond = (path: string, query: URLSearchParams): unknown => {
     const offset = Number(query.get('offset') ?? 0);
     if (path === '/series') return page(fake.series, query, offset);
     if (path === '/tags') return page(fake.tags, query, offset);
@@ -75,7 +75,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
     requests.push(`${url.pathname}${url.search}`);
     requestedMs.push(Date.now());
     const fault = faults.shift();
-    const body = fault === undefined ? answer(url.pathname, url.searchParams) : null;
+    const body = fault === undefined ? respond(url.pathname, url.searchParams) : null;
     if (fault !== undefined) response.writeHead(fault.status, fault.headers).end(fault.body);
     else
       response.writeHead(body === null ? 404 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));

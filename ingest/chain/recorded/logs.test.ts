@@ -211,7 +211,7 @@ describe('V2 settlements of the tail', () => {
 
   it('keep the recorded amounts of the makers', () => {
     const day = Date.UTC(2026, 10, 21, 15) / 1000;
-    const wanted: string[] = [];
+    const expected: string[] = [];
     for (let i = 0; i < transactions.length; i++) {
       // 15:00:01 to 15:01:30 of the recorded day.
       const second = transactions.timeS[i]! - Date.UTC(2026, 2, 23, 15) / 1000;
@@ -219,7 +219,7 @@ describe('V2 settlements of the tail', () => {
       for (const action of transactions.at(i).actions)
         if (action.kind === 'match')
           for (const { party, usdc, shares } of (action as RecordedMatch).makers)
-            wanted.push(`${party.address} ${usdc} ${shares}`);
+            expected.push(`${party.address} ${usdc} ${shares}`);
     }
     const got: string[] = [];
     for (let number = blockAt(day + 1); number <= blockAt(day + 90); number++) {
@@ -233,7 +233,7 @@ describe('V2 settlements of the tail', () => {
         });
       }
     }
-    expect(wanted.length).toBeGreaterThan(10);
-    expect(got).toEqual(expect.arrayContaining(wanted));
+    expect(expected.length).toBeGreaterThan(10);
+    expect(got).toEqual(expect.arrayContaining(expected));
   });
 });

@@ -48,7 +48,7 @@ const key = (block: SourceBlock) => `${block.number} ${block.hash} ${block.logs.
 const headsOf = (events: readonly LiveEvent[]) =>
   events.flatMap((event) => (event.type === 'head' ? [event.block] : []));
 
-/** A log that ends after the recording, long ago: it goes on as a fresh one does, without the history. */
+/** A log that ends long after the recording: it resumes like an empty log, without the history. */
 const LONG_AGO = 92_000_000;
 
 describe('recorded history', () => {
@@ -68,28 +68,28 @@ describe('recorded history', () => {
       if (block.timestampS < cutS + 40 * 86_400) fills += events.filter(({ kind }) => kind === 'trade').length;
     }
     const chain = recording.chain();
-    let wanted = 0;
+    let expected = 0;
     let match = 0;
     let action = 0;
     for (let tx = 0; tx < chain.timeS.length; tx++)
       for (let i = 0; i < chain.actions[tx]!; i++, action++) {
         if (chain.kind[action] !== 0) continue;
-        if (chain.source[tx] !== 0 || chain.timeS[tx]! < cutS) wanted += chain.makers[match]! + 1;
+        if (chain.source[tx] !== 0 || chain.timeS[tx]! < cutS) expected += chain.makers[match]! + 1;
         match += 1;
       }
-    expect(fills).toBe(wanted);
+    expect(fills).toBe(expected);
     expect(fills).toBeLessThan(250_000);
 
-    // Splits and merges of matches belong to nobody; those of users stay.
+    // Splits and merges of matches yield no events; those of users do.
     expect(kinds.get('position_split')).toBeUndefined();
     expect(kinds.get('position_change')).toBeUndefined();
     for (const kind of ['position_merge', 'redemption', 'condition_prepared', 'condition_resolved'])
       expect(kinds.get(kind)).toBeGreaterThan(1000);
 
     const whole = blocks.map(key);
-    for (const place of [Math.floor(blocks.length * 0.9), blocks.length - 200, blocks.length - 1]) {
-      const rest = await load(await sourceAt(NOW), blocks[place]!.number + 1);
-      expect(rest.map(key)).toEqual(whole.slice(place + 1));
+    for (const index of [Math.floor(blocks.length * 0.9), blocks.length - 200, blocks.length - 1]) {
+      const rest = await load(await sourceAt(NOW), blocks[index]!.number + 1);
+      expect(rest.map(key)).toEqual(whole.slice(index + 1));
     }
     const inside = await load(await sourceAt(NOW), blocks.at(-200)!.number);
     expect(inside.map(key)).toEqual(whole.slice(-200));

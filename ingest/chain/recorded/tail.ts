@@ -142,9 +142,9 @@ export function createRecordedTail(
   };
 
   // A block is read twice, as pending and as head, and its order hashes are expensive.
-  const kept = new Map<number, readonly ReplayedTransaction[]>();
+  const cached = new Map<number, readonly ReplayedTransaction[]>();
   const playedIn = (number: number): readonly ReplayedTransaction[] => {
-    const known = kept.get(number);
+    const known = cached.get(number);
     if (known !== undefined) return known;
     const played: ReplayedTransaction[] = [];
     for (const timeS of secondsOf(number)) {
@@ -153,8 +153,8 @@ export function createRecordedTail(
       for (let at = firstAt[second]!; at < firstAt[second + 1]!; at++)
         played.push(play(inTail[at]!, days, timeOfBlock(number)));
     }
-    if (kept.size >= 16) kept.delete(kept.keys().next().value!);
-    kept.set(number, played);
+    if (cached.size >= 16) cached.delete(cached.keys().next().value!);
+    cached.set(number, played);
     return played;
   };
 

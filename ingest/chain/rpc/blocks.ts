@@ -82,8 +82,8 @@ export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
     quantity(log.logIndex, 'log index', MAX_LOG_INDEX);
     if (log.removed === true) continue;
     checkContent(log);
-    const kept = lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex };
-    if (!skips(kept)) logs.push(kept);
+    const normalized = lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex };
+    if (!skips(normalized)) logs.push(normalized);
   }
   return logs.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
 }

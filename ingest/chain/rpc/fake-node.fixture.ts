@@ -70,7 +70,7 @@ export async function startFakeNode(options: {
       transactionIndex: hex(index),
       logIndex: hex(index),
     }));
-  const answer = ({ method, params }: Request): Reply => {
+  const respond = ({ method, params }: Request): Reply => {
     const [first] = params as readonly unknown[];
     switch (method) {
       case 'eth_chainId':
@@ -100,7 +100,7 @@ export async function startFakeNode(options: {
   };
   const reply = (request: Request): Reply => {
     seen.push(request);
-    return options.override?.(request) ?? answer(request);
+    return options.override?.(request) ?? respond(request);
   };
   const bodyOf = async (request: IncomingMessage) => {
     const parts: Buffer[] = [];
@@ -117,9 +117,9 @@ export async function startFakeNode(options: {
       return;
     }
     const replies = (Array.isArray(body) ? body : [body]).map((one) => ({ id: one.id, reply: reply(one) }));
-    const refused = replies.find(({ reply: one }) => 'status' in one)?.reply;
-    if (refused !== undefined && 'status' in refused) {
-      response.writeHead(refused.status, refused.headers);
+    const rejected = replies.find(({ reply: one }) => 'status' in one)?.reply;
+    if (rejected !== undefined && 'status' in rejected) {
+      response.writeHead(rejected.status, rejected.headers);
       response.end('no');
       return;
     }

@@ -42,7 +42,7 @@ export function createPendingFeed(deps: {
   start(socket: RpcSocket, onTransaction: (transaction: RpcTransaction, seenAtMs: number) => void): Promise<void>;
 } {
   const { client, logger, now } = deps;
-  const wanted = new Set<string>(deps.to);
+  const recipients = new Set<string>(deps.to);
   const dropped = deps.metrics.counter(
     'chain_pending_dropped_total',
     'Pending transaction hashes dropped because the queue was full',
@@ -66,7 +66,7 @@ export function createPendingFeed(deps: {
       let reading = false;
       const deliver = (value: unknown, seenAtMs: number) => {
         const transaction = parseTransaction(value);
-        if (transaction === null || transaction.to === null || !wanted.has(transaction.to)) return;
+        if (transaction === null || transaction.to === null || !recipients.has(transaction.to)) return;
         if (transaction.blockNumber == null) onTransaction(transaction, seenAtMs);
       };
       const readHashes = async () => {

@@ -58,10 +58,10 @@ export function createRpcSource(deps: {
   let checked = false;
   const checkNode = async () => {
     if (checked) return;
-    const answer = await client.request('eth_chainId', []);
-    if (Number(answer) !== deps.chainId) {
+    const chainId = await client.request('eth_chainId', []);
+    if (Number(chainId) !== deps.chainId) {
       throw new FatalError(
-        `The node at ${host} has chain id ${Number(answer)} instead of ${deps.chainId}: check POLYGON_RPC_URL`,
+        `The node at ${host} has chain id ${Number(chainId)} instead of ${deps.chainId}: check POLYGON_RPC_URL`,
       );
     }
     checked = true;

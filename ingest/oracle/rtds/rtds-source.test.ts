@@ -89,10 +89,10 @@ describe('createRtdsSource', () => {
 
   it('subscribes to spot and both TWAPs of the seven assets, in the accepted filter form', async () => {
     start({}, allSubscriptions.slice());
-    const wanted = served.flatMap((topic) => symbols.map((symbol) => `${topic} ${symbol}`)).sort();
+    const expected = served.flatMap((topic) => symbols.map((symbol) => `${topic} ${symbol}`)).sort();
     await vi.waitFor(() => {
       expect(server.clients).toHaveLength(2);
-      for (const client of server.clients) expect([...client.subscribed].sort()).toEqual(wanted);
+      for (const client of server.clients) expect([...client.subscribed].sort()).toEqual(expected);
     });
   });
 

@@ -50,14 +50,14 @@ export function createMemoryLog(partitionCount = 1): MemoryLog {
       return [];
     },
     async *read({ topic, partition, from, maxRecords = 1000 }) {
-      const held = records(topic, partition);
-      const end = held.length;
+      const stored = records(topic, partition);
+      const end = stored.length;
       let offset = 0;
       if (from === 'latest') offset = end;
       else if (from !== 'earliest')
         offset = 'offset' in from ? from.offset : firstAt(topic, partition, from.timestampMs);
       while (offset < end) {
-        const batch = held.slice(offset, Math.min(end, offset + maxRecords));
+        const batch = stored.slice(offset, Math.min(end, offset + maxRecords));
         offset += batch.length;
         yield { topic, partition, records: batch, nextOffset: offset };
       }

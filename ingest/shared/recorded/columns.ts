@@ -23,20 +23,20 @@ export function openColumns(bytes: Buffer): Columns {
   const headEnd = 4 + bytes.readUInt32LE(0);
   const head = JSON.parse(bytes.toString('utf8', 4, headEnd)) as ColumnHead[];
   let at = headEnd;
-  const places = new Map<string, ColumnHead & { readonly from: number }>();
+  const columns = new Map<string, ColumnHead & { readonly from: number }>();
   for (const column of head) {
-    places.set(column.name, { ...column, from: at });
+    columns.set(column.name, { ...column, from: at });
     at += column.bytes;
   }
   if (at !== bytes.length) throw new FatalError('Recorded set: column lengths do not add up');
-  const place = (name: string) => {
-    const found = places.get(name);
+  const columnOf = (name: string) => {
+    const found = columns.get(name);
     if (found === undefined) throw new FatalError(`Recorded set: no column ${name}`);
     return found;
   };
   return {
     numbers(name) {
-      const column = place(name);
+      const column = columnOf(name);
       const values = new Float64Array(column.count);
       let offset = column.from;
       let last = 0;
@@ -59,7 +59,7 @@ export function openColumns(bytes: Buffer): Columns {
       return values;
     },
     bigints(name) {
-      const column = place(name);
+      const column = columnOf(name);
       if (column.delta) throw new FatalError(`Recorded set: column ${name} is delta coded`);
       const values: bigint[] = [];
       let offset = column.from;
