@@ -40,6 +40,7 @@ import { openStateStores } from './stateful/state-store.js';
 import type { StatefulProcessor } from './stateful/stateful-processor.js';
 import { createStreamProcessor } from './stream/processor.js';
 import { usageSink } from './usage/sink.js';
+import { walletActivitySink } from './wallet-activity/sink.js';
 import { walletEventsSink } from './wallet-events/sink.js';
 
 const sinkDefinitions = [
@@ -51,6 +52,7 @@ const sinkDefinitions = [
   walletEventsSink,
   positionsSink,
   pnlSink,
+  walletActivitySink,
 ];
 /** Lag gauges are set on every readiness request and at this interval. */
 const LAG_INTERVAL_MS = 5_000;

@@ -23,6 +23,7 @@ import { sinkProgressTable } from './sink/progress-table.js';
 import { sinkTables } from './sink/tables.js';
 import { unknownLogTables } from './unknown-logs/tables.js';
 import { usageTables } from './usage/tables.js';
+import { walletActivityTables } from './wallet-activity/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
 
 /** The schema's history, oldest first. */
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   unknownLogTables,
   tagTokenTables,
   tagLeaderboardTables,
+  walletActivityTables,
 ];

@@ -205,6 +205,7 @@ export const topics = {
   plansWalletEvents: chunkPlanTopic('wallet_events', 1),
   plansPositions: chunkPlanTopic('positions', 12),
   plansPnl: chunkPlanTopic('pnl', 4),
+  plansWalletActivity: chunkPlanTopic('wallet_activity', 12),
   /** Heartbeats of processes that share work. */
   members: {
     name: 'members',

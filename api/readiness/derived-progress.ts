@@ -1,7 +1,7 @@
 import type { Log } from '../../infra/log/port.js';
 import { topics } from '../../schemas/topics.js';
 import type { DerivedGroup } from './table-groups.js';
-import { derivedGroups } from './table-groups.js';
+import { derivedGroupNames, derivedGroups } from './table-groups.js';
 
 /** Progress of one partition of a sink in the tables. */
 export interface CommittedProgress {
@@ -104,13 +104,13 @@ export function createDerivedProgress(log: ReadLog) {
             endOffsets(log, derivedGroups.positions.topic),
             endOffsets(log, derivedGroups.pnl.topic),
           ]);
-          round.ends = { positions, pnl };
+          round.ends = { positions, pnl, wallet_activity: round.activityEnds };
         }
       }
       if (round?.ends !== null && round !== null) {
         const { ends } = round;
         let open = false;
-        for (const group of ['positions', 'pnl'] as const) {
+        for (const group of derivedGroupNames) {
           if (covers(committedOf(derivedGroups[group].sink), ends[group])) through.set(group, round);
           else open = true;
         }
@@ -130,8 +130,16 @@ export function createDerivedProgress(log: ReadLog) {
           committedRecords(committedOf(derivedGroups[group].sink)),
           sum(await nextOffsets(log, derivedGroups[group].topic)),
         );
-      const [positions, pnl] = await Promise.all([sinkFraction('positions'), sinkFraction('pnl')]);
-      return { positions: activity * accounted * positions, pnl: activity * accounted * pnl };
+      const [positions, pnl, wallet_activity] = await Promise.all([
+        sinkFraction('positions'),
+        sinkFraction('pnl'),
+        sinkFraction('wallet_activity'),
+      ]);
+      return {
+        positions: activity * accounted * positions,
+        pnl: activity * accounted * pnl,
+        wallet_activity: activity * wallet_activity,
+      };
     },
     /** Position up to which the group was complete at the last step; undefined: no round has ended. */
     through: (group: DerivedGroup): CompleteThrough | undefined => through.get(group),

@@ -32,15 +32,17 @@ export type SourceGroup = keyof typeof sourceGroups;
 export const derivedGroups = {
   positions: { sink: 'positions', topic: topics.positions, label: 'Positions' },
   pnl: { sink: 'pnl', topic: topics.pnlEvents, label: 'Profits and losses' },
+  wallet_activity: { sink: 'wallet_activity', topic: topics.walletActivity, label: 'Wallet activity' },
 } as const;
 export type DerivedGroup = keyof typeof derivedGroups;
+export const derivedGroupNames = Object.keys(derivedGroups) as readonly DerivedGroup[];
 
 /** Tables that are filled together. `leaderboards`: periodic snapshots computed from the other tables. */
 export type TableGroup = SourceGroup | DerivedGroup | 'leaderboards';
 
 export const tableGroups: readonly TableGroup[] = [
   ...(Object.keys(sourceGroups) as SourceGroup[]),
-  ...(Object.keys(derivedGroups) as DerivedGroup[]),
+  ...derivedGroupNames,
   'leaderboards',
 ];
 
@@ -52,5 +54,6 @@ export const tableGroupLabels: Readonly<Record<TableGroup, string>> = {
   catalog: sourceGroups.catalog.label,
   positions: derivedGroups.positions.label,
   pnl: derivedGroups.pnl.label,
+  wallet_activity: derivedGroups.wallet_activity.label,
   leaderboards: 'Leaderboards',
 };

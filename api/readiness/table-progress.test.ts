@@ -84,7 +84,7 @@ function loadAll(): void {
   for (let partition = 0; partition < 12; partition++) {
     world.log.set(`wallet.activity/${partition}`, 5).set(`positions/${partition}`, 1);
     world.committed.set(`positions-${partition}`, 5);
-    world.committedOffsets.set(`positions/${partition}`, 1);
+    world.committedOffsets.set(`positions/${partition}`, 1).set(`wallet_activity/${partition}`, 5);
   }
   for (let partition = 0; partition < 4; partition++) {
     world.log.set(`pnl.events/${partition}`, 6);
@@ -114,6 +114,7 @@ describe('createTableProgress', () => {
       catalog: 'empty null',
       positions: 'empty 0',
       pnl: 'empty 0',
+      wallet_activity: 'empty 0',
       leaderboards: 'empty 0',
     });
     // Record 49 belongs to block 149, which may have more records.
@@ -141,12 +142,14 @@ describe('createTableProgress', () => {
     world.sources.set('chain', { phase: 'live', progress: 1 });
     world.log.set('wallet.activity/3', 8).set('positions/3', 2).set('pnl.events/3', 4);
     world.committed.set('activity', 100).set('positions-3', 8);
-    world.committedOffsets.set('positions/3', 2).set('pnl/3', 4);
+    world.committedOffsets.set('positions/3', 2).set('pnl/3', 4).set('wallet_activity/3', 8);
     // Half of the chain's records, and all records derived from them.
     expect(await states()).toMatchObject({ positions: 'loading 50', pnl: 'loading 50' });
     expect(progress.current()?.groups.positions.throughBlock).toBe(199);
     world.committed.set('activity', 200);
     world.log.set('wallet.activity/3', 16);
+    expect(await states()).toMatchObject({ wallet_activity: 'loading 50' });
+    world.committedOffsets.set('wallet_activity/3', 16);
     expect(await states()).toMatchObject({ positions: 'loading 50', pnl: 'loading 50' });
     world.committed.set('positions-3', 16);
     world.log.set('positions/3', 3).set('pnl.events/3', 8);
@@ -155,7 +158,7 @@ describe('createTableProgress', () => {
     expect(await states()).toMatchObject({ positions: 'loaded 100', pnl: 'loading 50' });
     expect(progress.current()?.groups.positions.throughBlock).toBe(299);
     world.committedOffsets.set('pnl/3', 8);
-    expect(await states()).toMatchObject({ positions: 'loaded 100', pnl: 'loaded 100' });
+    expect(await states()).toMatchObject({ positions: 'loaded 100', pnl: 'loaded 100', wallet_activity: 'loaded 100' });
   });
 
   it('is ready after a first load only with a leaderboard snapshot taken after it', async () => {

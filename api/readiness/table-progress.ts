@@ -14,7 +14,14 @@ import {
 } from './derived-progress.js';
 import type { LoadStatus, TableGroupState } from './load-status.js';
 import { newestSnapshotSql, type SinkProgressRow, type SnapshotRow, sinkProgressSql } from './readiness.sql.js';
-import { type DerivedGroup, derivedGroups, type SourceGroup, sourceGroups, type TableGroup } from './table-groups.js';
+import {
+  type DerivedGroup,
+  derivedGroupNames,
+  derivedGroups,
+  type SourceGroup,
+  sourceGroups,
+  type TableGroup,
+} from './table-groups.js';
 
 export interface TableProgress {
   /** Result of the last measurement; null before the first successful one. */
@@ -160,7 +167,7 @@ export function createTableProgress(deps: {
     );
 
     const chainEnd = targets.get('chain')?.[0];
-    const allDerived = (['positions', 'pnl'] as const).every((group) => loadedAt.has(group));
+    const allDerived = derivedGroupNames.every((group) => loadedAt.has(group));
     const lastChain = (await log.lastRecord(sourceGroups.fills.topic.name, 0))?.offset ?? -1;
     await derived.advance(committedOf, now, allDerived && derived.roundStartedMs() === null ? lastChain + 1 : 0);
     const shares = allDerived ? undefined : await derived.fractions(committedOf, chainEnd ?? lastChain + 1);
@@ -186,7 +193,7 @@ export function createTableProgress(deps: {
         lagS: loaded && startedMs !== null ? Math.max(0, Math.floor((now - startedMs) / 1000)) : 0,
       };
     };
-    const derivedStates = [derivedState('positions'), derivedState('pnl')];
+    const derivedStates = derivedGroupNames.map(derivedState);
 
     const below = [...sourceStates, ...derivedStates];
     sawLoading ??=

@@ -23,6 +23,8 @@ import type { SinkDefinition } from '../sink/sink-definition.js';
 import { unknownLogTables } from '../unknown-logs/tables.js';
 import { usageSink } from '../usage/sink.js';
 import { usageTables } from '../usage/tables.js';
+import { walletActivitySink } from '../wallet-activity/sink.js';
+import { walletActivityTables } from '../wallet-activity/tables.js';
 import { walletEventsSink } from '../wallet-events/sink.js';
 import { walletEventTables } from '../wallet-events/tables.js';
 
@@ -43,6 +45,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [walletEventsSink, walletEventTables],
   [positionsSink, positionsTables],
   [pnlSink, pnlTables, comboTables],
+  [walletActivitySink, walletActivityTables],
 ];
 
 /** Collects the tables and views that the migrations create; for one that a later migration recreates, the later form. */

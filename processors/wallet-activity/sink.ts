@@ -1,0 +1,83 @@
+import { topics } from '../../schemas/topics.js';
+import {
+  bool,
+  dateTime,
+  enum8,
+  string,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  uint64Array,
+  uint256,
+  uint256Array,
+} from '../sink/columns.js';
+import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
+
+const walletActivityTable = defineTable('wallet_activity', {
+  wallet: string,
+  timestamp: dateTime,
+  block_number: uint64,
+  log_index: uint32,
+  id: string,
+  action: enum8('BUY', 'SELL', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERT', 'SEND', 'RECEIVE'),
+  exchange_version: uint8,
+  is_taker: bool,
+  subject: string,
+  tokens: uint256Array,
+  amounts: uint64Array,
+  shares: uint64,
+  usdc: uint64,
+  fee: uint64,
+  fee_shares: uint64,
+  numerators: uint256Array,
+  denominator: uint256,
+  created: uint256Array,
+  question_count: uint32,
+  _partition: uint16,
+  _offset: uint64,
+});
+
+/** Each of the many partitions inserts separately, and a few large inserts cost a fraction of many small ones. The chunk size bounds memory. */
+const LINGER_MS = 2_000;
+
+/** Every record of wallet.activity as one row. */
+export const walletActivitySink: SinkDefinition = {
+  name: 'wallet_activity',
+  topic: topics.walletActivity,
+  plans: topics.plansWalletActivity,
+  lingerMs: LINGER_MS,
+  maxChunkRecords: 10_000,
+  tables: [walletActivityTable],
+  // Ordered by wallet, so reconciliation by offset would read the whole table.
+  retainsAllRows: false,
+  kinds: new Set(['wallet_activity']),
+  rows(event, logPosition, emit) {
+    if (event.kind !== 'wallet_activity') return;
+    const activity = event.value;
+    const amounts = activity.amounts ?? [];
+    emit(walletActivityTable, {
+      wallet: activity.wallet,
+      timestamp: activity.timestamp_ms,
+      block_number: activity.block_number,
+      log_index: activity.log_index,
+      id: activity.id,
+      action: activity.action,
+      exchange_version: activity.exchange_version,
+      is_taker: activity.is_taker,
+      subject: activity.subject,
+      tokens: activity.tokens,
+      amounts,
+      shares: amounts[0] ?? 0n,
+      usdc: activity.usdc,
+      fee: activity.fee,
+      fee_shares: activity.fee_shares,
+      numerators: activity.numerators ?? [],
+      denominator: activity.denominator,
+      created: activity.created,
+      question_count: activity.question_count ?? 0,
+      _partition: logPosition.partition,
+      _offset: logPosition.offset,
+    });
+  },
+};

@@ -1,0 +1,44 @@
+import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+
+const walletActivity: TableSpec = {
+  name: 'wallet_activity',
+  columns: `
+      wallet String,
+      timestamp DateTime('UTC'),
+      block_number UInt64,
+      log_index UInt32,
+      id String CODEC(ZSTD(1)),
+      action Enum8('BUY' = 0, 'SELL' = 1, 'SPLIT' = 2, 'MERGE' = 3, 'REDEEM' = 4, 'CONVERT' = 5, 'SEND' = 6, 'RECEIVE' = 7),
+      exchange_version UInt8,
+      is_taker Bool,
+      subject String CODEC(ZSTD(1)),
+      tokens Array(UInt256) CODEC(ZSTD(1)),
+      amounts Array(UInt64),
+      shares UInt64,
+      usdc UInt64,
+      fee UInt64,
+      fee_shares UInt64,
+      numerators Array(UInt256),
+      denominator UInt256,
+      created Array(UInt256) CODEC(ZSTD(1)),
+      question_count UInt32,
+      _partition UInt16,
+      _offset UInt64`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['_offset'],
+  orderBy: '(wallet, timestamp, block_number, log_index, id)',
+  settings: ['index_granularity = 1024'],
+  placement: { shardBy: 'cityHash64(wallet)' },
+};
+
+/**
+ * `wallet_activity`: what each wallet did, oldest first per wallet: fills of its own orders, splits, merges, redemptions, conversions and
+ * transfers. Base units. usdc: of a fill without fee; collateral split or merged; payout of a redemption; collateral released by a conversion.
+ * tokens and amounts: aligned; amounts are empty where the log does not contain them (all shares of the wallet). shares: the first amount, for
+ * a fill before a fee in shares. numerators / denominator: payout per token of a redemption, empty if unknown. created: YES tokens created by
+ * a conversion; question_count: questions of its market, 0 if unknown.
+ */
+export const walletActivityTables: Migration = {
+  id: '0056_wallet_activity',
+  statements: (ddl) => ddl.table(walletActivity),
+};
