@@ -440,13 +440,17 @@ function headersAndParameters(t: EscapeTargets): readonly EscapeAttempt[] {
   ];
 }
 
-/** All attempts: every source in every place, every statement, every carrier. Each must be rejected. */
-export function escapeAttempts(targets: EscapeTargets): readonly EscapeAttempt[] {
+/** Every source in every place, and every statement: what a statement alone may try. */
+export function escapeStatements(targets: EscapeTargets): readonly { readonly name: string; readonly body: string }[] {
   return [
     ...sources(targets).flatMap(([name, source]) =>
       QUERY_CONTEXTS.map(([place, query]) => ({ name: `${name} in ${place}`, body: query(source) })),
     ),
     ...statements(targets).map(([name, body]) => ({ name, body })),
-    ...headersAndParameters(targets),
   ];
+}
+
+/** All attempts: those of a statement alone, and every carrier of HTTP. Each must be rejected. */
+export function escapeAttempts(targets: EscapeTargets): readonly EscapeAttempt[] {
+  return [...escapeStatements(targets), ...headersAndParameters(targets)];
 }
