@@ -72,13 +72,15 @@ async function waitForDevKey(config: Config, view: Console, signal: AbortSignal)
 async function reportStartup(deps: {
   config: Config;
   key: string | null;
-  /** Where the key is, when an earlier start has printed it. */
-  keyFile: string | null;
+  keyFile: string;
+  /** An earlier start has printed the key. */
+  isKeyShown: boolean;
   supervisor: Supervisor;
   view: Console;
   signal: AbortSignal;
 }): Promise<void> {
-  const { config, key, keyFile, supervisor, view, signal } = deps;
+  const { config, key, supervisor, view, signal } = deps;
+  let { isKeyShown } = deps;
   const addresses = addressesOf(config);
   const startedMs = Date.now();
   let saidTrouble = false;
@@ -93,7 +95,9 @@ async function reportStartup(deps: {
     const own = set === '' ? null : user;
     const login = embedded === null ? own : analyst.password === undefined ? null : 'analyst';
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
+    const keyFile = isKeyShown ? deps.keyFile : null;
     view.print(startBanner({ addresses, key, keyFile, database, sources, login, password, ...standing }));
+    isKeyShown = true;
   };
   let told = 0;
   const look = async (): Promise<boolean> => {
@@ -170,14 +174,14 @@ async function main(): Promise<void> {
   }
 
   try {
-    const keyPath = devKeyFile(config.dataDir);
-    const keyFile = existsSync(keyPath) ? keyPath : null;
+    const keyFile = devKeyFile(config.dataDir);
+    const isKeyShown = existsSync(keyFile);
     const readyOrNot = waitForDevKey(config, view, stop.signal);
     // Looked at below; a start that fails first must not leave it unheard.
     readyOrNot.catch(() => undefined);
     await supervisor.startAll(stop.signal);
     const key = await readyOrNot;
-    await reportStartup({ config, key, keyFile, supervisor, view, signal: stop.signal });
+    await reportStartup({ config, key, keyFile, isKeyShown, supervisor, view, signal: stop.signal });
     await reportLoadProgress({ readReadiness: supervisor.readReadiness, print: view.print, signal: stop.signal });
   } catch (error) {
     if (stop.signal.aborted) return;
