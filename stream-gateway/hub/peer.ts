@@ -6,7 +6,7 @@ import type { Encoding, NativeMember } from './native-topics.js';
 /** The used part of the library's socket. No call is allowed after it is closed. */
 export interface RawSocket {
   send(message: string | Buffer, isBinary?: boolean): number;
-  ping(): number;
+  ping(payload: string): number;
   cork(work: () => void): unknown;
   getBufferedAmount(): number;
   subscribe(topic: string): boolean;
@@ -22,6 +22,12 @@ export interface PeerLimits {
   /** A paused replay resumes when at most this many bytes are buffered. */
   readonly replayLowWaterBytes: number;
 }
+
+/**
+ * The library reads the first four bytes of an unmasked payload as the mask and waits for four more bytes. The pong of a client that does not mask then
+ * completes a text that is not UTF-8, and the library closes the connection.
+ */
+const PING_PAYLOAD = 'ping';
 
 export const defaultPeerLimits: PeerLimits = {
   maxBufferedBytes: 16 * 1024 * 1024,
@@ -159,7 +165,7 @@ export function createPeer(deps: {
     heartbeat(message) {
       if (closed) return;
       socket.cork(() => {
-        socket.ping();
+        socket.ping(PING_PAYLOAD);
         sendControl(message);
       });
     },
