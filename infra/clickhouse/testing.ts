@@ -6,7 +6,7 @@ import { createMetrics } from '../telemetry/metrics.js';
 import { type ClickHouse, createClickHouse } from './client.js';
 import type { AnalystOptions } from './embedded/analysts.js';
 import type { OwnerAccount } from './embedded/identities.js';
-import { type EmbeddedServer, startEmbeddedServer } from './embedded/server.js';
+import { type EmbeddedServer, type RequestBounds, startEmbeddedServer } from './embedded/server.js';
 
 export interface TestClickHouse {
   readonly url: string;
@@ -31,7 +31,7 @@ export interface TestClickHouse {
  *     afterAll(() => clickhouse.stop());
  */
 export async function startTestClickHouse(
-  options: { owners?: readonly OwnerAccount[]; analyst?: AnalystOptions } = {},
+  options: { owners?: readonly OwnerAccount[]; analyst?: AnalystOptions; bounds?: Partial<RequestBounds> } = {},
 ): Promise<TestClickHouse> {
   const owners = options.owners ?? [{ user: 'default', password: '' }];
   const [first] = owners as [OwnerAccount];
@@ -42,6 +42,7 @@ export async function startTestClickHouse(
     port: 0,
     owners,
     analyst: options.analyst,
+    bounds: options.bounds,
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
   });

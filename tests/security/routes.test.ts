@@ -135,6 +135,40 @@ describe('the api', () => {
     expect(openRoutes.filter((route) => route.port === 'api' && !used.has(route))).toEqual([]);
   });
 
+  it('answers 403 on every route to a name that is not ours, by every method, also with a key', async () => {
+    const key = await api.key('enterprise');
+    for (const { asked } of routed())
+      for (const method of METHODS) {
+        const { status } = await send(port, method, asked, { host: 'rebound.example:8080', 'x-api-key': key });
+        expect([method, asked, status]).toEqual([method, asked, 403]);
+      }
+  });
+
+  it('answers 403 on every route to what pages of other sites write, and to what they load of our pages', async () => {
+    const key = await api.key('enterprise');
+    const foreign: readonly Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ];
+    const own = { 'sec-fetch-site': 'same-origin' };
+    let pages = 0;
+    for (const { asked } of routed())
+      for (const headers of foreign) {
+        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+          const { status } = await send(port, method, asked, { ...headers, 'x-api-key': key });
+          expect([method, asked, status]).toEqual([method, asked, 403]);
+        }
+        const { status, type } = await send(port, 'GET', asked, own);
+        if (status !== 200 || !/^(text\/(html|javascript|css)|image)/.test(type)) continue;
+        pages += 1;
+        expect([asked, (await send(port, 'GET', asked, headers)).status]).toEqual([asked, 403]);
+      }
+    // Start page, icon, reference, console, three pages of the app, and their files.
+    expect(pages / foreign.length).toBeGreaterThan(20);
+  });
+
   it('takes JSON only where a route without a key takes a body', () => {
     const open = api.service.routes.filter((route) => route.auth === 'none' && route.body !== null);
     expect(open.map((route) => [route.path, route.jsonOnly])).toEqual([['/v1/keys', true]]);

@@ -35,6 +35,16 @@ export interface EmbeddedServerOptions {
   readonly concurrency?: number;
   /** Memory of the product's queries together as the engine tracks it; analysts' memory is added to it. */
   readonly memoryBytes?: number;
+  readonly bounds?: Partial<RequestBounds>;
+}
+
+export interface RequestBounds {
+  /** From the first byte, or from the connection, to the end of the headers. */
+  readonly headersMs: number;
+  /** From the first byte to the end of the body. */
+  readonly requestMs: number;
+  /** Rows of one INSERT, after decompression. */
+  readonly insertBytes: number;
 }
 
 export interface EmbeddedServer {
@@ -49,9 +59,10 @@ export interface EmbeddedServer {
 
 const MAX_URL_BYTES = 1024 * 1024;
 const DISPLAY_NAME = 'oddstream';
-/** A request must have come whole by then. */
-const REQUEST_TIMEOUT_MS = 300_000;
-const HEADERS_TIMEOUT_MS = 20_000;
+/** The product's own inserts stay below 50 MB. */
+const REQUEST_BOUNDS: RequestBounds = { headersMs: 20_000, requestMs: 300_000, insertBytes: 1024 ** 3 };
+/** Node's default: how often connections are checked for these times. */
+const CHECK_EVERY_MS = 30_000;
 const MAX_CONNECTIONS = 512;
 
 /** Opens the engine and serves ClickHouse's HTTP interface. RetryableError when the directory or the port is still in use. */
@@ -67,7 +78,9 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     logger,
   });
   const analysts = analyst === undefined ? undefined : await createAnalysts({ engine, options: analyst, metrics });
-  const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), concurrency + (analyst?.concurrency ?? 0));
+  const bounds: RequestBounds = { ...REQUEST_BOUNDS, ...options.bounds };
+  const pipes = concurrency + (analyst?.concurrency ?? 0);
+  const spool = await openSpool(join(options.dataDir, 'clickhouse-spool'), pipes, bounds.insertBytes);
   const accounts = { owners: options.owners, analyst };
   const rules = { accounts, analystDatabase: analyst?.database ?? '' };
   const queries = createQueryRunner({ engine, spool, analysts, rules, concurrency, logger, metrics });
@@ -117,8 +130,9 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     {
       maxHeaderSize: MAX_URL_BYTES + 64 * 1024,
       keepAliveTimeout: 30_000,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: bounds.requestMs,
+      headersTimeout: bounds.headersMs,
+      connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, bounds.headersMs),
     },
     (request, response) => {
       response.on('error', (error) => logger.debug({ err: error }, 'response broke off'));

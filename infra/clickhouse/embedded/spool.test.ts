@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 test('a pipe per slot, for its owner alone', async () => {
-  const spool = await openSpool(join(directory, 'spool'), 2);
+  const spool = await openSpool(join(directory, 'spool'), 2, 100);
   const pipe = statSync(join(directory, 'spool', 'out-1'));
   expect([pipe.isFIFO(), pipe.mode & 0o777]).toEqual([true, 0o600]);
   await spool.close();
@@ -22,7 +22,20 @@ test('a pipe per slot, for its owner alone', async () => {
 
 test('a machine without mkfifo is told what it lacks', async () => {
   vi.stubEnv('PATH', directory);
-  await expect(openSpool(join(directory, 'spool'), 1)).rejects.toThrow(
+  await expect(openSpool(join(directory, 'spool'), 1, 100)).rejects.toThrow(
     'needs the command mkfifo, of coreutils or busybox',
   );
+});
+
+test('rows of an INSERT above the bound are refused with code 307, and leave no file', async () => {
+  const spool = await openSpool(join(directory, 'spool'), 1, 100);
+  async function* chunks(bytes: number) {
+    for (let sent = 0; sent < bytes; sent += 10) yield Buffer.alloc(10, 'x');
+  }
+  const written = await spool.write(Buffer.alloc(50), chunks(50));
+  expect([written.bytes, statSync(written.path).size, statSync(written.path).mode & 0o777]).toEqual([100, 100, 0o600]);
+  await spool.remove(written.path);
+  await expect(spool.write(Buffer.alloc(50), chunks(60))).rejects.toMatchObject({ code: 307 });
+  expect(readdirSync(join(directory, 'spool'))).toEqual(['out-0']);
+  await spool.close();
 });

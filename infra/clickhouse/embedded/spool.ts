@@ -32,15 +32,8 @@ export interface Spool {
 
 const run = promisify(execFile);
 
-/** What one INSERT may send, after decompression. The product's own inserts stay below 50 MB. */
-const MAX_INSERT_BYTES = 1024 ** 3;
-
 /** Makes the directory anew, with one named pipe per slot: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
-export async function openSpool(
-  directory: string,
-  pipes: number,
-  largestInsertBytes = MAX_INSERT_BYTES,
-): Promise<Spool> {
+export async function openSpool(directory: string, pipes: number, largestInsertBytes: number): Promise<Spool> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const pipePath = (index: number) => join(directory, `out-${index}`);
