@@ -29,7 +29,11 @@ const UNRESTRICTED_SETTING =
  * without limit.
  */
 const LIMIT_VALUE = /^[0-9]{1,16}(\.[0-9]{1,3})?$/;
-const FORBIDDEN_SETTING = /schema|registry|infile|url|path|import|subject|errors/;
+/** Besides sources: sizes of the pieces of a file. Of pieces of one row each the engine makes a file for minutes, and cannot be stopped meanwhile. */
+const FORBIDDEN_SETTING =
+  /schema|registry|infile|url|path|import|subject|errors|^output_format_.*(size|bytes|stride|threshold|sync_interval|rows_in_file|compression_level|window_log|bits_per_value|squash|float_precision)/;
+/** Smaller blocks cost more time than their rows. */
+const SMALLEST_BLOCK = 1_000;
 const ALLOWED_VALUES: ReadonlyMap<string, readonly string[]> = new Map([
   ['result_overflow_mode', ['throw', 'break']],
   ['timeout_overflow_mode', ['throw']],
@@ -58,8 +62,10 @@ export function checkAnalystSettings(settings: Readonly<Record<string, string>>,
     const bound = bounds.get(name);
     if (bound !== undefined) {
       const number = LIMIT_VALUE.test(value) ? Number(value) : Number.NaN;
-      if (number > 0 && number <= bound) continue;
-      const allowed = bound === Number.MAX_SAFE_INTEGER ? 'above 0' : `above 0 and at most ${bound}`;
+      const floor = name === 'max_block_size' ? SMALLEST_BLOCK : 0;
+      if (number > 0 && number >= floor && number <= bound) continue;
+      const least = floor === 0 ? 'above 0' : `at least ${floor}`;
+      const allowed = bound === Number.MAX_SAFE_INTEGER ? least : `${least} and at most ${bound}`;
       throw constraintViolation(
         `Setting ${name} = ${value} is not allowed for user analyst: it may only be ${allowed}.`,
       );

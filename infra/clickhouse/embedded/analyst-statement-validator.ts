@@ -105,9 +105,15 @@ const latin1ToUtf8 = (latin1: string) => Buffer.from(latin1, 'latin1').toString(
 /** The type's name as the engine's lexer reads it: quotes, spaces and comments may stand before its parenthesis. */
 const AGGREGATE_STATE = /(?<![A-Za-z0-9_])AggregateFunction[\s`"\\]*(\(|\/\*|--|#)/;
 
-/** The engine reads the state of an aggregate function from bytes without checking them: it fails, or allocates without a bound. */
+/**
+ * The engine reads the state of an aggregate function from bytes without checking them: it fails, or allocates without a bound. It unescapes a
+ * parameter's value, a literal, and a quoted name inside the literal, so all escapes are taken away before the name is looked for.
+ */
 function checkNoAggregateState(text: string): void {
-  if (!AGGREGATE_STATE.test(text)) return;
+  const unescaped = text
+    .replace(/\\+x([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll('\\', '');
+  if (!AGGREGATE_STATE.test(text) && !AGGREGATE_STATE.test(unescaped)) return;
   throw accessDenied('The type AggregateFunction is not available: its values cannot be given as text or bytes.');
 }
 
@@ -135,9 +141,12 @@ function trailingSettings(
   text: string,
   tokens: readonly Token[],
 ): { readonly start: number; readonly settings: Readonly<Record<string, string>> } {
-  const at = tokens.findLastIndex((token) => token.word === 'SETTINGS' && token.depth === 0);
+  // In canonical text the keyword is in capitals and something follows it. A table or an alias may have the same name.
+  const at = tokens.findLastIndex(
+    (token) => token.depth === 0 && token.word === 'SETTINGS' && text.slice(token.start, token.end) === 'SETTINGS',
+  );
   const none = { start: text.length, settings: {} };
-  if (at === -1) return none;
+  if (at === -1 || at === tokens.length - 1) return none;
   const settings: Record<string, string> = {};
   for (let i = at + 1; i < tokens.length; i += 4) {
     const [name, equals, value, comma] = tokens.slice(i, i + 4);

@@ -133,8 +133,53 @@ describe('limits', () => {
     "SELECT CAST(unhex('ff'), concat('Aggregate', 'Function(uniq, UInt64)'))",
     "SELECT CAST(unhex('ff'), 'Aggregate\\x46unction/**/(uniq, UInt64)')",
     "SELECT * FROM values('s AggregateFunction(uniq, UInt64)', 'x')",
+    // Names that the engine unescapes once more than the statement around them.
+    `SELECT CAST(unhex('ff'), '"Aggregate\\\\x46unction"(uniq, UInt64)')`,
+    "SELECT CAST(unhex('ff'), '`Aggregate\\\\x46unction`(uniq, UInt64)')",
+    `SELECT CAST(unhex('ff'), '"\\\\x41ggregateFunctio\\\\x6e" (uniq, UInt64)')`,
   ])('%s is rejected: states are not read from bytes', async (query) => {
     expect((await sendQuery(query)).code).toBe('497');
+  });
+
+  test.each([
+    'AggregateFunction(uniq, UInt64)',
+    'Aggregate\\x46unction(uniq, UInt64)',
+    '"Aggregate\\\\x46unction"(uniq, UInt64)',
+    'Array(Aggregate\\x46unction(uniq, UInt64))',
+  ])('a parameter %s is rejected as the name of a type', async (name) => {
+    expect((await sendQuery("SELECT CAST(unhex('ff'), {t:String})", { param_t: name })).code).toBe('497');
+    expect((await sendQuery("SELECT * FROM values({t:String}, 'x')", { param_t: `s ${name}` })).code).toBe('497');
+  });
+
+  test.each([
+    'output_format_parquet_row_group_size',
+    'output_format_parquet_row_group_size_bytes',
+    'output_format_parquet_data_page_size',
+    'output_format_parquet_batch_size',
+    'output_format_parquet_bloom_filter_bits_per_value',
+    'output_format_orc_row_index_stride',
+    'output_format_orc_compression_block_size',
+    'output_format_avro_sync_interval',
+    'output_format_avro_rows_in_file',
+    'output_format_compression_level',
+    'output_format_float_precision',
+  ])('%s is rejected: a file of tiny pieces takes minutes', async (name) => {
+    expect((await sendQuery('SELECT 1', { [name]: '1' })).code).toBe('164');
+    expect((await sendQuery(`SELECT 1 FORMAT Parquet SETTINGS ${name} = 1`)).code).toBe('164');
+  });
+
+  test('blocks may be smaller, but not tiny', async () => {
+    expect((await sendQuery('SELECT 1', { max_block_size: '1000' })).text).toBe('1\n');
+    const { code, text } = await sendQuery('SELECT 1', { max_block_size: '999' });
+    expect([code, text.includes('at least 1000 and at most 65409')]).toEqual(['452', true]);
+  });
+
+  test('a table or an alias may be named settings', async () => {
+    expect(Number((await sendQuery('SELECT count() FROM system.settings')).text)).toBeGreaterThan(1000);
+    expect((await sendQuery('SELECT 1 AS settings')).text).toBe('1\n');
+    expect((await sendQuery('SELECT 1 AS settings FORMAT CSV SETTINGS extremes = 0')).text).toBe('1\n');
+    expect((await sendQuery('SELECT settings FROM (SELECT 5 AS settings) AS settings')).text).toBe('5\n');
+    expect((await sendQuery('SELECT 1 AS settings SETTINGS max_memory_usage = 0')).code).toBe('452');
   });
 
   test.each([
@@ -143,8 +188,18 @@ describe('limits', () => {
     'SELECT t.* FROM system.tables AS t',
     "SELECT COLUMNS('path') FROM system.tables",
     'SELECT t.metadata_path FROM system.tables AS t',
+    'SELECT toString(tuple(*)) FROM system.databases',
+    'SELECT count(DISTINCT *) FROM system.databases',
+    'SELECT arrayJoin(data_paths) FROM system.tables',
+    "SELECT 1 FROM system.databases WHERE startsWith(data_path, '/')",
+    'SELECT 1 FROM system.databases AS d JOIN system.databases AS e USING data_path',
   ])('%s is rejected: it would show where the server keeps its files', async (query) => {
     expect((await sendQuery(query)).code).toBe('497');
+  });
+
+  test('a column of paths is rejected by parameter, too', async () => {
+    for (const name of ['data_path', 'metadata_path'])
+      expect((await sendQuery('SELECT {c:Identifier} FROM system.databases', { param_c: name })).code).toBe('497');
   });
 
   test('names of databases and tables can be read and counted', async () => {
@@ -161,7 +216,7 @@ describe('limits', () => {
 
   test('a limit may be lowered, and result_overflow_mode = break cuts the result', async () => {
     expect((await sendQuery('SELECT number FROM numbers(100000)', { max_result_rows: '1000' })).code).toBe('396');
-    const cut = await sendQuery('SELECT number FROM numbers(1000000) SETTINGS max_block_size = 500', {
+    const cut = await sendQuery('SELECT number FROM numbers(1000000) SETTINGS max_block_size = 1000', {
       max_result_rows: '1000',
       result_overflow_mode: 'break',
     });
