@@ -5,7 +5,8 @@ import { startTestClickHouse, type TestClickHouse } from '../testing.js';
 import { type AnalystLimits, DEFAULT_ANALYST_LIMITS } from './analyst-profile.js';
 
 const owner = { user: 'owner', password: 'only for the owner' };
-const limits: AnalystLimits = { ...DEFAULT_ANALYST_LIMITS, executionS: 2, resultBytes: 20_000_000 };
+// Time enough for the other limits to be met first on a busy machine.
+const limits: AnalystLimits = { ...DEFAULT_ANALYST_LIMITS, executionS: 10, resultBytes: 20_000_000 };
 let ch: TestClickHouse;
 beforeAll(async () => {
   ch = await startTestClickHouse({
@@ -78,7 +79,14 @@ describe('accounts', () => {
   });
 
   test('an analyst behind a proxy needs the password', async () => {
-    for (const header of ['x-forwarded-for', 'forwarded']) {
+    for (const header of [
+      'x-forwarded-for',
+      'forwarded',
+      'via',
+      'x-real-ip',
+      'x-forwarded-host',
+      'x-forwarded-proto',
+    ]) {
       expect((await sendQuery('SELECT 1', {}, { [header]: 'for=192.0.2.1' })).code).toBe('516');
       expect(
         (await sendQuery('SELECT 1', { user: 'analyst', password: 'for analysts' }, { [header]: 'for=192.0.2.1' }))
@@ -90,7 +98,7 @@ describe('accounts', () => {
 
 describe('limits', () => {
   test.each([
-    ['time', HEAVY, 408, '159', /max_execution_time = 2 s \(ANALYST_TIMEOUT_S\)/],
+    ['time', HEAVY, 408, '159', /max_execution_time = 10 s \(ANALYST_TIMEOUT_S\)/],
     [
       'memory',
       'SELECT length(groupArray(number)) FROM numbers(100000000)',
@@ -119,7 +127,7 @@ describe('limits', () => {
   );
 
   test('a result whose text is larger than allowed ends with code 396 and leaves the server ready', async () => {
-    const name = 'n'.repeat(200_000);
+    const name = 'n'.repeat(20_000);
     const { status, code, text } = await sendQuery(`SELECT 1 AS ${name} FROM numbers(1000000) FORMAT JSONEachRow`);
     expect([status, code]).toEqual([413, '396']);
     expect(text).toContain('max_result_bytes = 20000000 (ANALYST_RESULT_MB)');
@@ -248,17 +256,14 @@ describe('slots', () => {
 
   test('statements over the number that may wait are rejected', async () => {
     const sent = Array.from({ length: 60 }, () => startRequest(HEAVY));
-    const codes = await Promise.all(
-      sent.map(async (one) => {
-        const [response] = await Promise.race([
-          once(one, 'response'),
-          new Promise<[undefined]>((r) => setTimeout(() => r([undefined]), 1000)),
-        ]);
-        return response?.headers['x-clickhouse-exception-code'];
-      }),
-    );
+    let rejected = 0;
+    for (const one of sent)
+      one.on('response', (response) => {
+        if (response.headers['x-clickhouse-exception-code'] === '202') rejected += 1;
+        response.resume();
+      });
+    await expect.poll(() => rejected, { timeout: 9_000 }).toBe(8);
     for (const one of sent) one.destroy();
-    expect(codes.filter((code) => code === '202')).toHaveLength(8);
     await expect.poll(heavyCount, { timeout: 5000 }).toBe(0);
     expect((await sendQuery('SELECT 1')).text).toBe('1\n');
   });

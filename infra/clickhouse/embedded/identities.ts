@@ -87,10 +87,12 @@ function credentialsOf(request: IncomingMessage, query: URLSearchParams): { user
   return { user: (user ?? query.get('user')) || DEFAULT_USER, password: key ?? query.get('password') ?? '' };
 }
 
+/** Headers that proxies add. */
+const PROXY_HEADERS = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto'];
+
 /** Requests that a proxy on this machine passes on come from elsewhere. */
 function isFromLoopback({ socket, headers }: IncomingMessage): boolean {
   const address = socket.remoteAddress;
-  if (address === undefined || headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined)
-    return false;
+  if (address === undefined || PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
