@@ -115,7 +115,7 @@ test('statements of random words leak nothing, change nothing and are never answ
     sentence().map((body) => ({ body })),
     Math.floor(RUNS * 0.4),
   );
-}, 240_000);
+}, 600_000);
 
 /** One edit of a text: cut, doubled, changed in case, or with something put in. */
 const edit = fc.record({
@@ -145,7 +145,7 @@ test('edited escape attempts leak nothing, change nothing and are never answered
     return attempt.body === undefined ? attempt : { ...attempt, body: edits.reduce(apply, attempt.body) };
   });
   await holds(edited, Math.floor(RUNS * 0.4));
-}, 240_000);
+}, 600_000);
 
 test('random parameters and bodies leak nothing, change nothing and are never answered 5xx', async () => {
   const settings = await world.ch.client.query<{ name: string }>('SELECT name FROM system.settings ORDER BY name');
@@ -180,7 +180,7 @@ test('random parameters and bodies leak nothing, change nothing and are never an
     rest.method === 'GET' ? { ...rest, params: { query: body, ...rest.params } } : { ...rest, body },
   );
   await holds(inputs, Math.ceil(RUNS * 0.2));
-}, 240_000);
+}, 600_000);
 
 test('bytes that are no HTTP close the connection and nothing else', async () => {
   const raw = (bytes: Uint8Array) =>
