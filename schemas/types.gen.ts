@@ -38,12 +38,26 @@ export interface SetPlan {
   readonly plan: Plan;
 }
 
+export interface AddPoolWallets {
+  readonly account_id: string;
+  /** the key whose copy-PnL pool changes */
+  readonly key_hash: string;
+  /** lower-case wallet addresses, in the order of the request */
+  readonly addresses: readonly string[];
+}
+
+export interface RemovePoolWallets {
+  readonly account_id: string;
+  readonly key_hash: string;
+  readonly addresses: readonly string[];
+}
+
 /** A wish about accounts and keys; the fold decides first-wins rules. */
 export interface AccountCommand {
   /** unique per wish; repeating it changes nothing */
   readonly id: string;
   readonly issued_at_ms: number;
-  readonly command: { readonly 'oddstream.CreateAccount': CreateAccount } | { readonly 'oddstream.CreateFreeKey': CreateFreeKey } | { readonly 'oddstream.CreateKey': CreateKey } | { readonly 'oddstream.RevokeKey': RevokeKey } | { readonly 'oddstream.SetPlan': SetPlan };
+  readonly command: { readonly 'oddstream.CreateAccount': CreateAccount } | { readonly 'oddstream.CreateFreeKey': CreateFreeKey } | { readonly 'oddstream.CreateKey': CreateKey } | { readonly 'oddstream.RevokeKey': RevokeKey } | { readonly 'oddstream.SetPlan': SetPlan } | { readonly 'oddstream.AddPoolWallets': AddPoolWallets } | { readonly 'oddstream.RemovePoolWallets': RemovePoolWallets };
 }
 
 export interface Account {
@@ -69,20 +83,38 @@ export interface IpDay {
   readonly keys_created: number;
 }
 
+export interface PoolChange {
+  readonly added: number;
+  readonly already_tracked: number;
+  readonly removed: number;
+  /** wallets in the pool after the command */
+  readonly total: number;
+}
+
 export interface Outcome {
   readonly accepted: boolean;
   /** ok, or why not: rate_limited, unknown_account, key_limit, duplicate_key, unknown_key, account_exists */
   readonly code: string;
   readonly account_id: string | null;
+  /** what a pool command changed; null for other commands and for rejected ones */
+  readonly pool: PoolChange | null;
+}
+
+/** Wallets that a key tracks for copy-PnL. An empty pool has no record. */
+export interface Pool {
+  readonly key_hash: string;
+  readonly account_id: string;
+  /** lower case, ascending, at most 1,000 */
+  readonly wallets: readonly string[];
 }
 
 /** State of one entity after a command; compacted by entity. */
 export interface AccountState {
-  /** account:<id>, key:<sha256>, ip-day:<hash>:<day>, outcome:<command id> */
+  /** account:<id>, key:<sha256>, ip-day:<hash>:<day>, pool:<key sha256>, outcome:<command id> */
   readonly entity: string;
   readonly updated_at_ms: number;
   readonly command_id: string;
-  readonly state: { readonly 'oddstream.Account': Account } | { readonly 'oddstream.Key': Key } | { readonly 'oddstream.IpDay': IpDay } | { readonly 'oddstream.Outcome': Outcome };
+  readonly state: { readonly 'oddstream.Account': Account } | { readonly 'oddstream.Key': Key } | { readonly 'oddstream.IpDay': IpDay } | { readonly 'oddstream.Outcome': Outcome } | { readonly 'oddstream.Pool': Pool };
 }
 
 /** What the making of wallet activity must remember of conditions and neg-risk markets. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { commonLimits } from '../../schemas/plans.js';
 import type { AccountCommand, Plan } from '../../schemas/types.gen.js';
 import { applyCommand, MAX_OUTCOMES } from './apply-command.js';
 import { type AccountsState, applyChange, createAccountsState } from './state.js';
@@ -73,6 +74,79 @@ describe('applyCommand', () => {
     expect(run(state, revoke('r4', 'k2', 'a7'))).toBe('unknown_key');
   });
 
+  it('keeps a pool of wallets per key: counts, the cap of 1,000, and none for a revoked key', () => {
+    const state = createAccountsState();
+    const create = { account_id: 'acme', plan: 'growth' as Plan, label: '' };
+    run(state, accountCommand('a', { 'oddstream.CreateAccount': create }));
+    for (const key_hash of ['k1', 'k2'])
+      run(
+        state,
+        accountCommand(key_hash, {
+          'oddstream.CreateKey': { account_id: 'acme', key_hash, key_prefix: 'p', name: 'n' },
+        }),
+      );
+    run(state, freeKey(9, 'ip'));
+    const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
+    let commands = 0;
+    const send = (kind: 'Add' | 'Remove', wallets: readonly number[], key_hash = 'k1', account_id = 'acme') => {
+      const change = { account_id, key_hash, addresses: wallets.map(wallet) };
+      const command =
+        kind === 'Add' ? { 'oddstream.AddPoolWallets': change } : { 'oddstream.RemovePoolWallets': change };
+      const id = `pool-${++commands}`;
+      const changes = applyCommand(state, accountCommand(id, command));
+      const { outcome } = state.outcomes.get(`outcome:${id}`) ?? {};
+      return { code: outcome?.code, pool: outcome?.pool, entities: changes.map(({ entity }) => entity) };
+    };
+    const poolOf = (key: string) => state.pools.get(`pool:${key}`)?.wallets;
+
+    expect(send('Add', [7, 3, 7])).toEqual({
+      code: 'ok',
+      pool: { added: 2, already_tracked: 0, removed: 0, total: 2 },
+      entities: ['pool:k1', 'outcome:pool-1'],
+    });
+    expect(send('Add', [3, 5])).toMatchObject({ pool: { added: 1, already_tracked: 1, removed: 0, total: 3 } });
+    expect(poolOf('k1')).toEqual([wallet(3), wallet(5), wallet(7)]);
+    // What changes nothing writes no pool.
+    expect(send('Add', [5])).toEqual({
+      code: 'ok',
+      pool: { added: 0, already_tracked: 1, removed: 0, total: 3 },
+      entities: ['outcome:pool-3'],
+    });
+    expect(send('Remove', [5, 99, 5])).toMatchObject({
+      pool: { added: 0, already_tracked: 0, removed: 1, total: 2 },
+    });
+    expect(send('Remove', [5]).pool).toEqual({ added: 0, already_tracked: 0, removed: 0, total: 2 });
+    expect(poolOf('k2')).toBeUndefined();
+
+    // Two are in the pool: 998 of the 1,000 fit, in the order of the request; 2,000 and 1,999 do not.
+    const descending = Array.from({ length: 1_000 }, (_, n) => 2_998 - n);
+    expect(send('Add', [3, ...descending]).pool).toEqual({
+      added: 998,
+      already_tracked: 1,
+      removed: 0,
+      total: commonLimits.copyPnlPoolWallets,
+    });
+    expect(poolOf('k1')?.includes(wallet(2_001))).toBe(true);
+    expect(poolOf('k1')?.includes(wallet(2_000))).toBe(false);
+    expect(send('Add', [1_999]).pool).toEqual({ added: 0, already_tracked: 0, removed: 0, total: 1_000 });
+    expect(send('Add', [1_999], 'k2').pool).toEqual({ added: 1, already_tracked: 0, removed: 0, total: 1 });
+
+    expect(send('Add', [1], 'unknown').code).toBe('unknown_key');
+    expect(send('Add', [1], 'k1', 'a9').code).toBe('unknown_key');
+    expect(send('Add', [1], 'k1', 'nobody').code).toBe('unknown_account');
+    // The last wallet leaves: no record remains.
+    expect(send('Remove', [1_999], 'k2').entities).toEqual(['pool:k2', 'outcome:pool-12']);
+    expect(poolOf('k2')).toBeUndefined();
+
+    const revoked = applyCommand(
+      state,
+      accountCommand('revoke', { 'oddstream.RevokeKey': { account_id: 'acme', key_hash: 'k1' } }),
+    );
+    expect(revoked).toContainEqual({ entity: 'pool:k1', value: null });
+    expect(poolOf('k1')).toBeUndefined();
+    expect(send('Add', [1]).code).toBe('unknown_key');
+  });
+
   it('forgets outcomes after 10,000 later ones or a day, and first-wins records after their day', () => {
     const state = createAccountsState();
     const first = applyCommand(state, freeKey(0, 'ip0'));
@@ -99,6 +173,12 @@ describe('applyCommand', () => {
     const plan = fc.constantFrom<Plan>('free', 'starter', 'growth', 'enterprise');
     const account_id = fc.constantFrom('a', 'b', 'c');
     const key_hash = fc.integer({ min: 0, max: 14 }).map((n) => `k${n}`);
+    const pool_account = fc.constantFrom('a', 'a', 'a', 'b');
+    const pool_hash = fc.constantFrom('k0', 'k0', 'k1', 'k3');
+    // Of 1,100 wallets up to 900 at once, so that the cap is reached.
+    const addresses = fc
+      .tuple(fc.nat(1_099), fc.constantFrom(0, 1, 30, 900), fc.constantFrom(1, 7, 1_099))
+      .map(([first, count, step]) => Array.from({ length: count }, (_, n) => `w${(first + n * step) % 1_100}`));
     const base = { key_prefix: fc.constant('p'), name: fc.constant('n') };
     const command = fc.oneof(
       fc.record({ account_id, plan, label: fc.constant('l') }).map((c) => ({ 'oddstream.CreateAccount': c })),
@@ -106,14 +186,30 @@ describe('applyCommand', () => {
       fc.record({ account_id, key_hash }).map((c) => ({ 'oddstream.RevokeKey': c })),
       fc.record({ account_id, plan }).map((c) => ({ 'oddstream.SetPlan': c })),
       fc
+        .record({ account_id: pool_account, key_hash: pool_hash, addresses })
+        .map((c): AccountCommand['command'] => ({ 'oddstream.AddPoolWallets': c })),
+      fc
+        .record({ account_id: pool_account, key_hash: pool_hash, addresses })
+        .map((c): AccountCommand['command'] => ({ 'oddstream.RemovePoolWallets': c })),
+      fc
         .record({ account_id, key_hash, ...base, ip_hash: fc.constantFrom('x', 'y'), utc_day: fc.constant(day(START)) })
         .map((c) => ({ 'oddstream.CreateFreeKey': c })),
     );
     const commands = fc.array(fc.record({ id: fc.integer({ min: 0, max: 60 }).map(String), command }), {
       maxLength: 80,
+      size: 'max',
     });
+    /** Keys that most of the pool commands find. */
+    const prelude: readonly { readonly id: string; readonly command: AccountCommand['command'] }[] = [
+      { id: 'a', command: { 'oddstream.CreateAccount': { account_id: 'a', plan: 'growth', label: 'l' } } },
+      ...['k0', 'k1', 'k2'].map((key_hash) => ({
+        id: key_hash,
+        command: { 'oddstream.CreateKey': { account_id: 'a', key_hash, key_prefix: 'p', name: 'n' } },
+      })),
+    ];
     fc.assert(
-      fc.property(commands, (list) => {
+      fc.property(fc.constantFrom([], prelude), commands, (first, following) => {
+        const list = [...first, ...following];
         const state = createAccountsState();
         const rebuilt = createAccountsState();
         const model = {
@@ -122,9 +218,33 @@ describe('applyCommand', () => {
           active: new Set<string>(),
           ips: new Set<string>(),
           done: new Map<string, string>(),
+          /** In order of arrival. */
+          pools: new Map<string, string[]>(),
+          poolChanges: new Map<string, readonly number[]>(),
+        };
+        /** Walks the addresses one by one; [added, already tracked, removed, total]. */
+        const changePool = (key: string, addresses: readonly string[], isAdd: boolean): readonly number[] => {
+          const pool = model.pools.get(key) ?? [];
+          const before = [...pool];
+          const handled: string[] = [];
+          const counts = { added: 0, tracked: 0, removed: 0 };
+          for (const address of addresses) {
+            if (handled.includes(address)) continue;
+            handled.push(address);
+            if (isAdd && before.includes(address)) counts.tracked += 1;
+            else if (isAdd && pool.length < 1_000) {
+              pool.push(address);
+              counts.added += 1;
+            } else if (!isAdd && pool.includes(address)) {
+              pool.splice(pool.indexOf(address), 1);
+              counts.removed += 1;
+            }
+          }
+          model.pools.set(key, pool);
+          return [counts.added, counts.tracked, counts.removed, pool.length];
         };
         const activeOf = (account: string) => [...model.active].filter((k) => model.owner.get(k) === account).length;
-        const expected = (c: AccountCommand['command']): string => {
+        const expected = (c: AccountCommand['command'], commandId: string): string => {
           if ('oddstream.CreateAccount' in c) {
             const { account_id: a, plan: p } = c['oddstream.CreateAccount'];
             if (model.plans.has(a)) return 'account_exists';
@@ -153,6 +273,17 @@ describe('applyCommand', () => {
             const k = c['oddstream.RevokeKey'].key_hash;
             if (model.owner.get(k) !== a) return 'unknown_key';
             model.active.delete(k);
+            model.pools.delete(k);
+            return 'ok';
+          }
+          if ('oddstream.AddPoolWallets' in c || 'oddstream.RemovePoolWallets' in c) {
+            const isAdd = 'oddstream.AddPoolWallets' in c;
+            const { key_hash: k, addresses } = Object.values(c)[0] as {
+              key_hash: string;
+              addresses: readonly string[];
+            };
+            if (model.owner.get(k) !== a || !model.active.has(k)) return 'unknown_key';
+            model.poolChanges.set(commandId, changePool(k, addresses, isAdd));
             return 'ok';
           }
           const k = c['oddstream.CreateKey'].key_hash;
@@ -169,13 +300,27 @@ describe('applyCommand', () => {
             expect(changes).toEqual([]);
             continue;
           }
-          model.done.set(id, expected(c));
+          model.done.set(id, expected(c, id));
         }
         expect(rebuilt).toEqual(state);
         const codes = [...state.outcomes].map(([entity, { outcome }]) => [entity, outcome.code]);
         expect(codes).toEqual([...model.done].map(([id, code]) => [`outcome:${id}`, code]));
         expect([...state.accounts.values()].map((a) => [a.account_id, a.plan, a.active_keys]).sort()).toEqual(
           [...model.plans].map(([a, p]) => [a, p, activeOf(a)]).sort(),
+        );
+        const changed = [...state.outcomes].flatMap(
+          ([
+            entity,
+            {
+              outcome: { pool },
+            },
+          ]) =>
+            pool === null ? [] : [[entity, [pool.added, pool.already_tracked, pool.removed, pool.total]] as const],
+        );
+        expect(changed).toEqual([...model.poolChanges].map(([id, counts]) => [`outcome:${id}`, counts]));
+        const pools = [...model.pools].filter(([, wallets]) => wallets.length > 0);
+        expect([...state.pools.values()].map((pool) => [pool.key_hash, pool.wallets]).sort()).toEqual(
+          pools.map(([key, wallets]) => [key, [...wallets].sort()]).sort(),
         );
         const active = [...state.keys.values()].filter((key) => key.active).map((key) => key.key_hash);
         expect(active.sort()).toEqual([...model.active].sort());

@@ -5,8 +5,11 @@ import type {
   AccountState,
   CreateFreeKey,
   CreateKey,
+  Key,
   Outcome,
+  PoolChange,
 } from '../../schemas/types.gen.js';
+import { addToPool, type PoolResult, removeFromPool } from './pool.js';
 import { type AccountsState, applyChange, type EntityChange, entityOf } from './state.js';
 
 /** Number of later outcomes, or milliseconds of command time, after which an outcome is removed. */
@@ -20,6 +23,10 @@ interface CommandResult {
   readonly code: string;
   readonly accountId: string | null;
   readonly changes: States;
+  /** Entities that no longer exist. */
+  readonly removed?: readonly string[];
+  /** What a pool command did. */
+  readonly pool?: PoolChange;
 }
 
 const reject = (code: string, accountId: string | null): CommandResult => ({ code, accountId, changes: [] });
@@ -38,6 +45,15 @@ const newKey = (command: CreateKey | CreateFreeKey, atMs: number) => ({
     created_at_ms: atMs,
   },
 });
+
+/** Writes the pool only when it changed; a pool without wallets has no record. */
+function changePool({ account_id, key_hash }: Key, { wallets, change }: PoolResult): CommandResult {
+  const changed = change.added + change.removed > 0;
+  const result = { code: 'ok', accountId: account_id, changes: [], pool: change };
+  if (!changed) return result;
+  if (wallets.length === 0) return { ...result, removed: [entityOf.pool(key_hash)] };
+  return { ...result, changes: [{ 'oddstream.Pool': { key_hash, account_id, wallets } }] };
+}
 
 const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -78,14 +94,26 @@ function evaluateCommand(state: AccountsState, { command, issued_at_ms: atMs }: 
       newKey(create, atMs),
     );
   }
-  const key = state.keys.get(entityOf.key(command['oddstream.RevokeKey'].key_hash));
+  const { key_hash: keyHash } = Object.values(command)[0] as { key_hash: string };
+  const key = state.keys.get(entityOf.key(keyHash));
   if (key === undefined || key.account_id !== id) return reject('unknown_key', id);
-  if (!key.active) return accept(id);
-  return accept(
-    id,
-    { 'oddstream.Account': { ...account, active_keys: account.active_keys - 1 } },
-    { 'oddstream.Key': { ...key, active: false } },
-  );
+  if ('oddstream.RevokeKey' in command) {
+    if (!key.active) return accept(id);
+    return {
+      ...accept(
+        id,
+        { 'oddstream.Account': { ...account, active_keys: account.active_keys - 1 } },
+        { 'oddstream.Key': { ...key, active: false } },
+      ),
+      // No other key can read it, and a revoked key is never active again.
+      removed: state.pools.has(entityOf.pool(keyHash)) ? [entityOf.pool(keyHash)] : [],
+    };
+  }
+  if (!key.active) return reject('unknown_key', id);
+  const pool = state.pools.get(entityOf.pool(keyHash))?.wallets ?? [];
+  if ('oddstream.AddPoolWallets' in command)
+    return changePool(key, addToPool(pool, command['oddstream.AddPoolWallets'].addresses));
+  return changePool(key, removeFromPool(pool, command['oddstream.RemovePoolWallets'].addresses));
 }
 
 function entityOfState(state: AccountState['state']): string {
@@ -93,6 +121,7 @@ function entityOfState(state: AccountState['state']): string {
   if ('oddstream.Key' in state) return entityOf.key(state['oddstream.Key'].key_hash);
   if ('oddstream.IpDay' in state)
     return entityOf.ipDay(state['oddstream.IpDay'].ip_hash, state['oddstream.IpDay'].utc_day);
+  if ('oddstream.Pool' in state) return entityOf.pool(state['oddstream.Pool'].key_hash);
   throw new Error('An outcome has no entity');
 }
 
@@ -121,13 +150,19 @@ export function applyCommand(state: AccountsState, command: AccountCommand): rea
   const outcomeEntity = entityOf.outcome(command.id);
   if (state.outcomes.has(outcomeEntity)) return [];
   const result = evaluateCommand(state, command);
-  const outcome: Outcome = { accepted: result.code === 'ok', code: result.code, account_id: result.accountId };
+  const outcome: Outcome = {
+    accepted: result.code === 'ok',
+    code: result.code,
+    account_id: result.accountId,
+    pool: result.pool ?? null,
+  };
   const record = (entity: string, value: AccountState['state']): EntityChange => ({
     entity,
     value: { entity, updated_at_ms: command.issued_at_ms, command_id: command.id, state: value },
   });
   const changes = [
     ...result.changes.map((value) => record(entityOfState(value), value)),
+    ...(result.removed ?? []).map((entity) => ({ entity, value: null })),
     record(outcomeEntity, { 'oddstream.Outcome': outcome }),
   ];
   for (const change of changes) applyChange(state, change);
