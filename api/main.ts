@@ -15,6 +15,7 @@ import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
 import { createKeyDirectory } from './auth/key-directory.js';
+import { createPoolDirectory } from './copy-pnl/pool-directory.js';
 import { listen } from './http/server.js';
 import { openRateLimitStore } from './limits/open-rate-limit-store.js';
 import { loadStatusCheck } from './readiness/load-status.js';
@@ -53,7 +54,8 @@ runProcess({
       logger.warn('ADDRESS_SECRET is not set: each api process on this log counts free keys per address by itself');
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
-    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
+    const pools = createPoolDirectory();
+    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState: pools.apply });
     const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
     const gateways = createGatewayView({ log, codec, signal, onUnreadable });
     await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
@@ -79,6 +81,7 @@ runProcess({
         waitForOutcome: accounts.waitForOutcome,
         addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
       },
+      pools,
       rateLimitStore: rateWindow.store,
       meter: ({ caller, billable }) => {
         metered.inc({ plan: caller.plan, billable: String(billable) });

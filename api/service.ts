@@ -7,6 +7,7 @@ import { asyncApiDocument } from './asyncapi/document.js';
 import type { KeyDirectory } from './auth/caller.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
+import type { PoolDirectory } from './copy-pnl/pool-directory.js';
 import { createApp } from './http/app.js';
 import { mountPages } from './http/pages.js';
 import type { Route } from './http/route.js';
@@ -19,6 +20,7 @@ import { createReaders } from './readers.js';
 import type { TableProgress } from './readiness/table-progress.js';
 import { createUsageRoute } from './routes/account/usage.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
+import { createPoolRoutes } from './routes/copy-pnl/pool-routes.js';
 import { createCoverageRoute } from './routes/coverage/coverage.js';
 import { createCatalogRoutes } from './routes/crypto/catalog.js';
 import { createOracleRoutes } from './routes/crypto/oracle.js';
@@ -52,6 +54,8 @@ export interface ServiceDeps {
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
   readonly createKey: CreateKeyDeps;
+  /** Copy-PnL wallets by key, following the log that `createKey.send` appends to. */
+  readonly pools: PoolDirectory;
   /** Creation time of an account. */
   readonly accountCreatedMs: (accountId: string) => number | undefined;
   readonly rateLimitStore: RateLimitStore;
@@ -120,6 +124,7 @@ export function createService(deps: ServiceDeps): Service {
     createV1PnlRoute({ readers, cache }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
+    ...createPoolRoutes({ ...deps.createKey, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers }),

@@ -55,9 +55,9 @@ const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE;
 
 /** Converts an error of the body parser. Every such error, including broken compression, is caused by the sender. */
-function toBodyFailure(error: unknown): Failure {
+function toBodyFailure(error: unknown, limitBytes: number): Failure {
   const type = (error as { type?: unknown }).type;
-  if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes: BODY_LIMIT_BYTES };
+  if (type === 'entity.too.large') return { kind: 'body_too_large', limitBytes };
   const notJson = type === 'entity.parse.failed';
   return { kind: 'bad_body', message: notJson ? 'Request body is not valid JSON.' : 'Request body cannot be read.' };
 }
@@ -119,9 +119,9 @@ export function createApp(deps: AppDeps): Express {
     return caller;
   };
 
-  const readJson = express.json({ limit: BODY_LIMIT_BYTES, type: () => true });
-
   for (const route of deps.routes) {
+    const bodyLimitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
+    const readJson = express.json({ limit: bodyLimitBytes, type: () => true });
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const observe = (request: Request, response: Response) => {
       const startedMs = performance.now();
@@ -145,7 +145,9 @@ export function createApp(deps: AppDeps): Express {
       if (route.body !== null) {
         await new Promise<void>((resolve, reject) => {
           readJson(request, response, (error?: unknown) =>
-            error === undefined ? resolve() : reject(new ApiError(toBodyFailure(error), { cause: error })),
+            error === undefined
+              ? resolve()
+              : reject(new ApiError(toBodyFailure(error, bodyLimitBytes), { cause: error })),
           );
         });
       }

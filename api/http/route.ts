@@ -39,7 +39,7 @@ export interface ResponseSpec<T extends z.ZodType = z.ZodType> {
   readonly contentType?: string;
 }
 
-type Method = 'get' | 'post';
+type Method = 'get' | 'post' | 'delete';
 type InputSchema = z.ZodObject;
 type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -56,6 +56,8 @@ interface RouteCommon {
   readonly feature?: Feature;
   /** Accepts a body only with content type `application/json`, which pages of other sites cannot send without a CORS preflight. */
   readonly jsonOnly?: boolean;
+  /** Largest body in bytes; default: 16 KiB. */
+  readonly bodyLimitBytes?: number;
   /** Also counts in the trade-history bucket. */
   readonly isHeavy?: boolean;
   /** Parameter names by alias. If a request has both, their values must be equal. */

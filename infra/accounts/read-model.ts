@@ -2,7 +2,7 @@ import { hashKey } from '../../schemas/api-keys.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import type { Account, Key, Outcome, Plan } from '../../schemas/types.gen.js';
+import type { Account, AccountState, Key, Outcome, Plan } from '../../schemas/types.gen.js';
 import type { Log, LogRecord } from '../log/port.js';
 import type { OnUnreadable } from '../telemetry/unreadable-records.js';
 
@@ -32,6 +32,8 @@ export function createAccountsReadModel(deps: {
   codec: Codec;
   signal: AbortSignal;
   onUnreadable: OnUnreadable;
+  /** Called for every record before outcomes are reported; null: the entity was removed or its newest record cannot be read. */
+  onState?: (entity: string, state: AccountState['state'] | null) => void;
 }): AccountsReadModel {
   const { log, codec, signal } = deps;
   const topic = topics.accountsState.name;
@@ -42,6 +44,7 @@ export function createAccountsReadModel(deps: {
   const waiters = new Map<string, Set<(outcome: Outcome) => void>>();
 
   const forget = (entity: string) => {
+    deps.onState?.(entity, null);
     const colon = entity.indexOf(':');
     const id = entity.slice(colon + 1);
     switch (entity.slice(0, colon)) {
@@ -65,6 +68,7 @@ export function createAccountsReadModel(deps: {
     );
     if (event?.kind !== 'account_state') return forget(record.key);
     const { entity, state } = event.value;
+    deps.onState?.(entity, state);
     if ('oddstream.Account' in state) {
       accounts.set(state['oddstream.Account'].account_id, state['oddstream.Account']);
     } else if ('oddstream.Key' in state) {

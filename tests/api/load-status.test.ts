@@ -32,6 +32,7 @@ describe('routes', () => {
       '/v1/keys',
       '/v1/resolve/{query}',
       '/v1/status',
+      ...Array.from({ length: 3 }, () => '/v2/copy-pnl/wallets'),
     ]);
   });
 

@@ -20,7 +20,7 @@ const strictRoutes = (): readonly Route[] => api.service.routes.filter((route) =
 async function rejectionMessage(route: Route, query: string): Promise<string> {
   api.clock.nowMs += 60_000;
   const path = `${route.path.replace(/\{\w+\}/g, 'x')}?${query}`;
-  const init = route.method === 'post' ? { method: 'POST', body: '{}' } : {};
+  const init = route.method === 'get' ? {} : { method: route.method.toUpperCase(), body: '{}' };
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const { status, body } = await api.request(path, { ...init, headers });
   expect([path, status, Object.keys(body as object)]).toEqual([path, 400, ['error']]);

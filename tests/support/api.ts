@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { createKeyDirectory } from '../../api/auth/key-directory.js';
+import { createPoolDirectory } from '../../api/copy-pnl/pool-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
 import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
 import type { CompletedRequest } from '../../api/metering/port.js';
@@ -116,7 +117,8 @@ export async function startApi(options: {
   const processor = createAccountsProcessor({ log, codec, logger, metrics });
   const processing = processor.run(signal);
   const onUnreadable = createOnUnreadable({ metrics, logger });
-  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
+  const pools = createPoolDirectory();
+  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState: pools.apply });
   const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
   const gateways = createGatewayView({ log, codec, signal, onUnreadable });
   await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
@@ -142,6 +144,7 @@ export async function startApi(options: {
     keys: createKeyDirectory(accounts),
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'of these tests' },
+    pools,
     rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
     keylessPerMinute: options.keylessPerMinute ?? 1_000_000,
     meter: (request) => metered.push(request),
