@@ -21,6 +21,7 @@ import { createTaskRunner, type Task } from './assignment/task-runner.js';
 import { catalogSink } from './catalog/sink.js';
 import { chainSink } from './chain/sink.js';
 import { createCompactor } from './compaction/compactor.js';
+import { createCopyPnlTask } from './copy-pnl/task.js';
 import { fillsSink } from './fills/sink.js';
 import { createLeaderboardRefresher } from './leaderboards/leaderboard-refresher.js';
 import { createTagLeaderboardRefresher } from './leaderboards/tag-leaderboard-refresher.js';
@@ -139,6 +140,20 @@ runProcess({
               if (!runSignal.aborted) await Promise.all([refresher.run(runSignal), ofTags.run(runSignal)]);
             },
             // Readiness does not depend on a leaderboard snapshot.
+            check: async () => ({ ok: true }),
+          };
+        },
+      },
+      {
+        name: 'copy-pnl',
+        create: () => {
+          const task = createCopyPnlTask({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
+          return {
+            async run(runSignal) {
+              await Promise.race([tables, aborted(runSignal)]);
+              if (!runSignal.aborted) await task.run(runSignal);
+            },
+            // Readiness does not depend on scores.
             check: async () => ({ ok: true }),
           };
         },

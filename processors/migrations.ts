@@ -6,6 +6,7 @@ import { catalogLookupIndexes } from './catalog/lookup-indexes.js';
 import { catalogTables } from './catalog/tables.js';
 import { tagTokenTables } from './catalog/tag-tokens.js';
 import { chainTables } from './chain/tables.js';
+import { copyScoreTables } from './copy-pnl/tables.js';
 import { coverageTables } from './coverage/tables.js';
 import { fillsFineGranularity } from './fills/fine-granularity.js';
 import { matchesByDay } from './fills/matches-by-day.js';
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   tagTokenTables,
   tagLeaderboardTables,
   walletActivityTables,
+  copyScoreTables,
 ];
