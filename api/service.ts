@@ -124,7 +124,7 @@ export function createService(deps: ServiceDeps): Service {
     createV1PnlRoute({ readers, cache }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
-    ...createPoolRoutes({ ...deps.createKey, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
+    ...createPoolRoutes({ ...deps.createKey, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers }),

@@ -152,8 +152,9 @@ export function createApp(deps: AppDeps): Express {
         });
       }
       const startedMs = response.locals.startedMs as number;
-      for (const [name, value] of Object.entries(rejectUntilReady(route.reads ?? [], deps.progress.current())))
-        response.setHeader(name, value);
+      const { reads = [], answersWhileEmpty } = route;
+      const headers = rejectUntilReady(reads, deps.progress.current(), answersWhileEmpty);
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       const reply = await route.handle(
         {
           query: queryOf(request),

@@ -69,6 +69,8 @@ interface RouteCommon {
    * empty the route returns 503; while any group is loading a response header says so.
    */
   readonly reads?: readonly TableGroup[];
+  /** Responds also while the main group is empty, where the response itself says what is missing. */
+  readonly answersWhileEmpty?: boolean;
   /** Maximum age of a cached response, in seconds. */
   readonly cacheS?: number;
   /** Responses besides the successful one and those that follow from auth, plan, inputs and tables. */

@@ -106,7 +106,7 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     list.push(['Sent by a web page of another site.', { kind: 'forbidden', message }]);
   }
   list.push(['A bug; the request id helps to find it.', { kind: 'internal' }]);
-  if (route.reads !== undefined) {
+  if (route.reads !== undefined && route.answersWhileEmpty !== true) {
     const message = 'Trades are still being loaded: 0 % of the history is there. Try again in 5 seconds.';
     const why = 'The tables are empty because the history has only begun to load, or log or tables are away.';
     list.push([why, { kind: 'loading', message, retryAfterS: 5 }]);

@@ -19,20 +19,22 @@ function loadingMessage({ table, percent }: TableGroupState): string {
 
 /**
  * Rejects a request whose main table group (the first) is empty with an ApiError; otherwise returns the headers that describe how far the tables
- * are, if one of the groups is loading or lagging. `loading` null: the progress is not known yet.
+ * are, if one of the groups is loading or lagging. `loading` null: the progress is not known yet. `answersWhileEmpty`: rejects nothing.
  */
 export function rejectUntilReady(
   reads: readonly TableGroup[],
   loading: LoadStatus | null,
+  answersWhileEmpty = false,
 ): Readonly<Record<string, string>> {
   if (reads.length === 0) return {};
   if (loading === null) {
+    if (answersWhileEmpty) return {};
     const message = `The tables are not known to be there yet. Try again in ${RETRY_AFTER_S} seconds.`;
     throw new ApiError({ kind: 'loading', message, retryAfterS: RETRY_AFTER_S });
   }
   const groups = reads.map((table) => loading.groups[table]);
   const [main] = groups;
-  if (main?.state === 'empty')
+  if (main?.state === 'empty' && !answersWhileEmpty)
     throw new ApiError({ kind: 'loading', message: loadingMessage(main), retryAfterS: RETRY_AFTER_S });
   const partial = groups.filter(({ state }) => state !== 'loaded');
   const late = groups.filter(({ state, lagS }) => state === 'loaded' && lagS > MAX_LAG_S);

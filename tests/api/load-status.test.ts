@@ -51,6 +51,16 @@ describe('routes', () => {
     });
   });
 
+  it('of a pool of wallets answer that all are pending while the history loads, with how far it is', async () => {
+    loading = tablesWith({ wallet_activity: { state: 'empty', percent: 0 } });
+    for (const path of ['/v2/copy-pnl/snapshot', '/v2/copy-pnl/leaderboard']) {
+      const answer = await api.get(path, await api.key('enterprise'));
+      expect([answer.status, answer.headers.get('x-loading')]).toEqual([200, 'wallet_activity 0%']);
+    }
+    loading = null;
+    expect((await api.get('/v2/copy-pnl/snapshot', await api.key('enterprise'))).status).toBe(200);
+  });
+
   it('answer 503 before anything is known, except those that read no table', async () => {
     loading = null;
     expect((await api.get('/v3/trades', key)).status).toBe(503);

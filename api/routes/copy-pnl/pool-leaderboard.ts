@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { copyPeriods } from '../../../schemas/copy-pnl/period-scores.sql.js';
+import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
+import type { PoolScoresReader } from '../../copy-pnl/pool-scores.js';
+import { sortKeyNames } from '../../copy-pnl/pool-scores.sql.js';
+import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
+import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
+import { choiceParam, integerFrom, integerParam } from '../../http/params.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { RateLimitStore } from '../../limits/port.js';
+import { v2 } from '../v2-onchain/params.js';
+import { common, requireCaller } from './pool-common.js';
+import { exampleScore, INVALID_PERIOD, scoreFields, scoreFrom } from './pool-score.js';
+
+const MAX_LIMIT = 1_000;
+const sortKeys = sortKeyNames as [(typeof sortKeyNames)[number], ...(typeof sortKeyNames)[number][]];
+
+/** Every whole number is accepted and taken to 1..1000. */
+const limitParam = z
+  .string()
+  .transform((text, context): number => {
+    const value = integerFrom(text);
+    if (value !== null) return Math.min(MAX_LIMIT, Math.max(1, value));
+    context.addIssue({ code: 'custom', message: 'Invalid limit. Use a whole number' });
+    return z.NEVER;
+  })
+  .default(100)
+  .meta({
+    type: 'integer',
+    description: `Rows per page. Default 100; below 1 is taken as 1, above ${MAX_LIMIT} as ${MAX_LIMIT}.`,
+  });
+
+const query = z.object({
+  period: choiceParam({ description: 'Default 30d.', invalid: INVALID_PERIOD, values: copyPeriods }).default('30d'),
+  sort_by: choiceParam({
+    description: 'Default backtest_copy_pnl_usdc.',
+    invalid: `Invalid sort_by. Allowed: ${sortKeys.join(', ')}`,
+    values: sortKeys,
+  }).default('backtest_copy_pnl_usdc'),
+  order: choiceParam({
+    description: 'Default desc. Null rates are last in both orders.',
+    invalid: 'Invalid order. Allowed: asc | desc',
+    values: ['asc', 'desc'],
+  }).default('desc'),
+  limit: limitParam,
+  offset: v2.offset,
+  min_trade_count: integerParam({
+    description: 'Leaves out wallets with fewer fills in the period. Default 0.',
+    invalid: 'Invalid min_trade_count. Use a whole number, 0 or more',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    documentedMax: false,
+  }).default(0),
+  exclude_toxic: flagParam({
+    description: 'Leaves out wallets with a rate above 15. Default false.',
+    invalid: 'Invalid exclude_toxic. Use: true, false',
+  }).default(false),
+});
+
+/** GET /v2/copy-pnl/leaderboard: the scored wallets of the caller's pool in one period, sorted, filtered and paged. */
+export function createPoolLeaderboardRoute(deps: {
+  pools: PoolDirectory;
+  scores: PoolScoresReader;
+  rateLimitStore: RateLimitStore;
+}): Route {
+  return defineRoute({
+    ...common,
+    method: 'get',
+    path: '/v2/copy-pnl/leaderboard',
+    reads: ['wallet_activity'],
+    answersWhileEmpty: true,
+    summary: 'Wallets of the pool by score',
+    description:
+      'The wallets with a score in the period, also where a later refresh failed. `errored` and `pending` count the others: their last refresh failed, or they were not scored yet. Ties are in order of wallet.',
+    query,
+    success: {
+      description: 'A page',
+      schema: z.object({
+        period: z.enum(copyPeriods),
+        sort_by: z.enum(sortKeys),
+        order: z.enum(['asc', 'desc']),
+        filters: z.object({ min_trade_count: z.int(), exclude_toxic: z.boolean() }),
+        total_in_pool: z.int(),
+        scored: z.int().meta({ description: 'Wallets with a score in the period.' }),
+        filtered_in: z.int().meta({ description: 'Scored wallets that pass the filters.' }),
+        pending: z.int(),
+        errored: z.int(),
+        offset: z.int(),
+        limit: z.int(),
+        last_refresh: z
+          .int()
+          .nullable()
+          .meta({ description: 'End of the last refresh of all wallets, Unix seconds; null before the first.' }),
+        results: z.array(
+          z.object({
+            local_rank: z.int().meta({ description: 'Position in the whole list, from 1.' }),
+            wallet: z.string(),
+            ...scoreFields,
+          }),
+        ),
+        errored_sample: z
+          .array(z.object({ wallet: z.string(), error: z.string(), ts: z.int() }))
+          .optional()
+          .meta({ description: 'Up to 10, only if there are any.' }),
+        pending_sample: z.array(z.string()).optional().meta({ description: 'Up to 10, only if there are any.' }),
+      }),
+      example: {
+        period: '30d',
+        sort_by: 'backtest_copy_pnl_usdc',
+        order: 'desc',
+        filters: { min_trade_count: 0, exclude_toxic: false },
+        total_in_pool: 2,
+        scored: 1,
+        filtered_in: 1,
+        pending: 1,
+        errored: 0,
+        offset: 0,
+        limit: 100,
+        last_refresh: 1811001000,
+        results: [{ local_rank: 1, wallet: EXAMPLE_WALLET, ...exampleScore }],
+        pending_sample: ['0x2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e'],
+      },
+    },
+    async handler({ query: asked }, context) {
+      const caller = requireCaller(context);
+      await enforceCopyPnlLimit(deps.rateLimitStore, context);
+      const { period, order, limit, offset } = asked;
+      const filters = { min_trade_count: asked.min_trade_count, exclude_toxic: asked.exclude_toxic };
+      const wallets = deps.pools.walletsOf(caller.keyHash);
+      const [board, lastRefresh] = await Promise.all([
+        deps.scores.leaderboard(wallets, {
+          period,
+          sortBy: asked.sort_by,
+          order,
+          limit,
+          offset,
+          minTradeCount: filters.min_trade_count,
+          excludeToxic: filters.exclude_toxic,
+        }),
+        deps.scores.lastRefreshS(),
+      ]);
+      return {
+        body: {
+          period,
+          sort_by: asked.sort_by,
+          order,
+          filters,
+          total_in_pool: wallets.length,
+          scored: board.scored,
+          filtered_in: board.filteredIn,
+          pending: board.pending,
+          errored: board.errored,
+          offset,
+          limit,
+          last_refresh: lastRefresh,
+          results: board.page.map(({ wallet, score }, index) => ({
+            local_rank: offset + index + 1,
+            wallet,
+            ...scoreFrom(score),
+          })),
+          ...(board.errored === 0
+            ? {}
+            : { errored_sample: board.erroredSample.map(({ wallet, error, atS }) => ({ wallet, error, ts: atS })) }),
+          ...(board.pending === 0 ? {} : { pending_sample: [...board.pendingSample] }),
+        },
+      };
+    },
+  });
+}
