@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
-import type { Log } from '../../infra/log/port.js';
+import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import { loadTopic } from '../stream/follow-topic.js';
 
 const POLL_MS = 500;
 
@@ -32,17 +31,22 @@ export async function untilHistoryLoaded(options: {
   const endOf = async (topic: string, partition: number) =>
     ((await log.lastRecord(topic, partition))?.offset ?? -1) + 1;
 
-  const isHistoryAnnounced = async (): Promise<boolean> => {
-    let announced = false;
+  let announced = false;
+  /** Next record of `sources` to read; null before the first. */
+  let nextStatus: number | null = null;
+  const applyStatus = ({ key, offset, value }: LogRecord): void => {
+    if (key !== 'chain' || value === null) return;
     const topic = topics.sources.name;
-    const apply = (record: { key: string; offset: number; value: Buffer | null }): void => {
-      if (record.key !== 'chain' || record.value === null) return;
-      const event = tryDecode(codec, record.value, (reason) =>
-        options.onUnreadable({ topic, offset: record.offset }, reason),
-      );
-      if (event?.kind === 'source_status') announced = event.value.phase === 'live' || event.value.progress === 1;
-    };
-    await loadTopic(log, topic, apply, signal);
+    const event = tryDecode(codec, value, (reason) => options.onUnreadable({ topic, offset }, reason));
+    if (event?.kind === 'source_status') announced = event.value.phase === 'live' || event.value.progress === 1;
+  };
+  const isHistoryAnnounced = async (): Promise<boolean> => {
+    const topic = topics.sources.name;
+    nextStatus ??= (await log.bounds(topic, 0)).earliest;
+    for await (const batch of log.read({ topic, partition: 0, from: { offset: nextStatus }, follow: false, signal })) {
+      batch.records.forEach(applyStatus);
+      nextStatus = batch.nextOffset;
+    }
     return announced;
   };
 

@@ -296,3 +296,30 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
       expect((await api.get(`/v2/copy-pnl/${path}`, free)).status).toBe(403);
   });
 });
+
+it('snapshot and leaderboard read the scores of the pool, not those of 100,000 wallets', async () => {
+  await api.clickhouse.command(
+    `INSERT INTO copy_scores (wallet, period, actual, slippage, trade_count, partial, computed_at)
+      SELECT concat('0x', leftPad(lower(hex(toUInt64(1000000 + number))), 40, '0')), period, number, 0, 1, false, {at:DateTime64(3)}
+      FROM numbers(100000) ARRAY JOIN ['${PERIODS.join("', '")}'] AS period`,
+    { at: NOW_S - 50 },
+  );
+  await api.clickhouse.command('OPTIMIZE TABLE copy_scores FINAL');
+  const key = await pool([1_000_007, 1_050_000, 1_099_999]);
+  const selectedRows = async () => {
+    const sql = "SELECT toString(sum(value)) AS value FROM system.events WHERE event = 'SelectedRows'";
+    return Number((await api.clickhouse.query<{ value: string }>(sql))[0]?.value);
+  };
+  // The account's other rows are read here already.
+  for (const path of ['snapshot', 'leaderboard?period=60d']) {
+    const before = await selectedRows();
+    const body = await get<{ total_in_pool: number; pending?: number; pending_any?: number }>(path, key);
+    const rows = (await selectedRows()) - before;
+    expect([body.total_in_pool, body.pending ?? body.pending_any]).toEqual([3, 0]);
+    // A granule of 1,024 rows begins and one ends the range of each wallet; failures and cycles are few.
+    expect(rows).toBeLessThan(3 * 2 * 1_024 + 200);
+  }
+  const before = await selectedRows();
+  await api.clickhouse.query('SELECT max(actual) AS most FROM copy_scores');
+  expect((await selectedRows()) - before).toBeGreaterThan(600_000);
+}, 60_000);
