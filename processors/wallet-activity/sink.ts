@@ -1,4 +1,6 @@
 import { topics } from '../../schemas/topics.js';
+import type { WalletActivity } from '../../schemas/types.gen.js';
+import { redemptionLegs, redemptionRates } from '../positions/redemption.js';
 import {
   bool,
   dateTime,
@@ -30,16 +32,40 @@ const walletActivityTable = defineTable('wallet_activity', {
   usdc: uint64,
   fee: uint64,
   fee_shares: uint64,
-  numerators: uint256Array,
-  denominator: uint256,
+  payout_numerators: uint256Array,
+  payout_denominator: uint256,
+  paid: uint64Array,
   created: uint256Array,
-  question_count: uint32,
+  is_resolved: bool,
   _partition: uint16,
   _offset: uint64,
 });
 
 /** Each of the many partitions inserts separately, and a few large inserts cost a fraction of many small ones. The chunk size bounds memory. */
 const LINGER_MS = 2_000;
+
+interface Payouts {
+  readonly numerators: readonly string[];
+  readonly denominator: string;
+  readonly paid: readonly bigint[];
+}
+const noPayouts: Payouts = { numerators: [], denominator: '1', paid: [] };
+
+/** Payout per token of a redemption as the accounting of positions books it, or undefined if it cannot be determined from the record. */
+function payoutsOf(activity: WalletActivity): Payouts | undefined {
+  const { amounts, numerators, usdc } = activity;
+  // The shares that one token stood for are not logged either.
+  if (amounts === null && numerators === null && usdc > 0n) return undefined;
+  const shares = amounts ?? activity.tokens.map(() => 0n);
+  const rates = redemptionRates(activity, shares);
+  if (rates === undefined) return undefined;
+  return {
+    numerators: rates.map(({ numerator }) => String(numerator)),
+    // One denominator for all tokens: that of the resolution, or of the inferred ratio.
+    denominator: String(rates[0]?.denominator ?? 1n),
+    paid: amounts === null ? [] : redemptionLegs(usdc, shares, rates).map(({ known }) => known),
+  };
+}
 
 /** Every record of wallet.activity as one row. */
 export const walletActivitySink: SinkDefinition = {
@@ -56,6 +82,7 @@ export const walletActivitySink: SinkDefinition = {
     if (event.kind !== 'wallet_activity') return;
     const activity = event.value;
     const amounts = activity.amounts ?? [];
+    const payouts = activity.action === 'REDEEM' ? payoutsOf(activity) : noPayouts;
     emit(walletActivityTable, {
       wallet: activity.wallet,
       timestamp: activity.timestamp_ms,
@@ -72,10 +99,11 @@ export const walletActivitySink: SinkDefinition = {
       usdc: activity.usdc,
       fee: activity.fee,
       fee_shares: activity.fee_shares,
-      numerators: activity.numerators ?? [],
-      denominator: activity.denominator,
+      payout_numerators: payouts?.numerators ?? [],
+      payout_denominator: payouts?.denominator ?? '1',
+      paid: payouts?.paid ?? [],
       created: activity.created,
-      question_count: activity.question_count ?? 0,
+      is_resolved: payouts !== undefined && !(activity.action === 'CONVERT' && activity.question_count === null),
       _partition: logPosition.partition,
       _offset: logPosition.offset,
     });

@@ -18,10 +18,11 @@ const walletActivity: TableSpec = {
       usdc UInt64,
       fee UInt64,
       fee_shares UInt64,
-      numerators Array(UInt256),
-      denominator UInt256,
+      payout_numerators Array(UInt256),
+      payout_denominator UInt256,
+      paid Array(UInt64),
       created Array(UInt256) CODEC(ZSTD(1)),
-      question_count UInt32,
+      is_resolved Bool,
       _partition UInt16,
       _offset UInt64`,
   engine: 'ReplacingMergeTree',
@@ -35,8 +36,9 @@ const walletActivity: TableSpec = {
  * `wallet_activity`: what each wallet did, oldest first per wallet: fills of its own orders, splits, merges, redemptions, conversions and
  * transfers. Base units. usdc: of a fill without fee; collateral split or merged; payout of a redemption; collateral released by a conversion.
  * tokens and amounts: aligned; amounts are empty where the log does not contain them (all shares of the wallet). shares: the first amount, for
- * a fill before a fee in shares. numerators / denominator: payout per token of a redemption, empty if unknown. created: YES tokens created by
- * a conversion; question_count: questions of its market, 0 if unknown.
+ * a fill before a fee in shares. payout_numerators / payout_denominator: payout per share of each token of a redemption, paid: its payout for
+ * the shares in amounts. created: YES tokens created by a conversion. is_resolved: false for a redemption whose payout per token is unknown,
+ * and for a conversion in a market whose questions are unknown.
  */
 export const walletActivityTables: Migration = {
   id: '0056_wallet_activity',

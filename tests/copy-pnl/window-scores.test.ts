@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type CashRow,
+  cashOfWindowSql,
+  type RealizedRow,
+  realizedInWindowSql,
+  realizedWithConversionsSql,
+} from '../../api/copy-pnl/score.sql.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { computeBlockActivity } from '../../processors/activity/block-activity.js';
+import { createTokens } from '../../processors/activity/tokens.js';
+import { migrations } from '../../processors/migrations.js';
+import { walletActivitySink } from '../../processors/wallet-activity/sink.js';
+import type { ActivityState, WalletActivity } from '../../schemas/types.gen.js';
+import { Fraction } from '../accounting/fraction.js';
+import { recordedActivity } from '../accounting/recorded-wallets.js';
+import { history, play } from '../accounting/steps.js';
+import { ScriptedVenue } from '../accounting/world.js';
+import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { insertRecords } from '../support/positions.js';
+import { walkWindow } from './window-walk.js';
+
+let engine: TestClickHouse;
+beforeAll(async () => {
+  engine = await startTestClickHouse();
+  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+}, 60_000);
+afterAll(() => engine.stop());
+
+const insert = (activity: readonly WalletActivity[]) =>
+  insertRecords(
+    engine.client,
+    walletActivitySink,
+    activity.map((value) => ({ kind: 'wallet_activity', value })),
+  );
+
+const byWallet = (activity: readonly WalletActivity[]): ReadonlyMap<string, readonly WalletActivity[]> => {
+  const wallets = new Map<string, WalletActivity[]>();
+  for (const one of activity) {
+    const found = wallets.get(one.wallet);
+    if (found === undefined) wallets.set(one.wallet, [one]);
+    else found.push(one);
+  }
+  return wallets;
+};
+
+/** Compares the statements with the walk for every wallet of a window. */
+async function expectSameAsWalk(
+  activity: ReadonlyMap<string, readonly WalletActivity[]>,
+  window: { readonly fromS: number; readonly toS: number },
+): Promise<void> {
+  const of = { wallets: [...activity.keys()], ...window };
+  const [cash, realized, plain] = [cashOfWindowSql(of, 200), realizedWithConversionsSql(of), realizedInWindowSql(of)];
+  const cashRows = new Map(
+    (await engine.client.query<CashRow>(cash.text, cash.params)).map((row) => [row.wallet, row]),
+  );
+  const rowsOf = async (sql: typeof plain) =>
+    new Map((await engine.client.query<RealizedRow>(sql.text, sql.params)).map((row) => [row.wallet, row]));
+  const realizedRows = await rowsOf(realized);
+  const plainRows = await rowsOf(plain);
+  for (const [wallet, rows] of activity) {
+    const walk = walkWindow(rows, window);
+    const found = cashRows.get(wallet);
+    expect(
+      [
+        found?.rows ?? '0',
+        found?.fills ?? '0',
+        found?.bought ?? '0',
+        found?.sold ?? '0',
+        found?.settled_in ?? '0',
+        found?.settled_out ?? '0',
+        found?.fees ?? '0',
+        found?.slippage ?? '0',
+      ].map(BigInt),
+      wallet,
+    ).toEqual([
+      BigInt(walk.rows),
+      BigInt(walk.fills),
+      walk.bought,
+      walk.sold,
+      walk.settledIn,
+      walk.settledOut,
+      walk.fees,
+      walk.slippage,
+    ]);
+    const counts = [found?.redemptions, found?.merges, found?.splits, found?.conversions].map((n) => Number(n ?? 0));
+    expect(counts, wallet).toEqual(['REDEEM', 'MERGE', 'SPLIT', 'CONVERT'].map((kind) => walk.kinds[kind] ?? 0));
+    const expected = [BigInt(walk.closed), BigInt(walk.overSells), walk.realized, walk.absolute, walk.weighted];
+    const of = (row: RealizedRow | undefined) =>
+      [
+        row?.closed ?? '0',
+        row?.over_sells ?? '0',
+        row?.realized ?? '0',
+        row?.absolute ?? '0',
+        row?.weighted ?? '0',
+      ].map(BigInt);
+    expect(of(realizedRows.get(wallet)), wallet).toEqual(expected);
+    if ((walk.kinds.CONVERT ?? 0) === 0) expect(of(plainRows.get(wallet)), wallet).toEqual(expected);
+  }
+}
+
+/** Activity of a generated history, its wallets renamed so that worlds do not share any. */
+function activityOfWorld(world: ScriptedVenue, n: number): readonly WalletActivity[] {
+  const memory = new Map<string, ActivityState>();
+  const state = {
+    get: (id: string) => memory.get(id),
+    set: (id: string, value: ActivityState) => void memory.set(id, value),
+  };
+  const tokens = createTokens();
+  return world.blocks.flatMap((events) =>
+    computeBlockActivity(events, tokens, state).activity.map((one) => ({ ...one, wallet: renamed(one.wallet, n) })),
+  );
+}
+const renamed = (wallet: string, n: number) => `0x${n.toString(16).padStart(8, '0')}${wallet.slice(10)}`;
+
+describe('scores of a window', () => {
+  it('equal a walk row by row on generated histories, whole and cut by windows, and paper accounting in fractions', async () => {
+    const cases = fc.sample(fc.tuple(history(true), fc.boolean(), fc.boolean(), fc.boolean()), {
+      numRuns: 120,
+      seed: 20,
+    });
+    const worlds = cases.map(([steps, strict, unlogged, countLogged]) =>
+      play(new ScriptedVenue(strict, { wallets: 4, plain: 2, questions: 4, unlogged, countLogged }), steps),
+    );
+    const activity = byWallet(worlds.flatMap(activityOfWorld));
+    await insert([...activity.values()].flat());
+    const times = [...activity.values()].flat().map((one) => Math.floor(one.timestamp_ms / 1000));
+    const [first, last] = [Math.min(...times), Math.max(...times)];
+    const middle = Math.floor((first + last) / 2);
+    for (const window of [
+      { fromS: first, toS: last + 1 },
+      { fromS: first + 1, toS: last },
+      { fromS: middle, toS: last + 1 },
+      { fromS: Math.floor((first + middle) / 2), toS: Math.floor((middle + last) / 2) },
+    ])
+      await expectSameAsWalk(activity, window);
+
+    // The whole history on paper: every position's profit to a base unit.
+    worlds.forEach((world, n) => {
+      for (const wallet of world.wallets) {
+        const walk = walkWindow(activity.get(renamed(wallet, n)) ?? [], { fromS: 0, toS: last + 1 });
+        const keys = [...world.ledger.entries.keys()].filter((key) => key.startsWith(`${wallet} `));
+        const paper = keys.reduce(
+          (sum, key) => sum.plus(world.ledger.sheet(wallet, key.split(' ')[1] ?? '').realized),
+          Fraction.of(0),
+        );
+        const apart = paper.minus(Fraction.of(walk.realized, 1_000_000n));
+        const slack = Fraction.of(keys.length + 1, 1_000_000n);
+        expect(apart.compare(slack) < 0 && apart.compare(Fraction.of(0).minus(slack)) > 0, `${n} ${wallet}`).toBe(true);
+      }
+    });
+  }, 240_000);
+
+  it('equal a walk row by row for recorded wallets', async () => {
+    const all = await recordedActivity();
+    const wallets = byWallet(all);
+    await insert(all);
+    const times = all.map((one) => Math.floor(one.timestamp_ms / 1000));
+    const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
+    // One statement per wallet, as a request has it: each seventh wallet, which is some 80, and the largest.
+    const some = [...wallets].filter(([, rows], n) => n % 7 === 0 || rows.length > 20_000);
+    expect(some.length).toBeGreaterThan(80);
+    const middle = Math.floor((first + last) / 2);
+    for (const [n, one] of some.entries())
+      await expectSameAsWalk(
+        new Map([one]),
+        n % 2 === 0 ? { fromS: first, toS: last + 1 } : { fromS: middle, toS: last },
+      );
+  }, 240_000);
+});

@@ -1,0 +1,113 @@
+import { applyActivity } from '../../processors/positions/apply-activity.js';
+import { createHolding, type Holding, toBase } from '../../processors/positions/holding.js';
+import type { WalletActivity } from '../../schemas/types.gen.js';
+
+/** What a walk row by row finds in a window; base units, slippage in ten-thousandths of them. */
+export interface WindowWalk {
+  rows: number;
+  fills: number;
+  bought: bigint;
+  sold: bigint;
+  settledIn: bigint;
+  settledOut: bigint;
+  fees: bigint;
+  slippage: bigint;
+  kinds: Record<string, number>;
+  closed: number;
+  overSells: number;
+  realized: bigint;
+  absolute: bigint;
+  /** Sum of entry price (18 decimals) x absolute profit. */
+  weighted: bigint;
+}
+
+const least = (a: bigint, b: bigint) => (a < b ? a : b);
+const abs = (a: bigint) => (a < 0n ? -a : a);
+
+/**
+ * The score of one wallet's window as one would compute it by hand, row after row, with the accounting of positions from an empty state.
+ * `slippageBps`: 200 is 2 %.
+ */
+export function walkWindow(
+  activity: readonly WalletActivity[],
+  window: { readonly fromS: number; readonly toS: number },
+  slippageBps = 200n,
+): WindowWalk {
+  const walk: WindowWalk = {
+    rows: 0,
+    fills: 0,
+    bought: 0n,
+    sold: 0n,
+    settledIn: 0n,
+    settledOut: 0n,
+    fees: 0n,
+    slippage: 0n,
+    kinds: {},
+    closed: 0,
+    overSells: 0,
+    realized: 0n,
+    absolute: 0n,
+    weighted: 0n,
+  };
+  const holdings = new Map<string, Holding>();
+  /** Cost and quantity of a token when shares with a cost last left it for a price. */
+  const entries = new Map<string, { cost: bigint; quantity: bigint }>();
+  for (const one of activity) {
+    const second = Math.floor(one.timestamp_ms / 1000);
+    if (second < window.fromS || second >= window.toS) continue;
+    const before = new Map([...one.tokens, ...one.created].map((token) => [token, { ...holdings.get(token) }]));
+    const amount = one.amounts?.[0] ?? 0n;
+    if (one.action !== 'SEND' && one.action !== 'RECEIVE') walk.rows++;
+    walk.fees += one.fee;
+    switch (one.action) {
+      case 'BUY':
+        walk.fills++;
+        walk.bought += one.usdc;
+        // price x 1.02 x shares, but at most a dollar per share; never less than was paid.
+        walk.slippage += [least(one.usdc * (10_000n + slippageBps), amount * 10_000n) - one.usdc * 10_000n, 0n].reduce(
+          (a, b) => (a > b ? a : b),
+        );
+        break;
+      case 'SELL':
+        walk.fills++;
+        walk.sold += one.usdc;
+        walk.slippage += one.usdc * slippageBps;
+        if (amount > (before.get(one.tokens[0] ?? '')?.size ?? 0n)) walk.overSells++;
+        break;
+      case 'SPLIT':
+        walk.settledOut += one.usdc;
+        break;
+      case 'MERGE':
+      case 'REDEEM':
+      case 'CONVERT':
+        walk.settledIn += one.usdc;
+        break;
+    }
+    walk.kinds[one.action] = (walk.kinds[one.action] ?? 0) + 1;
+    const events = applyActivity(one, {
+      get: (token) => holdings.get(token),
+      getOrCreate(token) {
+        const found = holdings.get(token) ?? createHolding(one.wallet, token, one.timestamp_ms);
+        holdings.set(token, found);
+        return found;
+      },
+    });
+    for (const event of events) {
+      const was = before.get(event.token_id);
+      if (event.realized === 0n || was?.quantity === undefined || was.cost === undefined) continue;
+      entries.set(event.token_id, { cost: was.cost, quantity: was.quantity });
+    }
+  }
+  for (const holding of holdings.values()) {
+    const profit = toBase(holding.realized);
+    walk.realized += profit;
+    walk.absolute += abs(profit);
+    if (profit === 0n) continue;
+    walk.closed++;
+    const { cost, quantity } = entries.get(holding.token_id) as { cost: bigint; quantity: bigint };
+    // Half up: twice the scaled cost plus the quantity, over twice the quantity.
+    const entry = ((abs(cost) * 2_000_000n + quantity) / (2n * quantity)) * (cost < 0n ? -1n : 1n);
+    walk.weighted += entry * abs(profit);
+  }
+  return walk;
+}
