@@ -8,6 +8,7 @@ import type { KeyDirectory } from './auth/caller.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
+import { createScoreReader } from './copy-pnl/score-reader.js';
 import { createApp } from './http/app.js';
 import { mountPages } from './http/pages.js';
 import type { Route } from './http/route.js';
@@ -21,6 +22,7 @@ import type { TableProgress } from './readiness/table-progress.js';
 import { createUsageRoute } from './routes/account/usage.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
 import { createPoolRoutes } from './routes/copy-pnl/pool-routes.js';
+import { createScoreRoutes } from './routes/copy-pnl/score-routes.js';
 import { createCoverageRoute } from './routes/coverage/coverage.js';
 import { createCatalogRoutes } from './routes/crypto/catalog.js';
 import { createOracleRoutes } from './routes/crypto/oracle.js';
@@ -125,6 +127,7 @@ export function createService(deps: ServiceDeps): Service {
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
     ...createPoolRoutes({ ...deps.createKey, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
+    ...createScoreRoutes({ scores: createScoreReader({ tables }), rateLimitStore: deps.rateLimitStore }),
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers }),

@@ -22,12 +22,13 @@ export const eventKinds = {
 } as const;
 
 /**
- * An event of a group of tokens, in SQL: tokens that leave or change, tokens created by a conversion (both as indexes in the group), amount,
- * fee in shares, and three numbers. acquire: cost (18 decimals). sell, settle: proceeds per share as numerator and denominator. redeemAll:
- * numerator, denominator and the payout of all tokens.
+ * An event, in SQL: amount (below 0: all shares), fee in shares, and three numbers. acquire: cost is a / b. sell, settle: a / b per share.
+ * redeemAll: a / b per share, at most c in total. Base units.
  */
-export const EVENT =
-  'Tuple(kind UInt8, tokens Array(UInt16), created Array(UInt16), amount Int256, fee Int256, a Int256, b Int256, c Int256)';
+export const TOKEN_EVENT = 'Tuple(kind UInt8, amount Int64, fee UInt64, a UInt64, b UInt64, c UInt64)';
+/** The same for a group of tokens: tokens that leave or change, and tokens created by a conversion, as indexes in the group. */
+export const GROUP_EVENT =
+  'Tuple(kind UInt8, amount Int64, fee UInt64, a UInt64, b UInt64, c UInt64, tokens Array(UInt16), created Array(UInt16))';
 
 const { acquire, sell, redeemAll, giveAway, receive, convert } = eventKinds;
 
@@ -53,7 +54,9 @@ const holding = (fields: readonly [string, string, string, string, string, strin
  * amount below 0 is all shares.
  */
 const afterEvent = bind(
-  { wanted: `multiIf(e.kind IN (${acquire}, ${receive}), toInt256(0), e.amount < 0, h.size + h.received, e.amount)` },
+  {
+    wanted: `multiIf(e.kind IN (${acquire}, ${receive}), toInt256(0), e.amount < 0, h.size + h.received, toInt256(e.amount))`,
+  },
   bind(
     {
       wanted: 'wanted',
@@ -65,17 +68,17 @@ const afterEvent = bind(
         tracked: 'tracked',
         cost: costOf('h.cost', 'h.quantity', 'tracked'),
         proceeds: `if(e.kind = ${redeemAll},
-          intDiv(least(intDiv(wanted * e.a, greatest(e.b, 1)), e.c) * ${SCALE} * tracked, greatest(wanted, 1)),
-          intDiv(tracked * ${SCALE} * e.a, greatest(e.b, 1)))`,
+          intDiv(least(intDiv(wanted * toInt256(e.a), toInt256(greatest(e.b, 1))), toInt256(e.c)) * ${SCALE} * tracked, greatest(wanted, 1)),
+          intDiv(tracked * ${SCALE} * toInt256(e.a), toInt256(greatest(e.b, 1))))`,
         realizes: `tracked > 0 AND e.kind != ${giveAway}`,
         empties: 'tracked > 0 AND tracked = h.size',
         acquires: `e.kind = ${acquire}`,
       },
       holding([
-        'h.size - tracked + if(acquires, e.amount - e.fee, 0)',
+        'h.size - tracked + if(acquires, e.amount - toInt128(e.fee), 0)',
         `h.received + if(e.kind = ${receive}, e.amount, -least(wanted - tracked, h.received))`,
         'if(empties, 0, h.quantity - tracked) + if(acquires, e.amount, 0)',
-        'if(empties, 0, h.cost - cost) + if(acquires, e.a, 0)',
+        `if(empties, 0, h.cost - cost) + if(acquires, intDiv(${SCALE} * toInt256(e.a), toInt256(greatest(e.b, 1))), 0)`,
         'h.realized + if(realizes, proceeds - cost, 0)',
         'if(realizes, h.cost, h.entry_cost)',
         'if(realizes, h.quantity, h.entry_quantity)',
@@ -90,9 +93,12 @@ const afterEvent = bind(
  * (processors/positions/conversion.ts).
  */
 const afterConversion = bind(
-  { sets: 'arrayFold((least_, i) -> least(least_, state[i].size), e.tokens, e.amount)' },
+  { sets: 'arrayFold((least_, i) -> least(least_, state[i].size), e.tokens, toInt256(e.amount))' },
   bind(
-    { sets: 'sets', made: 'if(e.amount = 0, toInt256(0), intDiv(sets * (e.amount - e.fee), greatest(e.amount, 1)))' },
+    {
+      sets: 'sets',
+      made: 'if(e.amount = 0, toInt256(0), intDiv(sets * toInt256(e.amount - toInt128(e.fee)), toInt256(greatest(e.amount, 1))))',
+    },
     bind(
       {
         sets: 'sets',
@@ -130,7 +136,7 @@ const afterConversion = bind(
         )},
         has(e.created, i), ${holding([
           'h.size + made',
-          'h.received + e.amount - e.fee - made',
+          'h.received + e.amount - toInt128(e.fee) - made',
           'h.quantity + made',
           `h.cost + ${shareOf('(paid - released)', 'length(e.created)', 'indexOf(e.created, i)')}`,
           'h.realized',
@@ -145,10 +151,10 @@ const afterConversion = bind(
 
 const EMPTY = `CAST((0, 0, 0, 0, 0, 0, 0, 0), '${HOLDING}')`;
 
-/** Final holding of one token. `events`: Array(EVENT) in chain order, none a conversion. */
+/** Final holding of one token. `events`: Array(TOKEN_EVENT) in chain order, none a conversion. */
 export const tokenHoldingSql = (events: string): string => `arrayFold((h, e) -> ${afterEvent}, ${events}, ${EMPTY})`;
 
-/** Final holdings of a group of tokens. `events`: Array(EVENT) in chain order; `count`: number of tokens. */
+/** Final holdings of a group of tokens. `events`: Array(GROUP_EVENT) in chain order; `count`: number of tokens. */
 export const groupHoldingsSql = (events: string, count: string): string =>
   `arrayFold((state, e) -> if(e.kind = ${convert}, ${afterConversion},
     arrayMap((h, i) -> if(has(e.tokens, i), ${afterEvent}, h), state, arrayEnumerate(state))),

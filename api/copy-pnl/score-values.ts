@@ -4,8 +4,9 @@ import { divide, moneyToNumber } from '../../schemas/primitives/money.js';
 export interface ScoreAmounts {
   /** Base units. */
   readonly actual: bigint;
-  /** Hundredths of base units, as 2 % of base units needs them. */
+  /** In fractions of base units; default: hundredths, as 2 % of base units needs them. */
   readonly slippage: bigint;
+  readonly fractionsPerBaseUnit?: bigint;
 }
 
 export interface ScoreValues {
@@ -17,25 +18,29 @@ export interface ScoreValues {
 }
 
 const BASE_UNITS_PER_USD = 1_000_000n;
-/** A cent in hundredths of base units. */
-const CENT = 1_000_000n;
+const BASE_UNITS_PER_CENT = 10_000n;
 const TOXIC_ABOVE_PCT = 15n;
 
-const cents = (hundredths: bigint): number => moneyToNumber(divide(hundredths, CENT, 'half_up'), 2);
+const cents = (amount: bigint, fractionsPerBaseUnit: bigint): number =>
+  moneyToNumber(divide(amount, BASE_UNITS_PER_CENT * fractionsPerBaseUnit, 'half_up'), 2);
+
+/** Base units as USDC with 2 decimals, halves away from zero. */
+export const usdcOf = (baseUnits: bigint): number => cents(baseUnits, 1n);
 
 /**
  * The fields of a score as responses have them: USDC and percent with 2 decimals, each rounded once from the exact amounts, halves away from zero.
  * rate = slippage / |actual| x 100; null when |actual| is below 1 USD. Toxic: the exact rate is above 15.
  */
-export function scoreValues({ actual, slippage }: ScoreAmounts): ScoreValues {
+export function scoreValues({ actual, slippage, fractionsPerBaseUnit = 100n }: ScoreAmounts): ScoreValues {
   const size = actual < 0n ? -actual : actual;
   const hasRate = size >= BASE_UNITS_PER_USD;
+  const scaledSize = size * fractionsPerBaseUnit;
   return {
-    actual_pnl_usdc: cents(actual * 100n),
-    backtest_copy_pnl_usdc: cents(actual * 100n - slippage),
-    slippage_amount_usdc: cents(slippage),
-    // Hundredths over units is the rate in percent; two more digits are its decimals.
-    slippage_cost_rate_pct: hasRate ? moneyToNumber(divide(slippage * 100n, size, 'half_up'), 2) : null,
-    toxic_for_copying: hasRate && slippage > TOXIC_ABOVE_PCT * size,
+    actual_pnl_usdc: usdcOf(actual),
+    backtest_copy_pnl_usdc: cents(actual * fractionsPerBaseUnit - slippage, fractionsPerBaseUnit),
+    slippage_amount_usdc: cents(slippage, fractionsPerBaseUnit),
+    // In percent with 2 decimals: times 100 twice.
+    slippage_cost_rate_pct: hasRate ? moneyToNumber(divide(slippage * 10_000n, scaledSize, 'half_up'), 2) : null,
+    toxic_for_copying: hasRate && slippage * 100n > TOXIC_ABOVE_PCT * scaledSize,
   };
 }

@@ -1,6 +1,6 @@
 import { cashSql, slippageSql } from '../../schemas/copy-pnl/cash.sql.js';
 import type { Sql } from '../tables/port.js';
-import { EVENT, eventKinds, groupHoldingsSql, tokenHoldingSql } from './average-cost.sql.js';
+import { eventKinds, GROUP_EVENT, groupHoldingsSql, TOKEN_EVENT, tokenHoldingSql } from './average-cost.sql.js';
 
 /** Wallets and the window of a score. */
 export interface ScoreWindow {
@@ -70,54 +70,94 @@ const averageOf = (cost: string, quantity: string) =>
 const isConversion = `(action = 'CONVERT' AND is_resolved)`;
 const kind = `multiIf(action IN ('BUY', 'SPLIT'), ${acquire}, action = 'SELL', ${sell}, action = 'MERGE', ${settle}, action = 'RECEIVE', ${receive},
         ${isConversion}, ${convert}, action != 'REDEEM' OR NOT is_resolved, ${giveAway}, empty(amounts), ${redeemAll}, ${settle})`;
-/** One event per row and token; a conversion is one event. See EVENT for a, b and c. */
-const events = `SELECT wallet, _offset, i, ${kind} AS kind, if(${isConversion}, tokens, [tokens[i]]) AS given,
-        if(${isConversion}, created, []) AS created,
-        if(empty(amounts), ${int('-1')}, ${int("if(action = 'REDEEM', amounts[i], shares)")}) AS amount,
-        ${int('fee_shares')} AS fee,
-        multiIf(action = 'BUY', usdc * ${SCALE}, action = 'SPLIT', intDiv(shares * ${SCALE}, length(tokens)), action = 'SELL', ${int('usdc')},
-          action = 'MERGE', ${int('1')}, empty(amounts), ${int('payout_numerators[i]')}, ${int('paid[i]')}) AS a,
-        multiIf(action = 'SELL', ${int('shares')}, action = 'MERGE', ${int('length(tokens)')}, empty(amounts), ${int('payout_denominator')},
-          ${int('amounts[i]')}) AS b,
-        ${int('usdc')} AS c
-      FROM wallet_activity FINAL ARRAY JOIN if(${isConversion}, [1], arrayEnumerate(tokens)) AS i WHERE ${WINDOW}`;
+/** Rows of a wallet's window that are accounted at most: they are kept in memory. */
+export const MAX_ACCOUNTED_ROWS = 500_000;
+/** One event per row and token; a conversion is one event. See TOKEN_EVENT for a, b and c. */
+const events = (
+  columns: string,
+  source: string,
+) => `SELECT wallet, _offset, toUInt16(i) AS i, tokens[i] AS token, toUInt8(${kind}) AS kind,
+        toInt64(if(empty(amounts), -1, if(action = 'REDEEM', amounts[i], shares))) AS amount, fee_shares AS fee,
+        multiIf(action = 'BUY', usdc, action = 'SPLIT', shares, action = 'SELL', usdc, action = 'MERGE', 1,
+          empty(amounts), payout_numerators[i], paid[i]) AS a,
+        multiIf(action = 'SELL', shares, action IN ('MERGE', 'SPLIT'), length(tokens), action = 'BUY', 1,
+          empty(amounts), payout_denominator, amounts[i]) AS b,
+        usdc AS c${columns}
+      FROM ${source} ARRAY JOIN if(${isConversion}, [1], arrayEnumerate(tokens)) AS i`;
+const source = (isLarge: boolean) =>
+  isLarge
+    ? `(SELECT * FROM wallet_activity FINAL WHERE ${WINDOW} ORDER BY timestamp, block_number, log_index, id LIMIT ${MAX_ACCOUNTED_ROWS})`
+    : `(SELECT * FROM wallet_activity FINAL WHERE ${WINDOW})`;
 
 const sums = `toString(countIf(profit != 0)) AS closed, toString(sum(over_sells)) AS over_sells,
       toString(sum(profit)) AS realized, toString(sum(abs(profit))) AS absolute, toString(sum(entry * abs(profit))) AS weighted`;
 const ofHolding = `${toBase('h.realized')} AS profit, h.over_sells AS over_sells, ${averageOf('h.entry_cost', 'h.entry_quantity')} AS entry`;
-const sorted = 'arraySort(groupArray((_offset, i, kind, given, created, amount, fee, a, b, c)))';
-const toEvents = (tokens: string, created: string) =>
-  `arrayMap(e -> CAST((e.3, ${tokens}, ${created}, e.6, e.7, e.8, e.9, e.10), '${EVENT}'), events)`;
+const sorted = (fields: string) => `arraySort(groupArray((_offset, i, kind, amount, fee, a, b, c${fields})))`;
+const toEvents = (type: string, fields: string) =>
+  `arrayMap(e -> CAST((e.3, e.4, e.5, e.6, e.7, e.8${fields}), '${type}'), events)`;
 
-/** Realized profit by weighted average cost per wallet, from an empty state at the start of the window: for windows without conversions. */
-export const realizedInWindowSql = (window: ScoreWindow): Sql => ({
+/**
+ * Realized profit of wallets by weighted average cost, from an empty state at the start of the window: for windows without conversions. `isLarge`: only the
+ * first MAX_ACCOUNTED_ROWS rows of the window, of one wallet.
+ */
+export const realizedInWindowSql = (window: ScoreWindow, isLarge = false): Sql => ({
   text: `SELECT wallet, ${sums} FROM (
       SELECT wallet, ${ofHolding} FROM (
-        SELECT wallet, ${tokenHoldingSql(toEvents('[]', '[]'))} AS h
-        FROM (SELECT wallet, ${sorted} AS events FROM (${events}) GROUP BY wallet, given[1])
+        SELECT wallet, ${tokenHoldingSql(toEvents(TOKEN_EVENT, ''))} AS h
+        FROM (SELECT wallet, ${sorted('')} AS events FROM (${events('', source(isLarge))}) GROUP BY wallet, token)
       )
     ) GROUP BY wallet`,
   params: windowParams(window),
 });
 
 /** The same for windows with conversions: tokens that conversions connect are accounted together, which takes longer. */
-export const realizedWithConversionsSql = (window: ScoreWindow): Sql => ({
+export const realizedWithConversionsSql = (window: ScoreWindow, isLarge = false): Sql => ({
   text: `SELECT wallet, ${sums} FROM (
       SELECT wallet, ${ofHolding} FROM (
-        SELECT wallet, arrayJoin(${groupHoldingsSql(toEvents('arrayMap(t -> indexOf(ids, t), e.4)', 'arrayMap(t -> indexOf(ids, t), e.5)'), 'length(ids)')}) AS h
+        SELECT wallet, arrayJoin(${groupHoldingsSql(
+          toEvents(GROUP_EVENT, ', arrayMap(t -> indexOf(ids, t), e.9), arrayMap(t -> indexOf(ids, t), e.10)'),
+          'length(ids)',
+        )}) AS h
         FROM (
-          SELECT wallet, events, arrayDistinct(arrayFlatten(arrayMap(e -> arrayConcat(e.4, e.5), events))) AS ids
+          SELECT wallet, events, arrayDistinct(arrayFlatten(arrayMap(e -> arrayConcat(e.9, e.10), events))) AS ids
           FROM (
-            SELECT wallet, ${sorted} AS events
-            FROM (${events}) AS e
+            SELECT wallet, ${sorted(', given, created')} AS events
+            FROM (${events(`, if(${isConversion}, tokens, [tokens[i]]) AS given, if(${isConversion}, created, []) AS created`, source(isLarge))}) AS e
             LEFT JOIN (
               SELECT wallet, arrayJoin(arrayConcat(tokens, created)) AS token, any(subject) AS market
               FROM wallet_activity FINAL WHERE ${WINDOW} AND ${isConversion} GROUP BY wallet, token
-            ) AS converted ON converted.wallet = e.wallet AND converted.token = given[1]
-            GROUP BY wallet, if(market = '', toString(given[1]), market)
+            ) AS converted ON converted.wallet = e.wallet AND converted.token = e.token
+            GROUP BY wallet, if(market = '', toString(e.token), market)
           )
         )
       )
     ) GROUP BY wallet`,
   params: windowParams(window),
+});
+
+/** Rows of activity in the window per wallet, to tell whether a scan was cut off. */
+export const countOfWindowSql = (window: ScoreWindow): Sql => ({
+  text: `SELECT wallet, toString(count()) AS rows FROM wallet_activity FINAL
+    WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE') GROUP BY wallet`,
+  params: windowParams(window),
+});
+
+/** One fill of the window. */
+export interface TradeRow {
+  readonly wallet: string;
+  readonly ts: number;
+  readonly side: 'BUY' | 'SELL';
+  readonly usdc: string;
+  readonly shares: string;
+  /** Ten-thousandths of base units. */
+  readonly slippage: string;
+}
+
+/** The first `limit` fills of each wallet's window, oldest first. */
+export const tradesOfWindowSql = (window: ScoreWindow, slippageBps: number, limit: number): Sql => ({
+  text: `SELECT wallet, toUnixTimestamp(timestamp) AS ts, action AS side, toString(usdc) AS usdc, toString(shares) AS shares,
+      toString(${slippageSql('{slippage_bps:UInt16}')}) AS slippage
+    FROM wallet_activity FINAL WHERE ${WINDOW} AND action IN ('BUY', 'SELL')
+    ORDER BY wallet, timestamp, block_number, log_index, id LIMIT {limit:UInt32} BY wallet`,
+  params: { ...windowParams(window), slippage_bps: slippageBps, limit },
 });

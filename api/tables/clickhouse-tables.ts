@@ -18,6 +18,10 @@ const QUERY_TIMEOUT_MS = 15_000;
  * before background work (leaderboard snapshots have priority 10).
  */
 const SETTINGS = { max_threads: 1, priority: '1' } as const;
+/** Time for the rest of a statement that is cut off. */
+const CUT_OFF_MARGIN_MS = 10_000;
+const cutOffSettings = (seconds: number) =>
+  ({ ...SETTINGS, max_execution_time: seconds, timeout_overflow_mode: 'break' }) as const;
 const SINGLE_CHUNK_SETTINGS = { ...SETTINGS, max_result_rows: String(SINGLE_CHUNK_MAX_ROWS) } as const;
 
 /** A statement beyond its own memory limit would exceed it again: only the total limit is retried. */
@@ -38,13 +42,16 @@ export function createClickHouseTables(
       // Cleared when the statement ends; the timer of AbortSignal.timeout would stay alive for the full time.
       const timeout = new AbortController();
       const { signal } = timeout;
-      const timer = setTimeout(() => timeout.abort(), queryTimeoutMs);
+      const { cutOffAfterS } = sql;
+      const timeoutMs = cutOffAfterS === undefined ? queryTimeoutMs : cutOffAfterS * 1000 + CUT_OFF_MARGIN_MS;
+      const timer = setTimeout(() => timeout.abort(), timeoutMs);
+      const settings = sql.singleChunk === true ? SINGLE_CHUNK_SETTINGS : SETTINGS;
       const queryWithRetry = async (delaysMs: readonly number[]): Promise<T[]> => {
         const [waitMs, ...rest] = delaysMs;
         try {
           return await client.query<T>(sql.text, sql.params, {
             signal,
-            settings: sql.singleChunk === true ? SINGLE_CHUNK_SETTINGS : SETTINGS,
+            settings: cutOffAfterS === undefined ? settings : cutOffSettings(cutOffAfterS),
           });
         } catch (error) {
           if (waitMs === undefined || !isMemoryLimitExceeded(error)) throw error;
@@ -55,7 +62,7 @@ export function createClickHouseTables(
       try {
         return await queryWithRetry(RETRY_DELAYS_MS);
       } catch (error) {
-        if (signal.aborted) throw new RetryableError(`No response within ${queryTimeoutMs} ms`, { cause: error });
+        if (signal.aborted) throw new RetryableError(`No response within ${timeoutMs} ms`, { cause: error });
         if (error instanceof ClickHouseError && MISSING_TABLE_CODES.has(error.code)) {
           throw new RetryableError(`The tables do not exist yet (start the processors): ${error.message}`, {
             cause: error,

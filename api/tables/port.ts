@@ -10,6 +10,8 @@ export interface Sql {
   readonly params: Readonly<Record<string, SqlValue>>;
   /** True if no result has more than SINGLE_CHUNK_MAX_ROWS rows: the embedded engine returns it in one chunk, which costs less. A larger result fails. */
   readonly singleChunk?: boolean;
+  /** Stops reading after so many seconds; the result is of the rows read until then. */
+  readonly cutOffAfterS?: number;
 }
 
 /** Read access to the tables. Rows are objects by column name; wide integers and decimals are selected as text. */

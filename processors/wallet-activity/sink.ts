@@ -11,7 +11,6 @@ import {
   uint32,
   uint64,
   uint64Array,
-  uint256,
   uint256Array,
 } from '../sink/columns.js';
 import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
@@ -32,8 +31,8 @@ const walletActivityTable = defineTable('wallet_activity', {
   usdc: uint64,
   fee: uint64,
   fee_shares: uint64,
-  payout_numerators: uint256Array,
-  payout_denominator: uint256,
+  payout_numerators: uint64Array,
+  payout_denominator: uint64,
   paid: uint64Array,
   created: uint256Array,
   is_resolved: bool,
@@ -45,26 +44,30 @@ const walletActivityTable = defineTable('wallet_activity', {
 const LINGER_MS = 2_000;
 
 interface Payouts {
-  readonly numerators: readonly string[];
-  readonly denominator: string;
+  readonly numerators: readonly bigint[];
+  readonly denominator: bigint;
   readonly paid: readonly bigint[];
 }
-const noPayouts: Payouts = { numerators: [], denominator: '1', paid: [] };
+const noPayouts: Payouts = { numerators: [], denominator: 1n, paid: [] };
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+const greatestCommonDivisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatestCommonDivisor(b, a % b));
 
 /** Payout per token of a redemption as the accounting of positions books it, or undefined if it cannot be determined from the record. */
 function payoutsOf(activity: WalletActivity): Payouts | undefined {
   const { amounts, numerators, usdc } = activity;
-  // The shares that one token stood for are not logged either.
+  // Without a resolution, a payout tells nothing about shares that are not logged.
   if (amounts === null && numerators === null && usdc > 0n) return undefined;
   const shares = amounts ?? activity.tokens.map(() => 0n);
   const rates = redemptionRates(activity, shares);
   if (rates === undefined) return undefined;
-  return {
-    numerators: rates.map(({ numerator }) => String(numerator)),
-    // One denominator for all tokens: that of the resolution, or of the inferred ratio.
-    denominator: String(rates[0]?.denominator ?? 1n),
-    paid: amounts === null ? [] : redemptionLegs(usdc, shares, rates).map(({ known }) => known),
-  };
+  // One denominator for all tokens: that of the resolution, or of the inferred ratio.
+  const denominator = rates[0]?.denominator ?? 1n;
+  const divisor = rates.reduce((common, rate) => greatestCommonDivisor(common, rate.numerator), denominator);
+  const reduced = rates.map(({ numerator }) => numerator / divisor);
+  if ([denominator / divisor, ...reduced].some((value) => value > MAX_UINT64)) return undefined;
+  const paid = amounts === null ? [] : redemptionLegs(usdc, shares, rates).map(({ known }) => known);
+  return { numerators: reduced, denominator: denominator / divisor, paid };
 }
 
 /** Every record of wallet.activity as one row. */
@@ -100,7 +103,7 @@ export const walletActivitySink: SinkDefinition = {
       fee: activity.fee,
       fee_shares: activity.fee_shares,
       payout_numerators: payouts?.numerators ?? [],
-      payout_denominator: payouts?.denominator ?? '1',
+      payout_denominator: payouts?.denominator ?? 1n,
       paid: payouts?.paid ?? [],
       created: activity.created,
       is_resolved: payouts !== undefined && !(activity.action === 'CONVERT' && activity.question_count === null),

@@ -159,9 +159,9 @@ describe('scores of a window', () => {
     await insert(all);
     const times = all.map((one) => Math.floor(one.timestamp_ms / 1000));
     const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
-    // One statement per wallet, as a request has it: each seventh wallet, which is some 80, and the largest.
-    const some = [...wallets].filter(([, rows], n) => n % 7 === 0 || rows.length > 20_000);
-    expect(some.length).toBeGreaterThan(80);
+    // One statement per wallet, as a request has it: each twentieth wallet and the largest.
+    const some = [...wallets].filter(([, rows], n) => n % 20 === 0 || rows.length > 20_000);
+    expect(some.length).toBeGreaterThan(28);
     const middle = Math.floor((first + last) / 2);
     for (const [n, one] of some.entries())
       await expectSameAsWalk(
