@@ -113,16 +113,20 @@ function redemptionRow(fact: Redemption, offset: number): Row | null {
   };
 }
 
-/** Conditions whose NO was given in a conversion. */
-function convertedConditions(fact: PositionsConverted): string[] {
+const MAX_QUESTIONS = 256;
+const conditionOfQuestion = (marketId: string, index: number): string =>
+  conditionOf({ oracle: addresses.negRiskAdapter, questionId: negRiskQuestionId(marketId, index) });
+
+/** Conditions of a conversion: those whose NO was given, and those of the other questions as far as their number is known. */
+function convertedConditions(fact: PositionsConverted): { readonly given: string[]; readonly others: string[] } {
   const bits = BigInt(fact.index_set);
-  const conditions: string[] = [];
-  for (let index = 0; index < 256; index++) {
-    if (((bits >> BigInt(index)) & 1n) === 0n) continue;
-    const questionId = negRiskQuestionId(fact.market_id, index);
-    conditions.push(conditionOf({ oracle: addresses.negRiskAdapter, questionId }));
+  const given: string[] = [];
+  const others: string[] = [];
+  for (let index = 0; index < MAX_QUESTIONS; index++) {
+    if (((bits >> BigInt(index)) & 1n) === 1n) given.push(conditionOfQuestion(fact.market_id, index));
+    else if (index < (fact.question_count ?? 0)) others.push(conditionOfQuestion(fact.market_id, index));
   }
-  return conditions;
+  return { given, others };
 }
 
 /** A conversion releases (n - 1) x amount of collateral, split equally over the n conditions whose NO was given. */
@@ -210,9 +214,9 @@ export const conditionRows = {
         emitSetTokens(event.value, offset, emit);
         break;
       case 'positions_converted': {
-        const conditions = convertedConditions(event.value);
-        conversionRows(event.value, conditions, offset).forEach(put);
-        for (const one of conditions) emitChainTokens(addresses.wrappedCollateral, one, offset, emit);
+        const { given, others } = convertedConditions(event.value);
+        conversionRows(event.value, given, offset).forEach(put);
+        for (const one of [...given, ...others]) emitChainTokens(addresses.wrappedCollateral, one, offset, emit);
         break;
       }
       case 'condition_prepared':
