@@ -29,6 +29,21 @@ export const tokenMetadataSql = (tokenIds: readonly string[]): Sql => ({
   params: { tokens: tokenIds },
 });
 
+export interface ExchangeNegRiskRow {
+  readonly token: string;
+  readonly neg_risk: SqlBool;
+}
+
+/** Whether tokens were traded on an exchange of neg-risk markets; an exchange trades tokens of one kind. Combos are left out. */
+export const exchangeNegRiskSql = (tokenIds: readonly string[]): Sql => ({
+  text: `SELECT toString(token_id) AS token, max(neg_risk) AS neg_risk
+      FROM fills_by_token
+      WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND exchange_version < 3
+      GROUP BY token_id
+      SETTINGS max_execution_time = 10`,
+  params: { tokens: tokenIds },
+});
+
 export interface MarketMetadataRow {
   readonly condition_id: string;
   readonly question: string;

@@ -5,6 +5,8 @@ import type { ChangeFeed } from './change-feed.js';
 import {
   type ConditionTokensRow,
   conditionTokensSql,
+  type ExchangeNegRiskRow,
+  exchangeNegRiskSql,
   type MarketMetadataRow,
   marketMetadataSql,
   type ResolutionRow,
@@ -50,6 +52,17 @@ export interface MarketMetadata {
   readonly tagSlugs: readonly string[];
 }
 
+/** Token of the other outcome in a market with two outcomes; null where unknown. `tokenIds`: in outcome order. */
+export function oppositeTokenOf({
+  outcomeIndex,
+  tokenIds,
+}: {
+  readonly outcomeIndex: number | null;
+  readonly tokenIds: readonly string[];
+}): string | null {
+  return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
+}
+
 /** Settlement of a condition. */
 export interface Resolution {
   /** Payout numerators in outcome order. */
@@ -71,6 +84,8 @@ export interface MetadataLookups {
   readonly conditionTokensOf: Lookup<ConditionTokens | null>;
   /** By condition id; null while open. */
   readonly resolutionsOf: Lookup<Resolution | null>;
+  /** By token id: whether the exchange that its fills are of trades neg-risk markets; null without fills, and for combos. */
+  readonly exchangeNegRiskOf: Lookup<boolean | null>;
 }
 
 /** Metadata lookups whose caches can be prefetched. */
@@ -209,6 +224,12 @@ const conditionTokensCodec: TextCodec<ConditionTokens | null> = {
   },
 };
 
+const flagCodec: TextCodec<boolean | null> = {
+  encoding: 'latin1',
+  pack: (value) => (value === null ? '' : String(Number(value))),
+  unpack: (text) => (text === '' ? null : text === '1'),
+};
+
 const resolutionCodec: TextCodec<Resolution | null> = {
   encoding: 'latin1',
   pack: (value) => (value === null ? '' : [value.resolvedAtS, ...value.payouts].join(' ')),
@@ -270,6 +291,17 @@ export function createMetadataLookups(deps: {
       maxEntries: MAX_CONDITIONS,
       codec: resolutionCodec,
       invalidation: { changes, tables: ['resolutions'] },
+    }),
+    exchangeNegRiskOf: createCachedLookup<boolean | null>({
+      read: async (ids) => {
+        const rows = await tables.rows<ExchangeNegRiskRow>(exchangeNegRiskSql(ids));
+        return new Map(rows.map((row) => [row.token, boolFrom(row.neg_risk)]));
+      },
+      unknown: null,
+      nowMs,
+      codec: flagCodec,
+      // What an exchange once traded remains of its kind.
+      invalidation: { changes, tables: ['fills'], update: (value) => (value === null ? undefined : value) },
     }),
   };
 }

@@ -1,4 +1,5 @@
 import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
+import type { SqlBool } from '../tables/values.js';
 import type { FillFilter, Page } from './filter.js';
 
 export interface FillRow {
@@ -7,6 +8,8 @@ export interface FillRow {
   readonly timestamp: number | string;
   readonly tx_hash: string;
   readonly exchange_version: number;
+  /** The fill was on an exchange of neg-risk markets. */
+  readonly neg_risk: SqlBool;
   readonly order_hash: string;
   readonly maker: string;
   readonly taker: string;
@@ -35,7 +38,7 @@ export interface FillGroupRow extends FillRow {
 
 /** Columns without conversion functions where possible (64-bit and wider integers arrive as text): each function would cost a page as much as a column. */
 const columns = `f.block_number AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
-        f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
+        f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.neg_risk AS neg_risk, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
         f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
         f.fee AS fee, f.fee_shares AS fee_shares, f.builder AS builder`;
 
@@ -294,7 +297,7 @@ export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): S
         toUInt64(max(${at}).1) AS block_number, max(${at}).2 AS log_index,
         ${newest('tx_hash')} AS tx_hash, ${newest('order_hash')} AS order_hash,
         toString(${newest('token_id')}) AS token_id, toString(${newest('side')}) AS side,
-        ${newest('exchange_version')} AS exchange_version, ${newest('is_taker_order')} AS is_taker_order,
+        ${newest('exchange_version')} AS exchange_version, ${newest('neg_risk')} AS neg_risk, ${newest('is_taker_order')} AS is_taker_order,
         ${newest('maker')} AS maker, ${newest('taker')} AS taker, ${newest('builder')} AS builder,
         ${source === 'fills_by_wallet' ? `toString(${newest('role')})` : `'maker'`} AS role
       FROM ${source} AS f

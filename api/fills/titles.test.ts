@@ -28,6 +28,7 @@ function titles(tokens: Readonly<Record<string, TokenMetadata>>) {
     },
     conditionTokensOf: async () => new Map(),
     resolutionsOf: async () => new Map(),
+    exchangeNegRiskOf: async () => new Map(),
   };
   return { requested, titlesOf: createTitleLookup(metadata) };
 }
@@ -48,13 +49,21 @@ it('createTitleLookup returns catalogue names and an entry for every requested t
     image: null,
     icon: null,
     conditionId: '0xc',
+    oppositeAsset: '1',
+    negRisk: false,
     eventSlug: 'sky',
     eventTitle: 'Sky',
     eventId: 42,
   });
   expect(found.get('3')).toEqual({ ...untitled, outcome: 'Yes', outcomeIndex: 0, conditionId: '0xd' });
-  // The chain has no name for the outcome.
-  expect(found.get('4')).toEqual({ ...found.get('2'), outcome: null, outcomeIndex: 0 });
+  // The chain has no name for the outcome; its facts precede those of the catalogue.
+  expect(found.get('4')).toEqual({
+    ...found.get('2'),
+    outcome: null,
+    outcomeIndex: 0,
+    oppositeAsset: '5',
+    negRisk: true,
+  });
   expect(found.get('9')).toEqual(untitled);
   expect(requested).toEqual([['0xc', '0xd', '0xc']]);
 });

@@ -1,5 +1,5 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
-import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
+import { type MarketMetadata, type MetadataLookups, oppositeTokenOf, type TokenMetadata } from '../catalog/metadata.js';
 
 /** Condition and outcome index of a token, from catalogue or chain, and its names from the catalogue; null where unknown. */
 export interface TokenTitle {
@@ -10,6 +10,9 @@ export interface TokenTitle {
   readonly image: string | null;
   readonly icon: string | null;
   readonly conditionId: string | null;
+  /** Token of the other outcome in a market with two outcomes. */
+  readonly oppositeAsset: string | null;
+  readonly negRisk: boolean | null;
   readonly eventSlug: string | null;
   readonly eventTitle: string | null;
   readonly eventId: number | null;
@@ -23,6 +26,8 @@ export const untitled: TokenTitle = {
   image: null,
   icon: null,
   conditionId: null,
+  oppositeAsset: null,
+  negRisk: null,
   eventSlug: null,
   eventTitle: null,
   eventId: null,
@@ -40,6 +45,9 @@ const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTi
     image: market?.image ?? null,
     icon: market?.icon ?? null,
     conditionId: token.conditionId,
+    oppositeAsset:
+      token.otherTokenId ?? (market === null ? null : oppositeTokenOf({ ...token, tokenIds: market.tokenIds })),
+    negRisk: token.negRisk ?? market?.negRisk ?? null,
     eventSlug: market?.eventSlug ?? null,
     eventTitle: market?.eventTitle ?? null,
     eventId: eventId !== null && INTEGER.test(eventId) ? Number(eventId) : null,

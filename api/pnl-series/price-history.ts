@@ -1,6 +1,6 @@
 import type { ChangeFeed } from '../catalog/change-feed.js';
 import type { MetadataLookups } from '../catalog/metadata.js';
-import { oppositeTokenOf } from '../positions/outcomes.js';
+import { oppositeTokenOf } from '../catalog/metadata.js';
 import type { YieldIfDue } from './background-throttle.js';
 import type { HourlyClosesReader } from './hourly-closes.js';
 import { priceStepsOf, settlementOf } from './price-steps.js';

@@ -1,3 +1,4 @@
+import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import type { MarketMetadata, MetadataLookups, Resolution, TokenMetadata } from '../catalog/metadata.js';
 
@@ -44,14 +45,6 @@ export const unknownOutcomeMetadata: OutcomeMetadata = {
   winner: null,
 };
 
-/** Token of the other outcome in a market with two outcomes; null where unknown. */
-export function oppositeTokenOf({
-  outcomeIndex,
-  tokenIds,
-}: Pick<OutcomeMetadata, 'outcomeIndex' | 'tokenIds'>): string | null {
-  return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
-}
-
 /** Both tokens of a condition in outcome order, from the chain metadata of one of them. */
 function chainTokenPair(tokenId: string, { outcomeIndex, otherTokenId }: TokenMetadata): readonly string[] {
   if (otherTokenId === null) return [];
@@ -90,6 +83,7 @@ export function createOutcomeMetadataLookup({
   tokensOf,
   marketsOf,
   resolutionsOf,
+  exchangeNegRiskOf,
 }: MetadataLookups): Lookup<OutcomeMetadata> {
   return async (ids) => {
     const tokens = await tokensOf(ids);
@@ -104,6 +98,13 @@ export function createOutcomeMetadataLookup({
             markets.get(token.conditionId) ?? null,
             resolutions.get(token.conditionId) ?? null,
           );
-    return new Map([...tokens].map(([id, token]) => [id, metadataOf(id, token)]));
+    const found = new Map([...tokens].map(([id, token]) => [id, metadataOf(id, token)]));
+    const untold = [...found].flatMap(([id, { negRisk }]) => (negRisk === null && !isComboPosition(id) ? [id] : []));
+    if (untold.length === 0) return found;
+    for (const [id, negRisk] of await exchangeNegRiskOf(untold)) {
+      const metadata = found.get(id);
+      if (metadata !== undefined) found.set(id, { ...metadata, negRisk });
+    }
+    return found;
   };
 }

@@ -95,6 +95,9 @@ describe('GET /clobv2/trades', () => {
       builder,
       ...title,
       outcome: 'Yes',
+      outcome_index: 0,
+      opposite_asset: snowNo,
+      neg_risk: false,
     };
     expect(page.trades).toEqual([row]);
     const taken = await get(`trades?wallet=${alice}&token_id=${snowNo}`);

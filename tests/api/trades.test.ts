@@ -150,6 +150,8 @@ describe('rows', () => {
       outcome_index: 0,
       image: 'https://img.example/snow.png',
       condition_id: hex32(0xc1),
+      opposite_asset: '502',
+      neg_risk: false,
       event_slug: 'snow-lisbon',
       event_id: 4242,
     });
@@ -329,6 +331,8 @@ describe('orders', () => {
       outcome_index: 0,
       image: 'https://img.example/snow.png',
       condition_id: hex32(0xc1),
+      opposite_asset: '502',
+      neg_risk: false,
       direction: 'BUY',
       role: 'maker',
       side: 0,

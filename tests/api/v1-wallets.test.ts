@@ -74,6 +74,8 @@ describe('trades of wallets', () => {
       eventSlug: 'snow-lisbon',
       outcome: 'Yes',
       outcomeIndex: 0,
+      oppositeAsset: snowNo,
+      negativeRisk: false,
       side: 'BUY',
       price: 0.4,
       size: 100,

@@ -70,6 +70,10 @@ describe('lists of a wallet', () => {
       side: 'maker',
       direction: 'BUY',
       ...snowTitle,
+      condition_id: snow.conditionId,
+      outcome_index: 0,
+      opposite_asset: snowNo,
+      neg_risk: false,
     });
     const second = await get(`wallets/${alice}/trades?limit=2&cursor=`);
     expect(second.pagination).toEqual({ limit: 2, has_more: true, cursor: `${T + 6}:103-1` });
@@ -250,7 +254,10 @@ describe('GET /v2/onchain/trades', () => {
       market: snow.question,
       market_slug: snow.slug,
       outcome: 'No',
+      outcome_index: 1,
       condition_id: snow.conditionId,
+      opposite_asset: snowYes,
+      neg_risk: false,
       image: snow.image,
     });
     const grouped = await get(`trades?group_by=order_hash&wallet=${alice}`);

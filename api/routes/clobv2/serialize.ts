@@ -5,6 +5,7 @@ import type { FillRow } from '../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../fills/filter.js';
 import { legsOf } from '../../fills/legs.js';
 import type { TokenTitle } from '../../fills/titles.js';
+import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import { priceDocs } from '../../http/field-docs.js';
 
 export const SOURCE = 'onchain-v2' as const;
@@ -99,6 +100,19 @@ export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchem
     builder: row.builder === '' ? NO_BUILDER : row.builder,
   };
 }
+
+/** A fill with its market. */
+export const titledFillSchema = fillSchema.extend({
+  ...marketFields,
+  outcome_index: z.int().nullable(),
+  ...tokenFields,
+});
+export const titledFillFrom = (row: FillRow, sided: boolean, title: TokenTitle): z.input<typeof titledFillSchema> => ({
+  ...fillFrom(row, sided),
+  ...marketOf(title),
+  outcome_index: title.outcomeIndex,
+  ...tokenFieldsFrom(row, title),
+});
 
 export const paginationSchema = z.object({
   limit: z.int(),

@@ -1,21 +1,30 @@
 import { z } from 'zod';
+import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, clampToDateTimeSeconds, type FillFilter, storedBuilderCode } from '../../fills/filter.js';
 import { formatCursor } from '../../fills/log-position.js';
 import { paginationSessionKey } from '../../fills/pagination-sessions.js';
-import { untitled } from '../../fills/titles.js';
+import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { cursorParam } from '../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob } from './params.js';
-import { FIRST_VERSION, fillFrom, fillSchema, marketFields, marketOf, paginationSchema, SOURCE } from './serialize.js';
+import {
+  FIRST_VERSION,
+  fillFrom,
+  fillSchema,
+  paginationSchema,
+  SOURCE,
+  titledFillFrom,
+  titledFillSchema,
+} from './serialize.js';
 
 const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const LAST_VERSION = 255;
 const versions = { min: FIRST_VERSION, max: LAST_VERSION };
 const source = z.literal(SOURCE);
-const titled = fillSchema.extend(marketFields);
 const cursor = cursorParam({
   description: '`pagination.next_cursor` of the page before: exact whatever arrives meanwhile.',
   invalid: 'invalid cursor: expected next_cursor of an earlier page',
@@ -63,12 +72,12 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
     aliases: { ...timeRangeAliases('start', 'end'), min_total: 'min_usd' },
     success: {
       description: 'A page of fills',
-      schema: z.object({ count: z.int(), source, pagination: paginationSchema, trades: z.array(titled) }),
+      schema: z.object({ count: z.int(), source, pagination: paginationSchema, trades: z.array(titledFillSchema) }),
       example: {
         count: 1,
         source: SOURCE,
         pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '91000001-77' },
-        trades: [{ ...fillFrom(exampleFill, false), ...marketOf(exampleTitle) }],
+        trades: [titledFillFrom(exampleFill, false, exampleTitle)],
       },
     },
     async handler({ query }, context) {
@@ -96,7 +105,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
             has_more: hasMore,
             next_cursor: hasMore && last !== null ? formatCursor(last) : null,
           },
-          trades: rows.map((row) => ({ ...fillFrom(row, sided), ...marketOf(titleOf(row.token_id)) })),
+          trades: rows.map((row) => titledFillFrom(row, sided, titleOf(row.token_id))),
         },
       };
     },
@@ -111,13 +120,19 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
     query: listQuery,
     success: {
       description: 'A page of fills',
-      schema: z.object({ wallet: z.string(), source, count: z.int(), offset: z.int(), trades: z.array(titled) }),
+      schema: z.object({
+        wallet: z.string(),
+        source,
+        count: z.int(),
+        offset: z.int(),
+        trades: z.array(titledFillSchema),
+      }),
       example: {
         wallet: exampleFill.maker,
         source: SOURCE,
         count: 1,
         offset: 0,
-        trades: [{ ...fillFrom(exampleFill, true), ...marketOf(exampleTitle) }],
+        trades: [titledFillFrom(exampleFill, true, exampleTitle)],
       },
     },
     async handler({ params: { address }, query }, context) {
@@ -129,7 +144,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
           source: SOURCE,
           count: rows.length,
           offset: query.offset,
-          trades: rows.map((row) => ({ ...fillFrom(row, true), ...marketOf(titleOf(row.token_id)) })),
+          trades: rows.map((row) => titledFillFrom(row, true, titleOf(row.token_id))),
         },
       };
     },
@@ -141,13 +156,17 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
     outcome: z.string().nullable(),
     image: z.string().nullable(),
     condition_id: z.string().nullable(),
+    outcome_index: z.int().nullable(),
+    ...tokenFields,
   };
-  const hoist = (title: typeof untitled) => ({
+  const hoist = (row: FillRow | undefined, title: TokenTitle) => ({
     market: title.market,
     slug: title.slug,
     outcome: title.outcome,
     image: title.image,
     condition_id: title.conditionId,
+    outcome_index: title.outcomeIndex,
+    ...tokenFieldsFrom(row, title),
   });
   const token = defineRoute({
     ...common,
@@ -171,7 +190,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source: SOURCE,
         count: 1,
         offset: 0,
-        ...hoist(exampleTitle),
+        ...hoist(exampleFill, exampleTitle),
         trades: [fillFrom(exampleFill, false)],
       },
     },
@@ -184,7 +203,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
           source: SOURCE,
           count: rows.length,
           offset: query.offset,
-          ...hoist((await titlesOf([token_id])).get(token_id) ?? untitled),
+          ...hoist(rows[0], (await titlesOf([token_id])).get(token_id) ?? untitled),
           trades: rows.map((row) => fillFrom(row, false)),
         },
       };

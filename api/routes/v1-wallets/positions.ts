@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { Cached } from '../../cache/ttl-cache.js';
+import { oppositeTokenOf } from '../../catalog/metadata.js';
 import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
@@ -9,7 +10,6 @@ import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
-import { oppositeTokenOf } from '../../positions/outcomes.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import type { Readers } from '../../readers.js';

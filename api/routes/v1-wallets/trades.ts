@@ -5,6 +5,7 @@ import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, type FillFilter, withoutCombos } from '../../fills/filter.js';
 import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { camelTokenFields, camelTokenFieldsFrom } from '../../fills/token-fields.js';
 import { hashParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
@@ -26,6 +27,7 @@ const walletTradeSchema = z.object({
   eventSlug: z.string(),
   outcome: z.string(),
   outcomeIndex: z.int().nullable(),
+  ...camelTokenFields,
   side,
   price: z.number().describe(priceDocs.fill),
   size: z.number().meta({ description: 'Shares, net of a fee that was taken in shares.' }),
@@ -64,6 +66,7 @@ function walletTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof wallet
     eventSlug: title.eventSlug ?? '',
     outcome: title.outcome ?? '',
     outcomeIndex: title.outcomeIndex,
+    ...camelTokenFieldsFrom(row, title),
     side: row.side,
     price: priceNumber(BigInt(row.usdc), shares, PRICE_PLACES) ?? 0,
     size: moneyToNumber(shares - BigInt(row.fee_shares)),

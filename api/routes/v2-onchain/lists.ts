@@ -21,10 +21,13 @@ import {
   formatFillCursor,
   marketFields,
   marketOf,
+  outcomeFields,
+  outcomeFieldsFrom,
   paginationSchema,
   redemptionFrom,
   redemptionSchema,
   SOURCE,
+  walletFillFrom,
   walletFillSchema,
 } from './serialize.js';
 
@@ -99,7 +102,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         count: 1,
         offset: 0,
         pagination: { limit: 1, has_more: true, cursor: '1790000200:91000001-77' },
-        trades: [{ ...fillFrom(exampleFill), ...marketOf(exampleTitle) }],
+        trades: [walletFillFrom(exampleFill, exampleTitle)],
       },
     },
     async handler({ params: { address }, query }, context) {
@@ -107,7 +110,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
       const path = `/v2/onchain/wallets/${address}/trades`;
       const { rows, offset, pagination, cache } = await fillsPage(path, filter, query, context);
       const titles = await titlesOf(rows.map((row) => row.token_id));
-      const trades = rows.map((row) => ({ ...fillFrom(row), ...marketOf(titles.get(row.token_id) ?? untitled) }));
+      const trades = rows.map((row) => walletFillFrom(row, titles.get(row.token_id) ?? untitled));
       return { body: { wallet: address, source: SOURCE, count: trades.length, offset, pagination, trades }, cache };
     },
   });
@@ -128,7 +131,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         count: z.int(),
         offset: z.int(),
         ...marketFields,
-        condition_id: z.string().nullable(),
+        ...outcomeFields,
         pagination: paginationSchema,
         trades: z.array(fillSchema),
       }),
@@ -138,7 +141,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         count: 1,
         offset: 0,
         ...marketOf(exampleTitle),
-        condition_id: exampleTitle.conditionId,
+        ...outcomeFieldsFrom(exampleFill, exampleTitle),
         pagination: { limit: 100, has_more: false },
         trades: [fillFrom(exampleFill)],
       },
@@ -155,7 +158,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
           count: rows.length,
           offset,
           ...marketOf(title),
-          condition_id: title.conditionId,
+          ...outcomeFieldsFrom(rows[0], title),
           pagination,
           trades: rows.map(fillFrom),
         },

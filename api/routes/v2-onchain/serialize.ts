@@ -6,6 +6,7 @@ import type { FillRow } from '../../fills/fills.sql.js';
 import { directionOf, legsOf } from '../../fills/legs.js';
 import { formatCursor, logPositionOf } from '../../fills/log-position.js';
 import type { TokenTitle } from '../../fills/titles.js';
+import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import type { WalletEventRow } from '../../wallet-events/events.sql.js';
 import { eventId, questionCount } from '../../wallet-events/reader.js';
 
@@ -42,7 +43,14 @@ export const fillSchema = z.object({
   direction,
   counterparty: counterpartyField,
 });
-export const walletFillSchema = fillSchema.extend(marketFields);
+/** What names the outcome of a fill, beside the names of the catalogue. */
+export const outcomeFields = { condition_id: text, outcome_index: z.int().nullable(), ...tokenFields };
+export const outcomeFieldsFrom = (row: FillRow | undefined, title: TokenTitle) => ({
+  condition_id: title.conditionId,
+  outcome_index: title.outcomeIndex,
+  ...tokenFieldsFrom(row, title),
+});
+export const walletFillSchema = fillSchema.extend({ ...marketFields, ...outcomeFields });
 
 export function fillFrom(row: FillRow): z.input<typeof fillSchema> {
   const legs = legsOf(row);
@@ -62,6 +70,12 @@ export function fillFrom(row: FillRow): z.input<typeof fillSchema> {
     ...counterpartyFlag(row),
   };
 }
+
+export const walletFillFrom = (row: FillRow, title: TokenTitle): z.input<typeof walletFillSchema> => ({
+  ...fillFrom(row),
+  ...marketOf(title),
+  ...outcomeFieldsFrom(row, title),
+});
 
 /** `<timestamp>:<block>-<log index>` of a row. */
 export const formatFillCursor = (row: FillRow): string => `${row.timestamp}:${formatCursor(logPositionOf(row))}`;

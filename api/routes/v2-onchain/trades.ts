@@ -15,7 +15,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common, v2 } from './params.js';
-import { direction, role } from './serialize.js';
+import { direction, outcomeFields, outcomeFieldsFrom, role } from './serialize.js';
 
 const GROUPED_SOURCE = 'onchain-v2-grouped' as const;
 const DAY_S = 86_400;
@@ -57,13 +57,19 @@ const query = z.object({
   pagination_key: pageKey.optional(),
 });
 
-const titleFields = { market: text, market_slug: text, outcome: text, condition_id: text, image: text };
-const titleOf = (title: TokenTitle) => ({
+const titleFields = {
+  market: text,
+  market_slug: text,
+  outcome: text,
+  image: text,
+  ...outcomeFields,
+};
+const titleOf = (row: FillRow, title: TokenTitle) => ({
   market: title.market,
   market_slug: title.slug,
   outcome: title.outcome,
-  condition_id: title.conditionId,
   image: title.image,
+  ...outcomeFieldsFrom(row, title),
 });
 
 const tradeSchema = z.object({
@@ -120,7 +126,7 @@ function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema>
     side: row.role,
     direction: directionOf(row),
     ...counterpartyFlag(row),
-    ...titleOf(title),
+    ...titleOf(row, title),
   };
 }
 
@@ -139,7 +145,7 @@ function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSc
     maker: row.maker,
     side: row.role,
     direction: directionOf(row),
-    ...titleOf(title),
+    ...titleOf(row, title),
     tx_hashes: [...row.tx_hashes],
   };
 }

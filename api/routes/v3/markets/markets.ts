@@ -8,10 +8,11 @@ import {
   marketsSql,
   searchMarketsSql,
 } from '../../../catalog/markets.sql.js';
+import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { ApiError } from '../../../errors/failure.js';
 import { requiredText } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
-import { type OutcomeMetadata, oppositeTokenOf, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
+import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields } from '../envelope.js';

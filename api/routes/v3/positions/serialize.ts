@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { parseComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
+import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { priceDocs } from '../../../http/field-docs.js';
-import { type OutcomeMetadata, oppositeTokenOf } from '../../../positions/outcomes.js';
+import type { OutcomeMetadata } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
 
@@ -134,6 +135,7 @@ export const comboPositionSchema = z.object({
   redeemable_payout: amount,
   resolved: z.boolean(),
   price_source: priceSource,
+  price_updated_at: seconds,
   status: z.enum(statuses),
   market_status: z.enum(['live', 'resolved-win', 'resolved-loss']),
   winning_outcome_index: z.int().nullable().meta({ description: 'null while open, and where both outcomes pay.' }),
@@ -172,6 +174,7 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
     redeemable_payout: formatMoney(isResolved(position) ? position.currentValue : 0n),
     resolved: isResolved(position),
     price_source: priceSourceOf(position.price),
+    price_updated_at: secondsText(position.price.updatedAtS),
     status: statusOf(position),
     market_status: !isResolved(position) ? 'live' : lost ? 'resolved-loss' : 'resolved-win',
     winning_outcome_index: won === null ? null : won ? index : 1 - index,

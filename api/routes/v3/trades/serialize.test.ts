@@ -9,6 +9,7 @@ const row = {
   timestamp: '1790000200',
   tx_hash: '0xaa',
   exchange_version: 2,
+  neg_risk: false,
   order_hash: '0xbb',
   maker: '0x1',
   taker: '0x2',

@@ -5,6 +5,7 @@ import type { FillGroupRow, FillRow } from '../../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../../fills/filter.js';
 import { directionOf, legsOf } from '../../../fills/legs.js';
 import type { TokenTitle } from '../../../fills/titles.js';
+import { tokenFields, tokenFieldsFrom } from '../../../fills/token-fields.js';
 import { priceDocs, sideDocs } from '../../../http/field-docs.js';
 
 const commonFields = {
@@ -14,6 +15,7 @@ const commonFields = {
   outcome_index: z.int().nullable(),
   image: z.string().nullable(),
   condition_id: z.string().nullable(),
+  ...tokenFields,
 };
 
 const orderSide = z
@@ -78,13 +80,14 @@ export const orderSchema = z.object({
 const sideNumber = (row: { exchange_version: number; side: 'BUY' | 'SELL' }): number | null =>
   row.exchange_version === 1 ? null : row.side === 'BUY' ? 0 : 1;
 
-const titleFieldsFrom = (title: TokenTitle) => ({
+const titleFieldsFrom = (row: FillRow, title: TokenTitle) => ({
   market: title.market,
   slug: title.slug,
   outcome: title.outcome,
   outcome_index: title.outcomeIndex,
   image: title.image,
   condition_id: title.conditionId,
+  ...tokenFieldsFrom(row, title),
 });
 
 /** What a fill and a group of fills have in common. */
@@ -133,7 +136,7 @@ export function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof trade
     order_hash: row.order_hash,
     builder: row.builder === '' ? NO_BUILDER : row.builder,
     ...partiesOf(row),
-    ...titleFieldsFrom(title),
+    ...titleFieldsFrom(row, title),
     event_slug: title.eventSlug,
     event_id: title.eventId,
   };
@@ -156,7 +159,7 @@ export function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof 
     last_fill_at: Number(row.timestamp),
     timestamp: String(row.timestamp),
     tx_hashes: [...row.tx_hashes],
-    ...titleFieldsFrom(title),
+    ...titleFieldsFrom(row, title),
     ...partiesOf(row),
   };
 }
