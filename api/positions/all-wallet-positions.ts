@@ -1,78 +1,51 @@
 import type { TtlCache } from '../cache/ttl-cache.js';
+import type { IdPrefix } from '../catalog/rankings.js';
 import type { LargestPositionsReader } from '../leaderboards/largest-positions.js';
-import { MAX_LARGEST } from '../leaderboards/largest-positions.sql.js';
-import type { Sql, Tables } from '../tables/port.js';
-import { type Position, positionId } from './position.js';
-import type { PositionReader } from './reader.js';
+import type { Tables } from '../tables/port.js';
+import {
+  type AllWalletsFilter,
+  type AllWalletsSort,
+  allWalletPositionsSql,
+  maxCandidates,
+} from './all-wallet-positions.sql.js';
+import { positionId } from './position.js';
 
-/** Fills whose positions count as the ones traded last. */
-export const MAX_NEWEST_FILLS = 10_000;
-/** Positions read at once. */
-const READ_BATCH = 1_000;
-/** Oldest order a walk begins with. */
+/** Candidates that the first page of an order is cut from: most filters keep enough of them. */
+const PREFIX_CANDIDATES = 1_000;
+/** Maximum age of an order at the start of a walk. */
 const MAX_ORDER_AGE_MS = 30_000;
 
-/** Orders there are of the positions of everybody: by their last fill, by their size. */
-export type AllWalletsSort = 'recent' | 'size';
+export interface AllWalletPositions {
+  /** How an order begins: at least `rows` ids, or all. */
+  prefix(sort: AllWalletsSort, filter: AllWalletsFilter, rows: number): Promise<IdPrefix>;
+  /** The whole order: what passes the filter among the newest fills, or among the largest positions. */
+  all(sort: AllWalletsSort, filter: AllWalletsFilter): Promise<readonly string[]>;
+}
 
-/** Whose orders the newest fills are of, and in what, the newest first; the accounting may be a little behind the fills. */
-const recentlyTradedPositionsSql = (): Sql => ({
-  text: `WITH newest AS (
-        SELECT f.maker AS wallet, f.token_id AS token_id, f.block_number AS block_number, f.log_index AS log_index
-        FROM fills AS f
-        ORDER BY f.block_number DESC, f.log_index DESC
-        LIMIT {fills:UInt32}
-      )
-      SELECT wallet, toString(n.token_id) AS token
-      FROM newest AS n
-      WHERE (n.token_id, n.wallet) IN (
-        SELECT token_id, wallet FROM positions_by_token WHERE (token_id, wallet) IN (SELECT token_id, wallet FROM newest))
-      GROUP BY wallet, n.token_id
-      ORDER BY max((n.block_number, n.log_index)) DESC, wallet, n.token_id
-      SETTINGS max_execution_time = 10`,
-  params: { fills: MAX_NEWEST_FILLS },
-});
-
-/** Ids of positions of everybody, `wanted` ones only; null: all. Orders are up to half a minute old. `name` tells the choices apart. */
+/** Position ids of all wallets in an order, filtered in the tables. Orders are up to half a minute old. */
 export function createAllWalletPositions(deps: {
   tables: Tables;
   cache: TtlCache;
-  positions: Pick<PositionReader, 'byId'>;
   largest: LargestPositionsReader;
-}) {
-  const { tables, cache, positions, largest } = deps;
-  const load = async (sort: AllWalletsSort): Promise<readonly string[]> => {
-    if (sort === 'recent') {
-      const rows = await tables.rows<{ wallet: string; token: string }>(recentlyTradedPositionsSql());
-      return rows.map(({ wallet, token }) => positionId({ wallet, tokenId: token }));
-    }
-    const takenAtMs = await largest.newestSnapshot();
-    if (takenAtMs === null) return [];
-    const all = {
-      status: null,
-      minSize: null,
-      afterRank: null,
-      order: 'desc',
-      offset: 0,
-      limit: MAX_LARGEST,
-    } as const;
-    return ((await largest.page({ takenAtMs, ...all })) ?? []).map(positionId);
-  };
-  return async (
-    sort: AllWalletsSort,
-    name: string,
-    predicate: ((position: Position) => boolean) | null,
-  ): Promise<readonly string[]> => {
-    const { value: ids } = await cache.get(`everybody ${sort}`, MAX_ORDER_AGE_MS, () => load(sort));
-    if (predicate === null) return ids;
-    const chosen = await cache.get(`everybody ${sort} ${name}`, MAX_ORDER_AGE_MS, async () => {
-      const found: string[] = [];
-      for (let at = 0; at < ids.length; at += READ_BATCH) {
-        const chunk = await positions.byId(ids.slice(at, at + READ_BATCH));
-        found.push(...chunk.filter(predicate).map(positionId));
-      }
-      return found;
+}): AllWalletPositions {
+  const { tables, cache, largest } = deps;
+  const read = async (sort: AllWalletsSort, filter: AllWalletsFilter, candidates: number) => {
+    const name = `all wallets ${sort} ${filter.status} ${filter.minSize} ${candidates}`;
+    const { value } = await cache.get(name, MAX_ORDER_AGE_MS, async () => {
+      const takenAtMs = sort === 'size' ? await largest.newestSnapshot() : 0;
+      if (takenAtMs === null) return [];
+      const sql = allWalletPositionsSql(sort, filter, { candidates, takenAtMs });
+      const found = await tables.rows<{ wallet: string; token: string }>(sql);
+      return found.map(({ wallet, token }) => positionId({ wallet, tokenId: token }));
     });
-    return chosen.value;
+    return value;
+  };
+  const all = (sort: AllWalletsSort, filter: AllWalletsFilter) => read(sort, filter, maxCandidates[sort]);
+  return {
+    all,
+    async prefix(sort, filter, rows) {
+      const ids = await read(sort, filter, PREFIX_CANDIDATES);
+      return ids.length >= rows ? { ids, isComplete: false } : { ids: await all(sort, filter), isComplete: true };
+    },
   };
 }

@@ -118,10 +118,12 @@ const sortExpressions: Readonly<Record<HolderSort, (price: string) => string>> =
   last_at: () => 'p.last_at',
 };
 
-export type PositionStatus = 'open' | 'closed' | 'redeemed' | 'all';
+/** By what is held alone: the settlement is a fact of the token. */
+export type PositionStatus = 'open' | 'closed' | 'unredeemed' | 'redeemed' | 'all';
 const statusConditions: Readonly<Record<PositionStatus, string>> = {
   open: 'p.size > 0',
   closed: 'p.size = 0',
+  unredeemed: 'p.size = 0 AND p.last_redeemed_at IS NULL',
   redeemed: 'p.size = 0 AND p.last_redeemed_at IS NOT NULL',
   all: 'true',
 };

@@ -86,7 +86,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
       condition_id: v2.conditionId.optional(),
       token_id: v2.tokenId.optional(),
       status: choiceParam({
-        description: 'Default all.',
+        description: 'open: shares held, whether the market is settled or not; closed: none left. Default all.',
         invalid: 'Invalid status. Use: open, closed, all',
         values: ['open', 'closed', 'all'],
       }).default('all'),

@@ -45,7 +45,7 @@ const allPositionsSchema = z.object({
   wallet: z.string(),
   source: z.literal('onchain'),
   count: z.int(),
-  open_count: z.int(),
+  open_count: z.int().meta({ description: 'Shares held, whether the market is settled or not.' }),
   closed_count: z.int().meta({ description: 'Nothing held any more, and a profit or loss realized.' }),
   total_realized_pnl: z.number(),
   total_unrealized_pnl: z.number(),

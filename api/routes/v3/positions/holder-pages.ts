@@ -17,8 +17,9 @@ export const HOLDER_PAGINATION_NOTE = `The first ${MAX_RANKED.toLocaleString('en
 export interface HoldersRequest {
   readonly sort: HolderSort;
   readonly order: 'asc' | 'desc';
-  /** redeemable: what is held of settled tokens. */
-  readonly status?: PositionStatus | 'redeemable';
+  readonly status?: PositionStatus;
+  /** Only of tokens that are settled, or not; null: of all. */
+  readonly settled?: boolean | null;
   /** Shares, base units; null: any size. */
   readonly minSize: bigint | null;
   readonly limit: number;
@@ -36,8 +37,8 @@ export interface HolderPagesDeps {
 export function createHolderPages(deps: HolderPagesDeps) {
   const { positions, fills, rankings, cache } = deps;
   return async (name: string, selection: TokenSelection, request: HoldersRequest, context: RequestContext) => {
-    const { sort, order, minSize, status = 'all' } = request;
-    const list = `v3 holders ${name} ${status} ${minSize ?? 0n} ${sort} ${order}`;
+    const { sort, order, minSize, status = 'all', settled = null } = request;
+    const list = `v3 holders ${name} ${status} ${settled} ${minSize ?? 0n} ${sort} ${order}`;
     const page = await rankings.page({
       sessionKey: paginationSessionKey(context.caller?.accountId, list, {}),
       offset: request.offset,
@@ -45,12 +46,11 @@ export function createHolderPages(deps: HolderPagesDeps) {
       load: async () => {
         const found = await cache.get(list, MAX_ORDER_AGE_S * 1000, async () => {
           const tokenIds = (await fills.tokens(selection)) ?? [];
-          if (status !== 'redeemable') {
-            return positions.rankedHolderIds({ tokenIds, status, minSize, wallets: null }, sort, order);
-          }
-          const prices = await positions.prices(tokenIds);
-          const settled = tokenIds.filter((id) => prices.get(id)?.source === 'settlement');
-          return positions.rankedHolderIds({ tokenIds: settled, status: 'open', minSize, wallets: null }, sort, order);
+          const prices = settled === null ? null : await positions.prices(tokenIds);
+          const chosen = tokenIds.filter(
+            (id) => prices === null || (prices.get(id)?.source === 'settlement') === settled,
+          );
+          return positions.rankedHolderIds({ tokenIds: chosen, status, minSize, wallets: null }, sort, order);
         });
         return found.value;
       },

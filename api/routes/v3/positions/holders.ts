@@ -74,7 +74,8 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     query: z.object({
       sort: sortParam('realized_pnl'),
       status: choiceParam({
-        description: 'open: shares held; closed: none left. Default both.',
+        description:
+          'By the amount, whether the market is settled or not: open: above 0; closed: 0. Rows have no status; in the lists whose rows have one, open means shares held of a market that is not settled. Default both.',
         invalid: 'invalid status: use open or closed',
         values: ['open', 'closed'],
       }).optional(),

@@ -8,7 +8,8 @@ import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import type { LargestPositionsReader } from '../../../leaderboards/largest-positions.js';
 import { MAX_LARGEST } from '../../../leaderboards/largest-positions.sql.js';
-import { createAllWalletPositions, MAX_NEWEST_FILLS } from '../../../positions/all-wallet-positions.js';
+import { createAllWalletPositions } from '../../../positions/all-wallet-positions.js';
+import { MAX_NEWEST_FILLS } from '../../../positions/all-wallet-positions.sql.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
@@ -17,7 +18,12 @@ import type { Tables } from '../../../tables/port.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { createHolderPages, HOLDER_PAGINATION_NOTE, type HolderPagesDeps } from './holder-pages.js';
+import {
+  createHolderPages,
+  HOLDER_PAGINATION_NOTE,
+  type HolderPagesDeps,
+  type HoldersRequest,
+} from './holder-pages.js';
 import { positionFrom, positionSchema } from './serialize.js';
 
 const sorts = ['recent', 'pnl', 'size', 'volume'] as const;
@@ -42,6 +48,8 @@ const shownFields = {
   unrealized_pnl: true,
   total_pnl: true,
   current_price: true,
+  price_source: true,
+  price_updated_at: true,
   total_bought: true,
   resolved: true,
   status: true,
@@ -54,13 +62,14 @@ const shownFields = {
   neg_risk: true,
 } as const;
 const statuses = ['open', 'closed', 'redeemable', 'redeemed', 'all'] as const;
-const statusPredicates: Readonly<Record<(typeof statuses)[number], (position: Position) => boolean>> = {
-  open: ({ size }) => size > 0n,
-  closed: ({ size }) => size === 0n,
-  redeemable: ({ size, price }) => size > 0n && price.source === 'settlement',
-  redeemed: ({ size, lastRedeemedAtS }) => size === 0n && lastRedeemedAtS !== null,
-  all: () => true,
-};
+/** A status as holding and settlement. */
+const holdings = {
+  open: { status: 'open', settled: false },
+  redeemable: { status: 'open', settled: true },
+  closed: { status: 'unredeemed', settled: null },
+  redeemed: { status: 'redeemed', settled: null },
+  all: { status: 'all', settled: null },
+} as const satisfies Record<(typeof statuses)[number], Pick<HoldersRequest, 'status' | 'settled'>>;
 const rowSchema = positionSchema.pick(shownFields).extend({ wallet: z.string() });
 
 function rowFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof rowSchema> {
@@ -78,7 +87,7 @@ interface AllPositionsQuery {
   readonly offset: number;
 }
 
-/** GET /v3/positions: positions of everybody, or of all wallets in a token or a market. */
+/** GET /v3/positions: positions of all wallets, or of those in a token or a market. */
 export function createPositionsRoute(
   deps: HolderPagesDeps & {
     readonly outcomesOf: Lookup<OutcomeMetadata>;
@@ -87,21 +96,21 @@ export function createPositionsRoute(
   },
 ): Route {
   const pageOf = createHolderPages(deps);
-  const idsOf = createAllWalletPositions(deps);
-  /** Without a market: in an order there is of everybody. */
-  const everybodysPage = async (query: AllPositionsQuery, context: RequestContext) => {
-    const { sort, order, status, min_size: minSize = 0n, limit, offset } = query;
+  const allWallets = createAllWalletPositions(deps);
+  /** Without a market: by one of the orders of all wallets' positions. */
+  const allWalletsPage = async (query: AllPositionsQuery, context: RequestContext) => {
+    const { sort, order, status, min_size: minSize = null, limit, offset } = query;
     if (sort === 'pnl' || sort === 'volume' || order === 'asc') {
       const given = order === 'asc' ? 'order=asc' : `sort=${sort}`;
       throw badParameter(`${given} needs token_id, condition_id or market_slug; without them use sort=recent or size`);
     }
-    const name = `${status} ${minSize}`;
-    const all = status === 'all' && minSize === 0n;
+    const filter = { status: status === 'all' ? null : status, minSize };
     const page = await deps.rankings.page({
-      sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/positions ${sort} ${name}`, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/positions ${sort} ${status} ${minSize}`, {}),
       limit,
       offset,
-      load: () => idsOf(sort, name, all ? null : (one) => statusPredicates[status](one) && one.size >= minSize),
+      load: () => allWallets.all(sort, filter),
+      loadPrefix: () => allWallets.prefix(sort, filter, offset + limit + 1),
     });
     const rows = await deps.positions.byId(page.ids);
     const paging = () => pagingOf(query, { rows: rows.length, hasMore: page.hasMore, cursor: null, context });
@@ -123,7 +132,7 @@ export function createPositionsRoute(
       market_slug: slugParam({ description: 'Market slug.', invalid: 'invalid market_slug' }).optional(),
       status: choiceParam({
         description:
-          'open: shares held; redeemable: of these, in settled outcomes; closed: none left; redeemed: of these, given back for a payout. Default all.',
+          'As `status` of a row. open: shares held, market not settled; redeemable: shares held, market settled; redeemed: none left, the last ones given back for a payout; closed: none left otherwise. Default all.',
         invalid: `invalid status: use ${statuses.join(', ')}`,
         values: statuses,
       }).default('all'),
@@ -156,10 +165,10 @@ export function createPositionsRoute(
       const selection = { tokenId, conditionId, marketSlug };
       const minSize = query.min_size ?? null;
       const named = Object.values(selection).some((value) => value !== undefined);
-      const asked = { ...query, sort: sortColumns[query.sort], minSize };
+      const asked = { ...query, ...holdings[query.status], sort: sortColumns[query.sort], minSize } as const;
       const { rows, paging } = named
         ? await pageOf(`of ${JSON.stringify(selection)}`, selection, asked, context)
-        : await everybodysPage(query, context);
+        : await allWalletsPage(query, context);
       const about = await deps.outcomesOf(rows.map((row) => row.tokenId));
       return {
         body: {

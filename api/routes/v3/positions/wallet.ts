@@ -29,13 +29,15 @@ const LARGE_WALLET_CACHE_S = 20;
 
 const statusNames = [...statuses, 'all'] as const;
 /** undefined: any. */
+const STATUS_DESCRIPTION =
+  'As `status` of a row. open: shares held, market not settled; redeemable: shares held, market settled; redeemed: none left, the last ones given back for a payout; closed: none left otherwise. Default all.';
 export const statusParam = choiceParam({
-  description: 'Default all of them.',
+  description: STATUS_DESCRIPTION,
   invalid: `invalid status: use ${statusNames.join(', ')}`,
   values: statusNames,
 })
   .transform((name) => (name === 'all' ? undefined : name))
-  .meta({ type: 'string', enum: [...statusNames], description: 'Default all of them.' })
+  .meta({ type: 'string', enum: [...statusNames], description: STATUS_DESCRIPTION })
   .optional();
 
 const sorts = ['realized_pnl', 'pnl', 'amount', 'size', 'volume', 'total_bought', 'avg_price', 'recent'] as const;

@@ -3,6 +3,8 @@ import { moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { PnlBucket, SpanPnl, WalletFees, WalletSummary } from '../../../pnl/reader.js';
 
 const usd = (description: string) => z.number().meta({ description });
+/** Meaning of open in this group. */
+const OPEN_POSITIONS = 'Shares held, market not settled.';
 const lossField = usd('Negative or 0.');
 
 /** Fields of a wallet's summary, wherever one is shown. */
@@ -15,7 +17,7 @@ export const summaryFields = {
   wins: z.int().meta({ description: 'Positions with a realized profit.' }),
   losses: z.int().meta({ description: 'Positions with a realized loss.' }),
   position_count: z.int(),
-  open_positions: z.int().meta({ description: 'Shares held, market not settled.' }),
+  open_positions: z.int().meta({ description: OPEN_POSITIONS }),
   total_volume: usd("USD of the wallet's own fills, bought and sold."),
 };
 
@@ -45,7 +47,7 @@ export const comboFields = {
     unrealized_pnl: z.number(),
     total_pnl: z.number(),
     position_count: z.int(),
-    open_positions: z.int(),
+    open_positions: z.int().meta({ description: OPEN_POSITIONS }),
   }),
   realized_pnl: usd('Of markets and combos together.'),
 };
@@ -148,7 +150,7 @@ export const spanFrom = (span: SpanPnl) => ({
 export const unrealizedFields = {
   unrealized_pnl: z.number().nullable(),
   total_pnl: z.number().nullable(),
-  open_positions_at_date: z.int().nullable(),
+  open_positions_at_date: z.int().nullable().meta({ description: OPEN_POSITIONS }),
 };
 type Unrealized = z.input<z.ZodObject<typeof unrealizedFields>>;
 export const unrealizedUnknown: Unrealized = { unrealized_pnl: null, total_pnl: null, open_positions_at_date: null };
@@ -209,7 +211,7 @@ export function seriesFrom(buckets: readonly PnlBucket[]) {
 }
 
 const openPositionFields = {
-  open_positions: z.int(),
+  open_positions: z.int().meta({ description: OPEN_POSITIONS }),
   unrealized_pnl: z.number(),
   total_pnl: z.number(),
 };

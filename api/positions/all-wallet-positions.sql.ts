@@ -1,0 +1,69 @@
+import { MAX_LARGEST } from '../leaderboards/largest-positions.sql.js';
+import type { Sql, SqlValue } from '../tables/port.js';
+
+/** Fills whose positions count as the ones traded last. */
+export const MAX_NEWEST_FILLS = 10_000;
+
+/** Orders of the positions of all wallets: by their last fill, by their size. */
+export type AllWalletsSort = 'recent' | 'size';
+export type AllWalletsStatus = 'open' | 'redeemable' | 'closed' | 'redeemed';
+
+export interface AllWalletsFilter {
+  /** null: any. Each position has exactly one. */
+  readonly status: AllWalletsStatus | null;
+  /** Shares, base units; null: any size. */
+  readonly minSize: bigint | null;
+}
+
+/** Number of candidates, fills or ranks, after which an order has no more. */
+export const maxCandidates: Readonly<Record<AllWalletsSort, number>> = { recent: MAX_NEWEST_FILLS, size: MAX_LARGEST };
+
+const settled =
+  'p.token_id IN (SELECT token_id FROM token_settlements WHERE token_id IN (SELECT token_id FROM candidates))';
+const statusConditions: Readonly<Record<AllWalletsStatus, string>> = {
+  open: `p.size > 0 AND NOT ${settled}`,
+  redeemable: `p.size > 0 AND ${settled}`,
+  closed: 'p.size = 0 AND p.last_redeemed_at IS NULL',
+  redeemed: 'p.size = 0 AND p.last_redeemed_at IS NOT NULL',
+};
+
+/** Makers of the newest fills with their tokens. The accounting may be a little behind the fills. */
+const recentCandidates = `SELECT f.maker AS wallet, f.token_id AS token_id, max((f.block_number, f.log_index)) AS place
+        FROM (SELECT maker, token_id, block_number, log_index FROM fills ORDER BY block_number DESC, log_index DESC LIMIT {candidates:UInt32}) AS f
+        GROUP BY wallet, token_id`;
+
+/** The snapshot has statuses of its own; those up to MAX_LARGEST are the largest of any, the others belong to one status. */
+function largestCandidates({ status }: AllWalletsFilter): string {
+  const among = status === null ? `rank <= ${MAX_LARGEST}` : `status = '${status === 'redeemed' ? 'closed' : status}'`;
+  return `SELECT wallet, token_id, rank AS place FROM largest_positions
+        WHERE taken_at = fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AND ${among}
+        ORDER BY rank LIMIT {candidates:UInt32}`;
+}
+
+/** Positions that pass the filter, in order, among the first `candidates` of the order. `takenAtMs`: snapshot of the order by size. */
+export function allWalletPositionsSql(
+  sort: AllWalletsSort,
+  filter: AllWalletsFilter,
+  page: { readonly candidates: number; readonly takenAtMs: number },
+): Sql {
+  const params: Record<string, SqlValue> = { candidates: page.candidates };
+  if (sort === 'size') params.taken_at = page.takenAtMs;
+  const conditions = ['(p.token_id, p.wallet) IN (SELECT token_id, wallet FROM candidates)'];
+  if (filter.status !== null) conditions.push(statusConditions[filter.status]);
+  if (filter.minSize !== null) {
+    conditions.push('p.size >= {min_size:UInt64}');
+    params.min_size = filter.minSize;
+  }
+  // Only a filter looks at columns that later versions of a row change.
+  const final = conditions.length > 1 ? ' FINAL' : '';
+  return {
+    text: `WITH candidates AS (${sort === 'recent' ? recentCandidates : largestCandidates(filter)})
+      SELECT c.wallet AS wallet, toString(c.token_id) AS token
+      FROM candidates AS c
+      WHERE (c.token_id, c.wallet) IN (SELECT p.token_id, p.wallet FROM positions_by_token AS p${final} WHERE ${conditions.join(' AND ')})
+      ORDER BY c.place ${sort === 'recent' ? 'DESC' : 'ASC'}, c.wallet, c.token_id
+      LIMIT {candidates:UInt32}
+      SETTINGS max_execution_time = 10`,
+    params,
+  };
+}
