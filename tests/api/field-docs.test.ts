@@ -43,8 +43,8 @@ function fieldsOf(schema: Schema, place: string): readonly Field[] {
   ];
 }
 
-/** Fields of every successful answer in the OpenAPI document. */
-function answered(): readonly Field[] {
+/** Every successful answer in the OpenAPI document. */
+function answeredSchemas(): readonly { readonly path: string; readonly schema: Schema }[] {
   const paths = api.service.openApi.paths as Record<
     string,
     Record<string, { responses: Record<string, { content?: Record<string, { schema: Schema }> }> }>
@@ -53,10 +53,12 @@ function answered(): readonly Field[] {
     Object.values(methods).flatMap(({ responses }) =>
       Object.entries(responses)
         .filter(([status]) => status.startsWith('2'))
-        .flatMap(([, { content = {} }]) => Object.values(content).flatMap(({ schema }) => fieldsOf(schema, path))),
+        .flatMap(([, { content = {} }]) => Object.values(content).map(({ schema }) => ({ path, schema }))),
     ),
   );
 }
+/** The fields of all of them. */
+const answered = (): readonly Field[] => answeredSchemas().flatMap(({ path, schema }) => fieldsOf(schema, path));
 
 const isBoolean = ({ schema }: Field): boolean => schema.type === 'boolean';
 /** Where a price is from, or when, is described by its own words. */
@@ -80,6 +82,46 @@ it('every price field says how the price is made', () => {
   const fields = answered().filter(namedLikePrice);
   expect(fields.length).toBeGreaterThan(90);
   expect(undescribed(fields, /settlement|middle|fills?\b|tick|paid|cost/i)).toEqual([]);
+});
+
+/** What a price is made of that is no price of now: it stands for itself, with the trade, the bucket or the payout it is of. */
+const MADE_OF_ITS_OWN =
+  /of this fill|over their number|average|bucket|^Mean fill price|^Oracle spot|^Spot price|^Settlement: what|tick/i;
+const SOURCE = /^(price_?)?sources?$|^prices?_?sources?$/i;
+const UPDATED = /^(prices?_?)?updated_?at$/i;
+/** Objects of a schema with the names of their fields. */
+function objectsOf(
+  schema: Schema,
+  place: string,
+): readonly { place: string; properties: Readonly<Record<string, Schema>> }[] {
+  const { properties, items, additionalProperties: others } = schema;
+  return [
+    ...(properties === undefined ? [] : [{ place, properties }]),
+    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => objectsOf(inner, `${place}.${name}`)),
+    ...(items === undefined ? [] : objectsOf(items, `${place}[]`)),
+    ...(typeof others === 'object' ? objectsOf(others, `${place}{}`) : []),
+    ...branches(schema).flatMap((branch) => objectsOf(branch, place)),
+  ];
+}
+const pricesWithoutSource = (objects: ReturnType<typeof objectsOf>) =>
+  objects.flatMap(({ place, properties }) => {
+    const names = Object.keys(properties);
+    const priced = Object.entries(properties).filter(
+      ([name, schema]) => namedLikePrice({ place, name, schema }) && !MADE_OF_ITS_OWN.test(schema.description ?? ''),
+    );
+    const isTold = names.some((name) => SOURCE.test(name)) && names.some((name) => UPDATED.test(name));
+    return isTold ? [] : priced.map(([name]) => `${place}.${name}`);
+  });
+
+it('every price of now stands beside its source and time', () => {
+  const objects = answeredSchemas().flatMap(({ path, schema }) => objectsOf(schema, path));
+  const now = objects.flatMap(({ properties }) =>
+    Object.values(properties).filter(({ description }) => /^Price now|middle of the best bid/.test(description ?? '')),
+  );
+  expect(now.length).toBeGreaterThan(12);
+  expect(pricesWithoutSource(objects)).toEqual([]);
+  const bare: Schema = { properties: { cur_price: { type: 'number', description: 'Price now.' } } };
+  expect(pricesWithoutSource(objectsOf({ items: bare }, ''))).toEqual(['[].cur_price']);
 });
 
 it('every average of a position says which average it is', () => {

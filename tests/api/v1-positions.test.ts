@@ -225,6 +225,8 @@ describe('/v1/markets/{id}/positions', () => {
       size: 100,
       avgPrice: 0.4,
       currPrice: 0.42,
+      priceSource: 'clob_mid',
+      priceUpdatedAt: ALWAYS_FRESH_S,
       currentValue: 42,
       totalBought: 160,
       realizedPnl: 2,

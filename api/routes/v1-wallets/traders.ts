@@ -17,6 +17,7 @@ import type { RateLimitStore } from '../../limits/port.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { type Holder, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
+import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import type { RankedHolders } from '../../positions/top-holders.js';
 import type { HolderRow } from '../../positions/top-holders.sql.js';
 import type { Readers } from '../../readers.js';
@@ -64,6 +65,8 @@ const rowSchema = z.object({
   size: z.number(),
   avgPrice: z.number().describe(priceDocs.average),
   currPrice: z.number().describe(`${priceDocs.now} 0 where there is none.`),
+  priceSource,
+  priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   currentValue: z.number(),
   totalBought: z.number(),
   realizedPnl: z.number(),
@@ -117,6 +120,8 @@ const rowFrom = (
   size: moneyToNumber(position.size),
   avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
   currPrice: moneyToNumber(position.price.usd ?? 0n),
+  priceSource: priceSourceOf(position.price),
+  priceUpdatedAt: position.price.updatedAtS,
   currentValue: moneyToNumber(position.currentValue),
   totalBought: moneyToNumber(position.totalBought),
   realizedPnl: moneyToNumber(position.realizedPnl),
@@ -181,7 +186,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
         values: ['ASC', 'DESC'],
       }).default('DESC'),
       status: choiceParam({
-        description: 'Default ALL.',
+        description: 'OPEN: shares held, whether the market is settled or not; CLOSED: none left. Default ALL.',
         invalid: 'Invalid status. Use: OPEN, CLOSED, ALL',
         values: ['OPEN', 'CLOSED', 'ALL'],
       }).default('ALL'),

@@ -4,6 +4,8 @@ import { formatMoney } from '../../../../schemas/primitives/money.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import type { ComboMarket } from '../../../positions/combos.js';
 import type { PnlEventRow } from '../../../positions/pnl-events.sql.js';
+import { unpriced } from '../../../positions/position.js';
+import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
 import {
   comboEventFrom,
   comboEventSchema,
@@ -23,6 +25,8 @@ export const comboMarketSchema = z.object({
   outcome_prices: z
     .array(z.string().nullable())
     .meta({ description: `${priceDocs.now} Decimal text; null where there is none yet.` }),
+  price_sources: z.array(priceSource).meta({ description: 'Of each of outcome_prices.' }),
+  prices_updated_at: z.array(z.int().nullable()).meta({ description: 'Of each of outcome_prices, Unix seconds.' }),
   trades: z.int().meta({ description: 'Each match once.' }),
   volume: z.string().meta({ description: 'USD, decimal text; each match once.' }),
   event_count: z.int().meta({ description: 'Changes of positions, a fill for each of its wallets.' }),
@@ -45,6 +49,8 @@ export function comboMarketFrom(market: ComboMarket): z.input<typeof comboMarket
       const usd = price?.usd ?? null;
       return usd === null ? null : formatMoney(usd);
     }),
+    price_sources: market.prices.map((price) => priceSourceOf(price ?? unpriced)),
+    prices_updated_at: market.prices.map((price) => price?.updatedAtS ?? null),
     trades: market.trades,
     volume: formatMoney(market.usdc),
     event_count: market.events,
