@@ -1,10 +1,12 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { computeBlockActivity } from '../../processors/activity/block-activity.js';
+import { createTokens } from '../../processors/activity/tokens.js';
 import { applyActivity } from '../../processors/positions/apply-activity.js';
 import { createHolding, type Holding } from '../../processors/positions/holding.js';
 import { pnlSink, positionsSink } from '../../processors/positions/sink.js';
 import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import type { AnyEvent } from '../../schemas/codec.js';
-import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
+import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { address } from './rows.js';
 import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './venue.js';
 
@@ -58,6 +60,23 @@ export async function insertAccounts(clickhouse: ClickHouse, activity: readonly 
     clickhouse,
     pnlSink,
     events.map((value): AnyEvent => ({ kind: 'pnl_event', value })),
+  );
+}
+
+/** What the activity processor makes of these blocks, and the accounting of it, in the tables. */
+export async function insertAccountsOfBlocks(
+  clickhouse: ClickHouse,
+  blocks: readonly (readonly AnyEvent[])[],
+): Promise<void> {
+  const memory = new Map<string, ActivityState>();
+  const state = {
+    get: (id: string) => memory.get(id),
+    set: (id: string, value: ActivityState) => void memory.set(id, value),
+  };
+  const tokens = createTokens();
+  await insertAccounts(
+    clickhouse,
+    blocks.flatMap((facts) => computeBlockActivity(facts, tokens, state).activity),
   );
 }
 
