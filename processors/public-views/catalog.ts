@@ -1,3 +1,4 @@
+import { gaplessStartSql } from '../../schemas/coverage/coverage.sql.js';
 import { AMOUNT, amount, column, NULLABLE_AMOUNT, NULLABLE_TIME, type PublicView, publishedDecimal } from './spec.js';
 
 const POLLED = 'As old as the last reading of the catalogue, some minutes at most for open markets.';
@@ -206,7 +207,7 @@ const openInterest: PublicView = {
       'open_interest_usd',
       NULLABLE_AMOUNT,
       `if(o.complete AND o.net >= 0, ${amount('o.net')}, NULL)`,
-      'USD held by full sets: minted less merged and redeemed. NULL where the log begins after the market was prepared: what was minted before is unknown.',
+      'USD held by full sets: minted less merged and redeemed. NULL where the log begins after the market was prepared, or has a gap since: what was minted or redeemed meanwhile is unknown.',
     ),
     column(
       'net_minted_usd',
@@ -217,7 +218,9 @@ const openInterest: PublicView = {
   ],
   from: `(
       SELECT if(c.condition_id != '', c.condition_id, k.condition_id) AS condition_id, sum(i.amount) AS net,
-        countIf(i.token_id IN (SELECT token_id FROM condition_tokens)) > 0 AS complete
+        countIf(i.token_id IN (
+          SELECT token_id FROM condition_tokens WHERE toUnixTimestamp(timestamp) * 1000 >= ifNull(tupleElement((${gaplessStartSql}), 2), 0)
+        )) > 0 AS complete
       FROM open_interest AS i
       LEFT JOIN (SELECT token_id, condition_id FROM tokens FINAL) AS k ON k.token_id = i.token_id
       LEFT JOIN (SELECT token_id, condition_id FROM chain_tokens FINAL) AS c ON c.token_id = i.token_id

@@ -1,5 +1,15 @@
 import { MAX_BLOCK_GAP_S, MAX_TICK_GAP_S, watchedContracts } from './sources.js';
 
+/**
+ * First block and its time, Unix milliseconds, of the newest stretch of blocks without a gap over the bound; nulls while there is no block. The history from
+ * there on is complete.
+ */
+export const gaplessStartSql = `SELECT (argMaxOrNull(first_block, started), maxOrNull(started)) FROM (
+        SELECT min(first_block) AS first_block, toInt64(toUnixTimestamp(min(first_at))) * 1000 AS started,
+          started - toInt64(toUnixTimestamp(max(max(last_at)) OVER (ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))) * 1000 AS gap_ms
+        FROM coverage_chain WHERE source = 'blocks' GROUP BY bucket
+      ) WHERE gap_ms > ${MAX_BLOCK_GAP_S * 1000}`;
+
 /** The first and the last day, as SQL expressions of type Date. */
 export interface CoverageDateRange {
   readonly from: string;

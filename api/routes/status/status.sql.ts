@@ -1,4 +1,4 @@
-import { MAX_BLOCK_GAP_S } from '../../../schemas/coverage/sources.js';
+import { gaplessStartSql } from '../../../schemas/coverage/coverage.sql.js';
 import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../../tables/port.js';
 import type { Millis } from '../../tables/values.js';
@@ -29,11 +29,7 @@ export const countsSql: Sql = {
       (SELECT uniqExact(token_id) FROM token_volumes
         WHERE NOT ${isComboSql('token_id')} AND token_id IN (SELECT token_id FROM tokens)) AS described,
       tupleElement(gapless, 1) AS first_block, tupleElement(gapless, 2) AS first_ms,
-      (SELECT (argMaxOrNull(first_block, started), maxOrNull(started)) FROM (
-        SELECT min(first_block) AS first_block, toInt64(toUnixTimestamp(min(first_at))) * 1000 AS started,
-          started - toInt64(toUnixTimestamp(max(max(last_at)) OVER (ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))) * 1000 AS gap_ms
-        FROM coverage_chain WHERE source = 'blocks' GROUP BY bucket
-      ) WHERE gap_ms > ${MAX_BLOCK_GAP_S * 1000}) AS gapless`,
+      (${gaplessStartSql}) AS gapless`,
   params: {},
 };
 

@@ -5,6 +5,7 @@ import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import {
   conditionOpenInterestSql,
+  gaplessFromSql,
   type OpenInterestRow,
   totalOpenInterestSql,
 } from '../../positions/open-interest.sql.js';
@@ -19,7 +20,7 @@ const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
 const text = z.string().nullable();
 const INCOMPLETE_HISTORY_NOTE =
-  'Exact where the history has every market from its preparation on. Where it begins later, `complete` is false and the sum null: sets made before are unknown. `net_minted_usdc` is what was minted less what was merged and redeemed since the history begins.';
+  'Exact where the history has every market from its preparation on without a gap. Where it begins later, or has a gap since, `complete` is false and the sum null: sets made or redeemed meanwhile are unknown. `net_minted_usdc` is what was minted less what was merged and redeemed since the history begins.';
 
 const sums = {
   open_interest_usdc: z.number().nullable(),
@@ -44,6 +45,13 @@ export function createOpenInterestRoutes(deps: {
   readers: Readers;
 }): readonly Route[] {
   const { tables, cache, readers } = deps;
+  const gaplessFromS = async (): Promise<number> => {
+    const { value } = await cache.get('v2 oi gapless from', MARKET_CACHE_S * 1000, async () => {
+      const [row] = await tables.rows<{ at: number | string | null }>(gaplessFromSql());
+      return Number(row?.at ?? 0);
+    });
+    return value;
+  };
 
   const market = defineRoute({
     ...common,
@@ -78,7 +86,7 @@ export function createOpenInterestRoutes(deps: {
     },
     async handler({ params: { condition_id: id } }) {
       const cached = await cache.get(`v2 oi ${id}`, MARKET_CACHE_S * 1000, async () => {
-        const [row] = await tables.rows<OpenInterestRow>(conditionOpenInterestSql(id));
+        const [row] = await tables.rows<OpenInterestRow>(conditionOpenInterestSql(id, await gaplessFromS()));
         return { sums: sumsFrom(row), known: Number(row?.tokens ?? 0) > 0 };
       });
       const condition = (await readers.conditionsOf([id])).get(id);
@@ -111,7 +119,7 @@ export function createOpenInterestRoutes(deps: {
     },
     async handler() {
       const cached = await cache.get('v2 oi', TOTAL_CACHE_S * 1000, async () => {
-        const [row] = await tables.rows<OpenInterestRow>(totalOpenInterestSql());
+        const [row] = await tables.rows<OpenInterestRow>(totalOpenInterestSql(await gaplessFromS()));
         return sumsFrom(row);
       });
       return {
