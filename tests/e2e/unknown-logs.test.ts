@@ -83,7 +83,7 @@ it('keeps logs of an unknown event of a watched contract, counts them, and raise
         data: word(block + 1),
       })),
     );
-    expect(await product.metric('ingest', 'chain_unknown_logs_total')).toBe(2);
+    expect(await product.metric('ingest', 'oddstream_chain_unknown_logs_total')).toBe(2);
 
     const alarms = await eventually('the alarm', async () => {
       const { status, body } = await product.get('/v1/status');
