@@ -47,9 +47,11 @@ const allPositionsSchema = z.object({
   count: z.int(),
   open_count: z.int().meta({ description: 'Shares held, whether the market is settled or not.' }),
   closed_count: z.int().meta({ description: 'Nothing held any more, and a profit or loss realized.' }),
-  total_realized_pnl: z.number(),
+  total_realized_pnl: z.number().meta({ description: 'To the nearest cent, as the two below.' }),
   total_unrealized_pnl: z.number(),
-  total_pnl: z.number(),
+  total_pnl: z.number().meta({
+    description: 'Realized and unrealized, rounded once: may differ by a cent from the sum of the two.',
+  }),
   positions_with_pnl: z.int(),
   filtered: z.literal(true).optional(),
   applied_filters: z
@@ -63,7 +65,7 @@ function allPositionsFrom(
   positions: readonly PositionWithMetadata[],
 ): z.input<typeof allPositionsSchema> {
   const sum = (of: (position: PositionWithMetadata) => bigint) =>
-    toCent(positions.reduce((total, position) => total + of(position), 0n));
+    positions.reduce((total, position) => total + of(position), 0n);
   const realized = sum((position) => position.realizedPnl);
   const unrealized = sum((position) => position.unrealizedPnl);
   const withPnl = positions.filter((position) => position.realizedPnl !== 0n);
@@ -73,9 +75,9 @@ function allPositionsFrom(
     count: positions.length,
     open_count: positions.filter((position) => position.size > 0n).length,
     closed_count: withPnl.filter((position) => position.size === 0n).length,
-    total_realized_pnl: moneyToNumber(realized),
-    total_unrealized_pnl: moneyToNumber(unrealized),
-    total_pnl: moneyToNumber(realized + unrealized),
+    total_realized_pnl: moneyToNumber(toCent(realized)),
+    total_unrealized_pnl: moneyToNumber(toCent(unrealized)),
+    total_pnl: moneyToNumber(toCent(realized + unrealized)),
     positions_with_pnl: withPnl.length,
     positions: positions.map(allPositionsRowFrom),
   };
