@@ -88,7 +88,6 @@ export function createReaders(deps: { tables: Tables; nowMs: () => number; dataV
       ...deps,
       changes,
       readPriceHistory: createPriceHistoryReader({ metadata, readHourlyCloses, changes }),
-      prices,
       currentPnlFromPositions: createCurrentPnlFromPositions({ tables: deps.tables, prices }),
     }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, metadata, prices }, wallet, filter),

@@ -124,32 +124,6 @@ export interface HoldingLists {
   readonly costs: readonly string[];
 }
 
-export interface SumRow extends HoldingLists {
-  /** As of a VersionRow. */
-  readonly version: string;
-  /** Base units, as text: what cashOf has of all changes together. */
-  readonly cash: string;
-  readonly gifts: SqlBool;
-}
-
-/** What all changes of a wallet come to, in one statement, so that cash and what was bought with it are of one moment; the version up to a frame's newest slot. */
-export const sumSql = (wallet: string, frame: TimeGrid): Sql => ({
-  text: `SELECT toString(max(newest)) AS version, toString(sum(received)) AS cash, max(given) AS gifts, groupArrayIf(token_id, is_held) AS tokens,
-        groupArrayIf(size, is_held) AS sizes, groupArrayIf(held_cost, is_held) AS costs
-      FROM (
-        SELECT e.token_id AS token_id, maxIf(e._offset, e.timestamp <= toDateTime({newest:Int64}, 'UTC')) AS newest,
-          ${cashSum} AS received,
-          max(${isUntrackedInflowSql('e.')}) AS given, ${lastValueOf('size_after')} AS size,
-          ${lastValueOf('cost_after')} AS held_cost, (size != 0 OR held_cost != 0) AS is_held
-        FROM pnl_events AS e FINAL
-        WHERE e.wallet = {wallet:String}
-        GROUP BY e.token_id
-      )
-      SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, newest: newestTimeOf(frame) },
-  singleChunk: true,
-});
-
 /** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
 export interface HoldingsRow extends HoldingLists {
   readonly positions: number | string;

@@ -1,8 +1,6 @@
 import pLimit from 'p-limit';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
-import type { Lookup } from '../catalog/cached-lookup.js';
 import type { ChangeFeed } from '../catalog/change-feed.js';
-import type { Price } from '../positions/position.js';
 import { backgroundThrottle, type YieldPolicy } from './background-throttle.js';
 import {
   type CachedSeries,
@@ -11,8 +9,8 @@ import {
   readVersion,
   type SeriesDeps,
 } from './cached-series.js';
-import { type CurrentPnlFromPositions, currentPnlFromEvents, currentPnlFromSums } from './current-pnl.js';
-import { isUntrackedInflow, readEvents, versionOf } from './events.js';
+import type { CurrentPnlFromPositions } from './current-pnl.js';
+import { readEvents, versionOf } from './events.js';
 import { type EventRow, firstEventTimeSql } from './series.sql.js';
 import { covers, isRenewable, newestTimeOf, type SampleTimes, sumAt, type TimeGrid, timeGridFor } from './time-grid.js';
 
@@ -40,8 +38,8 @@ const MINUTE_S = 60;
 const CONCURRENT_COMPUTATIONS = 4;
 /** Changes of positions. With 100,000 positions a series takes some 100 MB while it is put together: those of large wallets are made one by one. */
 const LARGE_WALLET_EVENTS = 3_000;
-/** Where what is over of a series is held, so many are read for what the wallet made up to now; of more, what the tables make of them, which takes less. */
-const SUMMED_WALLET_EVENTS = 1_000;
+/** Where what is over of a series is held, so many are read to see whether something came in late; of more, their version alone. */
+const REREAD_WALLET_EVENTS = 1_000;
 /** Steps of all parts together: some 16 MB. */
 const MAX_CACHED_STEPS = 1_000_000;
 /** What a part takes besides its steps, in steps. */
@@ -82,7 +80,6 @@ interface StoredSeries extends CachedSeries {
 export function createPnlSeries(
   deps: SeriesDeps & {
     currentPnlFromPositions: CurrentPnlFromPositions;
-    prices: Lookup<Price>;
     changes: ChangeFeed;
     nowMs: () => number;
   },
@@ -185,14 +182,10 @@ export function createPnlSeries(
     isLarge(cached.get(name)) ? null : limit(() => readEvents(tables, wallet, LARGE_WALLET_EVENTS));
   /** As `read` has it, where what is over is held and nothing came in late; undefined where something did. */
   const readFromCache = async (name: string, wallet: string, next: TimeGrid, grid: SampleTimes, part: StoredSeries) => {
-    const [now, version] = await (isLarge(part)
-      ? Promise.all([
-          deps.currentPnlFromPositions(wallet),
-          readVersion(tables, wallet, part.timeGrid).then(({ version }) => version),
-        ])
-      : currentPnlFromSums(deps, wallet, part.timeGrid).then(
-          async ({ pnl, version }) => [pnl ?? (await deps.currentPnlFromPositions(wallet)), version] as const,
-        ));
+    const [now, { version }] = await Promise.all([
+      deps.currentPnlFromPositions(wallet),
+      readVersion(tables, wallet, part.timeGrid),
+    ]);
     if (now === null) return null;
     if (part.version !== version) return undefined;
     // Whoever asks when this one no longer serves hears of a failure.
@@ -206,15 +199,12 @@ export function createPnlSeries(
     await deps.changes.sync();
     const next = timeGridFor(sampleTimes, sinceS);
     const known = cachedFor(name, sampleTimes);
-    if (known !== null && known.changes > SUMMED_WALLET_EVENTS) {
+    if (known !== null && known.changes > REREAD_WALLET_EVENTS) {
       const found = await readFromCache(name, wallet, next, sampleTimes, known);
       if (found !== undefined) return found;
     }
-    const events = await eventsOf(name, wallet);
-    if (events?.length === 0) return null;
-    const isSmall = events !== null && !events.some(isUntrackedInflow);
-    const now = await (isSmall ? currentPnlFromEvents(events, deps.prices) : deps.currentPnlFromPositions(wallet));
-    if (now === null) return null;
+    const [events, now] = await Promise.all([eventsOf(name, wallet), deps.currentPnlFromPositions(wallet)]);
+    if (events?.length === 0 || now === null) return null;
     if (known === null || events === null || known.version !== versionOf(events, known.timeGrid))
       return { part: await computeShared(name, wallet, next, events, false), now };
     // Changes that are few are at hand: they are not kept until others are done.

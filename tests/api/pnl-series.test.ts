@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { computeSeriesFromBuckets, computeSeriesFromEvents } from '../../api/pnl-series/cached-series.js';
-import {
-  createCurrentPnlFromPositions,
-  currentPnlFromEvents,
-  currentPnlFromSums,
-} from '../../api/pnl-series/current-pnl.js';
-import { readEvents, versionOf } from '../../api/pnl-series/events.js';
+import { createCurrentPnlFromPositions } from '../../api/pnl-series/current-pnl.js';
+import { readEvents } from '../../api/pnl-series/events.js';
 import { createPriceHistoryReader } from '../../api/pnl-series/price-history.js';
 import type { Period } from '../../api/pnl-series/series.js';
 import type { TimeGrid } from '../../api/pnl-series/time-grid.js';
@@ -360,22 +356,6 @@ it('tells the same of now from positions one by one as from their sum in the tab
   }
   expect(await byPositions(address(0x99))).toBeNull();
   expect(await inTables(address(0x99))).toBeNull();
-});
-
-it('tells the same of now from what the tables make of all changes as from each of them, to the unit, where nothing was a gift', async () => {
-  const deps = { tables, prices: readers.prices };
-  const frame = { startS: T - 2 * DAY_S, stepS: DAY_S, spanS: HOUR_S, spans: 1, isWalletSpecific: false };
-  for (const wallet of [active, quiet, largeWallet(2_999)]) {
-    const events = (await readEvents(tables, wallet, 3_000)) ?? [];
-    expect(await currentPnlFromSums(deps, wallet, frame)).toEqual({
-      version: versionOf(events, frame),
-      pnl: await currentPnlFromEvents(events, readers.prices),
-    });
-  }
-  const given = address(0x67);
-  await engine.client.command(`INSERT INTO pnl_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, shares, usdc, cash, size_after, _offset)
-    SELECT '${given}', 71, toString(number), 0, 1, number, toDateTime(${T - 3 * DAY_S}, 'UTC'), if(number = 0, 'RECEIVE', 'BUY'), 1000000, 0, -number, 1000000, number + 5 FROM numbers(2)`);
-  expect(await currentPnlFromSums(deps, given, frame)).toEqual({ version: '6', pnl: null });
 });
 
 it('knows nothing of who never did anything', async () => {

@@ -29,7 +29,7 @@ export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; ca
     ...common,
     cacheS: CACHE_S,
     path: '/v1/trader/{wallet}/pnl',
-    reads: ['pnl', 'fills'],
+    reads: ['pnl', 'positions', 'fills'],
     summary: 'Profit of a wallet over time',
     description:
       'Cumulative over the life of the wallet, marked to market, after fees: cash in less cash out plus what is held at the prices of each moment. A moment is priced by the last trades of the full hours before it, the newest one by the prices of now, a resolved market by its settlement. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
