@@ -28,6 +28,7 @@ const chainEventKinds = [
   'oracle',
   'condition_prepared',
   'condition_resolved',
+  'neg_risk_market',
   'combo_definition',
   'combo_lifecycle',
   'combo_approval',

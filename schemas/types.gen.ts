@@ -124,6 +124,8 @@ export interface ActivityState {
   readonly numerators: readonly string[] | null;
   /** questions a neg-risk market has had prepared: highest index + 1 */
   readonly question_count: number | null;
+  /** conversion fee of a neg-risk market, 1/10000 */
+  readonly fee_bips: number | null;
 }
 
 /** What one watched contract logged in the block. */
@@ -468,6 +470,24 @@ export interface Member {
   readonly at_ms: number;
 }
 
+/** NegRiskAdapter.MarketPrepared: a neg-risk market, whose questions are prepared after it. */
+export interface NegRiskMarket {
+  /** txHash-logIndex: the same fact always has the same id */
+  readonly id: string;
+  readonly block_number: number;
+  readonly block_hash: string;
+  /** time of the block */
+  readonly timestamp_ms: number;
+  readonly tx_hash: string;
+  /** index within the block */
+  readonly log_index: number;
+  readonly market_id: string;
+  /** who may prepare and report its questions */
+  readonly oracle: string;
+  /** fee of a conversion, 1/10000 of the amount per outcome, rounded down */
+  readonly fee_bips: number;
+}
+
 export type OracleType = 'initialization' | 'proposal' | 'dispute' | 'settled' | 'resolution' | 'condition_resolution' | 'reset' | 'flag' | 'unflag' | 'pause' | 'unpause' | 'manual_resolution';
 
 /** A step of a question's resolution at the oracle or its adapter. */
@@ -688,7 +708,7 @@ export interface PositionsConverted {
   readonly amount: bigint;
   /** questions of the market, where the YES tokens handed over in the same transaction tell */
   readonly question_count: number | null;
-  /** of the amount, kept by the venue: each YES is of amount - fee, the collateral of (n - 1) x (amount - fee) for n NO; null where no YES token tells it */
+  /** of the amount, kept by the venue: each YES is of amount - fee, the collateral of (n - 1) x (amount - fee) for n NO; null where neither a YES token nor the collateral paid out tells it */
   readonly fee: bigint | null;
 }
 
@@ -1080,6 +1100,7 @@ export interface EventTypes {
   deposit: Deposit;
   gateway_session: GatewaySession;
   member: Member;
+  neg_risk_market: NegRiskMarket;
   oracle: Oracle;
   order_book_update: OrderBookUpdate;
   pnl_event: PnlEvent;

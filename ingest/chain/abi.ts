@@ -101,6 +101,10 @@ export const eventAbi = {
       'event PositionsConverted(address indexed stakeholder, bytes32 indexed marketId, uint256 indexed indexSet, uint256 amount)',
     topic0: '0xb03d19dddbc72a87e735ff0ea3b57bef133ebe44e1894284916a84044deb367e',
   },
+  negRiskMarketPrepared: {
+    signature: 'event MarketPrepared(bytes32 indexed marketId, address indexed oracle, uint256 feeBips, bytes data)',
+    topic0: '0xf059ab16d1ca60e123eab60e3c02b68faf060347c701a5d14885a8e1def7b3a8',
+  },
 
   /** AutoRedeemer. */
   binaryRedemption: {

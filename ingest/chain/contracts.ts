@@ -227,7 +227,13 @@ const eventsOfRole = {
   ],
   exchange: ['orderFilledV1', 'orderFilledV2', 'ordersMatchedV1', 'ordersMatchedV2'],
   fee_module: ['feeRefunded'],
-  neg_risk_adapter: ['negRiskPositionSplit', 'negRiskPositionsMerge', 'negRiskPayoutRedemption', 'positionsConverted'],
+  neg_risk_adapter: [
+    'negRiskPositionSplit',
+    'negRiskPositionsMerge',
+    'negRiskPayoutRedemption',
+    'positionsConverted',
+    'negRiskMarketPrepared',
+  ],
   neg_risk_operator: [
     'operatorQuestionPrepared',
     'operatorQuestionReported',

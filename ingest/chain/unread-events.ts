@@ -63,10 +63,6 @@ export const unreadEventAbi = {
     signature: 'event FeeWithdrawn(address token, address to, uint256 id, uint256 amount)',
     topic0: '0x6ce49f8691a80db5eb4f60cd55b14640529346a7ddf9bf8f77a423fa6a10bfdb',
   },
-  adapterMarketPrepared: {
-    signature: 'event MarketPrepared(bytes32 indexed marketId, address indexed oracle, uint256 feeBips, bytes data)',
-    topic0: '0xf059ab16d1ca60e123eab60e3c02b68faf060347c701a5d14885a8e1def7b3a8',
-  },
   adapterQuestionPrepared: {
     signature:
       'event QuestionPrepared(bytes32 indexed marketId, bytes32 indexed questionId, uint256 index, bytes data)',
@@ -117,7 +113,7 @@ function unreadOf(contract: Contract): readonly UnreadName[] {
 const unreadOfRole: Readonly<Record<Exclude<ContractRole, 'exchange'>, readonly UnreadName[]>> = {
   conditional_tokens: ['uri'],
   fee_module: [...administration, 'feeWithdrawn'],
-  neg_risk_adapter: [...administration, 'adapterMarketPrepared', 'adapterQuestionPrepared', 'adapterOutcomeReported'],
+  neg_risk_adapter: [...administration, 'adapterQuestionPrepared', 'adapterOutcomeReported'],
   neg_risk_operator: [...administration, 'operatorMarketPrepared', 'operatorQuestionResolved'],
   collateral_adapter: [],
   auto_redeemer: [],

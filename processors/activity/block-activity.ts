@@ -28,6 +28,8 @@ interface EventHeader {
 /** Larger amounts are rejected: no share count of the venue is near this limit, but amounts of worthless tokens are unbounded. */
 const MAX_AMOUNT = 2n ** 62n;
 const COMBO_CONDITION_LENGTH = 64;
+/** Unit of a market's fee: 1 / BIPS. */
+const BIPS = 10_000n;
 
 /** Written as one object literal: object spread costs several times as much as the rest of the computation. */
 function activityRecord(event: EventHeader, fields: ActivityFields): WalletActivity {
@@ -119,7 +121,9 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
 function conversionActivity(event: PositionsConverted, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   if (isVenueContract(event.stakeholder)) return [];
   const bits = BigInt(event.index_set);
-  const fee = event.fee ?? 0n;
+  const market = states.get(event.market_id);
+  // As the adapter computes it.
+  const fee = event.fee ?? (event.amount * BigInt(market?.fee_bips ?? 0)) / BIPS;
   const pair = (index: number) => {
     const questionId = negRiskQuestionId(event.market_id, index);
     const condition = conditionOf({ oracle: addresses.negRiskAdapter, questionId });
@@ -127,7 +131,7 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
   };
   const indexes = Array.from({ length: 256 }, (_, i) => i);
   const given = indexes.filter((i) => ((bits >> BigInt(i)) & 1n) === 1n);
-  const count = event.question_count ?? states.get(event.market_id)?.question_count ?? null;
+  const count = event.question_count ?? market?.question_count ?? null;
   const others = indexes.slice(0, count ?? 0).filter((i) => !given.includes(i));
   return [
     activityRecord(event, {
@@ -199,7 +203,7 @@ function comboActivity(event: ComboLifecycle): WalletActivity[] {
 }
 
 function updateState(states: ActivityStates, id: string, change: Partial<ActivityState>): void {
-  states.set(id, { ...(states.get(id) ?? { id, numerators: null, question_count: null }), ...change });
+  states.set(id, { ...(states.get(id) ?? { id, numerators: null, question_count: null, fee_bips: null }), ...change });
 }
 
 /** Questions are prepared in index order, so the highest index gives their number. */
@@ -233,7 +237,7 @@ export interface BlockActivity {
   readonly problems: readonly { readonly index: number; readonly reason: string }[];
 }
 
-/** Activity of one block's events (ascending log index); updates `states` with the block's resolutions and question counts. */
+/** Activity of one block's events (ascending log index); updates `states` with the block's resolutions, question counts and fees. */
 export function computeBlockActivity(
   events: readonly AnyEvent[],
   tokens: Tokens,
@@ -268,6 +272,9 @@ export function computeBlockActivity(
         return comboActivity(event.value);
       case 'condition_resolved':
         updateState(states, event.value.condition_id, { numerators: event.value.payout_numerators });
+        return [];
+      case 'neg_risk_market':
+        updateState(states, event.value.market_id, { fee_bips: event.value.fee_bips });
         return [];
       case 'condition_prepared':
         updateQuestionCount(states, event.value.oracle, event.value.question_id);

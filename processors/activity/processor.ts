@@ -27,6 +27,7 @@ const kinds: ReadonlySet<EventKind> = new Set([
   'combo_lifecycle',
   'condition_prepared',
   'condition_resolved',
+  'neg_risk_market',
 ]);
 
 /** Kind of a record, or null for one that cannot be read. */
@@ -42,7 +43,7 @@ function kindOf(codec: Codec, record: LogRecord | undefined): EventKind | null {
 
 /**
  * Processes chain.final into wallet.activity block by block: the effect of a fill, split or conversion on a wallet depends on the other events
- * of its block. The state contains resolutions and the question counts of neg-risk markets.
+ * of its block. The state contains resolutions, and the question counts and fees of neg-risk markets.
  */
 export function activityProcessorSpec(codec: Codec): StatefulProcessorSpec<ActivityState> {
   const tokens = createTokens();

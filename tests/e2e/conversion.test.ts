@@ -25,6 +25,7 @@ const shares = parseAbi([
   'function balanceOf(uint256 id, address account) view returns (uint256)',
 ]);
 const adapter = parseAbi([
+  'function prepareMarket(bytes32 market, uint256 feeBips, bytes data)',
   'function split(bytes32 condition, uint256[] pair, uint256 amount)',
   'function convert(bytes32 market, uint256 indexSet, uint256[] no, uint256[] yes, uint256 amount, uint256 feeBips)',
   'function collateral(address account) view returns (int256)',
@@ -87,6 +88,8 @@ const conversion = fc.integer({ min: 2, max: 6 }).chain((questions) =>
     /** Of the sets, thousandths that are converted. */
     part: fc.integer({ min: 1, max: 1000 }),
     bips: fc.constantFrom(0n, 1n, 37n, 250n, 9_999n),
+    /** The preparation of the market is in the log, which tells its fee. */
+    prepared: fc.boolean(),
   }),
 );
 
@@ -96,7 +99,7 @@ describe('a neg-risk conversion on a node', () => {
   }, async () => {
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(conversion, async ({ questions, mask, sets, part, bips }) => {
+      fc.asyncProperty(conversion, async ({ questions, mask, sets, part, bips, prepared }) => {
         run += 1;
         const market: Hex = `0x${run.toString(16).padStart(62, '0')}00`;
         const amount = (sets * BigInt(part)) / 1000n || 1n;
@@ -108,12 +111,13 @@ describe('a neg-risk conversion on a node', () => {
         });
         const given = group.filter((one) => one.given);
         const others = group.filter((one) => !one.given);
-        // Where every question is converted no YES is handed out, which alone tells the fee.
-        const feeBips = others.length === 0 ? 0n : bips;
-        const fee = (amount * feeBips) / 10_000n;
+        const fee = (amount * bips) / 10_000n;
+        // Where every question is converted no YES is handed out: the preparation alone tells the fee.
+        const isPrepared = prepared || others.length === 0;
         const n = BigInt(given.length);
 
         const before = { block: await tip(), collateral: await collateral() };
+        if (isPrepared) await send(ADAPTER, adapter, 'prepareMarket', [market, bips, '0x6d61726b6574']);
         for (const { question, condition, yes, no } of group) {
           await send(CTF, shares, 'prepare', [ADAPTER, question]);
           await send(ADAPTER, adapter, 'split', [condition, [yes, no], sets]);
@@ -126,7 +130,7 @@ describe('a neg-risk conversion on a node', () => {
           given.map(({ no }) => no),
           others.map(({ yes }) => yes),
           amount,
-          feeBips,
+          bips,
         ]);
         await anvil.rpc('anvil_mine', '0x1');
 
@@ -170,7 +174,14 @@ describe('a neg-risk conversion on a node', () => {
         const profit = positions.reduce((sum, one) => sum + one.realized - one.cost, 0n);
         expect(cash).toBe(profit);
       }),
-      { numRuns: 25 },
+      {
+        numRuns: 25,
+        examples: [
+          [{ questions: 3, mask: 7, sets: 12_345_677n, part: 1000, bips: 250n, prepared: true }],
+          [{ questions: 2, mask: 3, sets: 1_000_001n, part: 333, bips: 9_999n, prepared: true }],
+          [{ questions: 4, mask: 5, sets: 9_999_999n, part: 500, bips: 37n, prepared: false }],
+        ],
+      },
     );
   });
 });

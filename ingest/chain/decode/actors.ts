@@ -136,6 +136,15 @@ const questionTokens = (ids: BlockIds, marketId: string, index: number, sets: re
   return ids.tokens(addresses.wrappedCollateral, condition, sets);
 };
 
+const isConverted = (indexSet: bigint, index: number): boolean => ((indexSet >> BigInt(index)) & 1n) === 1n;
+
+/** NO tokens that a conversion takes. */
+function convertedTokens(log: DecodedLogOf<'positionsConverted'>, ids: BlockIds): readonly bigint[] {
+  const { marketId, indexSet } = log.args;
+  const questions = Array.from({ length: 256 }, (_, i) => i).filter((i) => isConverted(indexSet, i));
+  return questions.flatMap((i) => questionTokens(ids, marketId, i, [2n]));
+}
+
 /**
  * User of a conversion whose stakeholder is a collateral adapter: the sender of the NO tokens. The adapter itself when no transfer matches.
  */
@@ -144,36 +153,34 @@ export function conversionUser(
   legs: TransactionTransfers,
   ids: BlockIds,
 ): string {
-  const { stakeholder, marketId, indexSet, amount } = log.args;
-  const noTokens: bigint[] = [];
-  for (let i = 0; i < 256; i++) {
-    if (((indexSet >> BigInt(i)) & 1n) === 0n) continue;
-    noTokens.push(...questionTokens(ids, marketId, i, [2n]));
-  }
+  const { stakeholder, amount } = log.args;
+  const noTokens = convertedTokens(log, ids);
   const amounts = noTokens.map(() => amount);
   return legs.take('before', log.logIndex, { to: stakeholder }, noTokens, amounts)?.from ?? stakeholder;
 }
 
-/** Result of the YES token transfer of a conversion. */
-export interface ConversionLeg {
-  readonly questions: number;
+/** Terms of a conversion that its log omits; null where the other logs of the transaction do not tell them. */
+export interface ConversionTerms {
+  /** Number of questions in the market. */
+  readonly questions: number | null;
   /** Part of the amount that the venue keeps. */
-  readonly fee: bigint;
+  readonly fee: bigint | null;
 }
 
 /**
- * Number of questions in the market of a conversion, and its fee: the adapter sends the stakeholder one YES token of every question that
- * was not converted, each in the converted amount minus the fee. Null when no transfer of the transaction matches exactly, e.g. when all
- * questions were converted.
+ * The adapter sends the stakeholder one YES token of every question that was not converted, each in the converted amount minus the fee. It
+ * sends none when all questions were converted: then the NO tokens are burnt and nothing is handed out, and a collateral adapter pays its
+ * user (n - 1) x (amount - fee).
  */
-export function conversionLeg(
+export function conversionTerms(
   log: DecodedLogOf<'positionsConverted'>,
   transfers: readonly Transfer[],
   ids: BlockIds,
-): ConversionLeg | null {
+  wraps: readonly Wrap[],
+): ConversionTerms {
   const { stakeholder, marketId, indexSet, amount } = log.args;
-  const converted = (index: number) => ((indexSet >> BigInt(index)) & 1n) === 1n;
-  const given = Array.from({ length: 256 }, (_, i) => i).filter(converted).length;
+  const noTokens = convertedTokens(log, ids);
+  const given = noTokens.length;
   for (const leg of transfers) {
     const count = given + leg.ids.length;
     if (
@@ -183,12 +190,28 @@ export function conversionLeg(
       indexSet >> BigInt(count) !== 0n
     )
       continue;
-    const others = Array.from({ length: count }, (_, i) => i).filter((i) => !converted(i));
+    const others = Array.from({ length: count }, (_, i) => i).filter((i) => !isConverted(indexSet, i));
     const expected = others.flatMap((i) => questionTokens(ids, marketId, i, [1n]));
     if (expected.length !== leg.ids.length || !expected.every((token) => leg.ids.includes(token))) continue;
     const [handed = amount] = leg.values;
     const isEven = leg.values.every((value) => value === handed);
     return { questions: count, fee: isEven && handed < amount ? amount - handed : 0n };
   }
-  return null;
+  const isBurnt = transfers.some(
+    (leg) =>
+      leg.to === addresses.noTokenBurn && leg.ids.length === given && noTokens.every((no) => leg.ids.includes(no)),
+  );
+  // Bits 0 to n - 1, and no others.
+  const isAll = isBurnt && given > 0 && indexSet === (1n << BigInt(given)) - 1n;
+  return { questions: isAll ? given : null, fee: isAll ? feePaid(log, given, wraps) : null };
+}
+
+/** Fee of a conversion of all `given` questions, by what a collateral adapter paid its user; null for other stakeholders. */
+function feePaid(log: DecodedLogOf<'positionsConverted'>, given: number, wraps: readonly Wrap[]): bigint | null {
+  const { stakeholder, amount } = log.args;
+  const times = BigInt(given - 1);
+  if (!isCollateralAdapter(stakeholder) || times === 0n) return null;
+  const paid = wraps.find((one) => one.logIndex > log.logIndex && one.args.caller === stakeholder)?.args.amount;
+  if (paid === undefined || paid % times !== 0n || paid > times * amount) return null;
+  return amount - paid / times;
 }

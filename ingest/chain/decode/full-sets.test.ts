@@ -236,6 +236,50 @@ describe('conversions', () => {
     expect([yes, yes.slice(0, 1), yes.slice(1), []].map(countOf)).toEqual([4, 3, null, null]);
   });
 
+  describe('of all questions', () => {
+    const nra = addresses.negRiskAdapter;
+    const allNo = [0, 1, 2].map((index) => {
+      const questionId = negRiskQuestionId(MARKET, index);
+      const condition = conditionId({ oracle: nra, questionId });
+      return BigInt(tokenPair(addresses.wrappedCollateral, condition)[1]);
+    });
+    const amounts = allNo.map(() => M);
+    const all = (stakeholder: Hex) =>
+      neg('positionsConverted', { stakeholder, marketId: MARKET, indexSet: 0b111n, amount: M });
+
+    it('are known by the burnt NO tokens, since no YES is handed out; their log tells no fee', () => {
+      const events = decodeEvents(buildBlock(batch(nra, alice, addresses.noTokenBurn, allNo, amounts), all(alice)));
+      expect(values(events)).toMatchObject([{ stakeholder: alice, question_count: 3, fee: null }]);
+    });
+
+    it('through a collateral adapter have the fee that lowers what it pays its user', () => {
+      const decode = (paid: bigint) =>
+        values(
+          decodeEvents(
+            buildBlock(
+              batch(negAdapter, alice, negAdapter, allNo, amounts),
+              batch(nra, negAdapter, addresses.noTokenBurn, allNo, amounts),
+              all(negAdapter),
+              wrapped(negAdapter, alice, paid),
+            ),
+          ),
+        );
+      // 2 x (amount - fee).
+      const fee = M / 40n;
+      expect(decode(2n * (M - fee))).toMatchObject([{ stakeholder: alice, question_count: 3, fee }]);
+      expect(decode(2n * M)).toMatchObject([{ fee: 0n }]);
+      expect(decode(2n * M - 1n)).toMatchObject([{ fee: null }]);
+      expect(decode(2n * M + 2n)).toMatchObject([{ fee: null }]);
+    });
+  });
+
+  it('have the fee that the preparation of their market tells', () => {
+    const events = decodeEvents(
+      buildBlock(neg('negRiskMarketPrepared', { marketId: MARKET, oracle: bob, feeBips: 250n, data: '0x6d' })),
+    );
+    expect(events).toMatchObject([{ kind: 'neg_risk_market', value: { market_id: MARKET, oracle: bob, fee_bips: 250 } }]);
+  });
+
   it('through a collateral adapter belong to the sender of exactly those NO tokens', () => {
     const events = decodeEvents(
       buildBlock(

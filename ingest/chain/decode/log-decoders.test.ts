@@ -57,6 +57,7 @@ function argument(event: DecodedName, name: string, type: string): fc.Arbitrary<
   if (/Id$|AssetId$|^id$|feeCharged|indexSet|Timestamp$|reward|Bond|timestamp/.test(name) && type === 'uint256') {
     return uint(name === 'expirationTimestamp' ? 2n ** 64n : 2n ** 256n);
   }
+  if (name === 'feeBips') return uint(10_001n);
   if (/^(outcomeSlotCount|index|count)$/.test(name) || event === 'operatorQuestionPrepared') return uint(2n ** 31n);
   return uint(/^order|^feeRefunded/.test(event) ? 2n ** 64n : 10n ** 38n);
 }

@@ -4,6 +4,7 @@ import {
   AMOUNT_LIMIT,
   addressAt,
   amountAt,
+  bytesAt,
   hashAt,
   isZeroWord,
   MalformedError,
@@ -21,6 +22,8 @@ import {
 import { oracleLogDecoders } from './oracle-log-decoders.js';
 
 type Topics = readonly string[];
+
+const MAX_BIPS = 10_000;
 
 function sideAt(data: string, index: number): 0 | 1 {
   if (!isZeroWord(data, wordPosition(index))) {
@@ -216,6 +219,14 @@ export const logDecoders = {
       indexSet: topicUint(t, 3),
       amount: amountAt(d, wordPosition(0)),
     };
+  },
+
+  negRiskMarketPrepared: (t: Topics, d: string) => {
+    requireTopics(t, 3);
+    const feeBips = uint31At(d, wordPosition(0), 'fee');
+    if (feeBips > MAX_BIPS) throw new MalformedError('fee exceeds the amount');
+    bytesAt(d, 1);
+    return { marketId: topicHash(t, 1), oracle: topicAddress(t, 2), feeBips };
   },
 
   binaryRedemption: autoRedemption,

@@ -2,7 +2,7 @@ import { positionConditionId, positionOutcomeIndex } from '../../../schemas/prim
 import { addresses, contractAt } from '../contracts.js';
 import type { RpcLog, SourceBlock } from '../source.js';
 import {
-  conversionLeg,
+  conversionTerms,
   conversionUser,
   isCollateralAdapter,
   isExchange,
@@ -224,7 +224,7 @@ export function decodeTransaction(
         return;
       case 'positionsConverted': {
         const { stakeholder, marketId, indexSet, amount } = log.args;
-        const leg = conversionLeg(log, transfers, ids);
+        const { questions, fee } = conversionTerms(log, transfers, ids, wraps);
         facts.push({
           kind: 'positions_converted',
           value: {
@@ -233,12 +233,23 @@ export function decodeTransaction(
             market_id: marketId,
             index_set: `0x${indexSet.toString(16)}`,
             amount,
-            question_count: leg?.questions ?? null,
-            fee: leg?.fee ?? null,
+            question_count: questions,
+            fee,
           },
         });
         return;
       }
+      case 'negRiskMarketPrepared':
+        facts.push({
+          kind: 'neg_risk_market',
+          value: {
+            ...eventHeader(block, txHash, log.logIndex),
+            market_id: log.args.marketId,
+            oracle: log.args.oracle,
+            fee_bips: log.args.feeBips,
+          },
+        });
+        return;
       case 'wrapped':
       case 'unwrapped':
         return ramp(log);

@@ -34,11 +34,17 @@ contract Adapter {
         address indexed stakeholder, bytes32 indexed marketId, uint256 indexed indexSet, uint256 amount
     );
 
+    event MarketPrepared(bytes32 indexed marketId, address indexed oracle, uint256 feeBips, bytes data);
+
     Shares private constant SHARES = Shares(0x4D97DCd97eC945f40cF65F87097ACe5EA0476045);
     address private constant BURN = 0xa5Ef39C3D3e10d0B270233af41CaC69796B12966;
     address private constant VAULT = 0x7f67327E88c258932D7d8f72950bE0d46975E11D;
 
     mapping(address => int256) public collateral;
+
+    function prepareMarket(bytes32 market, uint256 feeBips, bytes memory data) external {
+        emit MarketPrepared(market, msg.sender, feeBips, data);
+    }
 
     function split(bytes32 condition, uint256[] memory pair, uint256 amount) external {
         collateral[msg.sender] -= int256(amount);
