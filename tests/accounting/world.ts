@@ -1,4 +1,5 @@
 import type { AnyEvent } from '../../schemas/codec.js';
+import { comboPositions } from '../../schemas/primitives/combo-ids.js';
 import { conditionId, negRiskQuestionId, tokenPair } from '../../schemas/primitives/ids.js';
 import { addresses } from '../../schemas/primitives/venue.js';
 import type { Trade } from '../../schemas/types.gen.js';
@@ -18,6 +19,8 @@ export interface Market {
   /** The log holds the resolution. */
   readonly resolutionLogged: boolean;
   readonly negRisk: boolean;
+  /** Positions of a combo: they are traded and sent, and never resolved here. */
+  readonly combo: boolean;
 }
 
 const UNIT = 1_000_000n;
@@ -62,7 +65,14 @@ export class ScriptedVenue {
   /** strict: nobody gives what they do not hold. */
   constructor(
     readonly strict: boolean,
-    options: { wallets: number; plain: number; questions: number; unlogged?: boolean; countLogged?: boolean },
+    options: {
+      wallets: number;
+      plain: number;
+      questions: number;
+      combos?: number;
+      unlogged?: boolean;
+      countLogged?: boolean;
+    },
   ) {
     this.countLogged = options.countLogged !== false;
     this.wallets = Array.from({ length: options.wallets }, (_, i) => walletOf(i));
@@ -74,6 +84,12 @@ export class ScriptedVenue {
       const questionId = negRiskQuestionId(GROUP, i);
       const condition = conditionId({ oracle: addresses.negRiskAdapter, questionId });
       this.prepare(addresses.negRiskAdapter, questionId, condition, false, true, this.countLogged);
+    }
+    for (let i = 0; i < (options.combos ?? 0); i++) {
+      const condition = `0x03${(0xc0 + i).toString(16).padStart(32, '0')}0002${'0'.repeat(24)}`;
+      const tokens = comboPositions(condition);
+      const common = { payouts: null, resolutionLogged: false, negRisk: false, combo: true };
+      this.markets.push({ condition, collateral: addresses.usdcE, tokens, ...common });
     }
   }
 
@@ -87,7 +103,15 @@ export class ScriptedVenue {
   ): void {
     const collateral = negRisk ? addresses.wrappedCollateral : addresses.usdcE;
     const tokens = tokenPair(collateral, condition);
-    this.markets.push({ condition, collateral, tokens, payouts: null, resolutionLogged: !unlogged, negRisk });
+    this.markets.push({
+      condition,
+      collateral,
+      tokens,
+      payouts: null,
+      resolutionLogged: !unlogged,
+      negRisk,
+      combo: false,
+    });
     if (!logged) return;
     this.emit('condition_prepared', { condition_id: condition, oracle, question_id, outcome_slot_count: 2 });
   }
@@ -262,6 +286,7 @@ export class ScriptedVenue {
   set(kind: 'split' | 'merge', marketIndex: number, who: number, amount: bigint): void {
     const market = this.markets[marketIndex % this.markets.length] as Market;
     const wallet = this.wallets[who % this.wallets.length] as string;
+    if (market.combo) return;
     if (kind === 'merge' && !market.tokens.every((token) => this.can(wallet, token, amount))) return;
     this.emit(kind === 'split' ? 'position_split' : 'position_merge', {
       stakeholder: wallet,
@@ -278,7 +303,7 @@ export class ScriptedVenue {
 
   resolve(marketIndex: number, first: bigint): void {
     const market = this.markets[marketIndex % this.markets.length] as Market;
-    if (market.payouts !== null) return;
+    if (market.payouts !== null || market.combo) return;
     market.payouts = [first, 2n - first];
     if (!market.resolutionLogged) return;
     this.emit('condition_resolved', {

@@ -10,22 +10,27 @@ import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/type
 import { address } from './rows.js';
 import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './venue.js';
 
-/** Rows of records in the tables of a family, as its sink writes them. */
+/** Rows sent at once: text of a whole history would be larger than a string can be. */
+const ROWS_PER_INSERT = 10_000;
+
+/** Rows of records in the tables of a family, as its sink writes them; the position of a record in the list is its offset. */
 export async function insertRecords(
   clickhouse: ClickHouse,
   definition: SinkDefinition,
   records: readonly AnyEvent[],
 ): Promise<void> {
-  const lines = new Map<string, { readonly columns: readonly string[]; text: string }>();
-  records.forEach((record, offset) => {
-    definition.rows(record, { partition: 0, offset, timestampMs: 0 }, (table, row) => {
-      const found = lines.get(table.name) ?? { columns: table.columns, text: '' };
-      found.text += (table.line as (row: unknown) => string)(row);
-      lines.set(table.name, found);
+  for (let start = 0; start < records.length; start += ROWS_PER_INSERT) {
+    const lines = new Map<string, { readonly columns: readonly string[]; text: string }>();
+    records.slice(start, start + ROWS_PER_INSERT).forEach((record, n) => {
+      definition.rows(record, { partition: 0, offset: start + n, timestampMs: 0 }, (table, row) => {
+        const found = lines.get(table.name) ?? { columns: table.columns, text: '' };
+        found.text += (table.line as (row: unknown) => string)(row);
+        lines.set(table.name, found);
+      });
     });
-  });
-  for (const [name, { columns, text }] of lines)
-    await clickhouse.insertBytes(name, 'TabSeparated', Buffer.from(text), { columns });
+    for (const [name, { columns, text }] of lines)
+      await clickhouse.insertBytes(name, 'TabSeparated', Buffer.from(text), { columns });
+  }
 }
 
 /** The real accounting over records of activity. */

@@ -1,0 +1,195 @@
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
+
+/** How many rows an identity was held against, how many break it, and the largest difference in base units. */
+export interface IdentityResult {
+  readonly compared: number;
+  readonly apart: number;
+  readonly largest: bigint;
+}
+
+interface Identity {
+  readonly name: string;
+  /** A SELECT of `difference` per row that is compared. */
+  readonly differences: string;
+}
+
+const running = (column: string) =>
+  `sum(${column}) OVER (PARTITION BY wallet, token_id ORDER BY block_number, log_index, id, leg)`;
+const tokensOf = 'SELECT condition_id, token_id FROM chain_tokens FINAL';
+/** Own orders of each wallet; the row of a counterparty is no order of its own. */
+const orders = "fills_by_wallet FINAL WHERE role = 'maker' AND wallet NOT IN (SELECT DISTINCT exchange FROM fills)";
+
+/** What a wallet got less what it paid for shares whose buying is known, as the logs of fills and sets say; and as positions say. */
+const cashParts = (block: '0' | 'block_number') => `
+  SELECT wallet, ${block} AS b, if(side = 'BUY', -toInt64(usdc), toInt64(usdc)) AS logged, toInt64(0) AS booked FROM ${orders}
+  UNION ALL
+  SELECT wallet, ${block}, multiIf(kind = 'split', -toInt64(amount), kind IN ('merge', 'redemption'), toInt64(amount),
+    toInt64(amount) * (bitCount(toUInt64(index_sets[1])) - 1)), 0 FROM wallet_events FINAL`;
+/** Wallets whose whole history is recorded: no share left that was not seen coming, no amount is unclear, nothing was given. */
+const wholeWallets = `SELECT wallet FROM pnl_events FINAL GROUP BY wallet
+  HAVING sum(untracked) = 0 AND countIf(problem != '') = 0 AND countIf(action IN ('SEND', 'RECEIVE')) = 0`;
+
+/**
+ * Identities of the money in the tables, each side from another table. Where both sides are rounded per position, the difference may be up to a base unit
+ * for each; all others hold exactly.
+ */
+const identities: readonly Identity[] = [
+  {
+    name: 'position: realized = sum of its changes',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, token_id, realized_pnl AS a FROM positions FINAL UNION ALL SELECT wallet, token_id, -realized_pnl FROM pnl_events FINAL
+    ) GROUP BY wallet, token_id`,
+  },
+  {
+    name: 'position: cost = sum of its changes',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, token_id, p.cost AS a FROM positions AS p FINAL UNION ALL SELECT wallet, token_id, -e.cost FROM pnl_events AS e FINAL
+    ) GROUP BY wallet, token_id`,
+  },
+  {
+    name: 'position: shares held = sum of its changes',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, token_id, toInt64(size) AS a FROM positions FINAL UNION ALL SELECT wallet, token_id, -shares FROM pnl_events FINAL
+    ) GROUP BY wallet, token_id`,
+  },
+  {
+    name: 'block and position: realized so far = what the change says',
+    differences: `SELECT ${running('realized_pnl')} - realized_after AS difference FROM pnl_events FINAL`,
+  },
+  {
+    name: 'block and position: cost so far = what the change says',
+    differences: `SELECT ${running('e.cost')} - cost_after AS difference FROM pnl_events AS e FINAL`,
+  },
+  {
+    name: 'block and position: shares so far = what the change says',
+    differences: `SELECT ${running('shares')} - toInt64(size_after) AS difference FROM pnl_events FINAL`,
+  },
+  {
+    name: 'wallet: realized = markets + combos',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, sumIf(p.realized_pnl, ${isComboSql('p.token_id')}) + sumIf(p.realized_pnl, NOT ${isComboSql('p.token_id')}) AS a
+        FROM positions AS p FINAL GROUP BY wallet
+      UNION ALL SELECT wallet, -sum(d.realized_pnl) FROM wallet_days AS d GROUP BY wallet
+    ) GROUP BY wallet`,
+  },
+  ...(
+    [
+      ['realized', 'sum(e.realized_pnl)', 'sum(d.realized_pnl)'],
+      ['profit', 'sumIf(e.realized_pnl, e.realized_pnl > 0)', 'sum(d.gross_profit)'],
+      ['loss', 'sumIf(e.realized_pnl, e.realized_pnl < 0)', 'sum(d.gross_loss)'],
+      ['volume', 'sum(toInt64(e.usdc))', 'sum(toInt64(d.volume))'],
+      ['fees', 'sum(toInt64(e.fee))', 'sum(toInt64(d.fees))'],
+    ] as const
+  ).map(([what, ofEvents, ofDays]) => ({
+    name: `wallet and day: ${what} = sum of its changes`,
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, toDate(timestamp) AS day, ${ofEvents} AS a FROM pnl_events AS e FINAL GROUP BY wallet, day
+      UNION ALL SELECT wallet, day, -(${ofDays}) FROM wallet_days AS d GROUP BY wallet, day
+    ) GROUP BY wallet, day`,
+  })),
+  {
+    name: 'wallet: bought and sold = volume of its days',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, toInt64(bought_usdc + sold_usdc) AS a FROM positions FINAL UNION ALL SELECT wallet, -toInt64(volume) FROM wallet_days
+    ) GROUP BY wallet`,
+  },
+  {
+    name: 'wallet: fees in USDC of positions = of its orders',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, toInt64(fees) AS a FROM positions FINAL
+      UNION ALL SELECT wallet, -toInt64(if(fee_shares > 0, 0, fee)) FROM ${orders}
+    ) GROUP BY wallet`,
+  },
+  {
+    name: 'block and token: shares held = minted less burnt',
+    // A redemption's log tells no shares: what it burns is known from the changes alone, and left out on both sides.
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT block_number, token_id, shares + toInt64(fee_shares) - toInt64(untracked) AS a FROM pnl_events FINAL
+        WHERE action IN ('BUY', 'SELL', 'SPLIT', 'MERGE')
+      UNION ALL
+      SELECT block_number, token_id, if(side = 'BUY', -1, 1) * toInt64(shares) FROM fills FINAL
+      UNION ALL
+      SELECT c.block_number, t.token_id, if(c.kind = 'split', -1, 1) * toInt64(c.amount) FROM condition_events AS c FINAL
+        INNER JOIN (${tokensOf}) AS t ON t.condition_id = c.condition_id WHERE c.kind IN ('split', 'merge')
+    ) GROUP BY block_number, token_id`,
+  },
+  {
+    name: 'block and condition: the fills mint as much of one outcome as of the other',
+    differences: `SELECT sumIf(toInt64(f.shares) * if(f.side = 'BUY', 1, -1), t.outcome_index = 0)
+        - sumIf(toInt64(f.shares) * if(f.side = 'BUY', 1, -1), t.outcome_index = 1) AS difference
+      FROM fills AS f FINAL INNER JOIN (SELECT condition_id, token_id, outcome_index FROM chain_tokens FINAL) AS t ON t.token_id = f.token_id
+      GROUP BY f.block_number, t.condition_id`,
+  },
+];
+
+/** Positions of which a change has no clear price: what the chain paid for them is in no profit. */
+const unclear = "SELECT wallet, token_id FROM pnl_events WHERE problem != ''";
+
+const rounded: readonly (Identity & { readonly slack: string })[] = [
+  {
+    name: 'position: cash of its changes = realized - cost - fees in shares - sent',
+    // Realized, cost and each of the other two are rounded, and the halves of odd sets.
+    slack: '2',
+    differences: `SELECT sum(a) AS difference FROM (
+      SELECT wallet, token_id, e.cash AS a FROM pnl_events AS e FINAL
+      UNION ALL SELECT wallet, token_id, -(p.realized_pnl - p.cost - p.fee_cost - p.sent_cost) FROM positions AS p FINAL
+    ) WHERE (wallet, token_id) NOT IN (${unclear}) GROUP BY wallet, token_id`,
+  },
+  {
+    name: 'wallet: cash of its changes + value = PnL + fees',
+    slack: 'positions',
+    differences: `SELECT sum(a) AS difference, countIf(is_position) AS positions FROM (
+      SELECT wallet, token_id, e.cash - toInt64(e.fee) AS a, false AS is_position FROM pnl_events AS e FINAL
+      UNION ALL SELECT wallet, token_id, -(p.realized_pnl - p.cost - p.fee_cost - p.sent_cost - toInt64(p.fees)), true FROM positions AS p FINAL
+    ) WHERE (wallet, token_id) NOT IN (${unclear})
+      -- What such a conversion made has its cost from shares that are left out.
+      AND wallet NOT IN (SELECT wallet FROM pnl_events WHERE action = 'CONVERT' AND problem != '') GROUP BY wallet`,
+  },
+  {
+    name: 'wallet: cash in - cash out + value = PnL + fees',
+    slack: 'positions',
+    differences: `SELECT sum(logged) + sum(held) - sum(booked) AS difference, countIf(is_position) AS positions FROM (
+      SELECT wallet, logged, booked, toInt64(0) AS held, false AS is_position FROM (${cashParts('0')})
+      UNION ALL
+      SELECT p.wallet, 0,
+        -- Profit: realized, and the value of what is held less its cost. Fees in shares are their cost.
+        p.realized_pnl + value - p.cost - p.fee_cost, value, true
+      FROM (SELECT *, toInt64(round(toDecimal256(size - received, 0) * toDecimal256(price, 6))) AS value FROM (SELECT * FROM positions FINAL) AS o
+        LEFT JOIN (SELECT token_id, round(price * 1000000) / 1000000 AS price FROM token_prices) AS q ON q.token_id = o.token_id) AS p
+    ) WHERE wallet IN (${wholeWallets}) GROUP BY wallet`,
+  },
+  {
+    name: 'block and wallet: cash so far = realized - cost so far',
+    slack: 'positions',
+    differences: `SELECT sum(logged) OVER w - sum(booked) OVER w AS difference, sum(changes) OVER w AS positions FROM (
+      SELECT wallet, b, sum(logged) AS logged, sum(booked) AS booked, countIf(is_change) AS changes FROM (
+        SELECT wallet, b, logged, booked, false AS is_change FROM (${cashParts('block_number')})
+        UNION ALL SELECT wallet, block_number, 0, e.realized_pnl - e.cost, true FROM pnl_events AS e FINAL
+      ) WHERE wallet IN (${wholeWallets}) AND wallet NOT IN (SELECT wallet FROM pnl_events WHERE fee_shares > 0) GROUP BY wallet, b
+    ) WINDOW w AS (PARTITION BY wallet ORDER BY b)`,
+  },
+];
+
+/** Holds the identities against the tables; `skip`: names of those that are left out. */
+export async function checkIdentities(
+  clickhouse: ClickHouse,
+  skip: readonly string[] = [],
+): Promise<ReadonlyMap<string, IdentityResult>> {
+  const found = new Map<string, IdentityResult>();
+  const read = async (name: string, sql: string) => {
+    const [row] = await clickhouse.query<Record<string, string>>(sql);
+    found.set(name, {
+      compared: Number(row?.compared),
+      apart: Number(row?.apart),
+      largest: BigInt(row?.largest ?? 0),
+    });
+  };
+  const summed = (differences: string, breaks: string) =>
+    `SELECT count() AS compared, countIf(${breaks}) AS apart, toString(max(abs(difference))) AS largest FROM (${differences})`;
+  for (const { name, differences } of identities)
+    if (!skip.includes(name)) await read(name, summed(differences, 'difference != 0'));
+  for (const { name, differences, slack } of rounded)
+    if (!skip.includes(name)) await read(name, summed(differences, `abs(difference) > ${slack}`));
+  return found;
+}

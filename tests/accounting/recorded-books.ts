@@ -1,0 +1,263 @@
+import type { AnyEvent } from '../../schemas/codec.js';
+import type { Address } from '../../schemas/primitives/address.js';
+import { tokenPair } from '../../schemas/primitives/ids.js';
+import { addresses, isVenueContract } from '../../schemas/primitives/venue.js';
+import type { CatalogMarket, Redemption, Trade } from '../../schemas/types.gen.js';
+import type { RecordedHistory } from '../support/recorded-tables.js';
+import { Fraction, ZERO } from './fraction.js';
+import { NaiveLedger } from './naive.js';
+
+const UNIT = 1_000_000n;
+const units = (base: bigint): Fraction => Fraction.of(base, UNIT);
+
+/** What a wallet traded by its own orders, base units. */
+export interface Traded {
+  usdc: bigint;
+  boughtUsdc: bigint;
+  /** Fees in USDC. */
+  fees: bigint;
+  /** Fees in USDC, and fees in shares at the price of their fill. */
+  feesAtPrice: bigint;
+}
+
+/** The second books of a recorded history: kept from its trades, merges, redemptions and resolutions alone. */
+export interface RecordedBooks {
+  readonly ledger: NaiveLedger;
+  readonly traded: ReadonlyMap<string, Traded>;
+  /** 1e-6 USD per share, null where nobody knows one. */
+  readonly priceOf: (tokenId: string) => bigint | null;
+  readonly settled: ReadonlySet<string>;
+  /** Tokens by condition. */
+  readonly pairs: ReadonlyMap<string, readonly string[]>;
+  /** Collateral that the logs say a wallet got less what it paid, before fees. */
+  readonly cash: ReadonlyMap<string, bigint>;
+}
+
+/** Nearest integer, halves up in size. */
+const nearest = (n: bigint, d: bigint): bigint => (n < 0n ? -((-2n * n + d) / (2n * d)) : (2n * n + d) / (2n * d));
+
+/** Decimal text as base units; null where it is none. */
+function parsePrice(text: string | undefined): bigint | null {
+  const value = Number(text ?? Number.NaN);
+  return text === undefined || text.trim() === '' || !Number.isFinite(value) ? null : BigInt(Math.round(value * 1e6));
+}
+
+/** What the catalogue quotes of each outcome; null for the values it shows before anybody quotes. */
+function quotesOf(market: CatalogMarket): readonly (bigint | null)[] {
+  const prices = market.token_ids.map((_token, i) => parsePrice(market.outcome_prices[i]));
+  const even = market.outcome_prices.every((price) => Number(price) === 0.5);
+  const isUnquoted = even && market.volume === 0 && market.liquidity === 0;
+  const { best_bid: bid, best_ask: ask } = market;
+  const hasBook = !market.closed && bid !== null && ask !== null && bid > 0 && ask < 1 && bid <= ask;
+  const mid = hasBook ? BigInt(Math.round(((bid + ask) / 2) * 1e6)) : null;
+  const middles = [mid, mid === null ? null : UNIT - mid];
+  return prices.map((price, i) => (isUnquoted ? null : price) ?? middles[i] ?? null);
+}
+
+export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBooks {
+  const ledger = new NaiveLedger();
+  const traded = new Map<string, Traded>();
+  const cash = new Map<string, bigint>();
+  const payouts = new Map<string, readonly bigint[]>();
+  const pairs = new Map<string, readonly string[]>();
+  const lastPrice = new Map<string, bigint>();
+  const pay = (wallet: string, change: bigint) => cash.set(wallet, (cash.get(wallet) ?? 0n) + change);
+  const pairOf = (collateral: string, condition: string): readonly string[] => {
+    const pair = tokenPair(collateral as Address, condition);
+    pairs.set(condition, pair);
+    return pair;
+  };
+
+  const trade = (wallet: string, side: Trade['side'], fill: Trade, usdc: bigint, shares: bigint, isOwn: boolean) => {
+    if (isVenueContract(wallet)) return;
+    const sum = traded.get(wallet) ?? { usdc: 0n, boughtUsdc: 0n, fees: 0n, feesAtPrice: 0n };
+    const shareFee = isOwn ? fill.fee_shares : 0n;
+    const fee = isOwn && shareFee === 0n ? fill.fee : 0n;
+    sum.usdc += usdc;
+    if (side === 'BUY') sum.boughtUsdc += usdc;
+    sum.fees += fee;
+    if (isOwn) sum.feesAtPrice += fill.fee;
+    traded.set(wallet, sum);
+    ledger.fee(wallet, units(fee));
+    pay(wallet, side === 'BUY' ? -usdc : usdc);
+    if (side === 'BUY') ledger.buy(wallet, fill.token_id, units(shares), units(usdc), units(shareFee));
+    else ledger.sell(wallet, fill.token_id, units(shares), units(usdc));
+  };
+
+  /** A match: its makers, then the order that took. What the taker put up and the makers did not take goes back. */
+  const match = (fills: readonly Trade[]) => {
+    let makers: Trade[] = [];
+    for (const fill of fills) {
+      if (!fill.is_taker_order) {
+        trade(fill.maker, fill.side, fill, fill.usdc, fill.shares, true);
+        if (fill.shares > 0n) lastPrice.set(fill.token_id, nearest(fill.usdc * UNIT, fill.shares));
+        makers.push(fill);
+        continue;
+      }
+      const own = makers.filter(({ taker, exchange }) => taker === fill.maker && exchange === fill.exchange);
+      makers = makers.filter((one) => !own.includes(one));
+      let [usdc, shares] = [0n, 0n];
+      for (const maker of own) {
+        usdc += maker.token_id === fill.token_id ? maker.usdc : maker.shares - maker.usdc;
+        shares += maker.shares;
+      }
+      const isBuy = fill.side === 'BUY';
+      const paid = isBuy && own.length > 0 && usdc < fill.usdc ? usdc : fill.usdc;
+      const given = !isBuy && own.length > 0 && shares < fill.shares ? shares : fill.shares;
+      trade(fill.maker, fill.side, fill, paid, given, true);
+    }
+    // No order took: whoever filled the makers' orders did so by a call of their own.
+    for (const fill of makers) {
+      const opposite = fill.side === 'BUY' ? 'SELL' : 'BUY';
+      trade(fill.taker, opposite, fill, fill.usdc, fill.shares, false);
+    }
+  };
+
+  /** What the chain paid goes to the outcomes by what their shares are worth; what it paid beyond that was for shares nobody saw coming. */
+  const redeem = ({ redeemer, condition_id, collateral_token, payout, amounts }: Redemption) => {
+    if (isVenueContract(redeemer)) return;
+    pay(redeemer, payout);
+    const pair = pairOf(collateral_token, condition_id);
+    const sheets = pair.map((token) => ledger.sheet(redeemer, token));
+    const held = sheets.map((sheet, i) => {
+      const all = sheet.held.plus(sheet.untrackedShares);
+      return amounts?.[i] ?? (all.n * UNIT) / all.d;
+    });
+    const numerators = payouts.get(condition_id) ?? (payout === 0n ? pair.map(() => 0n) : null);
+    if (amounts !== null) throw new Error('the recording tells no amounts of redemptions');
+    const isKnown = (token: string): boolean => ledger.entries.has(`${redeemer} ${token}`);
+    if (numerators === null) {
+      pair.forEach((token, i) => {
+        if ((held[i] as bigint) > 0n) ledger.send(redeemer, token, units(held[i] as bigint));
+      });
+      if (!pair.some(isKnown)) ledger.send(redeemer, pair[0] as string, ZERO);
+      return;
+    }
+    const whole = numerators.reduce((sum, one) => sum + one, 0n) || 1n;
+    const worth = held.map((amount, i) => (amount * (numerators[i] as bigint)) / whole);
+    const all = worth.reduce((sum, one) => sum + one, 0n);
+    // Of shares that nobody saw coming a position without anything remains.
+    const best = numerators[1] !== undefined && numerators[1] > (numerators[0] as bigint) ? 1 : 0;
+    if (payout > all && !isKnown(pair[best] as string)) ledger.send(redeemer, pair[best] as string, ZERO);
+    let [left, rest] = [payout, all];
+    pair.forEach((token, i) => {
+      const due = worth[i] as bigint;
+      const paid = payout >= all ? due : rest === 0n ? 0n : (left * due) / rest;
+      left -= paid;
+      rest -= due;
+      if ((held[i] as bigint) > 0n) ledger.sell(redeemer, token, units(held[i] as bigint), units(paid));
+    });
+  };
+
+  const read = (event: AnyEvent) => {
+    if (event.kind === 'condition_prepared') {
+      const { oracle, condition_id } = event.value;
+      pairOf(oracle === addresses.negRiskAdapter ? addresses.wrappedCollateral : addresses.usdcE, condition_id);
+    } else if (event.kind === 'condition_resolved') {
+      const { oracle, condition_id, payout_numerators } = event.value;
+      pairOf(oracle === addresses.negRiskAdapter ? addresses.wrappedCollateral : addresses.usdcE, condition_id);
+      payouts.set(condition_id, payout_numerators.map(BigInt));
+    } else if (event.kind === 'position_merge') {
+      const { stakeholder, collateral_token, condition_id, amount } = event.value;
+      if (isVenueContract(stakeholder)) return;
+      ledger.merge(stakeholder, pairOf(collateral_token, condition_id) as [string, string], units(amount));
+      pay(stakeholder, amount);
+    } else if (event.kind === 'redemption') redeem(event.value);
+    else if (
+      event.kind === 'position_split' ||
+      event.kind === 'positions_converted' ||
+      event.kind === 'position_change'
+    )
+      throw new Error(`the recording has no ${event.kind}`);
+  };
+
+  for (const events of blocks) {
+    // Matches in the places of their first fills.
+    const matches = new Map<string, Trade[]>();
+    for (const event of events)
+      if (event.kind === 'trade')
+        matches.set(event.value.tx_hash, [...(matches.get(event.value.tx_hash) ?? []), event.value]);
+    for (const event of events) {
+      if (event.kind !== 'trade') read(event);
+      else {
+        const fills = matches.get(event.value.tx_hash);
+        if (fills === undefined) continue;
+        matches.delete(event.value.tx_hash);
+        match(fills);
+      }
+    }
+  }
+
+  const quotes = new Map<string, bigint | null>();
+  for (const event of catalog) {
+    if (event.kind !== 'catalog_market') continue;
+    const market = event.value;
+    const quoted = quotesOf(market);
+    market.token_ids.forEach((token, i) => void quotes.set(token, quoted[i] ?? null));
+    if (!pairs.has(market.condition_id)) pairs.set(market.condition_id, market.token_ids);
+  }
+  const settlements = new Map<string, bigint>();
+  for (const [condition, numerators] of payouts) {
+    const whole = numerators.reduce((sum, one) => sum + one, 0n);
+    (pairs.get(condition) ?? []).forEach((token, i) => {
+      settlements.set(token, nearest((numerators[i] as bigint) * UNIT, whole));
+    });
+  }
+  return {
+    ledger,
+    traded,
+    cash,
+    pairs,
+    settled: new Set(settlements.keys()),
+    priceOf: (token) => settlements.get(token) ?? lastPrice.get(token) ?? quotes.get(token) ?? null,
+  };
+}
+
+/** A position as the second books have it, in base units rounded once. */
+export interface BookedPosition {
+  readonly wallet: string;
+  readonly tokenId: string;
+  readonly size: bigint;
+  readonly bought: bigint;
+  readonly realized: bigint;
+  /** Of the shares held. */
+  readonly cost: bigint;
+  /** Cost of all that was bought, of which shares that went as fees are a part. */
+  readonly costWithFees: bigint;
+  readonly feeCost: bigint;
+  readonly price: bigint | null;
+  readonly value: bigint;
+  readonly unrealized: bigint;
+}
+
+const toBase = (dollars: Fraction): bigint => nearest(dollars.n * UNIT, dollars.d);
+const exactUnits = (amount: Fraction): bigint => (amount.n * UNIT) / amount.d;
+
+/** All positions of the books, by `wallet token`. */
+export function bookedPositions({ ledger, priceOf }: RecordedBooks): ReadonlyMap<string, BookedPosition> {
+  const found = new Map<string, BookedPosition>();
+  for (const key of ledger.entries.keys()) {
+    const [wallet = '', tokenId = ''] = key.split(' ');
+    const sheet = ledger.sheet(wallet, tokenId);
+    const price = priceOf(tokenId);
+    const size = exactUnits(sheet.held.plus(sheet.untrackedShares));
+    const tracked = exactUnits(sheet.held);
+    const cost = toBase(sheet.held.isZero() ? ZERO : sheet.held.times(sheet.average));
+    const value = price === null ? 0n : nearest(size * price, UNIT);
+    const unrealized = price === null ? 0n : nearest(tracked * price, UNIT) - cost;
+    found.set(key, {
+      wallet,
+      tokenId,
+      size,
+      bought: exactUnits(sheet.bought),
+      realized: toBase(sheet.realized),
+      cost,
+      costWithFees: toBase(sheet.costOfHeld),
+      feeCost: toBase(sheet.feeLoss),
+      price,
+      value,
+      unrealized,
+    });
+  }
+  return found;
+}
