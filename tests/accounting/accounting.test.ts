@@ -79,25 +79,34 @@ function expectSame(world: ScriptedVenue, { holdings }: Accounts): void {
 }
 
 const settings = { numRuns: 300 };
+/** Of conversions, 1/10000. */
+const fees = fc.constantFrom(0, 37, 250, 9_999);
 
 describe('weighted average accounting', () => {
   it('equals a naive one on histories of every event, in any interleaving of wallets', () => {
     fc.assert(
-      fc.property(history(true), fc.boolean(), fc.boolean(), fc.boolean(), (steps, strict, unlogged, countLogged) => {
-        const options = { wallets: 4, plain: 2, questions: 4, unlogged, countLogged };
-        const world = play(new ScriptedVenue(strict, options), steps);
-        const accounts = account(world, world.wallets);
-        expectSame(world, accounts);
-        expect(account(world, [...world.wallets].reverse()).holdings).toEqual(accounts.holdings);
-      }),
+      fc.property(
+        history(true),
+        fc.boolean(),
+        fc.boolean(),
+        fc.boolean(),
+        fees,
+        (steps, strict, unlogged, countLogged, feeBips) => {
+          const options = { wallets: 4, plain: 2, questions: 4, unlogged, countLogged, feeBips };
+          const world = play(new ScriptedVenue(strict, options), steps);
+          const accounts = account(world, world.wallets);
+          expectSame(world, accounts);
+          expect(account(world, [...world.wallets].reverse()).holdings).toEqual(accounts.holdings);
+        },
+      ),
       settings,
     );
   });
 
   it('holds what the chain holds where nobody gives what they do not have', () => {
     fc.assert(
-      fc.property(history(true), (steps) => {
-        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+      fc.property(history(true), fees, (steps, feeBips) => {
+        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3, feeBips }), steps);
         const { holdings } = account(world, world.wallets);
         for (const [key, balance] of world.balances) {
           const holding = holdings.get(key);
@@ -110,8 +119,8 @@ describe('weighted average accounting', () => {
 
   it('cash in less cash out plus marked value is the total profit of each wallet', () => {
     fc.assert(
-      fc.property(history(false), fc.array(fc.integer({ min: 0, max: 100 })), (steps, marks) => {
-        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+      fc.property(history(false), fc.array(fc.integer({ min: 0, max: 100 })), fees, (steps, marks, feeBips) => {
+        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3, feeBips }), steps);
         const { holdings, events } = account(world, world.wallets);
         for (const wallet of world.wallets) {
           const own = [...holdings.values()].filter((one) => one.wallet === wallet);
@@ -145,8 +154,8 @@ describe('weighted average accounting', () => {
 
   it('open interest is the collateral that is locked, and the makers fills are the volume', () => {
     fc.assert(
-      fc.property(history(true), (steps) => {
-        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3 }), steps);
+      fc.property(history(true), fees, (steps, feeBips) => {
+        const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3, feeBips }), steps);
         const { events, activity } = account(world, world.wallets);
         const conditionOf = new Map(
           world.markets.flatMap((market) => market.tokens.map((token) => [token, market.condition] as const)),

@@ -31,7 +31,7 @@ afterEach(async () => {
 /** A generated history, and how many shares of each token there are at the end of each of its blocks, as the contracts would have it. */
 function generated(transfers: boolean, seed: number) {
   const steps = fc.sample(history(transfers), { numRuns: 120, seed }).flat();
-  const world = new ScriptedVenue(true, { wallets: 6, plain: 2, questions: 4, combos: 2 });
+  const world = new ScriptedVenue(true, { wallets: 6, plain: 2, questions: 4, combos: 2, feeBips: 37 });
   const supplies: ReadonlyMap<string, bigint>[] = [];
   steps.forEach(([step, ends], n) => {
     step(world);

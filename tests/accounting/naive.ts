@@ -143,16 +143,26 @@ export class NaiveLedger {
     this.list(wallet, token).push({ kind: 'gift', shares });
   }
 
-  /** NO given of n questions, YES of all others made. `shares`: per question. Returns the dollars that belong to sets with a known cost. */
-  convert(wallet: string, given: readonly string[], made: readonly string[], shares: Fraction): Fraction {
+  /**
+   * NO given of n questions, YES of all others made. `shares`: per question; `fee`: so much less is handed out and paid, of sets with a known cost their
+   * part of it. Returns the dollars that belong to sets with a known cost.
+   */
+  convert(wallet: string, given: readonly string[], made: readonly string[], shares: Fraction, fee = ZERO): Fraction {
     const sheets = given.map((token) => this.sheet(wallet, token));
     const known = sheets.reduce((least, sheet) => min(least, sheet.held), shares);
     const n = Fraction.of(given.length);
     const average = sum(sheets.map((sheet) => sheet.average)).over(n);
     const released = n.minus(ONE);
+    const handed = shares.minus(fee);
+    const exact = known.times(handed).over(shares).times(UNITS);
+    const handedKnown = Fraction.of(exact.n / exact.d).over(UNITS);
     for (const token of given) {
-      if (made.length > 0) this.list(wallet, token).push({ kind: 'out', shares: known, price: 'at cost' });
-      else this.list(wallet, token).push({ kind: 'out', shares: known, price: released.over(n) });
+      if (made.length > 0 || known.isZero())
+        this.list(wallet, token).push({ kind: 'out', shares: known, price: 'at cost' });
+      else {
+        const price = released.times(handedKnown).over(n.times(known));
+        this.list(wallet, token).push({ kind: 'out', shares: known, price });
+      }
       const rest = shares.minus(known);
       if (!rest.isZero()) {
         // The rest goes unpriced, bought shares before gifts.
@@ -163,12 +173,15 @@ export class NaiveLedger {
         if (!rest.minus(own).isZero()) list.push({ kind: 'out', shares: rest.minus(own), price: 'given away' });
       }
     }
-    const price = made.length === 0 ? ZERO : average.times(n).minus(released).over(Fraction.of(made.length));
+    const paid = average.times(n).times(known).minus(released.times(handedKnown));
     for (const token of made) {
-      if (!known.isZero()) this.list(wallet, token).push({ kind: 'in', shares: known, price, lostToFee: ZERO });
-      if (!shares.minus(known).isZero()) this.receive(wallet, token, shares.minus(known));
+      if (!handedKnown.isZero()) {
+        const price = paid.over(handedKnown.times(Fraction.of(made.length)));
+        this.list(wallet, token).push({ kind: 'in', shares: handedKnown, price, lostToFee: ZERO });
+      }
+      if (!handed.minus(handedKnown).isZero()) this.receive(wallet, token, handed.minus(handedKnown));
     }
-    return known.times(released);
+    return handedKnown.times(released);
   }
 }
 

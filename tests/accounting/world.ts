@@ -57,6 +57,7 @@ export class ScriptedVenue {
   volume = 0n;
   steps = 0;
   private readonly countLogged: boolean;
+  private readonly feeBips: number;
   private block: AnyEvent[] = [];
   private logIndex = 0;
   private number = 1;
@@ -70,16 +71,21 @@ export class ScriptedVenue {
       plain: number;
       questions: number;
       combos?: number;
+      /** Of conversions. */
+      feeBips?: number;
       unlogged?: boolean;
       countLogged?: boolean;
     },
   ) {
     this.countLogged = options.countLogged !== false;
+    this.feeBips = options.feeBips ?? 0;
     this.wallets = Array.from({ length: options.wallets }, (_, i) => walletOf(i));
     for (let i = 0; i < options.plain; i++) {
       const condition = conditionId({ oracle: ORACLE, questionId: hex(100 + i, 32) });
       this.prepare(ORACLE, hex(100 + i, 32), condition, options.unlogged === true && i === 0, false, true);
     }
+    if (this.countLogged && options.questions > 0)
+      this.emit('neg_risk_market', { market_id: GROUP, oracle: ORACLE, fee_bips: this.feeBips });
     for (let i = 0; i < options.questions; i++) {
       const questionId = negRiskQuestionId(GROUP, i);
       const condition = conditionId({ oracle: addresses.negRiskAdapter, questionId });
@@ -349,24 +355,27 @@ export class ScriptedVenue {
     }
   }
 
-  /** Converts NO of the questions in `mask`. `toldCount`: the log tells how many questions there are. */
+  /** Converts NO of the questions in `mask`. `toldCount`: the logs of the transaction tell how many questions there are, and the fee. */
   convert(mask: number, who: number, amount: bigint, toldCount: boolean): void {
     const { group } = this;
     const wallet = this.wallets[who % this.wallets.length] as string;
     const given = group.filter((_market, i) => (mask >> i) & 1);
     if (given.length === 0 || !given.every((market) => this.can(wallet, market.tokens[1], amount))) return;
     const made = group.filter((market) => !given.includes(market));
+    const fee = (amount * BigInt(this.feeBips)) / 10_000n;
     this.emit('positions_converted', {
       stakeholder: wallet,
       market_id: GROUP,
       index_set: `0x${(mask & ((1 << group.length) - 1)).toString(16)}`,
       amount,
       question_count: toldCount ? group.length : null,
+      fee: toldCount ? fee : null,
     });
     for (const market of given) this.move(wallet, market.tokens[1], -amount);
-    for (const market of made) this.move(wallet, market.tokens[0], amount);
-    const released = amount * BigInt(given.length - 1);
-    this.pay(wallet, released);
+    for (const market of made) this.move(wallet, market.tokens[0], amount - fee);
+    const times = BigInt(given.length - 1);
+    const released = amount * times;
+    this.pay(wallet, (amount - fee) * times);
     const each = released / BigInt(given.length);
     given.forEach((market, i) => {
       this.lock(market.condition, -(i < Number(released % BigInt(given.length)) ? each + 1n : each));
@@ -380,6 +389,7 @@ export class ScriptedVenue {
       given.map((market) => market.tokens[1]),
       made.map((market) => market.tokens[0]),
       shares(amount),
+      shares(fee),
     );
   }
 
