@@ -3,12 +3,15 @@ import { valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
 import { createYieldIfDue, type YieldIfDue, type YieldPolicy } from './background-throttle.js';
-import { cashOf, isUntrackedInflow, versionOf } from './events.js';
+import { cashOf, isUnclearEnd, isUntrackedInflow, versionOf } from './events.js';
+import { type FeeCost, feeCostsOf } from './fee-shares.js';
 import type { PriceHistory, PriceHistoryReader } from './price-history.js';
 import {
   type ChangeRow,
   changesSql,
   type EventRow,
+  type FeeShareRow,
+  feeSharesSql,
   type UntrackedInflowRow,
   untrackedInflowSql,
   type VersionRow,
@@ -89,6 +92,12 @@ export interface CachedSeries {
   readonly version: string;
 }
 
+/** What the changes of positions do not tell by themselves, by token. */
+interface UnclearParts {
+  readonly gifts: ReadonlyMap<string, readonly InflowStep[]>;
+  readonly feeCosts: ReadonlyMap<string, readonly FeeCost[]>;
+}
+
 /** Tokens that are held at a slot of the frame, and the first such slot. */
 function firstHeldBuckets(tokens: readonly TokenChanges[]): ReadonlyMap<string, number> {
   const heldFrom = new Map<string, number>();
@@ -107,7 +116,7 @@ async function addPositions(
   deps: SeriesDeps,
   frame: TimeGrid,
   tokens: Iterator<TokenChanges>,
-  gifts: ReadonlyMap<string, readonly InflowStep[]>,
+  { gifts, feeCosts }: UnclearParts,
   added: Map<number, bigint>,
   yieldIfDue: YieldIfDue,
 ): Promise<void> {
@@ -122,10 +131,13 @@ async function addPositions(
     const lines = await deps.readPriceHistory(frame, firstHeldBuckets(some), yieldIfDue);
     for (const [token, changes] of some) {
       addPosition(lines.get(token) ?? EMPTY_HISTORY, gifts.get(token) ?? NONE, changes, add);
+      for (const { bucketIndex, value } of feeCosts.get(token) ?? NONE) add(bucketIndex, -value);
       await yieldIfDue();
     }
   }
 }
+const readFeeCosts = async ({ tables }: SeriesDeps, wallet: string, frame: TimeGrid) =>
+  feeCostsOf(await tables.rows<FeeShareRow>(feeSharesSql(wallet, frame)));
 const readUntrackedInflow = async ({ tables }: SeriesDeps, wallet: string, frame: TimeGrid) =>
   untrackedInflowOf(await tables.rows<UntrackedInflowRow>(untrackedInflowSql(wallet, frame)));
 
@@ -140,11 +152,13 @@ export async function computeSeriesFromEvents(
   const newestS = newestTimeOf(frame);
   const changes = new Map<string, PositionChange[]>();
   let given = false;
+  let unclear = false;
   for (const event of events) {
     // Times only rise.
     if (Number(event.at) > newestS) break;
     const bucketIndex = bucketIndexOf(frame, Number(event.at));
     given ||= isUntrackedInflow(event);
+    unclear ||= isUnclearEnd(event);
     const list = changes.get(event.token_id) ?? [];
     if (list.length === 0) changes.set(event.token_id, list);
     let change = list.at(-1);
@@ -158,7 +172,8 @@ export async function computeSeriesFromEvents(
   }
   const added = new Map<number, bigint>();
   const gifts = given ? await readUntrackedInflow(deps, wallet, frame) : new Map();
-  await addPositions(deps, frame, changes.entries(), gifts, added, createYieldIfDue(pace));
+  const feeCosts = unclear ? await readFeeCosts(deps, wallet, frame) : new Map();
+  await addPositions(deps, frame, changes.entries(), { gifts, feeCosts }, added, createYieldIfDue(pace));
   return { steps: stepsOf(added), version: versionOf(events, frame) };
 }
 
@@ -187,13 +202,16 @@ export async function computeSeriesFromBuckets(
   const { version, changes } = await readVersion(tables, wallet, frame);
   const times = Math.ceil(changes / CHANGE_BATCH);
   const added = new Map<number, bigint>();
-  let gifts: Awaited<ReturnType<typeof readUntrackedInflow>> = new Map();
+  let gifts: UnclearParts['gifts'] = new Map();
+  let feeCosts: UnclearParts['feeCosts'] = new Map();
   for (let share = 0; share < times; share++) {
     const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame, { share, of: times }));
     if (gifts.size === 0 && rows.some((change) => boolFrom(change.gifts)))
       gifts = await readUntrackedInflow(deps, wallet, frame);
+    if (feeCosts.size === 0 && rows.some((change) => boolFrom(change.unclear)))
+      feeCosts = await readFeeCosts(deps, wallet, frame);
     await yieldIfDue();
-    await addPositions(deps, frame, changesByToken(rows), gifts, added, yieldIfDue);
+    await addPositions(deps, frame, changesByToken(rows), { gifts, feeCosts }, added, yieldIfDue);
   }
   return { steps: stepsOf(added), version };
 }

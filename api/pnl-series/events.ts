@@ -25,6 +25,10 @@ export function cashOf({ action, problem, cash, cost, realized_pnl, fee }: Event
   return (isGivenAway ? BigInt(realized_pnl) - BigInt(cost) : BigInt(cash)) - BigInt(fee);
 }
 
+/** Whether a change without a clear price empties the position. */
+export const isUnclearEnd = ({ action, problem, cost, cost_after }: EventRow): boolean =>
+  (action === 'SEND' || problem !== '') && cost_after === '0' && cost.startsWith('-');
+
 /** Whether shares come in without a cost. */
 export const isUntrackedInflow = ({ action, problem }: EventRow): boolean =>
   action === 'RECEIVE' || (action === 'CONVERT' && problem !== '');

@@ -13,6 +13,9 @@ export const firstEventTimeSql = (wallet: string): Sql => ({
 const isUntrackedInflowSql = (row: '' | 'e.'): string =>
   `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
 
+const isUnclearEndSql = (row: '' | 'e.'): string =>
+  `((${row}action = 'SEND' OR ${row}problem != '') AND ${row}cost < 0 AND ${row}cost_after = 0)`;
+
 /** Of changes `e`, what cashOf has of all of them. */
 const cashSum = `sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')`;
 /** Of changes `e`, as the last of them in chain order has it. */
@@ -57,6 +60,8 @@ export interface ChangeRow {
   readonly cost: string;
   /** Whether shares came in without a cost. */
   readonly gifts: SqlBool;
+  /** Whether a change without a clear price emptied the position. */
+  readonly unclear: SqlBool;
 }
 
 /**
@@ -71,7 +76,8 @@ export const changesSql = (
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot,
         toString(${cashSum}) AS cash,
         toString(${lastValueOf('size_after')}) AS size,
-        toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS gifts
+        toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS gifts,
+        max(${isUnclearEndSql('e.')}) AS unclear
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
@@ -99,6 +105,31 @@ export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUntrackedInflowSql('')})
+      ORDER BY e.block_number, e.log_index, e.id, e.leg
+      SETTINGS max_execution_time = 10`,
+  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
+});
+
+/** A change of a position whose shares paid fees and that a change without a clear price emptied. */
+export interface FeeShareRow {
+  readonly token: string;
+  readonly slot: number | string;
+  readonly action: string;
+  readonly problem: string;
+  readonly shares: string;
+  readonly fee_shares: string;
+  readonly cost: string;
+  readonly cost_after: string;
+}
+
+/** Changes of such positions, in chain order. */
+export const feeSharesSql = (wallet: string, frame: TimeGrid): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.action AS action, e.problem AS problem, toString(e.shares) AS shares,
+        toString(e.fee_shares) AS fee_shares, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after
+      FROM pnl_events AS e FINAL
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
+        AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUnclearEndSql('')})
+        AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND fee_shares > 0)
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
   params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },

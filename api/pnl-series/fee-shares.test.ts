@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { problems } from '../../schemas/primitives/problems.js';
+import { feeCostsOf } from './fee-shares.js';
+import type { FeeShareRow } from './series.sql.js';
+
+const row = (slot: number, action: string, shares: number, rest: Partial<FeeShareRow>): FeeShareRow => ({
+  token: '7',
+  slot,
+  action,
+  problem: '',
+  shares: String(shares),
+  fee_shares: '0',
+  cost: '0',
+  cost_after: '0',
+  ...rest,
+});
+const buy = (slot: number, shares: number, fee: number, cost: number, after = cost) =>
+  row(slot, 'BUY', shares - fee, { fee_shares: String(fee), cost: String(cost), cost_after: String(after) });
+
+it('the cost of fee shares is their part of all that was bought, where shares were given away', () => {
+  // 100 shares for 60, of which 10 went as fees: 0.60 each.
+  expect(feeCostsOf([buy(1, 100, 10, 60), row(2, 'SEND', -90, { cost: '-60' })])).toEqual(
+    new Map([['7', [{ bucketIndex: 2, value: 6n }]]]),
+  );
+});
+
+it('a sale before lowers the shares held, not those kept as fees', () => {
+  // 100 for 60, 10 as fees, 40 sold at cost 24: 36 are left for 50 and 10.
+  const rows = [
+    buy(1, 100, 10, 60),
+    row(2, 'SELL', -40, { cost: '-24', cost_after: '36' }),
+    row(3, 'REDEEM', -50, { problem: problems.unknownRatio, cost: '-36' }),
+  ];
+  expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 3, value: 6n }]]]));
+});
+
+it('a sale or a clear redemption tells its cash itself; fee shares of a position that was emptied are over', () => {
+  const rows = [
+    buy(1, 100, 10, 60),
+    row(2, 'SELL', -90, { cost: '-60' }),
+    buy(3, 50, 0, 20),
+    row(4, 'SEND', -50, { cost: '-20' }),
+  ];
+  expect(feeCostsOf(rows)).toEqual(new Map());
+});
+
+it('a gift goes out first where shares are given away, and last where they are redeemed', () => {
+  const rows = [
+    buy(1, 100, 10, 60),
+    row(2, 'RECEIVE', 30, { cost_after: '60' }),
+    row(3, 'SEND', -20, { cost_after: '60' }),
+    row(4, 'REDEEM', -100, { problem: problems.payoutDisagrees, cost: '-60' }),
+  ];
+  expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 4, value: 6n }]]]));
+});

@@ -1,0 +1,46 @@
+import { divide } from '../../schemas/primitives/money.js';
+import { problems } from '../../schemas/primitives/problems.js';
+import type { FeeShareRow } from './series.sql.js';
+
+/** Bought shares go out first, as in a sale. */
+const TREATED_AS_SOLD = new Set<string>(['', problems.unknownShares, problems.payoutDisagrees, problems.unknownNo]);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** Cost of shares that went as fees, at a slot of the frame. */
+export interface FeeCost {
+  readonly bucketIndex: number;
+  readonly value: bigint;
+}
+
+/**
+ * What shares kept as fees had cost, where a change without a clear price emptied their position: such a change counts as a sale at cost, but nobody paid
+ * for those shares. The average is over the shares held and those kept as fees since the position was last empty. `rows`: in chain order.
+ */
+export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, readonly FeeCost[]> {
+  const held = new Map<string, { bought: bigint; gifts: bigint; feeShares: bigint }>();
+  const costs = new Map<string, FeeCost[]>();
+  for (const row of rows) {
+    const position = held.get(row.token) ?? { bought: 0n, gifts: 0n, feeShares: 0n };
+    held.set(row.token, position);
+    const before = position.bought;
+    const change = BigInt(row.shares);
+    if (row.action === 'RECEIVE') position.gifts += change;
+    else if (change > 0n) position.bought += change;
+    else {
+      const isSold = row.action !== 'SEND' && TREATED_AS_SOLD.has(row.problem);
+      const sold = isSold ? min(-change, position.bought) : -change - min(-change, position.gifts);
+      position.bought -= sold;
+      position.gifts -= -change - sold;
+    }
+    position.feeShares += BigInt(row.fee_shares);
+    if (row.cost_after !== '0') continue;
+    const isUnclear = row.action === 'SEND' || row.problem !== '';
+    const cost = -BigInt(row.cost);
+    if (isUnclear && cost > 0n && position.feeShares > 0n) {
+      const value = divide(cost * position.feeShares, before + position.feeShares, 'half_up');
+      costs.set(row.token, [...(costs.get(row.token) ?? []), { bucketIndex: Number(row.slot), value }]);
+    }
+    held.set(row.token, { ...position, bought: 0n, feeShares: 0n });
+  }
+  return costs;
+}
