@@ -27,8 +27,6 @@ export interface RecordedBooks {
   /** 1e-6 USD per share, null where nobody knows one. */
   readonly priceOf: (tokenId: string) => bigint | null;
   readonly settled: ReadonlySet<string>;
-  /** Tokens with a fill of a maker. */
-  readonly filled: ReadonlySet<string>;
   /** Tokens by condition. */
   readonly pairs: ReadonlyMap<string, readonly string[]>;
   /** Collateral that the logs say a wallet got less what it paid, before fees. */
@@ -211,7 +209,6 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
     cash,
     pairs,
     settled: new Set(settlements.keys()),
-    filled: new Set(lastPrice.keys()),
     priceOf: (token) => settlements.get(token) ?? lastPrice.get(token) ?? quotes.get(token) ?? null,
   };
 }
@@ -229,8 +226,6 @@ export interface BookedPosition {
   readonly costWithFees: bigint;
   readonly feeCost: bigint;
   readonly price: bigint | null;
-  /** The price is what the outcome pays, or was paid for it. */
-  readonly isTraded: boolean;
   readonly value: bigint;
   readonly unrealized: bigint;
 }
@@ -239,12 +234,7 @@ const toBase = (dollars: Fraction): bigint => nearest(dollars.n * UNIT, dollars.
 const exactUnits = (amount: Fraction): bigint => (amount.n * UNIT) / amount.d;
 
 /** All positions of the books, by `wallet token`. */
-export function bookedPositions({
-  ledger,
-  priceOf,
-  settled,
-  filled,
-}: RecordedBooks): ReadonlyMap<string, BookedPosition> {
+export function bookedPositions({ ledger, priceOf }: RecordedBooks): ReadonlyMap<string, BookedPosition> {
   const found = new Map<string, BookedPosition>();
   for (const key of ledger.entries.keys()) {
     const [wallet = '', tokenId = ''] = key.split(' ');
@@ -265,7 +255,6 @@ export function bookedPositions({
       costWithFees: toBase(sheet.costOfHeld),
       feeCost: toBase(sheet.feeLoss),
       price,
-      isTraded: settled.has(tokenId) || filled.has(tokenId),
       value,
       unrealized,
     });

@@ -208,7 +208,6 @@ describe('the money of every recorded wallet', () => {
         '/v2/onchain/positions': 10_000,
         '/clobv2/positions': 10_000,
         '/v1/trader/{wallet}/pnl': n,
-        '/v1/trader/{wallet}/pnl before': n / 2,
         '/v2/trader/{wallet}/equity': 2 * n,
         '/v3/wallets/{address}/pnl?condition_id=': 2 * DRAWN_WALLETS_OF_CONDITIONS,
         '/v3/wallets/{address}/pnl?condition_id= of a span': DRAWN_WALLETS_OF_CONDITIONS,

@@ -10,8 +10,8 @@ import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/type
 import { address } from './rows.js';
 import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './venue.js';
 
-/** Rows sent at once: text of a whole history would be larger than a string can be. */
-const ROWS_PER_INSERT = 10_000;
+/** Rows sent at once: an insert into a table with views takes a multiple of its text. */
+const ROWS_PER_INSERT = 5_000;
 
 /** Rows of records in the tables of a family, as its sink writes them; the position of a record in the list is its offset. */
 export async function insertRecords(
