@@ -277,7 +277,9 @@ describe('conversions', () => {
     const events = decodeEvents(
       buildBlock(neg('negRiskMarketPrepared', { marketId: MARKET, oracle: bob, feeBips: 250n, data: '0x6d' })),
     );
-    expect(events).toMatchObject([{ kind: 'neg_risk_market', value: { market_id: MARKET, oracle: bob, fee_bips: 250 } }]);
+    expect(events).toMatchObject([
+      { kind: 'neg_risk_market', value: { market_id: MARKET, oracle: bob, fee_bips: 250 } },
+    ]);
   });
 
   it('through a collateral adapter belong to the sender of exactly those NO tokens', () => {
