@@ -20,7 +20,7 @@ export interface Market {
   readonly resolutionLogged: boolean;
   readonly negRisk: boolean;
   /** Positions of a combo: they are traded and sent, and never resolved here. */
-  readonly combo: boolean;
+  readonly combo?: boolean;
 }
 
 const UNIT = 1_000_000n;
@@ -292,7 +292,7 @@ export class ScriptedVenue {
   set(kind: 'split' | 'merge', marketIndex: number, who: number, amount: bigint): void {
     const market = this.markets[marketIndex % this.markets.length] as Market;
     const wallet = this.wallets[who % this.wallets.length] as string;
-    if (market.combo) return;
+    if (market.combo === true) return;
     if (kind === 'merge' && !market.tokens.every((token) => this.can(wallet, token, amount))) return;
     this.emit(kind === 'split' ? 'position_split' : 'position_merge', {
       stakeholder: wallet,
@@ -309,7 +309,7 @@ export class ScriptedVenue {
 
   resolve(marketIndex: number, first: bigint): void {
     const market = this.markets[marketIndex % this.markets.length] as Market;
-    if (market.payouts !== null || market.combo) return;
+    if (market.payouts !== null || market.combo === true) return;
     market.payouts = [first, 2n - first];
     if (!market.resolutionLogged) return;
     this.emit('condition_resolved', {
