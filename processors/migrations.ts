@@ -26,6 +26,7 @@ import { unknownLogTables } from './unknown-logs/tables.js';
 import { usageTables } from './usage/tables.js';
 import { walletActivityTables } from './wallet-activity/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
+import { wideFilters } from './wide-filters.js';
 
 /** The schema's history, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -63,6 +64,7 @@ export const migrations: readonly Migration[] = [
   unknownLogTables,
   tagTokenTables,
   tagLeaderboardTables,
+  wideFilters,
   walletActivityTables,
   copyScoreTables,
 ];

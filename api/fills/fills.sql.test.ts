@@ -60,7 +60,7 @@ describe('filter builder', () => {
             groupsSql(filter, page, 'order_hash'),
             groupsSql(filter, page, 'user_trade'),
             newestFillSql(filter),
-            windowSql(filter, page) ?? newestFillSql(filter),
+            windowSql(filter, page, 2) ?? newestFillSql(filter),
           ]),
         ];
         for (const { text } of statements) {

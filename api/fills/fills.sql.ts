@@ -188,29 +188,38 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
   };
 }
 
-/** Rows that are searched for the filter's tokens, per row of a page. */
-const WINDOW = 20;
+/** Sizes of the windows in which a page is looked for, in rows of the page. */
+export const WINDOWS = [2, 16] as const;
 const MAX_WINDOW = 20_000;
-/** Extra rows whose tokens are selected: rows that arrive between the two subqueries must not push the last rows of the window out of the selection. */
-const SPARE = 1_000;
 
 /**
- * The page as far as it lies among the next rows of the filter without its tokens; complete for tokens that make up most of those rows. Only the tokens
- * of those rows are looked up. null where the statement cannot be used.
+ * The page as far as it lies among the next rows of the filter without its tokens, `size` per row of the page; complete for tokens that make up enough of
+ * those rows. Only the tokens of those rows are looked up. null where the statement cannot be used.
  */
-export function windowSql(filter: FillFilter, page: Page): Sql | null {
+export function windowSql(filter: FillFilter, page: Page, size: number): Sql | null {
   const source = tableFor(filter);
   const rows = page.limit + 1;
-  const window = WINDOW * (rows + page.offset);
+  const window = size * (rows + page.offset);
   if (filter.among === null || source === 'fills_by_token' || window > MAX_WINDOW) return null;
   const by = sortDirection(page.order);
   const rest = filterConditions({ ...filter, among: null }, page.order);
-  const next = (what: string, limit: string) =>
-    `SELECT ${what} FROM ${source} AS f ${whereClause(rest.conditions)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT ${limit}`;
+  // Both ends are fixed, so that rows that arrive meanwhile change neither the tokens nor the page. ClickHouse derives a key range from the blocks alone.
+  const inWindow = whereClause([
+    ...rest.conditions,
+    'f.block_number >= tupleElement(ends.1, 1)',
+    'f.block_number <= tupleElement(ends.2, 1)',
+    '(f.block_number, f.log_index) >= ends.1',
+    '(f.block_number, f.log_index) <= ends.2',
+  ]);
   return {
-    text: `SELECT ${columns}, ${roleColumn(source)} AS role
-      FROM (${next('*', '{window:UInt32}')}) AS f
-      WHERE f.token_id IN (${filter.among.text(next('token_id', `{window:UInt32} + ${SPARE}`))})
+    text: `WITH (
+        SELECT (min(place), max(place)) FROM (
+          SELECT (f.block_number, f.log_index) AS place FROM ${source} AS f ${whereClause(rest.conditions)}
+          ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {window:UInt32})
+      ) AS ends
+      SELECT ${columns}, ${roleColumn(source)} AS role
+      FROM ${source} AS f
+      ${inWindow} AND f.token_id IN (${filter.among.text(`SELECT f.token_id FROM ${source} AS f ${inWindow}`)})
       ORDER BY f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
       ${querySettings}`,

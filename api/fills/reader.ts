@@ -10,6 +10,7 @@ import {
   groupsSql,
   newestFillSql,
   residualFilterOf,
+  WINDOWS,
   windowSql,
 } from './fills.sql.js';
 import { type FillFilter, matchesNothing, type Page, recentFillsFilter } from './filter.js';
@@ -77,8 +78,9 @@ export function createFillReader(deps: {
 
   /** A page and one row more. */
   const read = async (filter: FillFilter, page: Page): Promise<readonly FillRow[]> => {
-    const window = windowSql(filter, page);
-    if (window !== null) {
+    for (const size of WINDOWS) {
+      const window = windowSql(filter, page, size);
+      if (window === null) break;
       const found = await tables.rows<FillRow>(window);
       if (found.length > page.limit) return found;
     }

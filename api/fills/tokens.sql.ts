@@ -53,10 +53,13 @@ export function tagListsOf({ tagSlug, anyTag }: TokenSelection): ReadonlyMap<str
 
 const bound = (name: string): string => `{${name}:Array(String)}`;
 
-/** Tokens that at any time belonged to a market with one of the tags, one more than can be listed. */
+/** Tokens that at any time belonged to a market with one of the tags, as a SELECT of `token_id`. */
+const everTagged = (tags: string): string => `SELECT token_id FROM tag_tokens WHERE tag IN ${tags}`;
+
+/** Those, one more than can be listed. */
 export const tagReachSql = (tags: readonly string[]): Sql => ({
-  text: `SELECT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} GROUP BY token_id LIMIT ${MAX_LISTED_TOKENS + 1}
-      SETTINGS optimize_aggregation_in_order = 0, max_execution_time = 10`,
+  text: `SELECT DISTINCT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} LIMIT ${MAX_LISTED_TOKENS + 1}
+      SETTINGS max_execution_time = 10`,
   params: { tags },
 });
 
@@ -70,22 +73,16 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
     parts.push(conditions[name]);
     params[name] = value;
   }
-  const lists = [...tagListsOf(selection)];
+  const lists = tagListsOf(selection);
   for (const [name, tags] of lists) params[name] = tags;
-  const tagged = (within?: string) => lists.map(([name]) => taggedTokens(bound(name), within));
+  const boundLists = [...lists.keys()].map(bound);
   return {
     params,
     text(within) {
-      if (parts.length === 0) {
-        const [first = '', ...rest] = tagged(within);
-        return rest.length === 0
-          ? first
-          : `SELECT token_id FROM (${first}) WHERE ${rest.map((one) => `token_id IN (${one})`).join(' AND ')}`;
-      }
+      if (parts.length === 0) return taggedTokens(boundLists, within);
       const limits = within === undefined ? parts : [...parts, `token_id IN (${within})`];
       const found = `SELECT token_id FROM ${source(named)} WHERE ${limits.join(' AND ')}`;
-      const also = tagged(found).map((one) => `token_id IN (${one})`);
-      return also.length === 0 ? found : `${found} AND ${also.join(' AND ')}`;
+      return boundLists.length === 0 ? found : taggedTokens(boundLists, found);
     },
   };
 }
@@ -93,9 +90,13 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
 /** Token ids that fit every given name, at most `limit`. */
 export function tokensSql(selection: TokenSelection, limit: number): Sql {
   const { text, params } = tokenQuery(selection);
+  const lists = [...tagListsOf(selection).keys()].map((name) => everTagged(bound(name)));
+  const [first, ...rest] = lists;
+  const within =
+    first === undefined ? undefined : [first, ...rest.map((list) => `token_id IN (${list})`)].join(' AND ');
   return {
     text: `SELECT toString(token_id) AS token
-      FROM (${text()})
+      FROM (${text(within)})
       ORDER BY token_id
       LIMIT {limit:UInt32}
       SETTINGS max_execution_time = 10`,

@@ -39,10 +39,12 @@ export const newestSnapshotSql = (metric: RankingMetric): Sql => ({
   params: { board: metric },
 });
 
+const sums = `toString(realized_pnl) AS realized, toString(l.gross_profit) AS gross_profit, toString(l.gross_loss) AS gross_loss,
+        toString(unrealized_pnl) AS unrealized, toString(l.volume) AS volume, wins, losses, positions, open_positions AS open`;
+
 /** Ranks of one snapshot of a metric, from `afterRank` + 1 on, and one row more than `rows`. */
 export const leaderboardSql = (metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Sql => ({
-  text: `SELECT rank, wallet, toString(realized_pnl) AS realized, toString(l.gross_profit) AS gross_profit, toString(l.gross_loss) AS gross_loss,
-        toString(unrealized_pnl) AS unrealized, toString(l.volume) AS volume, wins, losses, positions, open_positions AS open
+  text: `SELECT rank, wallet, ${sums}
       FROM leaderboards AS l
       WHERE board = {board:String} AND taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')
         AND rank > {after:UInt32} AND rank <= {last:UInt32}
@@ -103,6 +105,21 @@ export const tagLeaderboardSql = (tag: string, board: RankingMetric): Sql => ({
       ORDER BY rank
       SETTINGS max_execution_time = 10`,
   params: { tag, board },
+});
+
+export interface TagSummaryRow extends LeaderboardRow {
+  /** Time of the snapshot, Unix milliseconds. */
+  readonly at: number | string;
+}
+
+/** Sums of some wallets in the newest snapshot of a tag that ranks them by the metric. */
+export const tagSummariesSql = (tag: string, board: RankingMetric, wallets: readonly string[]): Sql => ({
+  text: `SELECT rank, wallet, ${sums}, toUnixTimestamp64Milli(taken_at) AS at
+      FROM tag_leaderboards AS l
+      WHERE tag = {tag:String} AND board = {board:String} AND wallet IN {wallets:Array(String)}
+        AND taken_at = (SELECT max(taken_at) FROM tag_leaderboards WHERE tag = {tag:String} AND board = {board:String} AND rank = 1)
+      SETTINGS max_execution_time = 10`,
+  params: { tag, board, wallets },
 });
 
 export interface VenueTotalsRow {

@@ -9,7 +9,9 @@ import {
   type RankingMetric,
   rankedByTokensSql,
   type TagRankRow,
+  type TagSummaryRow,
   tagLeaderboardSql,
+  tagSummariesSql,
   type VenueTotalsRow,
   venueTotalsSql,
 } from './leaderboard.sql.js';
@@ -18,6 +20,12 @@ export interface RankedWallet {
   readonly rank: number;
   readonly wallet: string;
   readonly summary: WalletSummary;
+}
+
+export interface WalletsSummaries {
+  readonly summaries: readonly WalletSummary[];
+  /** Time of the snapshot that the sums are from, Unix milliseconds; null without one. */
+  readonly takenAtMs: number | null;
 }
 
 export interface LeaderboardReader {
@@ -35,8 +43,16 @@ export interface LeaderboardReader {
     name: string,
     tag: string | null,
   ): Promise<readonly string[]>;
-  /** PnL of wallets over some tokens, in the order of `wallets`. */
-  summaries(wallets: readonly string[], tokens: TokenChoice): Promise<readonly WalletSummary[]>;
+  /**
+   * PnL of wallets over some tokens, in the order of `wallets`. `tag` and `board` as for `rankedWallets`: wallets that the tag's newest snapshot ranks have
+   * their sums from it.
+   */
+  summaries(
+    wallets: readonly string[],
+    tokens: TokenChoice,
+    board: RankingMetric,
+    tag: string | null,
+  ): Promise<WalletsSummaries>;
   totals(): Promise<VenueTotalsRow | null>;
 }
 
@@ -46,6 +62,11 @@ const SNAPSHOT_CACHE_MS = 60_000;
 
 /** Maximum age of the cached order of a market's wallets. */
 export const MAX_ORDER_AGE_MS = 60_000;
+
+const summaryFrom = (row: LeaderboardRow): WalletSummary => ({
+  ...walletSummaryFrom({ ...row, combo: false, last_at: 0 }),
+  lastAtS: null,
+});
 
 /** Reads wallet rankings: over all markets from periodic snapshots, over some markets from their holders. */
 export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache; pnl: PnlReader }): LeaderboardReader {
@@ -68,7 +89,7 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
         return found.map((row) => ({
           rank: Number(row.rank),
           wallet: row.wallet,
-          summary: { ...walletSummaryFrom({ ...row, combo: false, last_at: 0 }), lastAtS: null },
+          summary: summaryFrom(row),
         }));
       };
       const name = `leaderboard ${metric} ${takenAtMs} ${afterRank} ${rows}`;
@@ -86,9 +107,18 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
       };
       return (await cache.get(`leaderboard ${board} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },
-    async summaries(wallets, tokens) {
-      const summaries = await pnl.summaries(wallets, tokens);
-      return wallets.map((wallet) => summaries.get(wallet)?.markets ?? emptyPnlSummary);
+    async summaries(wallets, tokens, board, tag) {
+      const fromSnapshot = tokens.among !== null && tag !== null && wallets.length > 0;
+      const rows = fromSnapshot ? await tables.rows<TagSummaryRow>(tagSummariesSql(tag, board, wallets)) : [];
+      const ranked = new Map(rows.map((row) => [row.wallet, summaryFrom(row)]));
+      const current = await pnl.summaries(
+        wallets.filter((wallet) => !ranked.has(wallet)),
+        tokens,
+      );
+      return {
+        summaries: wallets.map((wallet) => ranked.get(wallet) ?? current.get(wallet)?.markets ?? emptyPnlSummary),
+        takenAtMs: rows[0] === undefined ? null : Number(rows[0].at),
+      };
     },
     async totals() {
       const [row] = await tables.rows<VenueTotalsRow>(venueTotalsSql());

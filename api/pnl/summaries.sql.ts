@@ -39,7 +39,6 @@ export function chosenTokens(
 /** Sums over the positions of wallets, those in combos apart. `tokens` null: all positions. */
 export function summariesSql(wallets: readonly string[], tokens: TokenChoice | null): Sql {
   const chosen = chosenTokens(tokens, 'SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)}');
-  const held = chosen.text;
   const params: Record<string, SqlValue> = { wallets, ...chosen.params };
   return {
     text: `SELECT p.wallet AS wallet, ${isComboSql('p.token_id')} AS combo,
@@ -52,11 +51,11 @@ export function summariesSql(wallets: readonly string[], tokens: TokenChoice | n
         countIf(p.size > 0 AND NOT q.resolved) AS open, toUnixTimestamp(max(p.last_at)) AS last_at
       FROM (
         SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc, last_at
-        FROM positions FINAL WHERE wallet IN {wallets:Array(String)}${held}
+        FROM positions FINAL WHERE wallet IN {wallets:Array(String)}${chosen.text}
       ) AS p
       LEFT JOIN (
         SELECT token_id, price, source, resolved FROM token_prices
-        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)} AND size > 0${held})
+        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)} AND size > 0)
       ) AS q ON q.token_id = p.token_id
       GROUP BY wallet, combo
       SETTINGS max_execution_time = 10`,

@@ -210,17 +210,14 @@ export interface PositionPage {
   readonly rows: number;
 }
 
-/** Positions of a window that the tokens of a page are looked for in, per row of the page. */
-const WINDOW = 20;
-/** The tokens of a window are read beside it: positions that arrive meanwhile must not push its last ones out of what is read. */
-const SPARE = 1_000;
+/** Sizes of the windows in which a page is looked for, in rows of the page. */
+export const WINDOWS = [2, 16, 256] as const;
 
 /**
- * One page of positions by wallet, then token. Of all of them, and of tokens that are too many to be listed, the newest version of each is picked in the order of the
- * table, so that reading stops when the page is full; FINAL does that in one direction only. `window`: only what is found of such tokens among the next
- * positions of all, which looks up the tokens of those alone.
+ * One page of positions by wallet, then token. `window`: only as far as the page lies among the next rows of the table, `window` per row of the page, which
+ * are a key range; null: among all that follow. Listed tokens need no window.
  */
-export function positionPageSql(page: PositionPage, window: 'window' | 'all' = 'all'): Sql {
+export function positionPageSql(page: PositionPage, window: number | null): Sql {
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
   const keys: string[] = [];
   const parts = [statusConditions[page.status]];
@@ -237,27 +234,35 @@ export function positionPageSql(page: PositionPage, window: 'window' | 'all' = '
     parts.push('p.size >= {min_size:UInt64}');
     params.min_size = page.minSize;
   }
-  const next = (what: string, conditions: readonly string[], limit: string) =>
-    `SELECT ${what} FROM positions AS p ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
-        ORDER BY p.wallet ${by}, p.token_id ${by}, p.version DESC LIMIT 1 BY p.wallet, p.token_id${limit}`;
-  let source = `(${next('*', keys, '')}) AS p`;
+  const where = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`);
+  let ends = '';
+  const range = [...keys];
+  if (window !== null) {
+    // The versions of a position share its key: none is outside of the range.
+    ends = `WITH (
+        SELECT (min(place), max(place)) FROM (
+          SELECT (p.wallet, p.token_id) AS place FROM positions AS p ${where(keys)}
+          ORDER BY p.wallet ${by}, p.token_id ${by} LIMIT {window:UInt32})
+      ) AS ends
+      `;
+    range.push('p.wallet >= tupleElement(ends.1, 1)', 'p.wallet <= tupleElement(ends.2, 1)');
+    range.push('(p.wallet, p.token_id) >= ends.1', '(p.wallet, p.token_id) <= ends.2');
+    params.window = window * page.rows;
+  }
+  let source = 'positions';
   if (page.tokens?.tokenIds) {
-    parts.push('p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', ...keys);
+    range.push('p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
     params.tokens = page.tokens.tokenIds;
-    source = 'positions_by_token AS p FINAL';
+    source = 'positions_by_token';
   } else if (page.tokens?.among) {
-    const { among } = page.tokens;
-    Object.assign(params, among.params);
-    if (window === 'window') {
-      params.window = WINDOW * page.rows;
-      source = `(${next('*', keys, ' LIMIT {window:UInt32}')}) AS p`;
-      parts.push(`p.token_id IN (${among.text(next('p.token_id', keys, ` LIMIT {window:UInt32} + ${SPARE}`))})`);
-    } else source = `(${next('*', [...keys, `p.token_id IN (${among.text()})`], '')}) AS p`;
+    const within = window === null ? undefined : `SELECT p.token_id FROM positions AS p ${where(range)}`;
+    range.push(`p.token_id IN (${page.tokens.among.text(within)})`);
+    Object.assign(params, page.tokens.among.params);
   }
   return {
-    text: `SELECT ${positionColumns}
-      FROM ${source}
-      WHERE ${parts.join(' AND ')}
+    text: `${ends}SELECT ${positionColumns}
+      FROM ${source} AS p FINAL
+      ${where([...range, ...parts])}
       ORDER BY p.wallet ${by}, p.token_id ${by}
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,

@@ -20,6 +20,7 @@ import {
   type PositionRow,
   positionPageSql,
   positionsSql,
+  WINDOWS,
   walletCombosSql,
   walletPositionsSql,
 } from './positions.sql.js';
@@ -66,6 +67,13 @@ export function createPositionReader(deps: {
   outcomesOf: Lookup<OutcomeMetadata>;
 }): PositionReader {
   const { tables, prices } = deps;
+  const pageRows = async (page: PositionPage): Promise<readonly PositionRow[]> => {
+    for (const window of page.tokens?.tokenIds ? [] : WINDOWS) {
+      const found = await tables.rows<PositionRow>(positionPageSql(page, window));
+      if (found.length === page.rows) return found;
+    }
+    return tables.rows<PositionRow>(positionPageSql(page, null));
+  };
   return {
     prices,
     ofWallet: (wallet, ttlMs) =>
@@ -93,8 +101,7 @@ export function createPositionReader(deps: {
     },
     async page(page) {
       if (page.tokens?.tokenIds?.length === 0) return [];
-      const near = page.tokens?.among ? await tables.rows<PositionRow>(positionPageSql(page, 'window')) : [];
-      const rows = near.length === page.rows ? near : await tables.rows<PositionRow>(positionPageSql(page));
+      const rows = await pageRows(page);
       const priceOf = await prices([...new Set(rows.map((row) => row.token))]);
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },

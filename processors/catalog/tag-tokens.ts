@@ -23,8 +23,8 @@ const tagTokensView = {
 } as const;
 
 /**
- * `tag_tokens`: the outcome tokens of each tag, from every version of a market. A row below the newest version of its token in `tokens` is of a tag that the
- * market no longer carries (`taggedTokens`). A cluster fills it from the log: `npm run rebuild -- markets`.
+ * `tag_tokens`: the outcome tokens of each tag, from every version of a market: also those that no longer carry it, which `token_tags` tells. A cluster
+ * fills it from the log: `npm run rebuild -- markets`.
  */
 export const tagTokenTables: Migration = {
   id: '0053_tag_tokens',

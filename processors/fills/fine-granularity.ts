@@ -1,7 +1,7 @@
-import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import type { IndexSpec, MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import { tokenPricesSelect } from '../markets/token-prices.js';
 import { walletVersions } from './order-index.js';
-import { byBuilder, byToken, byWallet, fills } from './tables.js';
+import { byBuilder, byToken, byWallet, fills, fillsByBuilder } from './tables.js';
 import { candleViews } from './totals.js';
 
 /** A page reads a hundred rows of every part: granules and compressed blocks no larger than a few pages. */
@@ -55,4 +55,12 @@ export const fillsFineGranularity: Migration = {
     ...ddl.index(walletVersions),
     ...ddl.replaceView('token_prices', tokenPricesSelect),
   ],
+};
+
+/** A builder's fills before a time are below its newest ones, which the index skips. Added by `processors/wide-filters.ts`. */
+export const builderTimes: IndexSpec = {
+  name: 'fills_builder_timestamp',
+  on: fillsByBuilder,
+  expression: 'timestamp',
+  type: 'minmax GRANULARITY 1',
 };

@@ -55,7 +55,7 @@ const fillsByToken: TableSpec = {
   placement: 'with its source',
 };
 
-const fillsByBuilder: TableSpec = {
+export const fillsByBuilder: TableSpec = {
   name: 'fills_by_builder',
   columns,
   engine: 'ReplacingMergeTree',

@@ -18,9 +18,7 @@ const rankingMetrics: Readonly<Record<string, string>> = {
 const entry = 'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open';
 
 /** PnL of wallets over some positions, and the top wallets of each metric. `tokens`: a SELECT of the tokens whose prices are needed. */
-const listsOf = (entry: string, positions: string, tokens: string): string => `SELECT arrayJoin([${Object.entries(
-  rankingMetrics,
-)
+const listsOf = (positions: string, tokens: string): string => `SELECT arrayJoin([${Object.entries(rankingMetrics)
   .map(([board, key]) => `('${board}', groupArraySorted(${MAX_RANKED_WALLETS})((${key}, ${entry})))`)
   .join(',\n        ')}]) AS list
       FROM (
@@ -39,26 +37,29 @@ const listsOf = (entry: string, positions: string, tokens: string): string => `S
         GROUP BY wallet
       ) AS w`;
 
+/** The sums of an element `found` of a list. */
+const sums = `found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
+      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions`;
+
 /** One pass over all positions; only the first wallets of each board are kept while it runs. `{taken_at:UInt64}`: Unix milliseconds. */
 export const rankingsSnapshotSql = `INSERT INTO leaderboards
     SELECT list.1 AS board, fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(rank) AS rank, found.2 AS wallet,
-      found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
-      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions
+      ${sums}
     FROM (
-      ${listsOf(entry, 'positions FINAL WHERE true', 'SELECT token_id FROM positions WHERE size > 0')}
+      ${listsOf('positions FINAL WHERE true', 'SELECT token_id FROM positions WHERE size > 0')}
     )
     ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
 
 /** Tags with more tokens than requests list. */
 export const wideTags = `SELECT tag FROM tag_tokens GROUP BY tag HAVING uniq(token_id) > ${MAX_LISTED_TOKENS} ORDER BY tag`;
 
-/** The first wallets of each board of a tag, `{tag:String}`: one pass over the positions in its tokens. */
+/** The first wallets of each board of a tag with their sums, `{tag:String}`: one pass over the positions in its tokens. */
 export const tagLeaderboardSnapshotSql = `INSERT INTO tag_leaderboards
-    WITH chosen AS (${taggedTokens('{tags:Array(String)}')})
+    WITH chosen AS (${taggedTokens(['{tags:Array(String)}'])})
     SELECT {tag:String} AS tag, list.1 AS board, toUInt32(rank) AS rank, found.2 AS wallet,
-      fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at
+      fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, ${sums}
     FROM (
-      ${listsOf('w.wallet', 'positions_by_token FINAL WHERE token_id IN (SELECT token_id FROM chosen)', 'SELECT token_id FROM chosen')}
+      ${listsOf('positions_by_token FINAL WHERE token_id IN (SELECT token_id FROM chosen)', 'SELECT token_id FROM chosen')}
     )
     ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
 

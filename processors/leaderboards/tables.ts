@@ -1,12 +1,6 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 
-const leaderboards: TableSpec = {
-  name: 'leaderboards',
-  columns: `
-      board LowCardinality(String),
-      taken_at DateTime64(3, 'UTC'),
-      rank UInt32,
-      wallet String,
+const sumColumns = `
       realized_pnl Int64,
       gross_profit Int64,
       gross_loss Int64,
@@ -15,7 +9,15 @@ const leaderboards: TableSpec = {
       wins UInt32,
       losses UInt32,
       positions UInt32,
-      open_positions UInt32`,
+      open_positions UInt32`;
+
+const leaderboards: TableSpec = {
+  name: 'leaderboards',
+  columns: `
+      board LowCardinality(String),
+      taken_at DateTime64(3, 'UTC'),
+      rank UInt32,
+      wallet String,${sumColumns}`,
   engine: 'MergeTree',
   partitionBy: 'toStartOfHour(taken_at)',
   orderBy: '(board, taken_at, rank)',
@@ -99,11 +101,19 @@ const tagLeaderboards: TableSpec = {
   placement: 'everywhere',
 };
 
-/**
- * `tag_leaderboards`: the same boards over the markets of one tag, for tags with more tokens than a request lists: the wallets by rank, of the newest picture
- * (the greatest `taken_at` of tag and board). A picture lands as a whole.
- */
+/** `tag_leaderboards` without sums; recreated with them by `tagLeaderboardSums`. */
 export const tagLeaderboardTables: Migration = {
   id: '0054_tag_leaderboards',
   statements: (ddl) => ddl.table(tagLeaderboards),
 };
+
+/**
+ * `tag_leaderboards`: the same boards over the markets of one tag, for tags with more tokens than a request lists: the wallets by rank with their sums, of
+ * the newest snapshot (the greatest `taken_at` of tag and board). A snapshot becomes visible atomically. Snapshots without sums are dropped with the table.
+ */
+export const tagLeaderboardSums = {
+  statements: (ddl) => [
+    `DROP TABLE IF EXISTS ${tagLeaderboards.name}${ddl.onCluster} SYNC`,
+    ...ddl.table({ ...tagLeaderboards, columns: `${tagLeaderboards.columns},${sumColumns}` }),
+  ],
+} satisfies Pick<Migration, 'statements'>;

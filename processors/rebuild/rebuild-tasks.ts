@@ -5,6 +5,7 @@ import { activityTables } from '../activity/tables.js';
 import { catalogSink } from '../catalog/sink.js';
 import { catalogTables } from '../catalog/tables.js';
 import { tagTokenTables } from '../catalog/tag-tokens.js';
+import { tokenTagTables } from '../catalog/token-tags.js';
 import { chainSink } from '../chain/sink.js';
 import { chainTables } from '../chain/tables.js';
 import { chainCoverage, feedCoverage } from '../coverage/tables.js';
@@ -40,7 +41,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [fillsSink, fillsTables, fillTotals, fillsFineGranularity, matchesByDay],
   [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage, unknownLogTables],
   [oracleSink, oracleTables, feedCoverage],
-  [catalogSink, catalogTables, quoteTables, tagTokenTables],
+  [catalogSink, catalogTables, quoteTables, tagTokenTables, tokenTagTables],
   [usageSink, usageTables],
   [walletEventsSink, walletEventTables],
   [positionsSink, positionsTables],

@@ -93,9 +93,9 @@ describe('both variants of the schema', () => {
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
-    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(22);
+    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(23);
     for (const sql of views) {
-      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|tag_tokens|coverage_chain) AS/);
+      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|tag_tokens|token_tags|coverage_chain) AS/);
       expect(sql).toMatch(
         /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|markets|blocks|block_logs)\b/,
       );
@@ -194,6 +194,7 @@ describe('the cluster variant on the engine', () => {
       'token_prices View',
       'token_quotes ReplacingMergeTree',
       'token_settlements ReplacingMergeTree',
+      'token_tags ReplacingMergeTree',
       'token_volumes Distributed',
       'token_volumes_local AggregatingMergeTree',
       'tokens ReplacingMergeTree',

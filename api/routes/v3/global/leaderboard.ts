@@ -42,7 +42,7 @@ const tooDeep = {
   example: { error: TOO_DEEP, max_rank: MAX_RANK, max_offset: MAX_RANK - 100, limit: 100, offset: 10_000 },
 };
 
-const WIDE_ORDER = `The order of a tag with more than ${MAX_LISTED_TOKENS.toLocaleString('en')} outcome tokens is that of its last picture, taken in the background every ten minutes, less often of very many; the sums of a page are as they are now.`;
+const WIDE_ORDER = `Order and sums of a single tag with more than ${MAX_LISTED_TOKENS.toLocaleString('en')} outcome tokens are those of its newest snapshot, computed in the background every ten minutes, less often for very many positions.`;
 
 /** The tag of a selection that names nothing else. */
 function onlyTag({ tags, tag_slug: tag, ...others }: Selection): string | null {
@@ -50,6 +50,8 @@ function onlyTag({ tags, tag_slug: tag, ...others }: Selection): string | null {
   const named = [...(tags ?? '').split(','), tag ?? ''].filter((slug) => slug !== '');
   return named.length === 1 ? (named[0] ?? null) : null;
 }
+
+const unixSeconds = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / 1000));
 
 interface PageQuery {
   readonly limit: number;
@@ -88,12 +90,12 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       ...query,
       load: () => leaderboards.rankedWallets(tokens, board, name, tag),
     });
-    const made = await leaderboards.summaries(page.ids, tokens);
+    const { summaries, takenAtMs } = await leaderboards.summaries(page.ids, tokens, board, tag);
     const rows = page.ids.flatMap((wallet, index): RankedWallet[] => {
-      const summary = made[index];
+      const summary = summaries[index];
       return summary === undefined ? [] : [{ rank: query.offset + index + 1, wallet, summary }];
     });
-    return { rows, hasMore: page.hasMore };
+    return { rows, hasMore: page.hasMore, takenAtMs };
   };
 
   const rowSchema = z.object({ rank: z.int(), wallet: z.string(), ...summaryFields });
@@ -139,7 +141,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       const { sort: _sort, cursor, limit, offset, ...selection } = query;
       if (tokens !== null) {
         if (cursor !== undefined) throw badParameter('cursor cannot be combined with a choice of markets');
-        const { rows, hasMore } = await pageOf(
+        const { rows, hasMore, takenAtMs } = await pageOf(
           JSON.stringify(selection),
           tokens,
           onlyTag(selection),
@@ -150,7 +152,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
         return {
           body: {
             leaderboard: rows.map(rowFrom),
-            as_of: null,
+            as_of: unixSeconds(takenAtMs),
             ...pagingOf(query, { rows: rows.length, hasMore, cursor: null, context }),
           },
         };
@@ -174,7 +176,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       return {
         body: {
           leaderboard: rows.map(rowFrom),
-          as_of: takenAtMs === null ? null : Math.floor(takenAtMs / 1000),
+          as_of: unixSeconds(takenAtMs),
           ...pagingOf(query, {
             rows: rows.length,
             hasMore: found.length > limit,
