@@ -9,9 +9,10 @@ import { BUILDER, condition, fillVenue, token, untilSettled, type Venue, WIDE_TA
 /** 50 million fills of 2 million wallets in 200,000 tokens; all markets share one wide tag. ODDSTREAM_BENCH_SHARE scales fills and wallets, not tokens. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
 const VENUE: Venue = { fills: 50_000_000 * SHARE, wallets: 2_000_000 * SHARE, tokens: 200_000 };
-const CLIENTS = 50;
+const CLIENTS = Number(process.env.ODDSTREAM_BENCH_CLIENTS ?? 50);
 const SECONDS = Number(process.env.ODDSTREAM_BENCH_SECONDS ?? 20);
 const WARM_UP_SECONDS = 5;
+const SINGLE_CLIENT_SECONDS = 5;
 /** Interval between the requests of a client, like a page that refreshes. */
 const PAUSE_MS = 1_000;
 /** Many accounts, because the rate limit of one is below the total request rate; equity allows one request per 10 s. */
@@ -29,6 +30,8 @@ interface RequestKind {
   readonly path: () => string;
   /** Its rate limit per key forbids requests without a pause. */
   readonly rare?: true;
+  /** Default CLIENTS; fewer where the endpoint limits concurrent requests. */
+  readonly clients?: number;
 }
 
 const requestKinds: readonly RequestKind[] = [
@@ -53,7 +56,13 @@ const requestKinds: readonly RequestKind[] = [
   },
   { name: 'leaderboard of a wide tag', goalMs: 300, path: () => `/v3/leaderboard?category=${WIDE_TAG}&limit=100` },
   { name: 'tag leaderboard of a wide tag', goalMs: 300, path: () => `/v3/tags/${WIDE_TAG}/leaderboard?limit=100` },
-  { name: 'pnl in a wide tag', goalMs: 300, path: () => `/v3/wallets/${aWallet()}/pnl?tags=${WIDE_TAG}`, rare: true },
+  {
+    name: 'pnl in a wide tag',
+    goalMs: 300,
+    path: () => `/v3/wallets/${aWallet()}/pnl?tags=${WIDE_TAG}`,
+    rare: true,
+    clients: 10,
+  },
 ];
 
 const quantile = (sorted: readonly number[], q: number) =>
@@ -97,14 +106,15 @@ interface Result {
 /** Round-robin over the keys, for all request kinds. */
 let nextKeyIndex = 0;
 
-/** All clients send requests of one kind, each for other items, for `seconds`. `pauseMs` 0: without a pause. */
+/** `clients`, by default all, send requests of one kind, each for other items, for `seconds`. `pauseMs` 0: without a pause. */
 async function measureRequests(
   product: Product,
   keys: readonly string[],
-  { path }: RequestKind,
-  options: { seconds: number; pauseMs: number },
+  { path, clients: most = CLIENTS }: RequestKind,
+  options: { seconds: number; pauseMs: number; clients?: number },
 ): Promise<Result> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const clients = options.clients ?? most;
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const times: number[] = [];
   let bytes = 0;
   const end = performance.now() + options.seconds * 1000;
@@ -127,14 +137,14 @@ async function measureRequests(
       }).on('error', reject);
     });
   const client = async (n: number) => {
-    if (options.pauseMs > 0) await sleep((options.pauseMs * n) / CLIENTS);
+    if (options.pauseMs > 0) await sleep((options.pauseMs * n) / clients);
     while (performance.now() < end) {
       const started = performance.now();
       await one(product.api + path(), keys[nextKeyIndex++ % keys.length]!);
       if (options.pauseMs > 0) await sleep(Math.max(0, options.pauseMs - (performance.now() - started)));
     }
   };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)));
+  await Promise.all(Array.from({ length: clients }, (_, n) => client(n)));
   agent.destroy();
   return { times: times.sort((a, b) => a - b), bytes, perSecond: times.length / options.seconds };
 }
@@ -145,8 +155,8 @@ const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
   );
 
 /**
- * The REST API over a large synthetic venue: response times for 50 clients with one request per second each, and responses per second without a
- * pause between requests. The baseline is the cheapest request, a token by its id, in the same run.
+ * The REST API over a large synthetic venue: response times for 50 clients with one request per second each, for one client, and responses per second
+ * without a pause between requests. The baseline is the cheapest request, a token by its id, in the same run.
  */
 export async function run(): Promise<void> {
   const product = await startProduct({
@@ -190,6 +200,11 @@ export async function run(): Promise<void> {
       const { times, bytes } = await measureRequests(product, keys, kind, { seconds: SECONDS, pauseMs: PAUSE_MS });
       const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
       if (kind === baseline) baselineP50 = p50;
+      const single = await measureRequests(product, keys, kind, {
+        seconds: SINGLE_CLIENT_SECONDS,
+        pauseMs: 0,
+        clients: 1,
+      });
       const unpaced = kind.rare ? null : await measureRequests(product, keys, kind, { seconds: 5, pauseMs: 0 });
       process.stderr.write(`  ${kind.name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`);
       rows.push({
@@ -198,6 +213,8 @@ export async function run(): Promise<void> {
         'p50 ms': p50.toFixed(1),
         'p99 ms': p99.toFixed(1),
         'goal p99 ms': kind.goalMs,
+        '1 client p50 ms': quantile(single.times, 0.5).toFixed(1),
+        '1 client p99 ms': quantile(single.times, 0.99).toFixed(1),
         'x baseline p50': (p50 / baselineP50).toFixed(1),
         'KB/response': (bytes / times.length / 1024).toFixed(1),
         'responses/s, no pause': unpaced?.perSecond.toFixed(0) ?? '-',
