@@ -13,6 +13,8 @@ const CLIENTS = Number(process.env.ODDSTREAM_BENCH_CLIENTS ?? 50);
 const SECONDS = Number(process.env.ODDSTREAM_BENCH_SECONDS ?? 20);
 const WARM_UP_SECONDS = 5;
 const SINGLE_CLIENT_SECONDS = 5;
+/** Between the requests of a single client where a rate limit per key forbids more. */
+const RARE_PAUSE_MS = 50;
 /** Interval between the requests of a client, like a page that refreshes. */
 const PAUSE_MS = 1_000;
 /** Many accounts, because the rate limit of one is below the total request rate; equity allows one request per 10 s. */
@@ -202,7 +204,7 @@ export async function run(): Promise<void> {
       if (kind === baseline) baselineP50 = p50;
       const single = await measureRequests(product, keys, kind, {
         seconds: SINGLE_CLIENT_SECONDS,
-        pauseMs: 0,
+        pauseMs: kind.rare ? RARE_PAUSE_MS : 0,
         clients: 1,
       });
       const unpaced = kind.rare ? null : await measureRequests(product, keys, kind, { seconds: 5, pauseMs: 0 });
