@@ -112,7 +112,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
       ['combo_markets', 1],
     ])
       expect([table, reports.find((report) => report.table === table)?.rebuilt.rows]).toEqual([table, rows]);
-    expect(reports).toHaveLength(44);
+    expect(reports).toHaveLength(45);
     expect(await stored()).toEqual(before);
     const databasesLeft = await live.query('SELECT name FROM system.databases WHERE name = {name:String}', {
       name: shadow.database,
