@@ -49,6 +49,7 @@ export function createScoreStore(clickhouse: Pick<ClickHouse, 'command' | 'query
         },
       ),
     async doneSince(wallets, sinceMs, orFailed) {
+      if (wallets.length === 0) return new Set();
       const sql = orFailed ? doneSinceSql : scoredSinceSql;
       const rows = await clickhouse.query<{ wallet: string }>(sql, { wallets, since: sinceMs }, { settings: SETTINGS });
       return new Set(rows.map(({ wallet }) => wallet));
