@@ -103,17 +103,52 @@ const cycles = async () =>
     )
   ).map(({ started, completed }) => [Number(started), Number(completed)] as const);
 
+/** Unix seconds, both included. */
+interface RecordedWindow {
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+interface NaiveScore {
+  readonly actual: bigint;
+  readonly slippage: bigint;
+  readonly trades: number;
+}
+
+/**
+ * The recording is older than the longest period: repeats the last 170 days of its activity so many whole days later that they end today. Returns the window
+ * of the recording.
+ */
+async function repeatActivity(wallets: readonly string[]): Promise<RecordedWindow> {
+  const DAY_S = 86_400;
+  const [row] = await product.sql<{ last: number }>(
+    'SELECT toUnixTimestamp(max(timestamp)) AS last FROM wallet_activity',
+  );
+  const toS = row?.last ?? 0;
+  const fromS = toS - 170 * DAY_S;
+  const days = Math.floor((Date.now() / 1000 - toS) / DAY_S);
+  expect(days).toBeGreaterThan(180);
+  const listed = wallets.map((wallet) => `'${wallet}'`).join(', ');
+  await product.sql(
+    `INSERT INTO wallet_activity SELECT * REPLACE (timestamp + toIntervalDay(${days}) AS timestamp) FROM (
+        SELECT * FROM wallet_activity FINAL WHERE wallet IN (${listed}) AND toUnixTimestamp(timestamp) >= ${fromS}
+      )`,
+  );
+  return { fromS, toS };
+}
+
 /**
  * The score of a wallet from the tables of fills and of wallet events, which other sinks fill, row by row in integers: actual in base units, slippage in
  * hundredths of them.
  */
-async function naiveScore(wallet: string): Promise<{ actual: bigint; slippage: bigint; trades: number }> {
+async function naiveScore(wallet: string, { fromS, toS }: RecordedWindow): Promise<NaiveScore> {
+  const inWindow = `toUnixTimestamp(timestamp) BETWEEN ${fromS} AND ${toS}`;
   const fills = await product.sql<{ side: string; usdc: string; shares: string }>(
-    `SELECT side, toString(usdc) AS usdc, toString(shares) AS shares FROM fills FINAL WHERE maker = '${wallet}'`,
+    `SELECT side, toString(usdc) AS usdc, toString(shares) AS shares FROM fills FINAL WHERE maker = '${wallet}' AND ${inWindow}`,
   );
   const settlements = await product.sql<{ action: string; usdc: string }>(
     `SELECT action, toString(usdc) AS usdc FROM wallet_activity FINAL
-      WHERE wallet = '${wallet}' AND action IN ('SPLIT', 'MERGE', 'REDEEM', 'CONVERT')`,
+      WHERE wallet = '${wallet}' AND action IN ('SPLIT', 'MERGE', 'REDEEM', 'CONVERT') AND ${inWindow}`,
   );
   let [actual, slippage] = [0n, 0n];
   for (const { side, ...row } of fills) {
@@ -133,6 +168,7 @@ async function naiveScore(wallet: string): Promise<{ actual: bigint; slippage: b
 describe('the pool of a key', () => {
   it('is pending, then scored by itself, as a second api process says too', async () => {
     const [wallets, idle] = [await activeWallets(5), `0x${'0'.repeat(37)}c0b`];
+    const recorded = await repeatActivity(wallets);
     const sentMs = Date.now();
     const added = await add<{ added: number; total: number }>([...wallets, idle]);
     expect(added).toMatchObject({ added: 6, total: 6 });
@@ -145,7 +181,7 @@ describe('the pool of a key', () => {
     });
     expect(snapshot).toMatchObject({ total_in_pool: 6, pending_any: 0 });
     for (const { wallet, periods } of snapshot.wallets) {
-      const { actual, slippage, trades } = await naiveScore(wallet);
+      const { actual, slippage, trades } = await naiveScore(wallet, recorded);
       const score = periods['180d'];
       expect([wallet, score?.trade_count]).toEqual([wallet, trades]);
       // The nearest cents.
