@@ -33,6 +33,8 @@ export interface Readers {
   readonly fills: FillReader;
   readonly titlesOf: TitleLookup;
   readonly paginationSessions: PaginationSessions;
+  /** Pagination sessions over periodic snapshots: time of the snapshot, Unix ms. */
+  readonly snapshotSessions: PaginationSessions<number>;
   readonly walletEvents: WalletEventReader;
   readonly conditionsOf: Lookup<Condition>;
   readonly rankings: Rankings;
@@ -75,6 +77,7 @@ export function createReaders(deps: { tables: Tables; nowMs: () => number; dataV
     fills: createFillReader({ ...deps, paginationSessions }),
     titlesOf: createTitleLookup(metadata),
     paginationSessions,
+    snapshotSessions: createPaginationSessions<number>(deps),
     walletEvents: createWalletEventReader({ ...deps, paginationSessions }),
     conditionsOf: createConditionLookup(metadata),
     rankings,

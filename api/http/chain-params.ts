@@ -97,12 +97,15 @@ export function offsetParam(options: { invalid: string; tooDeep: string; max: nu
     .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to pass over. Default 0.' });
 }
 
-/** Cursor `<block>-<log index>` of an earlier page. */
-export function cursorParam(options: ParamDoc & { invalid: string }) {
+/** Cursor of an earlier page. `parse` returns null for malformed text. */
+export function parsedCursorParam<Position>(
+  parse: (text: string) => Position | null,
+  options: ParamDoc & { invalid: string },
+) {
   return z
     .string()
-    .transform((text, context) => {
-      const position = parseCursor(text);
+    .transform((text, context): Position => {
+      const position = parse(text);
       if (position === null) {
         context.addIssue({ code: 'custom', message: options.invalid });
         return z.NEVER;
@@ -111,6 +114,9 @@ export function cursorParam(options: ParamDoc & { invalid: string }) {
     })
     .meta({ type: 'string', description: options.description });
 }
+
+/** Cursor `<block>-<log index>` of an earlier page. */
+export const cursorParam = (options: ParamDoc & { invalid: string }) => parsedCursorParam(parseCursor, options);
 
 /** Boolean: true or false, also as 1 or 0. */
 export function flagParam(options: ParamDoc & { invalid: string }) {

@@ -148,8 +148,11 @@ describe('leaderboards', () => {
     expect(await get('offset=9900')).toMatchObject({ leaderboard: [], has_more: false });
     for (const [query, error] of [
       ['sort=luck', expect.stringContaining('invalid sort')],
-      ['cursor=1-1', 'invalid cursor: its picture is gone, begin again'],
-      ['cursor=1-1&market=rain', 'cursor cannot be combined with a choice of markets'],
+      [
+        'cursor=1-1',
+        'snapshot expired: the snapshot of the first page is no longer retained; restart from the first page',
+      ],
+      ['cursor=1-1&market=rain', 'cursor cannot be combined with selected markets'],
       ['offset=x', 'invalid offset: use a whole number, 0 or more'],
     ])
       expect(await api.get(`/v3/leaderboard?${query}`, key)).toMatchObject({ status: 400, body: { error } });
@@ -305,11 +308,14 @@ describe('GET /clobv2/positions', () => {
     for (const [query, error] of [
       ['status=won', 'status must be one of [open, redeemable, closed, all]'],
       ['order=up', 'order must be one of [asc, desc]'],
-      [`wallet=${alice}&cursor=1-1`, 'cursor goes without wallet, token_id and condition_id: use offset'],
+      [`wallet=${alice}&cursor=1-1`, 'cursor cannot be combined with wallet, token_id or condition_id: use offset'],
       ['min_size=-1', 'invalid min_size: expected a decimal number, 0 or more'],
       ['limit=501', 'invalid integer limit: expected 1..500'],
       ['offset=10000001', 'invalid integer offset: expected 0..10000000'],
-      ['cursor=1-1', 'this walk took too long and its picture is gone: begin again'],
+      [
+        'cursor=1-1',
+        'snapshot expired: the snapshot of the first page is no longer retained; restart from the first page',
+      ],
     ])
       expect(await api.get(`/clobv2/positions?${query}`, key)).toMatchObject({ status: 400, body: { error } });
     expect((await api.get('/clobv2/positions', await api.key('free'))).status).toBe(402);
@@ -363,7 +369,9 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
   await painter.refresh();
   expect(await api.get('/v3/leaderboard?limit=1&offset=1', key)).toMatchObject({
     status: 400,
-    body: { error: 'this walk took too long and its picture is gone: begin again' },
+    body: {
+      error: 'snapshot expired: the snapshot of the first page is no longer retained; restart from the first page',
+    },
   });
   expect((await get('limit=1')).leaderboard).toHaveLength(1);
 }, 60_000);

@@ -1,10 +1,10 @@
-/** One service month of an account, Unix ms UTC; the end is not part of it. */
+/** One service month of an account, Unix ms UTC; the end is exclusive. */
 export interface ServicePeriod {
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** Midnight of the day `months` after the anchor's day; the last of the month where it has no such day. */
+/** 00:00 UTC on the anchor's day of the month, `months` later; on the last day of a shorter month. */
 function monthsAfter(anchor: Date, months: number): number {
   const year = anchor.getUTCFullYear();
   const month = anchor.getUTCMonth() + months;
@@ -13,8 +13,8 @@ function monthsAfter(anchor: Date, months: number): number {
 }
 
 /**
- * The service month that holds `nowMs`. Allowances begin anew each month on the day the account was made, at 00:00 UTC, and on the last of
- * the month where it has no such day.
+ * The service month that contains `nowMs`. Allowances reset every month at 00:00 UTC on the day of the month on which the account was created, or on
+ * the last day of a shorter month.
  */
 export function servicePeriod(createdMs: number, nowMs: number): ServicePeriod {
   const anchor = new Date(createdMs);

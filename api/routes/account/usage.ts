@@ -11,19 +11,19 @@ const meters = ['api_requests', 'orderbook_chainlink_bytes', 'onchain_event_byte
 
 const meterSchema = z.object({
   meter: z.enum(meters),
-  used: z.int().meta({ description: 'Requests, or bytes as encoded on the socket.' }),
-  included: z.int().nullable().meta({ description: 'Allowance of the plan; null where it has no ceiling.' }),
+  used: z.int().meta({ description: 'Number of requests, or bytes of encoded socket frames.' }),
+  included: z.int().nullable().meta({ description: 'Allowance of the plan; null: unlimited.' }),
   packages_remaining: z.int(),
   courtesy_remaining: z.int(),
   unlimited: z.boolean(),
   avg_per_day: z.int(),
-  projected: z.int().meta({ description: 'Of the whole period, if it goes on as so far.' }),
+  projected: z.int().meta({ description: 'Projection for the whole period at the rate so far.' }),
 });
 
 const usageSchema = z.object({
-  period: z.object({ start: z.int(), end: z.int() }).meta({ description: 'Unix seconds; the end is not part of it.' }),
+  period: z.object({ start: z.int(), end: z.int() }).meta({ description: 'Unix seconds; the end is exclusive.' }),
   plan: z.enum(['free', 'starter', 'growth', 'enterprise']),
-  enforcement: z.literal(false).meta({ description: 'Nothing is refused when an allowance is used up.' }),
+  enforcement: z.literal(false).meta({ description: 'Always false: requests over the allowance are not rejected.' }),
   meters: z.array(meterSchema),
 });
 
@@ -32,7 +32,7 @@ interface UsageRow {
   readonly used: string;
 }
 
-/** Totals grow: the greatest of an id counts. */
+/** Meter rows hold growing totals: the maximum per id counts. */
 function usageSql(accountId: string, { startMs, endMs }: ServicePeriod): Sql {
   return {
     text: `SELECT meter, toString(sum(quantity)) AS used
@@ -43,10 +43,10 @@ function usageSql(accountId: string, { startMs, endMs }: ServicePeriod): Sql {
   };
 }
 
-/** GET /v1/account/usage: what the key's account has used in its service month. */
+/** GET /v1/account/usage: usage of the key's account in its service month. */
 export function createUsageRoute(deps: {
   tables: Tables;
-  /** When the account was made; undefined for none of ours. */
+  /** Creation time of an account, Unix ms; undefined for an unknown account. */
   accountCreatedMs: (accountId: string) => number | undefined;
 }): Route {
   return defineRoute({
@@ -58,9 +58,9 @@ export function createUsageRoute(deps: {
     feature: 'v1',
     summary: 'Usage of the current service month, per meter',
     description:
-      'Counted over all keys and sockets of the account, seconds behind at most. The service month begins on the day of the month the account was made.',
+      'Counts all keys and sockets of the account, with a delay of a few seconds. The service month begins on the day of the month on which the account was created.',
     success: {
-      description: 'Used and included, per meter',
+      description: 'Usage and allowance per meter',
       schema: usageSchema,
       example: {
         period: { start: 1790035200, end: 1792627200 },

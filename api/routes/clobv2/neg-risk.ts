@@ -18,7 +18,7 @@ import { isoTime, paginationSchema, SOURCE } from './serialize.js';
 
 const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const RANKING_MS = 30_000;
-/** More children than any page of events can have. */
+/** Upper bound on the children of one page of events. */
 const MAX_CHILDREN = 100_000;
 const text = z.string().nullable();
 const endDate = (ms: Millis): string | null => (ms === null ? null : isoTime(Math.floor(Number(ms) / 1000)));
@@ -67,7 +67,7 @@ const childFrom = (row: ChildRow): z.input<typeof childSchema> => ({
 
 const EXAMPLE_PARENT = `0x${'ab'.repeat(32)}`;
 
-/** Multi-outcome events and their markets. */
+/** GET multi-outcome (neg-risk) events and their markets. */
 export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
   const { tables, cache, readers } = deps;
 
@@ -76,7 +76,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
     path: '/clobv2/neg-risk/events',
     reads: ['chain', 'catalog'],
     summary: 'Multi-outcome events, most questions first',
-    description: 'Events without a title are left out.',
+    description: 'Events without a title are omitted.',
     query: z.object({ limit: clob.limit(500, 50), offset: clob.offset }),
     success: {
       description: 'A page of events',

@@ -14,7 +14,7 @@ import { titleFields, titleOf } from './volumes.js';
 const count = z.string().meta({ description: 'Whole number, as text.' });
 const decimal = z.string().meta({ description: 'Decimal text.' });
 const baseUnits = z.string().meta({ description: 'USDC in base units (6 decimals).' });
-/** The sums twice: under the names of this group, and under those of the venue's public index. */
+/** The sums appear twice: under the names of this API group and under those of the venue's public index. */
 const rollupSchema = z.object({
   total_trades: count,
   buys: count.describe(`${sideDocs.buys} Whole number, as text.`),
@@ -64,7 +64,7 @@ const exampleSums: TokenVolume = {
   shares: 10_011_500_000n,
 };
 
-/** GET /clobv2/markets/{token_id}/orderbook: what the order book of a token has matched so far. */
+/** GET /clobv2/markets/{token_id}/orderbook: volume sums of a token's matches. */
 export function createClobOrderbook(deps: { tables: Tables; readers: Readers }): Route {
   const { tables, readers } = deps;
   return defineRoute({
@@ -74,9 +74,9 @@ export function createClobOrderbook(deps: { tables: Tables; readers: Readers }):
     auth: 'key',
     feature: 'clobv2',
     path: '/clobv2/markets/{token_id}/orderbook',
-    summary: 'What the order book of an outcome token has matched',
+    summary: 'Matched volume of an outcome token',
     description:
-      'The sums of its volume, as text: each match counts once, by the side of its maker. No levels. The names of the venue’s public index stand beside ours.',
+      'Volume sums as text. Each match counts once, by the side of its maker. Contains no price levels. Every sum also has the field name of the venue’s public index.',
     params: z.object({ token_id: clob.tokenId }),
     success: {
       description: 'The sums; only `token_id`, `source` and `found: false` for an unknown token',

@@ -5,7 +5,7 @@ import { secondsParam } from '../../http/time-params.js';
 
 const MAX_OFFSET = 10_000_000;
 
-/** Parameters that mean the same all over /clobv2: what does not fit is refused, never moved to a bound. */
+/** Parameters that all /clobv2 endpoints share. Values out of range are rejected, not clamped. */
 export const clob = {
   wallet: walletParam({ invalid: 'invalid wallet address: expected 0x and 40 hex digits' }),
   tokenId: tokenIdParam({ invalid: 'invalid token_id: expected 1 to 78 digits' }),
@@ -13,7 +13,7 @@ export const clob = {
     description: 'Condition id of a market.',
     invalid: 'invalid condition_id: expected 0x and 64 hex digits',
   }),
-  /** Of a neg-risk event; lower case only. */
+  /** Id of a neg-risk event; lower case only. */
   parentId: z
     .string()
     .regex(/^0x[a-f0-9]{64}$/, 'invalid condition_id: parent_id is 0x and 64 lowercase hex digits')
@@ -31,7 +31,7 @@ export const clob = {
       max,
     }).default(fallback),
   offset: integerParam({
-    description: 'Rows to pass over. Default 0.',
+    description: 'Rows to skip. Default 0.',
     invalid: `invalid integer offset: expected 0..${MAX_OFFSET}`,
     min: 0,
     max: MAX_OFFSET,
@@ -44,5 +44,5 @@ export const clob = {
   time: (description: string) =>
     secondsParam({ description, invalid: 'invalid timestamp: expected Unix seconds, 0 or more' }).optional(),
   usd: (name: string) =>
-    usdParam({ description: 'Smallest maker-side amount of a fill.', invalid: `invalid ${name}` }).optional(),
+    usdParam({ description: 'Minimum maker-side amount of a fill.', invalid: `invalid ${name}` }).optional(),
 } as const;

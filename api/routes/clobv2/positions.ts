@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
-import { formatCursor } from '../../fills/log-position.js';
 import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { untitled } from '../../fills/titles.js';
 import { minSizeAlias } from '../../http/aliases.js';
-import { cursorParam, EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params.js';
+import { EXAMPLE_TOKEN, EXAMPLE_WALLET, parsedCursorParam, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { LargestPosition, LargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import { largestPositionStatuses, MAX_LARGEST } from '../../leaderboards/largest-positions.sql.js';
+import { formatSnapshotCursor, parseSnapshotCursor, SNAPSHOT_EXPIRED } from '../../leaderboards/snapshot-cursor.js';
 import { createPositionsBySize, holdingStatusOf } from '../../positions/positions-by-size.js';
 import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { clob } from './params.js';
 import { amountText, marketFields, marketOf, padded, paginationSchema, SOURCE } from './serialize.js';
 
-/** How often pictures are taken, where they do not take long. */
+/** Interval of the snapshots; longer if computing one takes long. */
 const SNAPSHOT_INTERVAL_S = 60;
 const PRICE_PLACES = 20;
 const AVERAGE_DECIMALS = 18;
@@ -58,7 +58,7 @@ const exampleLargestPosition: LargestPosition = {
 /** GET /clobv2/positions: the largest positions of all wallets. */
 export function createClobPositions(deps: { readers: Readers; largest: LargestPositionsReader }): Route {
   const { largest } = deps;
-  const { paginationSessions, titlesOf } = deps.readers;
+  const { snapshotSessions, titlesOf } = deps.readers;
   const largestOf = createPositionsBySize(deps.readers);
   const most = MAX_LARGEST.toLocaleString('en');
   return defineRoute({
@@ -69,12 +69,12 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
     feature: 'clobv2',
     path: '/clobv2/positions',
     reads: ['positions', 'catalog'],
-    summary: 'Positions by size, of everybody, a wallet, a token or a market',
-    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: of these, as they are now; a walk by \`offset\` keeps the order of its first page for a quarter of an hour. Without: the first ${most} of a \`status\`, or of any. From a picture of all positions, combos included, taken once a minute, less often of very many (\`as_of\`, \`Age\`); closed ones, which have no size, by what was paid for them. A walk by \`offset\` stays with the picture it began with, \`pagination.next_cursor\` names it and is good for an hour.`,
+    summary: 'Positions by size, of all wallets, a wallet, a token or a market',
+    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: current positions; later pages by \`offset\` keep the order of the first page for 15 minutes. Without them: the first ${most} positions of the \`status\`, or of all statuses, from a snapshot of all positions (combos included) that is refreshed every minute, or less often for very many positions (\`as_of\`, \`Age\`). Closed positions, which have no size, are ordered by their cost. Later pages by \`offset\` or \`pagination.next_cursor\` read the snapshot of the first page; a cursor is valid for one hour.`,
     query: z.object({
       status: choiceParam({
         description:
-          'open: shares held; redeemable: shares held, their outcome settled; closed: none left. Default all.',
+          'open: with shares; redeemable: with shares in a settled outcome; closed: without shares. Default all.',
         invalid: `status must be one of [${statuses.join(', ')}]`,
         values: statuses,
       }).default('all'),
@@ -87,13 +87,13 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
         values: ['asc', 'desc'],
       }).default('desc'),
       min_size: usdParam({
-        description: 'Smallest number of shares held; decimals allowed.',
+        description: 'Minimum number of shares; decimals allowed.',
         invalid: 'invalid min_size: expected a decimal number, 0 or more',
       }).optional(),
       limit: clob.limit(500, 100),
       offset: clob.offset,
-      cursor: cursorParam({
-        description: '`pagination.next_cursor` of the page before. Not with `wallet`, `token_id` or `condition_id`.',
+      cursor: parsedCursorParam(parseSnapshotCursor, {
+        description: '`pagination.next_cursor` of the previous page. Not with `wallet`, `token_id` or `condition_id`.',
         invalid: 'invalid cursor: expected next_cursor of an earlier page',
       }).optional(),
     }),
@@ -106,7 +106,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
         as_of: z
           .int()
           .nullable()
-          .meta({ description: 'When the picture was taken, Unix seconds; null where none was used.' }),
+          .meta({ description: 'Time of the snapshot, Unix seconds; null for current positions.' }),
         pagination: paginationSchema,
         positions: z.array(positionSchema),
       }),
@@ -125,7 +125,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
       const sessionKey = paginationSessionKey(context.caller?.accountId, '/clobv2/positions', { ...query });
       if (wallet !== undefined || tokenId !== undefined || conditionId !== undefined) {
         if (cursor !== undefined)
-          throw badParameter('cursor goes without wallet, token_id and condition_id: use offset');
+          throw badParameter('cursor cannot be combined with wallet, token_id or condition_id: use offset');
         const found = await largestOf(
           { wallet, tokenId, conditionId, status, minSize },
           { order, sessionKey, limit, offset },
@@ -144,24 +144,23 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
           },
         };
       }
-      const begun = offset === 0 ? undefined : paginationSessions.asOf(sessionKey)?.blockNumber;
-      const takenAtMs = cursor?.blockNumber ?? begun ?? (await largest.newestSnapshot());
+      const sessionSnapshotMs = offset === 0 ? null : snapshotSessions.asOf(sessionKey);
+      const takenAtMs = cursor?.takenAtMs ?? sessionSnapshotMs ?? (await largest.newestSnapshot());
       if (takenAtMs === null) {
         const pagination = { limit, offset, has_more: false, next_cursor: null };
         return { body: { count: 0, source: SOURCE, as_of: null, pagination, positions: [] } };
       }
-      if (cursor === undefined && offset === 0)
-        paginationSessions.start(sessionKey, { blockNumber: takenAtMs, logIndex: 0 });
+      if (cursor === undefined && offset === 0) snapshotSessions.start(sessionKey, takenAtMs);
       const found = await largest.page({
         takenAtMs,
         status,
         minSize,
         order,
-        afterRank: cursor?.logIndex ?? null,
+        afterRank: cursor?.rank ?? null,
         offset,
         limit,
       });
-      if (found === null) throw badParameter('this walk took too long and its picture is gone: begin again');
+      if (found === null) throw badParameter(SNAPSHOT_EXPIRED);
       const rows = found.slice(0, limit);
       const hasMore = found.length > limit;
       const last = rows.at(-1);
@@ -176,8 +175,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             limit,
             offset,
             has_more: hasMore,
-            next_cursor:
-              hasMore && last !== undefined ? formatCursor({ blockNumber: takenAtMs, logIndex: last.rank }) : null,
+            next_cursor: hasMore && last !== undefined ? formatSnapshotCursor({ takenAtMs, rank: last.rank }) : null,
           },
           positions: rows.map((row) => ({ ...positionFrom(row), ...marketOf(titles.get(row.tokenId) ?? untitled) })),
         },

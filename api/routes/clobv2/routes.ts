@@ -9,7 +9,7 @@ import { createClobPositions } from './positions.js';
 import { createClobTrades } from './trades.js';
 import { createClobVolumes } from './volumes.js';
 
-/** Every /clobv2 endpoint over the tables. */
+/** All /clobv2 endpoints. */
 export function createClobRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
   return [
     ...createClobTrades(deps),

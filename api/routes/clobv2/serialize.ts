@@ -9,13 +9,13 @@ import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import { priceDocs } from '../../http/field-docs.js';
 
 export const SOURCE = 'onchain-v2' as const;
-/** The family is of the second exchange generation and later ones. */
+/** First exchange generation that this API group covers. */
 export const FIRST_VERSION = 2;
 
 const text = z.string().nullable();
 const decimal = z.string().meta({ description: 'Decimal text.' });
 
-/** Decimal text with exactly `places` decimals; units have 6. */
+/** Decimal text of base units with exactly `places` decimals. */
 export function padded(units: bigint, places: number, decimals = 6): string {
   const [whole = '0', fraction = ''] = formatMoney(units, decimals).split('.');
   return `${whole}.${fraction.padEnd(places, '0')}`;
@@ -30,7 +30,7 @@ const FEE_PLACES = 24;
 
 export const amountText = (units: bigint): string => padded(units, AMOUNT_PLACES);
 
-/** USD per share, rounded half up at the twentieth decimal. */
+/** USD per share, rounded half up to 20 decimals. */
 export const priceText = (usdc: bigint, shares: bigint): string =>
   padded(ratio(usdc, shares, PRICE_PLACES) ?? 0n, PRICE_PLACES, PRICE_PLACES);
 
@@ -41,7 +41,10 @@ export const fillSchema = z.object({
   order_hash: z.string(),
   maker: z.string(),
   taker: z.string(),
-  side: z.enum(['maker', 'taker']).optional().meta({ description: 'Of the wallet asked for; absent without one.' }),
+  side: z
+    .enum(['maker', 'taker'])
+    .optional()
+    .meta({ description: 'Role of the requested wallet; absent without one.' }),
   counterparty: counterpartyField,
   token_id: text,
   amount_usd: decimal.nullable(),
@@ -50,7 +53,7 @@ export const fillSchema = z.object({
   fee_usd: decimal,
   maker_token_id: z.string().meta({ description: '"0" is USDC.' }),
   taker_token_id: z.string(),
-  maker_usdc: decimal.meta({ description: 'What the maker gave: USD, or shares.' }),
+  maker_usdc: decimal.meta({ description: 'Amount the maker gave: USD or shares.' }),
   taker_usdc: decimal,
   fee_usdc: decimal,
   builder: z.string(),
@@ -73,7 +76,7 @@ export const marketOf = (title: TokenTitle) => ({
   outcome: title.outcome,
 });
 
-/** A fill without its market. `sided`: a wallet was asked for. */
+/** A fill without market fields. `sided`: include the role of the requested wallet. */
 export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchema> {
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);
@@ -118,5 +121,5 @@ export const paginationSchema = z.object({
   limit: z.int(),
   offset: z.int(),
   has_more: z.boolean(),
-  next_cursor: z.string().nullable().optional().meta({ description: '`cursor` of the next page.' }),
+  next_cursor: z.string().nullable().optional().meta({ description: 'Cursor of the next page.' }),
 });

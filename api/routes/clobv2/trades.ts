@@ -26,7 +26,7 @@ const LAST_VERSION = 255;
 const versions = { min: FIRST_VERSION, max: LAST_VERSION };
 const source = z.literal(SOURCE);
 const cursor = cursorParam({
-  description: '`pagination.next_cursor` of the page before: exact whatever arrives meanwhile.',
+  description: '`pagination.next_cursor` of the previous page. New rows do not shift the pages.',
   invalid: 'invalid cursor: expected next_cursor of an earlier page',
 }).optional();
 
@@ -35,8 +35,8 @@ const tradesQuery = z.object({
   builder: clob.builder.optional(),
   token_id: clob.tokenId.optional(),
   condition_id: clob.conditionId.optional(),
-  start: clob.time('First moment, Unix seconds.'),
-  end: clob.time('Last moment, Unix seconds.'),
+  start: clob.time('Start of the range, Unix seconds.'),
+  end: clob.time('End of the range, Unix seconds.'),
   min_usd: clob.usd('min_usd'),
   limit: clob.limit(500, 100),
   offset: clob.offset,
@@ -45,7 +45,7 @@ const tradesQuery = z.object({
 });
 const listQuery = z.object({ limit: clob.limit(1_000, 100), offset: clob.offset });
 
-/** Fills on /clobv2: by any filter, of a wallet, of a token. Of the second exchange generation and later ones. */
+/** GET fills of V2 and later exchanges: by any filter, of a wallet, of a token. */
 export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
   const { fills, titlesOf } = deps.readers;
 
@@ -66,8 +66,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
     path: '/clobv2/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills by any filter',
-    description:
-      'Filters are ANDed. `side` is there only with `wallet`. What a fill is follows from which leg is `"0"`.',
+    description: 'Filters are ANDed. `side` is present only with `wallet`. The leg with asset `"0"` is the collateral.',
     query: tradesQuery,
     aliases: { ...timeRangeAliases('start', 'end'), min_total: 'min_usd' },
     success: {

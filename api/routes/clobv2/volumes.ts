@@ -25,7 +25,7 @@ const FEE_PLACES = 24;
 const MAX_HOURS = 8_784;
 const DEFAULT_HOURS = 168;
 
-/** What a token is, beside what was traded of it. */
+/** Market fields of a token, next to its volume. */
 export const titleFields = {
   market: z.string().nullable(),
   slug: z.string().nullable(),
@@ -51,7 +51,7 @@ const candleTitleOf = (title: TokenTitle) => {
 const names = Object.keys(resolutions) as Resolution[];
 const candleSchema = z.object({
   bucket: z.string(),
-  time: z.int().meta({ description: 'Start of the bucket, Unix seconds; time_unix is the same.' }),
+  time: z.int().meta({ description: 'Start of the bucket, Unix seconds; equal to time_unix.' }),
   time_unix: z.int(),
   open: decimal.describe(`${priceDocs.open} Decimal text.`),
   high: decimal.describe(`${priceDocs.high} Decimal text.`),
@@ -81,7 +81,7 @@ const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
   vwap: priceText(candle.usdc, candle.shares),
 });
 
-/** Sums of the second exchange generation and later ones, and candles. */
+/** GET volumes of V2 and later exchanges (token, hours, builders), and candles. */
 export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
   const { tables, cache, readers } = deps;
 
@@ -150,7 +150,8 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reade
     path: '/clobv2/candles/{token_id}',
     reads: ['fills'],
     summary: 'Candles of an outcome token, newest first',
-    description: 'From its fills of all generations, each match once; buckets without trades are left out.',
+    description:
+      'Computed from fills of all exchange generations; each match counts once. Buckets without trades are omitted.',
     params: z.object({ token_id: clob.tokenId }),
     query: z.object({
       resolution: choiceParam({
@@ -158,8 +159,8 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reade
         invalid: `resolution must be one of [${names.join(', ')}]`,
         values: names,
       }).default('1h'),
-      start: clob.time('First moment, Unix seconds.'),
-      end: clob.time('Last moment, Unix seconds.'),
+      start: clob.time('Start of the range, Unix seconds.'),
+      end: clob.time('End of the range, Unix seconds.'),
       limit: clob.limit(1_000, 500),
     }),
     aliases: timeRangeAliases('start', 'end'),
@@ -174,8 +175,14 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reade
         pagination: z.object({
           limit: z.int(),
           has_more: z.boolean().meta({ description: 'The token has older candles.' }),
-          older_end_ts: z.int().nullable().meta({ description: '`end` of the page of older candles; null: none.' }),
-          newer_start_ts: z.int().nullable().meta({ description: '`start` of all newer candles; null: none.' }),
+          older_end_ts: z
+            .int()
+            .nullable()
+            .meta({ description: '`end` of the page of older candles; null: no older candles.' }),
+          newer_start_ts: z
+            .int()
+            .nullable()
+            .meta({ description: '`start` of all newer candles; null: no newer candles.' }),
         }),
         ...candleTitleFields,
       }),
@@ -298,7 +305,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; reade
     fills: z.int(),
     notional_usdc: decimal,
     fee_collected_usdc: decimal,
-    avg_fill_usdc: decimal.describe('USD of the fills over their number, decimal text.'),
+    avg_fill_usdc: decimal.describe('Mean USD per fill, decimal text.'),
   });
   const builders = defineRoute({
     ...common,

@@ -3,7 +3,7 @@ import type { CoverageKind, CoverageState } from '../../../schemas/coverage/sour
 import type { Sql } from '../../tables/port.js';
 import type { Millis } from '../../tables/values.js';
 
-/** Counts and block numbers come as text. */
+/** Row of the table `coverage`. Counts and block numbers are text. */
 export interface CoverageRow {
   readonly day: string;
   readonly kind: CoverageKind;
@@ -24,7 +24,7 @@ export interface CoverageRow {
   readonly longest_gap_s: string | null;
 }
 
-/** Days from..to, newest first. `source`: one source or one kind; '' for all. */
+/** Days from..to, newest first. `source`: a source or a kind of source; '': all. */
 export const coverageRowsSql = (of: { from: string; to: string; source: string; limit: number }): Sql => ({
   text: `SELECT toString(day) AS day, kind, source, address, exchange_version, state, why, toString(records) AS records, toString(logs) AS logs,
       toString(undecoded_logs) AS undecoded_logs, toString(first_block) AS first_block, toString(last_block) AS last_block, first_ms, last_ms, change_ms,

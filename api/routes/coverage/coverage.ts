@@ -18,13 +18,13 @@ const CACHE_S = 15;
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 31;
-/** Of one source. */
+/** Limit of days for a query of one source. */
 const MAX_DAYS_OF_SOURCE = 366;
-/** Kinds of more than one source. */
+/** Kinds that have several sources. */
 const MULTI_SOURCE_KINDS: readonly string[] = ['contract', 'oracle'] satisfies CoverageKind[];
-/** Days of all contracts, and of more feeds than there are. */
+/** Upper bound on the rows of a response: all days of all contracts and feeds. */
 const MAX_ROWS = 5_000;
-/** Each some 2 MB at most. */
+/** Cached responses, up to 2 MB each. */
 const CACHED_REPLIES = 12;
 const MAX_SOURCE = 100;
 
@@ -33,36 +33,36 @@ const count = z.int().nullable();
 const entrySchema = z.object({
   source: z.string(),
   kind: z.enum(coverageKinds),
-  address: z.string().nullable().meta({ description: 'Of a contract.' }),
+  address: z.string().nullable().meta({ description: 'Address of a contract.' }),
   exchange_version: count.meta({ description: '1, 2 or 3 for the contract of an exchange.' }),
   day: z.string().meta({ description: 'UTC day.' }),
   state: z.enum(coverageStates).meta({
     description:
-      '`available`: all of the day is here. `degraded`: part of it is missing. `pending`: the day is not over, or not reached yet. `missing`: nothing of it is here.',
+      '`available`: the day is complete. `degraded`: part of the day is missing. `pending`: the day is not over, or not loaded yet. `missing`: no data.',
   }),
-  why: z.string().meta({ description: 'The reason for the state, as a sentence.' }),
+  why: z.string().meta({ description: 'Reason for the state, one sentence.' }),
   records: z.int().meta({
     description:
-      'Records of the log: blocks, events of a contract, ticks of a feed; of the catalogue, markets whose newest version is of that day.',
+      'Number of log records: blocks, contract events, or feed ticks; for the catalogue, markets last changed on that day.',
   }),
   logs: count.meta({ description: 'Logs of the contract that the node reported.' }),
-  undecoded_logs: count.meta({ description: 'Of `logs`, those that could not be decoded.' }),
+  undecoded_logs: count.meta({ description: 'Part of `logs` that could not be decoded.' }),
   first_block: count.meta({ description: 'First block of the day with a record.' }),
   last_block: count.meta({ description: 'Last block of the day with a record.' }),
   first_at: z.string().nullable().meta({ description: 'Time of the first record.' }),
   last_at: z.string().nullable().meta({ description: 'Time of the last record.' }),
   last_change: z.string().nullable().meta({
-    description: 'When the newest record of the day came: of a feed when it was received, of blocks their time.',
+    description: 'Time of the newest record of the day: reception time for feeds, block time for blocks.',
   }),
   gaps: count.meta({
-    description: 'Gaps over the bound. null for sources without that check and for days that are not over.',
+    description: 'Number of gaps over the limit. null for sources without that check and for days that are not over.',
   }),
-  longest_gap_seconds: count.meta({ description: 'Longest time without a record, from midnight to midnight.' }),
+  longest_gap_seconds: count.meta({ description: 'Longest time without a record between midnight and midnight.' }),
 });
 
 const integerOrNull = (text: string | null): number | null => (text === null ? null : Number(text));
 
-/** A row of coverage as it is shown. */
+/** Serializes a coverage row. */
 function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
   return {
     source: row.source,
@@ -98,11 +98,11 @@ const dayParam = (name: 'from' | 'to', description: string) =>
     )
     .meta({ description, format: 'date', example: '2027-04-12' });
 
-/** GET /v1/coverage: what is here of each source and day. */
+/** GET /v1/coverage: state of the data per source and UTC day. */
 export function createCoverageRoute(deps: {
   tables: Tables;
   nowMs: () => number;
-  /** As caches have it: what the tables hold. */
+  /** Version of the tables' content; a changed version invalidates cached responses. */
   dataVersion: () => unknown;
 }): Route {
   const cache = createTtlCache({ maxEntries: CACHED_REPLIES, nowMs: deps.nowMs, dataVersion: deps.dataVersion });
@@ -114,8 +114,8 @@ export function createCoverageRoute(deps: {
     tag: 'Service',
     auth: 'key',
     cacheS: CACHE_S,
-    summary: 'Which days of each source are here',
-    description: `Per source and UTC day whether the data is complete, and why not; computed from the log. Sources: final blocks, each watched contract, each price feed, the catalogue, the order book. A day is \`degraded\` when no block with a log of a watched contract came for over ${MAX_BLOCK_GAP_S} seconds, when a feed had no tick for over ${MAX_TICK_GAP_S} seconds, or when a log was not decoded. A contract without logs is \`available\` when the blocks of the day are here without a gap. Days newest first, at most ${MAX_DAYS} at once, or ${MAX_DAYS_OF_SOURCE} with the \`source\` of one.`,
+    summary: 'Data coverage per source and day',
+    description: `States per source and UTC day whether the data is complete, and the reason if not; computed from the log. Sources: final blocks, each watched contract, each price feed, the catalogue, the order book. A day is \`degraded\` if there was no block with a log of a watched contract for over ${MAX_BLOCK_GAP_S} seconds, if a feed had no tick for over ${MAX_TICK_GAP_S} seconds, or if a log could not be decoded. A contract without logs is \`available\` if the blocks of the day have no gap. Newest day first; at most ${MAX_DAYS} days per request, or ${MAX_DAYS_OF_SOURCE} days of one \`source\`.`,
     query: z.object({
       source: z
         .string()

@@ -9,7 +9,7 @@ const numericPrices = (prices: OutcomePrices | undefined) => {
   return { outcomePrices: outcomePrices.map(Number), ...rest };
 };
 
-/** An event of /v1/crypto/markets with its markets: prices as numbers. */
+/** Serializes an event of /v1/crypto/markets with its markets; prices are numbers. */
 export function periodicEvent(
   event: EventRow,
   markets: readonly MarketRow[],
@@ -42,7 +42,7 @@ export function periodicEvent(
   };
 }
 
-/** An entry of /v1/crypto/active: the window's event, or what its market says of it. `outcomes` is a string that holds JSON. */
+/** Serializes an entry of /v1/crypto/active from the window's event, or from its market without one. `outcomes` is JSON text. */
 export function activeEntry(market: MarketRow, event: EventRow | undefined, prices: OutcomePrices | undefined) {
   return {
     id: numericId(event?.id ?? market.event_id ?? market.id),
@@ -66,7 +66,7 @@ export function activeEntry(market: MarketRow, event: EventRow | undefined, pric
   };
 }
 
-/** The catalogue calls the hourly pattern by its name; we list it as 1h. */
+/** Serializes a series. The catalogue calls the hourly recurrence by name; the API lists it as 1h. */
 export function seriesEntry(row: SeriesRow) {
   return {
     id: numericId(row.id),

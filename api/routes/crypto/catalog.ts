@@ -24,7 +24,7 @@ const ACTIVE_CACHE_S = 30;
 const SERIES_CACHE_S = 300;
 const MAX_EVENTS = 500;
 
-const iso = z.string().nullable().meta({ description: 'ISO-8601 UTC; null where the catalogue gives none.' });
+const iso = z.string().nullable().meta({ description: 'ISO-8601 UTC; null if the catalogue has no value.' });
 
 const market = z.object({
   id: z.string(),
@@ -69,7 +69,7 @@ const active = z.object({
     z.object({
       question: z.string(),
       conditionId: z.string(),
-      outcomes: z.string().meta({ description: 'A string that holds a JSON array of labels.' }),
+      outcomes: z.string().meta({ description: 'JSON array of labels, as a string.' }),
       outcomePrices: z
         .array(z.number())
         .meta({ description: `USD per share, same order as outcomes. ${CURRENT_PRICES_DESCRIPTION}` }),
@@ -92,7 +92,7 @@ const series = z.object({
 
 const exampleCondition = `0x5c${'0'.repeat(61)}1`;
 
-/** Crypto discovery: periodic markets, the current 5-minute markets, series. */
+/** GET crypto markets: periodic markets, current 5-minute markets, series. */
 export function createCatalogRoutes(deps: {
   tables: Tables;
   cache: TtlCache;
@@ -169,7 +169,7 @@ export function createCatalogRoutes(deps: {
     cacheS: ACTIVE_CACHE_S,
     summary: 'Current 5-minute up/down markets',
     description:
-      'One entry per coin, in the order BTC, ETH, SOL, BNB, XRP, DOGE, HYPE; a coin without a market is left out. A finished window is never shown.',
+      'One entry per coin, in the order BTC, ETH, SOL, BNB, XRP, DOGE, HYPE; a coin without a market is omitted. Finished windows are never listed.',
     success: {
       description: 'Markets of the current window',
       schema: z.object({ markets: z.array(active), count: z.int(), windowStart: z.int() }),

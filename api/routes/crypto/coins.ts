@@ -1,4 +1,4 @@
-/** The coins with short-form markets, in the order they are listed in. `names` are how catalogue slugs call them. */
+/** Coins with 5-minute up/down markets, in listing order. `names`: their names in catalogue slugs. */
 export const coins = [
   { symbol: 'BTC', names: ['btc', 'bitcoin'] },
   { symbol: 'ETH', names: ['eth', 'ethereum'] },
@@ -15,12 +15,12 @@ const symbols: ReadonlySet<string> = new Set(coins.map((coin) => coin.symbol));
 
 export const symbolList = coins.map((coin) => coin.symbol).join(', ');
 
-/** Pattern (RE2) of slugs that name one of the coins as a whole word. */
+/** RE2 pattern of slugs that contain the name of a coin as a whole word. */
 export const coinSlugPattern = `(^|-)(${coins.flatMap((coin) => coin.names).join('|')})(-|$)`;
 
 const SHORT_WINDOW_S = 300;
 
-/** Start of the 5-minute window a moment falls into, Unix seconds. */
+/** Start of the 5-minute window that contains `nowMs`, Unix seconds. */
 export function windowStartAt(nowMs: number): number {
   return Math.floor(nowMs / 1000 / SHORT_WINDOW_S) * SHORT_WINDOW_S;
 }
@@ -30,7 +30,7 @@ export function windowSlugs(windowStartS: number): string[] {
   return coins.map((coin) => `${coin.symbol.toLowerCase()}-updown-5m-${windowStartS}`);
 }
 
-/** `btc`, `BTC/USD` -> `BTC`; null for anything that is not one of the coins. */
+/** Normalizes `btc` or `BTC/USD` to `BTC`; null for an unknown coin. */
 export function parseSymbol(text: string): CoinSymbol | null {
   const upper = text.toUpperCase();
   const bare = upper.endsWith('/USD') ? upper.slice(0, -'/USD'.length) : upper;

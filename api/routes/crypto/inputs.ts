@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { requiredText } from '../../http/params.js';
 import { type CoinSymbol, coins, parseSymbol, symbolList } from './coins.js';
 
-/** `symbol`: bare asset or feed name, any letter case. The output is the bare symbol. */
+/** Parameter `symbol`: asset or feed name in any letter case; parsed to the asset symbol. */
 export const symbolParam = requiredText('symbol')
   .transform((text, context): CoinSymbol => {
     const symbol = parseSymbol(text);
@@ -15,6 +15,6 @@ export const symbolParam = requiredText('symbol')
   .meta({
     type: 'string',
     enum: [...coins.map((coin) => coin.symbol), ...coins.map((coin) => `${coin.symbol}/USD`)],
-    description: 'Asset symbol or feed name; letter case does not matter.',
+    description: 'Asset symbol or feed name, case-insensitive.',
     example: 'BTC',
   });

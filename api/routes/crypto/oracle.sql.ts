@@ -1,6 +1,6 @@
 import type { Sql } from '../../tables/port.js';
 
-/** Times go in as epoch milliseconds; prices come out as decimal text with 18 places at most. */
+/** Parameters are Unix milliseconds; prices are decimal text with at most 18 decimals. */
 const from = 'timestamp_ms >= fromUnixTimestamp64Milli({from:Int64})';
 const to = 'timestamp_ms <= fromUnixTimestamp64Milli({to:Int64})';
 const spot = 'feed = {feed:String} AND twap_window_s = 0';
@@ -47,16 +47,16 @@ export function ticksSql(range: { feed: string; fromMs: number; toMs: number; ro
 }
 
 export interface WindowRow {
-  /** Ticks before the end, and ticks up to and with the end. */
+  /** Ticks before the end of the window, and ticks up to and including the end. */
   readonly before_end: number | string;
   readonly within: number | string;
   readonly open: string;
   readonly close: string;
-  /** 1 when a tick at or after the window's end exists: nothing in order can change the close any more. */
+  /** 1 if a tick at or after the window's end exists; the close is final then. */
   readonly passed: number | string;
 }
 
-/** First spot tick in [from, to), last one in [from, to], and whether the feed has got as far as `to`. */
+/** First spot tick in [from, to), last spot tick in [from, to], and whether the feed has reached `to`. */
 export function windowPriceSql(window: { feed: string; fromMs: number; toMs: number }): Sql {
   return {
     text: `SELECT

@@ -15,7 +15,7 @@ import { type CandleRow, candlesSql, type TickRow, ticksSql } from './oracle.sql
 const CANDLES = 30;
 const CANDLES_CACHE_S = 5;
 const TICKS_CACHE_S = 60;
-/** Ticks this young may still be joined by others of the same range. */
+/** Ticks of the last 2 s may be incomplete: more ticks of the same time can arrive. */
 const TICKS_SETTLE_MS = 2_000;
 
 export interface OracleRouteDeps {
@@ -43,18 +43,16 @@ const tick = z.object({
     feed: z.string(),
     price: z
       .number()
-      .describe(
-        'What the oracle published with this tick, USD: spot, or the mean of twap_window_seconds where is_twap.',
-      ),
-    bid: z.number().meta({ description: 'The price itself where the source publishes no spread.' }),
-    ask: z.number().meta({ description: 'The price itself where the source publishes no spread.' }),
+      .describe('USD price as published by the oracle: spot, or the mean over twap_window_seconds if is_twap.'),
+    bid: z.number().meta({ description: 'Equal to the price if the source publishes no spread.' }),
+    ask: z.number().meta({ description: 'Equal to the price if the source publishes no spread.' }),
     timestamp: z.int(),
     is_twap: z.boolean(),
     twap_window_seconds: z.int().nullable(),
   }),
 });
 
-/** A stored tick in the shape we serve; the same as the event socket's. */
+/** Serializes a stored tick; the same shape as on the event socket. */
 function tickFrom(row: TickRow, feed: string): z.input<typeof tick> {
   const ms = Number(row.ms);
   const price = Number(row.price);
@@ -85,7 +83,7 @@ const timeParam = (name: 'from' | 'to') =>
 
 const limitText = `Invalid limit. Max ${commonLimits.ticksMaxLimit}`;
 
-/** Candles and ticks of the oracle feeds. */
+/** GET candles and ticks of the oracle feeds. */
 export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
   const candles = defineRoute({
     method: 'get',
@@ -98,7 +96,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
     cacheS: CANDLES_CACHE_S,
     summary: 'Five-minute oracle candles',
     description:
-      'The newest 30 candles, oldest first, the last one still forming. A tick on a boundary closes one candle and opens the next. Buckets without ticks are left out.',
+      'The newest 30 candles, oldest first, the last one still forming. A tick on a boundary closes one candle and opens the next. Buckets without ticks are omitted.',
     query: z.object({ symbol: symbolParam }),
     success: {
       description: 'Candles',
@@ -137,13 +135,13 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
     cacheS: TICKS_CACHE_S,
     summary: 'One-second oracle ticks',
     description:
-      'Spot ticks, oldest first, at most 24 hours per request. `truncated` means the range holds more than `limit`. Ranges that touch the last two seconds are never cached.',
+      'Spot ticks, oldest first, at most 24 hours per request. `truncated`: the range contains more than `limit` ticks. Ranges that touch the last two seconds are never cached.',
     query: z.object({
       symbol: symbolParam,
       from: timeParam('from'),
       to: timeParam('to'),
       limit: integerParam({
-        description: 'Ticks to return at most. Default 10000.',
+        description: 'Maximum number of ticks. Default 10000.',
         invalid: limitText,
         min: 1,
         max: commonLimits.ticksMaxLimit,

@@ -9,9 +9,9 @@ import { feedOf } from './coins.js';
 import { symbolParam } from './inputs.js';
 import { type WindowRow, windowPriceSql } from './oracle.sql.js';
 
-/** Oldest copy we may serve. */
+/** Maximum age of a cached response. */
 const PRICE_CACHE_S = 10;
-/** An open window is read at most once a second per feed. */
+/** Reads of an open window are limited to one per second and feed. */
 const OPEN_CACHE_MS = 1_000;
 const intervals = ['5m', '15m', '1h', '4h'] as const;
 const intervalSeconds: Readonly<Record<(typeof intervals)[number], number>> = {
@@ -29,9 +29,9 @@ export interface WindowPrice {
 }
 
 /**
- * The pair of a window. open: first tick at or after the start, before the end. close: last tick at or before the end. While the window is
- * open the close moves. Once it has ended, a close is told only when the feed has got past the end, so that it is final; until then null.
- * completed: ended and final, with a tick in it. incomplete: not completed, or an end of the pair is missing for good.
+ * Serializes the price pair of a window. open: first tick in [start, end). close: last tick in [start, end]. The close changes while the window is
+ * open; after its end it is null until the feed has passed the end, then it is final. completed: ended, final, with a tick. incomplete: not completed,
+ * or open or close will never exist.
  */
 function windowPriceFrom(
   row: WindowRow | undefined,
@@ -46,7 +46,7 @@ function windowPriceFrom(
   return { openPrice, closePrice, completed, incomplete: !completed || openPrice === null || closePrice === null };
 }
 
-/** Window open and close: the price to beat. */
+/** GET /v1/crypto/price: open and close price of a window. */
 export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Route {
   return defineRoute({
     method: 'get',
@@ -59,7 +59,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
     cacheS: PRICE_CACHE_S,
     summary: 'Open and close of a window (price to beat)',
     description:
-      'Spot prices, unrounded. `closePrice` moves until the window ends; it is null between the end and the first tick that makes it final. A window without ticks, be it in the future, before the recorded history or of no market, has null prices, `completed: false` and `incomplete: true`.',
+      'Spot prices, unrounded. `closePrice` changes until the window ends and is null between the end and the first later tick, which makes it final. A window without ticks (in the future, before the recorded history, or of no market) has null prices, `completed: false` and `incomplete: true`.',
     query: z.object({
       symbol: symbolParam,
       window: requiredText('window')
@@ -76,10 +76,10 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
       description: 'Window price',
       schema: z.object({
         openPrice: z.number().nullable().meta({
-          description: 'Spot price of the first tick of the window; null before it, and for a window without ticks.',
+          description: 'Spot price of the first tick of the window; null without ticks.',
         }),
         closePrice: z.number().nullable().meta({
-          description: 'Spot price of the last tick up to the end of the window; moves until it ends.',
+          description: 'Spot price of the last tick up to the end of the window; changes until the window ends.',
         }),
         timestamp: z.int().meta({ description: 'When the pair was read, Unix milliseconds.' }),
         completed: z.boolean(),
@@ -105,7 +105,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Rou
         const [row] = await deps.tables.rows<WindowRow>(windowPriceSql({ feed, fromMs: startMs, toMs: endMs }));
         return { ...windowPriceFrom(row, { startMs, endMs, nowMs }), timestamp: nowMs };
       };
-      // The key says whether the window has ended: a copy of the open window is never served after it.
+      // The key contains the window's state: a cached open window is never served after its end.
       const key = `price:${feed}:${startMs}:${endMs}:${ended ? 'ended' : 'open'}`;
       const openS = OPEN_CACHE_MS / 1000;
       const cached = await deps.cache.get(

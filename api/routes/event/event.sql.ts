@@ -21,7 +21,7 @@ export interface EventDetailRow {
   readonly market_condition_ids: readonly string[];
 }
 
-/** The event of a slug; the active one where a slug was used twice. */
+/** Selects the event with a slug; if events share the slug, the active one. */
 export function eventSql(slug: string): Sql {
   return {
     text: `SELECT id, slug, title, description, image, icon, active, closed, volume, volume_24h, liquidity, open_interest,

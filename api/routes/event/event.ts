@@ -66,7 +66,7 @@ const event = z.object({
   annotations: z.int(),
 });
 
-/** The event detail from its rows. Markets keep the event's own order. */
+/** Builds the event detail from its rows. Markets are in the order of the event. */
 function eventDetail(
   row: EventDetailRow,
   markets: readonly EventMarketRow[],
@@ -106,7 +106,7 @@ function eventDetail(
   };
 }
 
-/** GET /v1/event/{slug}. */
+/** GET /v1/event/{slug}: an event with its markets. */
 export function createEventRoute(deps: { tables: Tables; cache: TtlCache; prices: Lookup<Price> }): Route {
   const load = async (slug: string) => {
     const [row] = await deps.tables.rows<EventDetailRow>(eventSql(slug));

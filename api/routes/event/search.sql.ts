@@ -10,7 +10,7 @@ export interface FoundEventRow {
   readonly market_condition_ids: readonly string[];
 }
 
-/** Events whose title and slug hold every word, in any letter case. */
+/** Selects events whose title and slug contain every word, case-insensitively. */
 export const searchEventsSql = (words: readonly string[], rows: number): Sql => ({
   text: `SELECT id, slug, title, image, active AND NOT closed AS active, market_condition_ids
       FROM events FINAL

@@ -21,7 +21,7 @@ const market = z.object({
   groupItemTitle: z.string(),
   conditionId: z.string(),
   tokenId: z.string().meta({ description: 'Token of the first outcome, decimal.' }),
-  price: z.number().meta({ description: `Of the first outcome, USD per share. ${CURRENT_PRICES_DESCRIPTION}` }),
+  price: z.number().meta({ description: `Price of the first outcome, USD per share. ${CURRENT_PRICES_DESCRIPTION}` }),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   active: z.boolean(),
@@ -51,7 +51,7 @@ const marketFrom = (row: FoundMarketRow, prices: OutcomePrices | undefined): z.i
   active: boolFrom(row.active),
 });
 
-/** GET /v1/events/search. */
+/** GET /v1/events/search: events by words of their title or slug. */
 export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache; prices: Lookup<Price> }): Route {
   const { tables } = deps;
   const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
@@ -80,8 +80,8 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache; 
     auth: 'key',
     feature: 'v1',
     cacheS: SEARCH_CACHE_S,
-    summary: 'Events whose title or slug hold every word',
-    description: 'Open ones first, then by volume. Letter case does not matter.',
+    summary: 'Events whose title or slug contain every word',
+    description: 'Open events first, then by volume. Case-insensitive.',
     query: z.object({
       q: requiredText('q')
         .max(300, 'Invalid q. Max 300 characters')

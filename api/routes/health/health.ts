@@ -22,12 +22,12 @@ const readySchema = z.object({
   tables_connected: z.boolean(),
   history_loaded: z
     .boolean()
-    .meta({ description: 'The tables hold all history that the sources had announced as complete.' }),
-  tables: z.array(tableGroupSchema).meta({ description: 'How far each table group is; empty while nobody knows.' }),
-  error: z.string().optional().meta({ description: 'What is missing; only with 503.' }),
+    .meta({ description: 'The tables contain all history that the sources announced as complete.' }),
+  tables: z.array(tableGroupSchema).meta({ description: 'Load progress per table group; empty while it is unknown.' }),
+  error: z.string().optional().meta({ description: 'Reason of the 503; absent otherwise.' }),
 });
 
-/** The chain source, as the operator's door tells of it. Before ingest has ever told, it is still starting. */
+/** Health check of the chain source, as shown by the admin server. Without a report from ingest the source counts as starting. */
 export function chainCheck(sources: HealthDeps['sources'], nowMs: number): Check {
   const chain = sources.get('chain');
   if (chain === undefined) return { ok: false, loading: true, detail: 'ingest has not told of it yet' };
@@ -49,7 +49,7 @@ async function respondsInTime(work: Promise<unknown>): Promise<boolean> {
   return Promise.race([answered, late]).finally(() => clearTimeout(timer));
 }
 
-/** Whether this API can do its work now, and what is missing. */
+/** Readiness of this API, with the unavailable dependencies. */
 async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeof readySchema>> {
   const chain = deps.sources.get('chain');
   const chainHealth = chain === undefined ? 'not started' : healthOf(chain, nowMs);
@@ -107,7 +107,7 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
       allowUnknownQuery: true,
       summary: 'Alive',
       success: {
-        description: 'The process answers.',
+        description: 'The process responds.',
         schema: z.string(),
         example: 'ok',
         contentType: 'text/plain',
@@ -123,13 +123,13 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
       allowUnknownQuery: true,
       summary: 'Ready to serve',
       success: {
-        description: 'Chain source, log and tables are there, and the history is loaded.',
+        description: 'Chain source, log and tables are reachable, and the history is loaded.',
         schema: readySchema,
         example: ready,
       },
       otherResponses: {
         503: {
-          description: 'Something is missing; `error` names it.',
+          description: 'Not ready; `error` names the reason.',
           schema: readySchema,
           example: {
             ...ready,

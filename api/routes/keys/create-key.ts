@@ -17,9 +17,9 @@ const STORE_KEY_NOTICE = 'Store this key securely — it cannot be retrieved aga
 export interface CreateKeyDeps {
   /** Appends a command durably; resolves with its id. */
   readonly send: (command: AccountCommand['command']) => Promise<string>;
-  /** What the fold decided, or null when it has not within the time. */
+  /** Outcome decided by the accounts processor; null after the timeout. */
   readonly waitForOutcome: (commandId: string, timeoutMs: number) => Promise<Outcome | null>;
-  /** Client networks are kept as their HMAC under this. All api processes on one log need the same one. */
+  /** Client networks are stored as HMACs under this secret. All API processes of one log need the same secret. */
   readonly addressSecret: string;
 }
 
@@ -37,7 +37,7 @@ const bodySchema = z
   )
   .optional();
 
-/** Networks that have used up their day: refused without a command. The fold alone decides; this only spares it. */
+/** Networks that have used their daily quota: rejected without a command. Only a shortcut: the accounts processor decides. */
 function createExhaustedNetworks() {
   let day = '';
   const used = new Set<string>();
@@ -55,7 +55,7 @@ function createExhaustedNetworks() {
   };
 }
 
-/** POST /v1/keys: a free account with its one key. First-wins per client network and UTC day, decided by the accounts fold. */
+/** POST /v1/keys: creates a free account with one key. The first request per client network and UTC day wins; the accounts processor decides. */
 export function createKeyRoute(deps: CreateKeyDeps): Route {
   const usedUp = createExhaustedNetworks();
   return defineRoute({
@@ -65,7 +65,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
     tag: 'Keys',
     auth: 'none',
     jsonOnly: true,
-    summary: 'Make a free API key',
+    summary: 'Create a free API key',
     description:
       'No key needed, but `Content-Type: application/json`. One key per client address (IPv6: per /64 network) and UTC day. The raw key is shown once and stored only as SHA-256.',
     body: bodySchema,
@@ -87,7 +87,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
     },
     otherResponses: {
       429: {
-        description: 'This address has made its key of the day.',
+        description: 'This address has already created its key of the day.',
         schema: errorSchema,
         example: { error: REJECTION_TEXT, reset_at: 1811030400 },
       },

@@ -3,7 +3,7 @@ import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../../tables/port.js';
 import type { Millis } from '../../tables/values.js';
 
-/** Alarms told at once. */
+/** Maximum number of alarms in a response. */
 export const MAX_ALARMS = 50;
 
 export interface CountsRow {
@@ -13,12 +13,12 @@ export interface CountsRow {
   readonly latest_block: string;
   readonly traded: string;
   readonly described: string;
-  /** First block after the last gap; null: no block yet. */
+  /** First block after the newest gap; null: no block yet. */
   readonly first_block: string | null;
   readonly first_ms: Millis;
 }
 
-/** Sizes of what we hold. Wallets are counted approximately (HyperLogLog-like, within about 1 %). */
+/** Table sizes. Wallets are counted approximately (uniq, error about 1 %). */
 export const countsSql: Sql = {
   text: `SELECT
       (SELECT uniqExact(condition_id) FROM markets) AS markets,
@@ -33,20 +33,20 @@ export const countsSql: Sql = {
   params: {},
 };
 
-/** Logs of one unknown event of one contract. */
+/** Number of logs of one unknown event of one contract. */
 export interface UnknownEventRow {
   readonly address: string;
-  /** '' of an anonymous event. */
+  /** '' for an anonymous event. */
   readonly topic0: string;
   readonly logs: string;
   readonly first_block: string;
   readonly last_block: string;
   readonly last_ms: Millis;
-  /** Of the newest. */
+  /** Transaction of the newest log. */
   readonly tx_hash: string;
 }
 
-/** Events of watched contracts that nobody here knows, the newest first. */
+/** Events of watched contracts that the decoder does not know, newest first. */
 export const unknownEventsSql: Sql = {
   text: `SELECT address, if(empty(topics), '', topics[1]) AS topic0, toString(count()) AS logs, toString(min(block_number)) AS first_block,
       toString(max(block_number)) AS last_block, toInt64(toUnixTimestamp(max(timestamp))) * 1000 AS last_ms, argMax(tx_hash, (block_number, log_index)) AS tx_hash

@@ -2,7 +2,7 @@ import { badParameter } from '../../errors/failure.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { integerParam, slugParam } from '../../http/params.js';
 
-/** What every /v1 endpoint of wallets and markets has in common. */
+/** Route fields that all /v1 endpoints of wallets and markets share. */
 export const common = {
   method: 'get',
   apiGroup: 'v1',
@@ -11,24 +11,24 @@ export const common = {
   feature: 'v1',
 } as const;
 
-/** Hex that is no condition id is a mistake, not a slug. */
+/** Matches hex text that is not a condition id; it is rejected instead of being read as a slug. */
 const MALFORMED_CONDITION = /^0x(?![0-9a-f]{64}$)[0-9a-f]*$/i;
-/** A market in a path, by slug or condition id. */
+/** Path parameter: market slug or condition id. */
 export const marketId = slugParam({
   description: 'Market slug, or condition id.',
   invalid: 'Invalid market',
   example: 'snow-lisbon-may',
 }).refine((text) => !MALFORMED_CONDITION.test(text), 'Invalid market: a condition id is 0x and 64 hex digits');
 
-/** Most wallets of one request. */
+/** Maximum number of wallets per request. */
 export const MAX_WALLETS = 20;
 const MAX_OFFSET = 100_000;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Parameters of every /v1 list of a wallet or market. */
+/** Paging parameters of the /v1 lists. */
 export const paging = {
   limit: integerParam({
-    description: 'Rows per page. Default 100; larger than 500 is taken as 500.',
+    description: 'Rows per page. Default 100; values over 500 are clamped to 500.',
     invalid: 'Invalid limit. Use a whole number, 1 or more',
     min: 1,
     max: 500,
@@ -41,7 +41,7 @@ export const paging = {
   }).default(0),
 };
 
-/** Up to `most` addresses, lowercased, each once. Throws ApiError for more and for what is none. */
+/** Parses up to `most` addresses: lower case, without duplicates. Throws ApiError for more, for none, and for malformed ones. */
 export const parseWallets = (text: string, name: string, most = MAX_WALLETS): string[] => {
   const wallets = [
     ...new Set(

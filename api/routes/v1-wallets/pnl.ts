@@ -11,10 +11,10 @@ import type { Readers } from '../../readers.js';
 import { common } from './params.js';
 
 const CACHE_S = 60;
-/** Of an answer; what it is made of may be as much older. */
+/** Cache lifetime of a response; the series it is computed from may be older by MAX_STALENESS_S. */
 const RESPONSE_CACHE_S = CACHE_S - MAX_STALENESS_S;
 const HOUR_S = 3_600;
-/** Spacing of the points, and how many; null: as many as the wallet is old. */
+/** Spacing and number of points per period; null: the age of the wallet determines the number. */
 const periods = {
   '1D': { stepS: HOUR_S, points: 25 },
   '1W': { stepS: 3 * HOUR_S, points: 57 },
@@ -23,16 +23,16 @@ const periods = {
 } as const satisfies Record<string, Period>;
 export const DEFAULT_PERIOD: Period = periods['1M'];
 
-/** GET /v1/trader/{wallet}/pnl. */
+/** GET /v1/trader/{wallet}/pnl: PnL series of a wallet. */
 export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; cache: TtlCache }): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
     path: '/v1/trader/{wallet}/pnl',
     reads: ['pnl', 'positions', 'fills'],
-    summary: 'Profit of a wallet over time',
+    summary: 'PnL of a wallet over time',
     description:
-      'Cumulative over the life of the wallet, marked to market, after fees: cash in less cash out plus what is held at the prices of each moment. A moment is priced by the last trades of the full hours before it, the newest one by the prices of now, a resolved market by its settlement. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
+      'Cumulative since the first trade of the wallet, marked to market, after fees: cash received minus cash paid, plus positions at the prices of each point. Prices of a point are the last trades of the full hours before it; the newest point uses current prices, resolved markets their settlement price. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
     params: z.object({ wallet: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query: z.object({
       period: choiceParam({

@@ -22,13 +22,13 @@ const common = {
 } as const;
 
 const UNIT_PLACES = 18;
-/** Percent with 2 decimals of a fraction; 0 of nothing. */
+/** Percentage with 2 decimals; 0 for a whole of 0. */
 const percent = (part: bigint, whole: bigint): number => moneyToNumber(ratio(part * 100n, whole, 2) ?? 0n, 2);
-/** Whole cents of a percent: compares as the percentage does. */
+/** The same ratio with more digits, as sort key. */
 const percentUnits = (part: bigint, whole: bigint): bigint => ratio(part, whole, UNIT_PLACES) ?? 0n;
 const isoDay = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString().slice(0, 10));
 const isSettled = (position: PositionWithMetadata): boolean => position.price.source === 'settlement';
-/** What was ever paid for, at the average. */
+/** Cost of all shares ever bought, at the average price; base units. */
 const totalCost = (position: PositionWithMetadata): bigint =>
   divide(position.totalBought * position.avgPrice, 10n ** 18n, 'half_up');
 
@@ -54,21 +54,23 @@ const positionSchema = z.object({
   avgPrice: z.number().describe(priceDocs.average),
   initialValue: z
     .number()
-    .meta({ description: 'Cost of what was bought of it; shares that came by transfer have none.' }),
+    .meta({ description: 'Cost of the bought shares of the position; shares received by transfer have no cost.' }),
   currentValue: z.number(),
-  cashPnl: z.number().meta({ description: 'Unrealized: what was bought of it, at the price, less its cost.' }),
+  cashPnl: z.number().meta({ description: 'Unrealized PnL: current value of the bought shares minus their cost.' }),
   percentPnl: z.number(),
   totalBought: z.number(),
   realizedPnl: z.number().meta({ description: 'Before fees.' }),
-  percentRealizedPnl: z.number().meta({ description: 'Realized and unrealized, of all that was bought.' }),
-  curPrice: z.number().describe(`${priceDocs.now} 0 where there is none.`),
+  percentRealizedPnl: z
+    .number()
+    .meta({ description: 'Realized and unrealized PnL as a percentage of the total cost.' }),
+  curPrice: z.number().describe(`${priceDocs.now} 0 without a price.`),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
   redeemable: z.boolean().meta({ description: 'The market is resolved.' }),
-  redeemed: z.boolean().optional().meta({ description: 'Of resolved markets only, as the two below.' }),
+  redeemed: z.boolean().optional().meta({ description: 'Present only for resolved markets, like the next two.' }),
   unredeemed_balance: z.number().optional(),
   unredeemed_usd: z.number().optional(),
-  mergeable: z.boolean().meta({ description: 'The wallet holds the other outcome too.' }),
+  mergeable: z.boolean().meta({ description: 'The wallet also holds the other outcome.' }),
   title: z.string(),
   slug: z.string(),
   icon: z.string(),
@@ -78,7 +80,7 @@ const positionSchema = z.object({
   oppositeOutcome: z.string(),
   oppositeAsset: z.string(),
   endDate: z.string().meta({ description: 'YYYY-MM-DD, empty where unknown.' }),
-  negativeRisk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
+  negativeRisk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
 });
 
 function positionFrom(position: PositionWithMetadata, heldTokens: ReadonlySet<string>): z.input<typeof positionSchema> {
@@ -128,7 +130,7 @@ const filters = z.object({
     .string()
     .transform((text): Sort => sortNames.find((name) => name === text.toUpperCase()) ?? 'TOKENS')
     .default('TOKENS')
-    .meta({ type: 'string', enum: [...sortNames], description: 'Default TOKENS, also for anything else.' }),
+    .meta({ type: 'string', enum: [...sortNames], description: 'Default TOKENS; unknown values count as TOKENS.' }),
   sortDirection: choiceParam({
     description: 'Default DESC.',
     invalid: 'Invalid sortDirection. Use: ASC, DESC',
@@ -136,14 +138,14 @@ const filters = z.object({
   }).default('DESC'),
   sizeThreshold: usdParam({ description: 'Smallest size. Default 0.', invalid: 'Invalid sizeThreshold' }).default(0n),
   redeemable: flagParam({
-    description: 'true: only of resolved markets; false: only of open ones.',
+    description: 'true: only resolved markets; false: only open markets.',
     invalid: 'Invalid redeemable. Use: true, false',
   }).optional(),
-  condition_id: hashParam({ description: 'Only of this market.', invalid: 'Invalid condition_id' }).optional(),
+  condition_id: hashParam({ description: 'Only this market.', invalid: 'Invalid condition_id' }).optional(),
 });
 const query = filters.extend(paging);
 
-/** Open positions of wallets. */
+/** GET open positions of one or several wallets. */
 export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
   const { readers } = deps;
 
@@ -192,7 +194,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v1/wallets/positions',
     reads: ['positions', 'catalog'],
     summary: 'Open positions of several wallets',
-    description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters are of each wallet.`,
+    description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters apply per wallet.`,
     query: query.extend({
       wallets: requiredText('wallets').meta({
         description: 'Addresses, comma-separated.',
@@ -200,7 +202,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
       }),
     }),
     success: {
-      description: 'A page of positions per wallet, in the order asked for',
+      description: 'A page of positions per wallet, in the requested order',
       schema: z.object({ wallet_count: z.int(), wallets: z.array(listSchema) }),
       example: { wallet_count: 1, wallets: [exampleList] },
     },
@@ -219,7 +221,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v1/wallets/{addr}/positions',
     reads: ['positions', 'catalog'],
     summary: 'Open positions of a wallet',
-    description: 'There is more while `count` equals the limit.',
+    description: 'More rows exist while `count` equals the limit.',
     params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query,
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },

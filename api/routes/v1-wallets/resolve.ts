@@ -14,10 +14,10 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const walletType = z.enum(['deposit_wallet', 'safe', 'proxy']).nullable();
 const address = z.string().nullable();
 const resolvedSchema = z.object({
-  safe: z.string().meta({ description: 'The wallet that is traded with, of any type.' }),
-  eoa: address.meta({ description: 'Key behind it; null where it cannot be found.' }),
+  safe: z.string().meta({ description: 'The trading wallet, of any type.' }),
+  eoa: address.meta({ description: 'Owner key of the wallet; null if unknown.' }),
   username: z.string().nullable(),
-  type: walletType.meta({ description: 'Of `safe`; null where it cannot be verified.' }),
+  type: walletType.meta({ description: 'Type of `safe`; null if it cannot be verified.' }),
   wallets: z
     .object({ deposit_wallet: address, safe: address, proxy_wallet: address })
     .meta({ description: 'Deployed ones.' }),
@@ -47,16 +47,16 @@ const example = {
   ],
 };
 
-/** GET /v1/resolve/{query}. */
+/** GET /v1/resolve/{query}: trading wallet and owner key of a wallet, key or name. */
 export function createResolveRoute(deps: ResolveDeps & { cache: TtlCache }): Route {
   const resolve = createResolver(deps);
   return defineRoute({
     ...common,
     path: '/v1/resolve/{query}',
     cacheS: FOUND_S,
-    summary: 'Who is behind a wallet, a key or a name',
+    summary: 'Resolve a wallet, key or name',
     description:
-      'Without a node, wallets that were seen on chain count as deployed, and the key behind a wallet is not known unless it was asked for.',
+      'Without a node, wallets with on-chain activity count as deployed, and the owner key of a wallet is unknown unless the query is that key.',
     params: z.object({
       query: slugParam({
         description: 'Wallet, key, or name in any letter case.',
@@ -64,9 +64,13 @@ export function createResolveRoute(deps: ResolveDeps & { cache: TtlCache }): Rou
         example: 'quietfox',
       }),
     }),
-    success: { description: 'The wallets of one person', schema: resolvedSchema, example },
+    success: { description: 'Wallet and owner key', schema: resolvedSchema, example },
     otherResponses: {
-      404: { description: 'Nobody known.', schema: errorSchema, example: { error: 'Address not found.' } },
+      404: {
+        description: 'Unknown wallet, key or name.',
+        schema: errorSchema,
+        example: { error: 'Address not found.' },
+      },
     },
     async handler({ params: { query } }) {
       const cached = await deps.cache.get(

@@ -76,11 +76,11 @@ const rowSchema = z.object({
   lastTradeAt: tradeTime,
 });
 
-/** Holders behind a first page that its walk is sure to have in the order they had then. */
+/** Holders that are ranked with a first page, so that later pages continue in the same order. */
 const PREFIX_LENGTH = 1_000;
-/** Some 25 MB of the orders of holders and their first rows. */
+/** Upper bound on cached ranked wallets: 25 MB with the first rows. */
 const MAX_CACHED_WALLETS = 600_000;
-/** In wallets of an order. */
+/** Weight of a cached first row, in ranked wallets. */
 const ROW_WEIGHT = 12;
 
 const packRankedHolders = ({ wallets, first }: RankedHolders): string =>
@@ -90,7 +90,7 @@ function unpackRankedHolders(text: string): RankedHolders {
   return { wallets: new Map(wallets.map(([token, list]) => [token, unpackIds(list)])), first };
 }
 
-/** Loads when it is first asked, for all outcomes of a market at once. */
+/** Returns a function that loads at its first call and returns the same promise afterwards; the outcomes of a market share it. */
 const loadOnce = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let running: Promise<T> | undefined;
   return () => {
@@ -99,10 +99,10 @@ const loadOnce = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-/** First and last fill of a position, Unix seconds. */
+/** Time of the first and last fill of a position, Unix seconds. */
 type Trades = { readonly firstS: number; readonly lastS: number };
 
-/** Profiles are no part of the chain: their fields are empty. `trades`: undefined where they were not asked for. */
+/** Serializes a holder. Profile fields are empty: they are not on chain. `trades`: undefined if not requested. */
 const rowFrom = (
   position: Holder,
   market: { readonly conditionId: string | null; readonly outcomes: readonly string[] },
@@ -130,7 +130,7 @@ const rowFrom = (
   ...(trades === undefined ? {} : { firstTradeAt: trades?.firstS ?? null, lastTradeAt: trades?.lastS ?? null }),
 });
 
-/** GET /v1/markets/{id}/positions. */
+/** GET /v1/markets/{id}/positions: top traders per outcome. */
 export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: RateLimitStore }): Route {
   const { readers, rateLimitStore } = deps;
   const held = createTtlCache({
@@ -146,7 +146,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
   });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
-  /** By condition id or slug; null where neither catalogue nor chain knows it. */
+  /** Market by condition id or slug; null if neither catalogue nor chain knows it. */
   const marketOf = async (id: string) => {
     const condition = conditionId.safeParse(id);
     const [first] = condition.success ? [] : ((await readers.fills.tokens({ marketSlug: id })) ?? []);
@@ -163,7 +163,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
     path: '/v1/markets/{id}/positions',
     reads: ['positions', 'fills', 'catalog'],
     summary: 'Top traders of a market',
-    description: 'Who has or had each outcome. limit and offset are of each outcome; profits are before fees.',
+    description: 'Current and former holders per outcome. limit and offset apply per outcome; PnL is before fees.',
     params: z.object({
       id: marketId,
     }),
@@ -230,7 +230,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
     },
     otherResponses: {
       404: {
-        description: 'Neither a slug of the catalogue nor a condition that catalogue or chain knows.',
+        description: 'Neither a known slug nor a known condition id.',
         schema: errorSchema,
         example: { error: 'Market snow-lisbon-may not found' },
       },
@@ -243,7 +243,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       if (market === null) throw notFound(`Market ${id} not found`);
 
       let ageMs = 0;
-      // What came with the order.
+      // Rows that were loaded together with the ranking.
       let first: readonly HolderRow[] = [];
       const wallets = users === null ? null : [...users].sort();
       const name = paginationSessionKey(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
@@ -258,7 +258,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       const rows = PREFIX_LENGTH + limit;
       const beginning = loadOnce(async () => {
         const load = () => readers.topHolders.ranked(asked, { ...by, shown: limit, rows });
-        // Few holders are read again as fast as they are found, and would be garbage by then.
+        // A short ranking is not cached: reloading it is as fast.
         const lifeMs = ({ wallets: found }: RankedHolders) =>
           [...found.values()].every(({ length }) => length < rows) ? 0 : CACHE_S * 1000;
         const cached = await held.get(`${name} ${limit}`, lifeMs, load);
@@ -266,7 +266,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
         first = cached.value.first;
         return cached.value.wallets;
       });
-      // Not a copy: what a walk goes on with must not be older than how it began.
+      // Not cached: the ranking of a later page must not be older than that of the first page.
       const all = loadOnce(() => readers.topHolders.ranked(asked, { ...by, shown: 0, rows: MAX_RANKED }));
       const pages = await Promise.all(
         market.tokenIds.map(async (token) => {

@@ -53,7 +53,7 @@ const marketTradeSchema = walletTradeSchema.pick({
   transactionHash: true,
 });
 
-/** What a wallet's own order got in one fill. Profiles are no part of the chain: their fields are empty. */
+/** Serializes a fill of a wallet's own order. Profile fields are empty: they are not on chain. */
 function walletTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof walletTradeSchema> {
   const shares = BigInt(row.shares);
   return {
@@ -98,7 +98,7 @@ function marketTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof market
   };
 }
 
-/** Trades as people see them: rows of the orders a wallet signed, so that what it took from others is one row, not one per maker. */
+/** GET trades of wallets and markets: one row per signed order of the wallet, so that a taker order is one row and not one per matched maker. */
 export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route[] {
   const { fills, titlesOf } = deps.readers;
 
@@ -128,13 +128,13 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
     path: '/v1/wallets/trades',
     reads: ['fills', 'catalog'],
     summary: 'Trades of several wallets, newest first each',
-    description: `Up to ${MAX_WALLETS} wallets. limit and offset are of each wallet.`,
+    description: `Up to ${MAX_WALLETS} wallets. limit and offset apply per wallet.`,
     query: z.object({
       wallets: requiredText('wallets').meta({ description: 'Addresses, comma-separated.', example: exampleFill.maker }),
       ...paging,
     }),
     success: {
-      description: 'A page of trades per wallet, in the order asked for',
+      description: 'A page of trades per wallet, in the requested order',
       schema: z.object({ wallet_count: z.int(), wallets: z.array(listSchema) }),
       example: { wallet_count: 1, wallets: [exampleList] },
     },
@@ -150,7 +150,7 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
     path: '/v1/wallets/{addr}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Trades of a wallet, newest first',
-    description: 'There is more while `count` equals the limit.',
+    description: 'More rows exist while `count` equals the limit.',
     params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query: z.object(paging),
     success: { description: 'A page of trades', schema: listSchema, example: exampleList },
@@ -165,7 +165,7 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
     path: '/v1/markets/{id}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Trades of a market, newest first',
-    description: 'Of all outcomes, both sides of each match. There is more while `count` equals the limit.',
+    description: 'All outcomes, both sides of each match. More rows exist while `count` equals the limit.',
     params: z.object({
       id: marketId,
     }),
@@ -175,7 +175,7 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
         .meta({ description: `Only these wallets: up to ${MAX_WALLETS}, comma-separated.` })
         .optional(),
       side: choiceParam({
-        description: 'Of the wallet of the row.',
+        description: 'Side of the wallet of the row.',
         invalid: 'Invalid side. Use: BUY, SELL',
         values: ['BUY', 'SELL'],
       }).optional(),
@@ -192,7 +192,7 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
     },
     otherResponses: {
       404: {
-        description: 'Neither a slug nor a condition of the catalogue.',
+        description: 'Neither a slug nor a condition id of the catalogue.',
         schema: errorSchema,
         example: { error: 'Market snow-lisbon-may not found' },
       },

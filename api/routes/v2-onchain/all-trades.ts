@@ -19,7 +19,7 @@ const CACHE_S = 300;
 const HARD_CAP = 250_000;
 const WALL_CLOCK_MS = 180_000;
 const CHUNK = 10_000;
-/** Longer answers are read anew each time: copies of them would take all the memory there is. */
+/** Longer responses are not cached: their copies would exceed the memory budget. */
 const MAX_CACHED_TRADES = 50_000;
 const plansWithAll: ReadonlySet<Plan> = new Set<Plan>(['growth', 'enterprise']);
 const reasons = ['hard_cap_250000', 'wall_clock_180s'] as const;
@@ -80,11 +80,11 @@ const exampleCommonFields = {
 };
 
 const query = z.object({
-  from: v2.time('from', 'First moment, Unix seconds. Default: the first there is.').optional(),
-  to: v2.time('to', 'Last moment. Default: now.').optional(),
+  from: v2.time('from', 'Start of the range, Unix seconds. Default: the first fill.').optional(),
+  to: v2.time('to', 'End of the range, Unix seconds. Default: now.').optional(),
 });
 
-/** All trades of a wallet or token in one answer. */
+/** GET all trades of a wallet or token in one response. */
 export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number }): readonly Route[] {
   const { fills, nowMs } = deps.readers;
   const hardCap = deps.hardCap ?? HARD_CAP;
@@ -162,7 +162,7 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
     ...onchain,
     cacheS: CACHE_S,
   } as const;
-  const description = `Growth plan and higher. Newest first, at most ${HARD_CAP}; \`partial\` says that there is more.`;
+  const description = `Growth plan and higher. Newest first, at most ${HARD_CAP}; \`partial\`: more rows exist.`;
 
   const wallet = defineRoute({
     ...common,

@@ -28,7 +28,7 @@ const candleSchema = z.object({
   high: z.number().describe(priceDocs.high),
   low: z.number().describe(priceDocs.low),
   close: z.number().describe(priceDocs.close),
-  volume: z.number().meta({ description: 'USD; volume_buy and volume_sell are its parts.' }),
+  volume: z.number().meta({ description: 'USD; sum of volume_buy and volume_sell.' }),
   volume_shares: z.number(),
   volume_buy: z.number().describe(sideDocs.buyUsd),
   volume_sell: z.number().describe(sideDocs.sellUsd),
@@ -56,35 +56,35 @@ const shape = {
     values: names,
   }).default('1h'),
   limit: integerParam({
-    description: `Trades, ${MIN_TRADES} to ${MAX_TRADES}; the bucket that holds the last of them comes whole. Default 500.`,
+    description: `Number of trades, ${MIN_TRADES} to ${MAX_TRADES}; the last bucket is always complete. Default 500.`,
     invalid: 'Invalid limit. Use a whole number, 1 or more',
     min: MIN_TRADES,
     max: MAX_TRADES,
     clamp: true,
   }).default(500),
   direction: choiceParam({
-    description: 'The newest trades up to the anchor, or the oldest from it on. Default before.',
+    description: 'The newest trades up to the anchor, or the oldest trades from the anchor on. Default before.',
     invalid: 'Invalid direction. Use: before, after',
     values: ['before', 'after'],
   }).default('before'),
-  anchor_ts: v2.time('anchor_ts', 'Anchor, Unix seconds; its bucket comes whole.').optional(),
+  anchor_ts: v2.time('anchor_ts', 'Anchor, Unix seconds; its bucket is complete.').optional(),
   anchor_block: integerParam({
-    description: 'Anchor by block; goes before anchor_ts.',
+    description: 'Anchor by block; takes precedence over anchor_ts.',
     invalid: 'Invalid anchor_block',
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
     documentedMax: false,
   }).optional(),
   anchor_tx: hashParam({
-    description: 'Anchor by the transaction of a trade; goes before the others.',
+    description: 'Anchor by the transaction of a trade; takes precedence over the others.',
     invalid: 'Invalid anchor_tx',
   }).optional(),
   gap_fill: flagParam({
-    description: 'Buckets without trades repeat the close before them. Default false.',
+    description: 'Fill buckets without trades with the previous close. Default false.',
     invalid: 'Invalid gap_fill. Use: true, false',
   }).default(false),
 };
-/** What chooses a token besides its id: all that is given must hold. */
+/** Further names of a token; they are ANDed with its id. */
 const marketSelectors = { condition_id: v2.conditionId.optional(), market_slug: v2.slug.optional() };
 interface MarketSelectors {
   readonly condition_id?: string;
@@ -93,7 +93,7 @@ interface MarketSelectors {
 const query = z.object(shape);
 type Query = z.output<typeof query>;
 
-/** As many whole buckets as hold so many trades, from the end the walk begins at. */
+/** Trims a page to the whole buckets that contain the requested number of trades, counted from the anchor. */
 function trimToTradeCount(page: CandlePage, given: Query): CandlePage {
   const newest = given.direction === 'before';
   const kept: Candle[] = [];
@@ -123,8 +123,8 @@ const bodySchema = z.object({
   count: z.int(),
   candles: z.array(candleSchema),
   pagination: z.object({
-    older_end_ts: z.int().nullable().meta({ description: 'anchor_ts of the page before, with direction=before.' }),
-    newer_start_ts: z.int().nullable().meta({ description: 'anchor_ts of the page after, with direction=after.' }),
+    older_end_ts: z.int().nullable().meta({ description: 'anchor_ts of the previous page, with direction=before.' }),
+    newer_start_ts: z.int().nullable().meta({ description: 'anchor_ts of the next page, with direction=after.' }),
   }),
   question: text,
   slug: text,
@@ -162,7 +162,7 @@ function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof
   };
 }
 
-/** Candles of an outcome token from its trades. */
+/** GET candles of an outcome token, computed from its trades. */
 export function createOnchainCandleRoutes(deps: {
   tables: Tables;
   cache: TtlCache;
@@ -196,7 +196,7 @@ export function createOnchainCandleRoutes(deps: {
     return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheHeaders(cached, CACHE_S) };
   };
 
-  /** The one token that everything named agrees on. Throws ApiError for none, and for several. */
+  /** The token that all given names agree on. Throws ApiError for none and for several. */
   const outcomeOf = async (tokenId: string | undefined, named: MarketSelectors): Promise<string> => {
     let left: readonly string[] | null = tokenId === undefined ? null : [tokenId];
     let name = 'token_id';

@@ -31,7 +31,7 @@ import {
   walletFillSchema,
 } from './serialize.js';
 
-/** Lists may be this old. */
+/** Maximum age of a cached list. */
 const LIST_CACHE_S = 60;
 const MAX_ROWS = 1_000;
 const common = {
@@ -83,7 +83,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     path: '/v2/onchain/wallets/{address}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet, newest first',
-    description: 'Walk by `cursor`, or by `offset`.',
+    description: 'Page with `cursor` or `offset`.',
     params: z.object({ address: v2.wallet }),
     query: tradesQuery,
     success: {
@@ -120,7 +120,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     path: '/v2/onchain/markets/{token_id}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of an outcome token, newest first',
-    description: 'Seen from the signed order: `side` is always maker. Walk by `cursor`, or by `offset`.',
+    description: 'Rows describe the signed order: `side` is always maker. Page with `cursor` or `offset`.',
     params: z.object({ token_id: v2.tokenId }),
     query: tradesQuery,
     success: {
@@ -196,7 +196,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     path: '/v2/onchain/wallets/{address}/redemptions',
     reads: ['wallet_events'],
     summary: 'Redemptions of a wallet, newest first',
-    description: '`total_payout` is of this page. There is more while `count` equals the limit.',
+    description: '`total_payout` covers this page. More rows exist while `count` equals the limit.',
     params: z.object({ address: v2.wallet }),
     query: listQuery,
     success: {
@@ -252,7 +252,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     path: '/v2/onchain/wallets/{address}/activity',
     reads: ['wallet_events', 'fills'],
     summary: 'Splits, merges and neg-risk conversions of a wallet, newest first',
-    description: 'The three counts are of this page. There is more while `count` equals the limit.',
+    description: 'The three counts cover this page. More rows exist while `count` equals the limit.',
     params: z.object({ address: v2.wallet }),
     query: listQuery,
     success: {

@@ -44,7 +44,7 @@ const tagSchema = z.object({
   last_seen_at: z.int().nullable(),
 });
 
-/** Volume of an outcome token, and the catalogue's tags. */
+/** GET lifetime volume of an outcome token, and the catalogue's tags. */
 export function createOnchainMarketRoutes(deps: {
   tables: Tables;
   cache: TtlCache;
@@ -106,12 +106,12 @@ export function createOnchainMarketRoutes(deps: {
     summary: 'Tags of the catalogue',
     query: z.object({
       details: flagParam({
-        description: 'Counts and times beside the slug. Default false.',
+        description: 'Return objects with counts and times instead of slugs. Default false.',
         invalid: 'Invalid details. Use: true, false',
       }).default(false),
-      prefix: slugParam({ description: 'Only tags that begin so.', invalid: 'Invalid prefix' }).optional(),
+      prefix: slugParam({ description: 'Only tags with this prefix.', invalid: 'Invalid prefix' }).optional(),
       min_markets: integerParam({
-        description: 'Only tags on at least so many markets.',
+        description: 'Only tags with at least this number of markets.',
         invalid: 'Invalid min_markets',
         min: 0,
         max: Number.MAX_SAFE_INTEGER,
@@ -123,7 +123,7 @@ export function createOnchainMarketRoutes(deps: {
         values: ['popularity', 'alpha'],
       }).default('popularity'),
       limit: integerParam({
-        description: `Default and largest ${MAX_TAGS}.`,
+        description: `Default and maximum ${MAX_TAGS}.`,
         invalid: 'Invalid limit. Use a whole number, 1 or more',
         min: 1,
         max: MAX_TAGS,

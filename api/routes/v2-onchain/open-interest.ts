@@ -27,7 +27,7 @@ const sums = {
   net_minted_usdc: z.number(),
   complete: z.boolean(),
 };
-/** A sum below 0 cannot be all of it, whatever the history says of its begin. */
+/** A negative sum proves incomplete history, whatever the recorded start of the history. */
 function sumsFrom(row: OpenInterestRow | undefined) {
   const net = BigInt(row?.net ?? 0);
   const complete = row !== undefined && boolFrom(row.complete) && net >= 0n;
@@ -38,7 +38,7 @@ function sumsFrom(row: OpenInterestRow | undefined) {
   };
 }
 
-/** Open interest: of a market, and of all. */
+/** GET open interest: of a market, and of all markets. */
 export function createOpenInterestRoutes(deps: {
   tables: Tables;
   cache: TtlCache;
@@ -59,7 +59,7 @@ export function createOpenInterestRoutes(deps: {
     path: '/v2/onchain/markets/{condition_id}/oi',
     reads: ['chain'],
     summary: 'Open interest of a market',
-    description: `Collateral held by its full sets. ${INCOMPLETE_HISTORY_NOTE}`,
+    description: `Collateral of the market's complete sets. ${INCOMPLETE_HISTORY_NOTE}`,
     params: z.object({ condition_id: v2.conditionId }),
     success: {
       description: 'The sum; null and `found: false` for an unknown market',

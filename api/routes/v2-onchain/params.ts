@@ -3,15 +3,15 @@ import { cursorParam, hashParam, offsetParam, tokenIdParam, walletParam } from '
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 
-/** What every /v2/onchain endpoint has in common. */
+/** Route fields that all /v2/onchain endpoints share. */
 export const common = { method: 'get', apiGroup: 'v2', tag: 'On-chain', auth: 'key', feature: 'v2Onchain' } as const;
 
-/** Deepest page by offset; cursors have no depth. */
+/** Deepest page by offset; cursors have no depth limit. */
 const MAX_OFFSET = 1_000_000;
 const CURSOR = /^\d{1,10}:(\d{1,15}-\d{1,9})$/;
 const position = cursorParam({ description: '', invalid: 'Invalid cursor' });
 
-/** Parameters that mean the same on every /v2/onchain list. Limits above the cap are taken as the cap. */
+/** Parameters that all /v2/onchain lists share. Limits over the maximum are clamped. */
 export const v2 = {
   wallet: walletParam({ invalid: 'Invalid wallet address' }),
   tokenId: tokenIdParam({ invalid: 'Invalid token id' }),
@@ -19,7 +19,7 @@ export const v2 = {
   slug: slugParam({ description: 'Market slug.', invalid: 'Invalid market slug' }),
   limit: (max: number) =>
     integerParam({
-      description: `Rows per page. Default 100; larger than ${max} is taken as ${max}.`,
+      description: `Rows per page. Default 100; values over ${max} are clamped to ${max}.`,
       invalid: 'Invalid limit. Use a whole number, 1 or more',
       min: 1,
       max,
@@ -30,7 +30,7 @@ export const v2 = {
     tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
     max: MAX_OFFSET,
   }).default(0),
-  /** `<timestamp>:<place>` of the last row; empty text begins a walk. */
+  /** `<timestamp>:<block>-<log index>` of the last row; empty text: first page. */
   cursor: z
     .string()
     .transform((text, context) => {
@@ -43,7 +43,7 @@ export const v2 = {
     .meta({
       type: 'string',
       description:
-        '`pagination.cursor` of the page before; empty for the first page. Exact whatever arrives meanwhile.',
+        '`pagination.cursor` of the previous page; empty for the first page. New rows do not shift the pages.',
     }),
   order: choiceParam({
     description: 'By time. Default desc.',

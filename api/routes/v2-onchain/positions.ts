@@ -30,23 +30,26 @@ const pageKey = z
   })
   .meta({
     type: 'string',
-    description: '`pagination.pagination_key` of the page before: a position id. Not used with `wallet`.',
+    description: '`pagination.pagination_key` of the previous page: a position id. Not used with `wallet`.',
   });
 
 const rowSchema = z.object({
   wallet: z.string(),
   ...positionFields,
   market_slug: z.string().nullable(),
-  won: z.boolean().optional().meta({ description: 'Of resolved markets with one winner only, as the next.' }),
+  won: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Present only for resolved markets with one winner, like the next field.' }),
   winning_outcome_index: z.int().optional(),
   outcome_index: z.int().optional(),
   initial_value: z.number().optional(),
-  redeemable: z.boolean().optional().meta({ description: 'Held, and the market is resolved.' }),
+  redeemable: z.boolean().optional().meta({ description: 'The wallet has shares and the market is resolved.' }),
   opposite_asset: z.string().optional(),
   last_activity: z.int().optional().meta({ description: 'Only with `wallet`, Unix seconds; absent without a fill.' }),
 });
 
-/** Money is rounded to cents here. */
+/** Serializes a position; money is rounded to cents. */
 function rowFrom(position: PositionWithMetadata, ofWallet: boolean): z.input<typeof rowSchema> {
   const { metadata } = position;
   const status = positionFieldsOf(position).market_status;
@@ -68,7 +71,7 @@ function rowFrom(position: PositionWithMetadata, ofWallet: boolean): z.input<typ
   };
 }
 
-/** GET /v2/onchain/positions. */
+/** GET /v2/onchain/positions: positions by any filter. */
 export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
   const { positions, outcomesOf, fills } = deps.readers;
 
@@ -79,7 +82,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
     reads: ['positions', 'catalog'],
     summary: 'Positions by any filter',
     description:
-      'With `wallet`: one page of at most 500, by the latest activity. Else by position id, `<wallet>-<token_id>`, from key to key; a walk meets every position that is there all the while once.',
+      'With `wallet`: one page of at most 500 positions, by latest activity. Otherwise keyset pages by position id, `<wallet>-<token_id>`; a position that exists throughout is listed exactly once.',
     query: z.object({
       wallet: v2.wallet.optional(),
       market_slug: v2.slug.optional(),
@@ -91,7 +94,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
         values: ['open', 'closed', 'all'],
       }).default('all'),
       min_size: usdParam({ description: 'Fewest shares.', invalid: 'Invalid min_size' }).optional(),
-      tag_slug: slugParam({ description: 'Only of markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
+      tag_slug: slugParam({ description: 'Only markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
       limit: v2.limit(MAX_ROWS),
       order: v2.order,
       pagination_key: pageKey.optional(),
@@ -119,7 +122,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
         if (known === null || known.length === 0) throw badParameter(`${name} not found`);
       }
       const { wallet, tag_slug: tagSlug } = query;
-      // A wallet's positions tell their tags themselves.
+      // Positions of one wallet carry their tags; no token lookup is needed.
       const chosen = await fills.choose({
         ...(query.token_id === undefined ? {} : { tokenId: query.token_id }),
         ...(query.market_slug === undefined ? {} : { marketSlug: query.market_slug }),

@@ -10,7 +10,7 @@ import { createOpenInterestRoutes } from './open-interest.js';
 import { createOnchainPositionsRoute } from './positions.js';
 import { createOnchainTradesRoute } from './trades.js';
 
-/** Every /v2/onchain endpoint over the tables. */
+/** All /v2/onchain endpoints. */
 export function createOnchainRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
   return [
     ...createOnchainLists(deps),

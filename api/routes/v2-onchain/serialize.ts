@@ -14,11 +14,11 @@ export const SOURCE = 'onchain' as const;
 const text = z.string().nullable();
 const timestamp = z.int().meta({ description: 'Unix seconds.' });
 export const direction = z.enum(['BUY', 'SELL']).meta({
-  description: 'What the wallet asked for did with the token, else what the maker did. See `counterparty`.',
+  description: 'Whether the requested wallet, or else the maker, bought or sold the token. See `counterparty`.',
 });
 export const role = z
   .enum(['maker', 'taker'])
-  .meta({ description: 'Of the wallet asked for; always maker without one.' });
+  .meta({ description: 'Role of the requested wallet; always maker without one.' });
 
 export const marketFields = { market: text, slug: text, outcome: text, image: text };
 export const marketOf = (title: TokenTitle) => ({
@@ -83,7 +83,7 @@ export const formatFillCursor = (row: FillRow): string => `${row.timestamp}:${fo
 export const paginationSchema = z.object({
   limit: z.int(),
   has_more: z.boolean(),
-  cursor: z.string().optional().meta({ description: 'Only when there is more.' }),
+  cursor: z.string().optional().meta({ description: 'Absent on the last page.' }),
 });
 
 export const redemptionSchema = z.object({
@@ -91,7 +91,7 @@ export const redemptionSchema = z.object({
   timestamp,
   condition: z.string(),
   index_sets: z.array(z.string()).meta({ description: 'Bit masks of outcomes, decimal.' }),
-  payout: z.number().meta({ description: 'USDC; 0 where a losing holding was redeemed.' }),
+  payout: z.number().meta({ description: 'USDC; 0 for a losing outcome.' }),
   market: text,
   slug: text,
   image: text,
@@ -121,7 +121,7 @@ export const activitySchema = z.object({
   market: text.optional(),
   slug: text.optional(),
   image: text.optional(),
-  neg_risk_market_id: z.string().optional().meta({ description: 'Conversions only, as the two below.' }),
+  neg_risk_market_id: z.string().optional().meta({ description: 'Present only for conversions, like the next two.' }),
   index_set: z.string().optional(),
   question_count: z.int().optional(),
 });

@@ -22,7 +22,7 @@ const DAY_S = 86_400;
 const MAX_ROWS = 500;
 const text = z.string().nullable();
 
-/** Where a page begins: after a fill; or, where rows have no chain order, so many rows into the list as it was up to a fill. */
+/** Start of a page: after a fill; or, for rows without chain order, an offset into the list as of a fill. */
 type PageStart = { readonly beyond: LogPosition } | { readonly atMost: LogPosition; readonly offset: number };
 
 const pageKey = z
@@ -37,7 +37,7 @@ const pageKey = z
     }
     return depth === null ? { beyond: position } : { atMost: position, offset: depth };
   })
-  .meta({ type: 'string', description: '`pagination.pagination_key` of the page before. Opaque.' });
+  .meta({ type: 'string', description: '`pagination.pagination_key` of the previous page. Opaque.' });
 
 const byOrder = (name: string, description: string) =>
   choiceParam({ description, invalid: `Invalid ${name}. Use: order_hash`, values: ['order_hash'] }).optional();
@@ -47,9 +47,9 @@ const query = z.object({
   market_slug: v2.slug.optional(),
   condition_id: v2.conditionId.optional(),
   token_id: v2.tokenId.optional(),
-  start_time: v2.time('start_time', 'First moment, Unix seconds.').optional(),
-  end_time: v2.time('end_time', 'Last moment, Unix seconds.').optional(),
-  min_total: usdParam({ description: 'Smallest USD amount of a fill.', invalid: 'Invalid min_total' }).optional(),
+  start_time: v2.time('start_time', 'Start of the range, Unix seconds.').optional(),
+  end_time: v2.time('end_time', 'End of the range, Unix seconds.').optional(),
+  min_total: usdParam({ description: 'Minimum USD amount of a fill.', invalid: 'Invalid min_total' }).optional(),
   limit: v2.limit(MAX_ROWS),
   order: v2.order,
   sort_by: byOrder('sort_by', 'Fills of one order next to each other.'),
@@ -108,7 +108,7 @@ const orderSchema = z.object({
 const pagination = z.object({ limit: z.int(), has_more: z.boolean(), pagination_key: z.string().optional() });
 
 const CENT = 10_000n;
-/** USD of base units, to the cent. */
+/** USD of base units, rounded to cents. */
 const cents = (units: string): number => moneyToNumber(divide(BigInt(units), CENT, 'half_up'), 2);
 
 function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema> {
@@ -150,7 +150,7 @@ function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSc
   };
 }
 
-/** GET /v2/onchain/trades. */
+/** GET /v2/onchain/trades: fills by any filter. */
 export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
   const { fills, titlesOf } = deps.readers;
 
@@ -191,7 +191,7 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
     reads: ['fills', 'catalog'],
     summary: 'Fills by any filter',
     description:
-      'Without a filter: the last 24 hours. The subject of `side` and `direction` is the wallet if given, else the maker. Walks by `pagination_key` are exact whatever arrives meanwhile.',
+      'Without a filter: the last 24 hours. The subject of `side` and `direction` is the wallet if given, else the maker. New rows do not shift the pages of `pagination_key`.',
     query,
     aliases: { ...timeRangeAliases('start_time', 'end_time'), ...marketAliases('market_slug'), min_usd: 'min_total' },
     success: {

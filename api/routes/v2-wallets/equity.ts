@@ -32,7 +32,7 @@ const equityLimit: FeatureLimit = {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const unixSeconds = (name: string) =>
   secondsParam({ description: '', invalid: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });
-/** A UTC day, which is its midnight, or Unix seconds. */
+/** Parses a UTC day (its midnight) or Unix seconds. */
 const timestampParam = (name: string, description: string) =>
   z
     .string()
@@ -60,7 +60,7 @@ const curveOf = (points: readonly EquityPoint[], from: number, to: number) =>
 const finalOf = (points: readonly EquityPoint[], from: number, to: number): number =>
   rounded(points.at(-1)?.pnl ?? 0n, from, to);
 
-/** GET /v2/trader/{wallet}/equity. */
+/** GET /v2/trader/{wallet}/equity: equity curve of a wallet. */
 export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rateLimitStore: RateLimitStore }): Route {
   const { readers, cache, rateLimitStore } = deps;
   return defineRoute({
@@ -70,32 +70,32 @@ export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rat
     reads: ['pnl', 'fills'],
     summary: 'Equity curve of a wallet',
     description:
-      'Its positions in the order of their first activity, with their profits before fees cumulated: realized ones, by what was sold, merged and redeemed. One request per 10 s and key.',
+      'Cumulative realized PnL before fees over the positions of the wallet, in the order of their first activity. Sales, merges and redemptions realize PnL. One request per 10 s and key.',
     params: z.object({ wallet: v2.wallet }),
     query: z.object({
       period: choiceParam({
-        description: 'Drops positions first active before it. Default 30d.',
+        description: 'Excludes positions first active before the window. Default 30d.',
         invalid: `Invalid period. Use: ${periodNames.join(', ')}`,
         values: periodNames,
       }).default('30d'),
       normalize: flag(
         'normalize',
-        '1: adds the curve of one dollar paid per position: its profit over all that was paid for it, splits at 0.50 per share.',
+        '1: adds the curve normalized to one dollar per position: its PnL divided by its total cost, with splits at 0.50 per share.',
       ),
       from: timestampParam('from', 'Earliest first activity: YYYY-MM-DD (UTC) or Unix seconds.').optional(),
       to: timestampParam('to', 'Latest first activity.').optional(),
       max_markets: integerParam({
-        description: 'Only so many markets, the ones touched last.',
+        description: 'Only this number of markets, most recent activity first.',
         invalid: 'Invalid max_markets',
         min: 1,
         max: MAX_POSITIONS,
         clamp: true,
       }).optional(),
-      include_unrealized: flag('include_unrealized', '1: open positions count at the price of now.'),
+      include_unrealized: flag('include_unrealized', '1: open positions count at the current price.'),
     }),
     aliases: timeRangeAliases('from', 'to'),
     success: {
-      description: 'Oldest first, at most 500 points, the first and the last among them',
+      description: 'Oldest first; at most 500 points, including the first and the last',
       schema: z.object({
         wallet: z.string(),
         period: z.string(),
@@ -110,7 +110,7 @@ export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rat
           includeUnrealized: z.boolean(),
         }),
         partial: z.boolean(),
-        error: z.string().optional().meta({ description: 'Why it is partial.' }),
+        error: z.string().optional().meta({ description: 'Reason why the curve is partial.' }),
         raw: z.object({ points: z.int(), final_pnl: z.number(), curve }),
         normalized: z
           .object({ bet_size: z.literal(1), positions: z.int(), points: z.int(), final_pnl: z.number(), curve })
@@ -164,7 +164,7 @@ export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rat
           open_count: counts[2],
           applied_filters: { fromTs: from, toTs: to, maxMarkets, includeUnrealized },
           partial,
-          ...(partial ? { error: `More than ${MAX_POSITIONS} positions: the oldest closed ones are left out` } : {}),
+          ...(partial ? { error: `More than ${MAX_POSITIONS} positions: the oldest closed ones are omitted` } : {}),
           raw: { points: raw.curve.length, ...raw },
           ...(normalize
             ? {

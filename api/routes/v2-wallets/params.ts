@@ -1,4 +1,4 @@
-/** What every /v2/wallets and /v2/trader endpoint has in common. */
+/** Route fields that all /v2/wallets and /v2/trader endpoints share. */
 export const common = {
   method: 'get',
   apiGroup: 'v2',
@@ -7,5 +7,5 @@ export const common = {
   feature: 'v2Onchain',
 } as const;
 
-/** Copies of a wallet's positions are at most so old. */
+/** Maximum age of cached positions of a wallet. */
 export const POSITIONS_CACHE_S = 300;

@@ -102,7 +102,7 @@ const closedRow = z.object({
   avg_price: z.number().describe(priceDocs.average),
   total_bought: z.number(),
   realized_pnl: z.number(),
-  cur_price: z.number().describe(`${priceDocs.now} 0 where there is none.`),
+  cur_price: z.number().describe(`${priceDocs.now} 0 without a price.`),
   price_source: priceSource,
   price_updated_at: z.int().nullable().meta({ description: 'Unix seconds.' }),
   title: z.string().nullable(),
@@ -139,7 +139,7 @@ const closedRowFrom = (position: PositionWithMetadata): z.input<typeof closedRow
   timestamp: position.lastAtS,
 });
 
-/** Positions of a wallet: all of them at once, and the closed ones page by page. */
+/** GET positions of a wallet: all at once, or the closed ones page by page. */
 export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
   const { readers } = deps;
   const bookOf = async (wallet: string) => {
@@ -153,12 +153,12 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v2/wallets/{address}/positions/onchain',
     reads: ['positions', 'catalog'],
     summary: 'All positions of a wallet, open and closed',
-    description: `Up to ${MAX_POSITIONS}, traded last first. Filters drop rows without what they look at, and sums are of the rows that are left.`,
+    description: `Up to ${MAX_POSITIONS} positions, most recently traded first. A filter excludes rows without the field it tests; sums cover the remaining rows.`,
     params: z.object({ address: v2.wallet }),
     query: z.object({
-      since: v2.time('since', 'Only what was last traded at or after this moment, Unix seconds.').optional(),
-      until: v2.time('until', 'Only what was last traded at or before this moment.').optional(),
-      tag_slug: slugParam({ description: 'Only of markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
+      since: v2.time('since', 'Only positions last traded at or after this time, Unix seconds.').optional(),
+      until: v2.time('until', 'Only positions last traded at or before this time.').optional(),
+      tag_slug: slugParam({ description: 'Only markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
     }),
     aliases: timeRangeAliases('since', 'until'),
     success: {
@@ -197,11 +197,11 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v2/wallets/{address}/closed-positions',
     reads: ['positions', 'catalog'],
     summary: 'Closed positions of a wallet',
-    description: 'What was bought and is not held any more. There is more while `count` equals the limit.',
+    description: 'Positions that were bought and have no shares left. More rows exist while `count` equals the limit.',
     params: z.object({ address: v2.wallet }),
     query: z.object({
       limit: integerParam({
-        description: `Default ${DEFAULT_CLOSED}; larger than ${MAX_CLOSED} is taken as ${MAX_CLOSED}.`,
+        description: `Default ${DEFAULT_CLOSED}; values over ${MAX_CLOSED} are clamped to ${MAX_CLOSED}.`,
         invalid: 'Invalid limit. Use a whole number, 1 or more',
         min: 1,
         max: MAX_CLOSED,
@@ -223,7 +223,7 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
         values: ['ASC', 'DESC'],
       }).default('DESC'),
       market: v2.slug.optional(),
-      title: slugParam({ description: 'Part of the title, any letter case.', invalid: 'Invalid title' }).optional(),
+      title: slugParam({ description: 'Part of the title, case-insensitive.', invalid: 'Invalid title' }).optional(),
     }),
     aliases: marketAliases('market'),
     success: {

@@ -5,7 +5,7 @@ import type { Readers } from '../../readers.js';
 import { createEquityRoute } from './equity.js';
 import { createV2PositionsRoutes } from './positions.js';
 
-/** Every /v2/wallets and /v2/trader endpoint. */
+/** All /v2/wallets and /v2/trader endpoints. */
 export function createV2WalletRoutes(deps: {
   readers: Readers;
   cache: TtlCache;

@@ -8,10 +8,10 @@ import { marketStatuses, marketStatusOf } from '../../positions/status.js';
 const text = z.string().nullable();
 const nullableTimestamp = z.int().nullable().meta({ description: 'Unix seconds.' });
 const CENT = 10_000n;
-/** To the nearest cent, in base units. */
+/** Rounds base units to the nearest cent, half up. */
 export const toCent = (units: bigint): bigint => divide(units, CENT, 'half_up') * CENT;
 export const averageOf = (position: PositionWithMetadata): number => priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0;
-/** The other outcome of a market of two. */
+/** The other outcome of a two-outcome market. */
 export function oppositeOutcomeOf({
   metadata,
 }: PositionWithMetadata): { readonly outcome: string; readonly asset: string } | null {
@@ -20,14 +20,16 @@ export function oppositeOutcomeOf({
   return { outcome: metadata.outcomes[other] ?? '', asset: metadata.tokenIds[other] ?? '' };
 }
 
-/** Fields of a position that the /v2 lists of positions have in common. */
+/** Fields that all /v2 position lists share. */
 export const positionFields = {
   token_id: z.string(),
-  size: z.number().meta({ description: 'Shares held; 0: none any more.' }),
+  size: z.number().meta({ description: 'Number of shares.' }),
   avg_price: z.number().describe(priceDocs.average),
   realized_pnl: z.number().meta({ description: 'Before fees.' }),
-  unrealized_pnl: z.number().meta({ description: 'At the price of now, or at what a resolved market pays.' }),
-  current_price: z.number().nullable().describe(`${priceDocs.now} null where nothing is held, or there is none.`),
+  unrealized_pnl: z
+    .number()
+    .meta({ description: 'At the current price, or at the settlement price of a resolved market.' }),
+  current_price: z.number().nullable().describe(`${priceDocs.now} null without shares or without a price.`),
   price_source: priceSource,
   price_updated_at: nullableTimestamp,
   market_status: z.enum(marketStatuses),

@@ -10,11 +10,11 @@ export const pageFields = {
   next_cursor: z
     .string()
     .nullable()
-    .meta({ description: 'Where the next page begins; null on the last page and where rows have no chain order.' }),
+    .meta({ description: 'Cursor of the next page; null on the last page and where rows have no chain order.' }),
   elapsed_ms: z.int(),
 };
 
-/** The values of `pageFields`. `cursor`: place of the last row. */
+/** The values of `pageFields`. `cursor`: cursor of the last row. */
 export function pagingOf(
   query: { readonly offset: number; readonly limit: number },
   page: { rows: number; hasMore: boolean; cursor: string | null; context: RequestContext },

@@ -11,7 +11,7 @@ import {
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 
-/** Deepest page by offset; walks beyond it use `cursor` or time bounds. */
+/** Deepest page by offset; deeper rows are reached by `cursor` or time bounds. */
 const MAX_OFFSET = 100_000;
 
 /** Parameters that mean the same on every /v3 list. */
@@ -26,7 +26,7 @@ export const v3 = {
   slug: slugParam({ description: 'Market slug.', invalid: 'invalid slug', example: 'snow-lisbon-may' }),
   limit: (max: number = commonLimits.v3MaxLimit, fallback: number = commonLimits.v3DefaultLimit) =>
     integerParam({
-      description: `Rows per page. Default ${fallback}; larger than ${max} is taken as ${max}.`,
+      description: `Rows per page. Default ${fallback}; values over ${max} are clamped to ${max}.`,
       invalid: 'invalid limit: use a whole number, 1 or more',
       min: 1,
       max,
@@ -44,11 +44,11 @@ export const v3 = {
   }).default('desc'),
   time: (name: 'after' | 'before') =>
     secondsParam({
-      description: `Only what is ${name === 'after' ? 'at or after' : 'at or before'} this moment, Unix seconds.`,
+      description: `Only rows ${name === 'after' ? 'at or after' : 'at or before'} this time, Unix seconds.`,
       invalid: `invalid ${name}: use Unix seconds`,
     }),
   cursor: cursorParam({
-    description: '`next_cursor` of the page before: exact whatever arrives meanwhile, and not limited in depth.',
+    description: '`next_cursor` of the previous page. New rows do not shift the pages; the depth is unlimited.',
     invalid: 'invalid cursor: use next_cursor of an earlier page',
   }),
   flag: (name: string, description: string) =>

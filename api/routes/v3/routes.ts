@@ -31,7 +31,7 @@ export interface V3Deps {
   readonly readers: Readers;
 }
 
-/** Every /v3 endpoint over the tables. */
+/** All /v3 endpoints. */
 export function createV3Routes(deps: V3Deps): readonly Route[] {
   const { fills, titlesOf, walletEvents, conditionsOf } = deps.readers;
   const { pnl } = deps.readers;

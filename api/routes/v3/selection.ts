@@ -9,7 +9,7 @@ import { v3 } from './params.js';
 const MAX_TAGS = 20;
 const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` }).optional();
 
-/** Parameters that choose markets; all that are given must hold. */
+/** Parameters that select markets; they are ANDed. */
 export const selectionFields = {
   tags: slug('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
   tag_slug: slug('tag_slug', 'Tag slug of the markets.'),
@@ -17,11 +17,11 @@ export const selectionFields = {
   event_slug: slug('event_slug', 'Event slug: all its markets.'),
   condition_id: v3.conditionId.optional(),
 };
-/** Other names of theirs. */
+/** Aliases of `selectionFields`. */
 export const selectionAliases = { category: 'tag_slug', ...marketAliases('market_slug') };
 export type Selection = z.output<z.ZodObject<typeof selectionFields>>;
 
-/** Tokens of the markets a query chooses; null where it chooses none. */
+/** Returns a function that finds the tokens of the selected markets; null without a selection. */
 export function createSelector(deps: {
   fills: Pick<FillReader, 'choose'>;
 }): (query: Selection) => Promise<TokenChoice | null> {

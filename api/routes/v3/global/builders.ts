@@ -30,7 +30,7 @@ const builderSchema = z.object({
   fill_count: z.int(),
   first_fill: z.string().meta({ description: 'Unix seconds, as text.' }),
   last_fill: z.string(),
-  rank: z.int().meta({ description: 'Among all builders, by the sort asked for.' }),
+  rank: z.int().meta({ description: 'Rank among all builders, by the requested sort.' }),
   source: z.literal(SOURCE),
   total_fees: baseUnits,
   total_fees_usdc: z.number(),
@@ -49,12 +49,15 @@ const builderSchema = z.object({
   sell_volume_usdc: usdText.describe(`${sideDocs.builderSell}, decimal text.`),
   volume_scope: z.literal(SCOPE),
   volume_semantics: z.string(),
-  external_rank: z.int().nullable().meta({ description: 'In a ranking of the venue’s own; null: none is read here.' }),
+  external_rank: z
+    .int()
+    .nullable()
+    .meta({ description: 'Rank in the venue’s own ranking; always null: that ranking is not read.' }),
   external_volume: z.string().nullable(),
   external_active_users: z.int().nullable(),
-  stats_refreshed_at: z.string().nullable().meta({ description: 'When the external figures were read; null: never.' }),
+  stats_refreshed_at: z.string().nullable().meta({ description: 'When the external figures were read; always null.' }),
   stats_checked_at: z.string().nullable(),
-  stats_pending: z.boolean().meta({ description: 'Whether external figures are still to come.' }),
+  stats_pending: z.boolean().meta({ description: 'Whether external figures are being fetched; always false.' }),
 });
 
 function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchema> {
@@ -105,7 +108,7 @@ const sortParam = choiceParam({
   values: ['fills', 'volume', 'fees'],
 }).default('fills');
 
-/** Builders by a sum, largest first; ties by code. */
+/** Ranks builders by `sort`, largest first; ties by code. */
 export function rankBuilders(rows: readonly BuilderRow[], sort: Sort): BuilderRow[] {
   const value = (row: BuilderRow) => BigInt(row[sortColumns[sort]]);
   return [...rows].sort((a, b) => {
@@ -131,7 +134,7 @@ const exampleBuilder = builderFrom(
   1,
 );
 
-/** Builders and what passed through orders with their codes. */
+/** GET /v3/builders and /v3/builders/{code}: sums over the fills of orders that carry a builder code. */
 export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; rankings: Rankings }): readonly Route[] {
   const load = async (sort: Sort) => {
     const { value } = await deps.cache.get('v3 builders', BUILDERS_MS, () =>

@@ -18,7 +18,10 @@ export const comboMarketSchema = z.object({
   position_type: z.literal('combo'),
   combo_condition_id: z.string().meta({ description: '0x and 62 hex digits.' }),
   condition_id: z.string(),
-  module: z.string().nullable().meta({ description: 'Of the combo protocol: CombinatorialModule has legs.' }),
+  module: z
+    .string()
+    .nullable()
+    .meta({ description: 'Module of the combo protocol; combos with legs are of CombinatorialModule.' }),
   leg_count: z.int(),
   position_ids: z.array(z.string()).meta({ description: 'Decimal, in the order of outcomes.' }),
   outcomes: z.array(z.enum(['Yes', 'No'])),
@@ -29,7 +32,7 @@ export const comboMarketSchema = z.object({
   prices_updated_at: z.array(z.int().nullable()).meta({ description: 'Of each of outcome_prices, Unix seconds.' }),
   trades: z.int().meta({ description: 'Each match once.' }),
   volume: z.string().meta({ description: 'USD, decimal text; each match once.' }),
-  event_count: z.int().meta({ description: 'Changes of positions, a fill for each of its wallets.' }),
+  event_count: z.int().meta({ description: 'Position changes; a fill counts once per wallet.' }),
   redemption_count: z.int(),
   first_activity_at: z.int().meta({ description: 'Unix seconds.' }),
   last_activity_at: z.int().meta({ description: 'Unix seconds.' }),
@@ -65,7 +68,7 @@ export const globalEventFrom = (row: PnlEventRow) => ({ wallet: row.wallet, ...c
 export const globalRedemptionSchema = comboRedemptionSchema.extend({ wallet: z.string() });
 export const globalRedemptionFrom = (row: PnlEventRow) => ({ wallet: row.wallet, ...comboRedemptionFrom(row) });
 
-/** A made-up combo, for the reference page. */
+/** Example combo of the OpenAPI document. */
 export const exampleComboMarket: ComboMarket = {
   conditionId: comboEventFrom(exampleComboEvent).condition_id,
   positionIds: [exampleComboEvent.token, (BigInt(exampleComboEvent.token) + 1n).toString()],

@@ -42,7 +42,7 @@ const walletAliases = { ...comboListAliases, address: 'wallet' };
 const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
 const exampleEventPaging = { ...examplePaging, next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)) };
 
-/** Combos of everybody: which there are, and what happened to them. */
+/** GET /v3/combos/...: combo markets, and the position changes and redemptions of all wallets in them. */
 export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: Rankings }): readonly Route[] {
   const { combos, rankings } = deps;
 
@@ -51,12 +51,12 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     tag: 'Markets',
     path: '/v3/combos/markets',
     reads: ['pnl', 'chain'],
-    summary: 'Combos that anything happened to',
-    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is up to ${MAX_ORDER_AGE_MS / 1000} s old when a walk by \`offset\` begins and kept for it; the numbers are as they are now.`,
+    summary: 'Combos with activity',
+    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page. Later pages by \`offset\` keep the order of the first page; the numbers are current.`,
     query: z.object({
       ...comboParams,
       sort: choiceParam({
-        description: 'Descending. `recent`: by the last change of a position. Default recent.',
+        description: 'Sort key, descending. `recent`: by the last position change. Default recent.',
         invalid: `invalid sort: use ${comboSorts.join(' or ')}`,
         values: comboSorts,
       }).default('recent'),
@@ -139,12 +139,12 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     tag: 'Trades',
     path: '/v3/combos/activity',
     reads: ['pnl', 'chain'],
-    summary: 'What changed positions in combos, newest first',
-    description: 'One row per wallet and position touched: a fill has one for each side, a split and a merge two.',
+    summary: 'Position changes in combos, newest first',
+    description: 'One row per wallet and position: a fill has one row per side, a split or a merge has two.',
     query: eventsQuery.extend({ event_kind: eventKindParam.optional() }),
     aliases: walletAliases,
     success: {
-      description: 'A page of changes',
+      description: 'A page of position changes',
       schema: z.object({
         activity: z.array(globalEventSchema),
         position_type: z.literal('combo'),

@@ -14,7 +14,7 @@ export const tagPnlSchema = z.object({
   position_count: z.int(),
 });
 
-/** What a wallet made with the markets of a tag. */
+/** PnL of a wallet in the markets of a tag. */
 export const tagPnlFrom = ({ wallet, summary }: RankedWallet): z.input<typeof tagPnlSchema> => ({
   wallet,
   net_pnl: formatMoney(summary.realized),
@@ -35,10 +35,13 @@ export const totalsSchema = z.object({
   total_gross_profit: units,
   total_gross_loss: units,
   total_volume: units,
-  as_of: z.int().nullable().meta({ description: 'Unix seconds; null before the first picture.' }),
+  as_of: z
+    .int()
+    .nullable()
+    .meta({ description: 'Unix seconds; time of the snapshot; null before the first snapshot.' }),
 });
 
-/** The sums of a picture; zeros before the first. */
+/** Sums of a snapshot; zeros without one. */
 export const totalsFrom = (row: VenueTotalsRow | null): z.input<typeof totalsSchema> => ({
   total_fills: Number(row?.fills ?? 0),
   total_redemptions: Number(row?.redemptions ?? 0),

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { MAX_LISTED_TOKENS } from '../../../../schemas/primitives/tags.sql.js';
 import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
-import { formatCursor } from '../../../fills/log-position.js';
 import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import type { TokenChoice } from '../../../fills/tokens.sql.js';
-import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
+import { EXAMPLE_WALLET, offsetParam, parsedCursorParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
 import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboards/leaderboard.sql.js';
 import { type LeaderboardReader, MAX_ORDER_AGE_MS, type RankedWallet } from '../../../leaderboards/reader.js';
+import { formatSnapshotCursor, parseSnapshotCursor, SNAPSHOT_EXPIRED } from '../../../leaderboards/snapshot-cursor.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { createSelector, type Selection, selectionAliases, selectionFields } from '../selection.js';
@@ -44,9 +44,9 @@ const tooDeep = {
 
 const WIDE_ORDER = `Order and sums of a single tag with more than ${MAX_LISTED_TOKENS.toLocaleString('en')} outcome tokens are those of its newest snapshot, computed in the background every ten minutes, less often for very many positions.`;
 
-/** The tag of a selection that names nothing else. */
-function onlyTag({ tags, tag_slug: tag, ...others }: Selection): string | null {
-  if (Object.values(others).some((value) => value !== undefined)) return null;
+/** Slug of the tag if the selection consists of one tag only; otherwise null. */
+function onlyTag({ tags, tag_slug: tag, ...rest }: Selection): string | null {
+  if (Object.values(rest).some((value) => value !== undefined)) return null;
   const named = [...(tags ?? '').split(','), tag ?? ''].filter((slug) => slug !== '');
   return named.length === 1 ? (named[0] ?? null) : null;
 }
@@ -68,29 +68,29 @@ export interface LeaderboardDeps {
   readonly leaderboards: LeaderboardReader;
   readonly fills: FillReader;
   readonly rankings: Rankings;
-  readonly paginationSessions: PaginationSessions;
+  readonly snapshotSessions: PaginationSessions<number>;
 }
 
-/** Wallets by what they made: everywhere, with some markets, with those of a tag; and the venue's sums. */
+/** Leaderboards of wallets by PnL (all markets, selected markets, one tag), and the venue's totals. */
 export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[] {
-  const { leaderboards, rankings, paginationSessions, fills } = deps;
+  const { leaderboards, rankings, snapshotSessions, fills } = deps;
   const tokensOf = createSelector(deps);
 
-  /** A page of the wallets of some markets. */
+  /** A page of the wallets ranked over the selected markets. */
   const pageOf = async (
     name: string,
     tokens: TokenChoice,
     tag: string | null,
-    board: RankingMetric,
+    metric: RankingMetric,
     query: PageQuery,
     context: RequestContext,
   ) => {
     const page = await rankings.page({
-      sessionKey: paginationSessionKey(context.caller?.accountId, `v3 leaderboard ${board} ${name}`, {}),
+      sessionKey: paginationSessionKey(context.caller?.accountId, `v3 leaderboard ${metric} ${name}`, {}),
       ...query,
-      load: () => leaderboards.rankedWallets(tokens, board, name, tag),
+      load: () => leaderboards.rankedWallets(tokens, metric, name, tag),
     });
-    const { summaries, takenAtMs } = await leaderboards.summaries(page.ids, tokens, board, tag);
+    const { summaries, takenAtMs } = await leaderboards.summaries(page.ids, tokens, metric, tag);
     const rows = page.ids.flatMap((wallet, index): RankedWallet[] => {
       const summary = summaries[index];
       return summary === undefined ? [] : [{ rank: query.offset + index + 1, wallet, summary }];
@@ -106,24 +106,30 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     tag: 'Wallets',
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
-    summary: 'Wallets by what they made',
-    description: `The first ${MAX_RANK.toLocaleString('en')}, combos left out. Of all markets: ranks of a picture of all wallets, taken once a minute, less often of very many (\`as_of\`); a walk by \`offset\` stays with the picture it began with, \`next_cursor\` names it and is good for two hours. Of some markets: the order is up to ${MAX_ORDER_AGE_MS / 1000} s old when a walk by \`offset\` begins and kept for it, the sums are as they are now. ${WIDE_ORDER}`,
+    summary: 'Wallets ranked by PnL',
+    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`offset\` or \`next_cursor\` read the snapshot of the first page. A cursor is valid for two hours. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page and kept for later pages by \`offset\`; the sums are current. ${WIDE_ORDER}`,
     query: z.object({
       sort: choiceParam({
-        description: 'Descending; `loss` the largest loss first. Default total, which is total_pnl.',
+        description: 'Sort key, descending; `loss`: largest loss first. Default total, which is total_pnl.',
         invalid: `invalid sort: use ${sorts.join(', ')}`,
         values: sorts,
       }).default('total'),
       ...selectionFields,
       ...paging,
-      cursor: v3.cursor.optional(),
+      cursor: parsedCursorParam(parseSnapshotCursor, {
+        description: '`next_cursor` of the previous page: reads the same snapshot.',
+        invalid: 'invalid cursor: use next_cursor of an earlier page',
+      }).optional(),
     }),
     aliases: selectionAliases,
     success: {
       description: 'A page of wallets',
       schema: z.object({
         leaderboard: z.array(rowSchema),
-        as_of: z.int().nullable().meta({ description: 'When the picture was taken, Unix seconds.' }),
+        as_of: z
+          .int()
+          .nullable()
+          .meta({ description: 'Time of the snapshot, Unix seconds; null over selected markets.' }),
         ...pageFields,
       }),
       example: {
@@ -135,17 +141,17 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     },
     otherResponses: { 400: tooDeep },
     async handler({ query }, context) {
-      const board: RankingMetric = query.sort === 'total_pnl' ? 'total' : query.sort;
+      const metric: RankingMetric = query.sort === 'total_pnl' ? 'total' : query.sort;
       checkDepth(query);
       const tokens = await tokensOf(query);
       const { sort: _sort, cursor, limit, offset, ...selection } = query;
       if (tokens !== null) {
-        if (cursor !== undefined) throw badParameter('cursor cannot be combined with a choice of markets');
+        if (cursor !== undefined) throw badParameter('cursor cannot be combined with selected markets');
         const { rows, hasMore, takenAtMs } = await pageOf(
           JSON.stringify(selection),
           tokens,
           onlyTag(selection),
-          board,
+          metric,
           query,
           context,
         );
@@ -157,19 +163,17 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
           },
         };
       }
-      const walk = paginationSessionKey(context.caller?.accountId, `/v3/leaderboard ${board}`, {});
-      const begun = offset === 0 ? undefined : paginationSessions.asOf(walk)?.blockNumber;
-      const takenAtMs = cursor?.blockNumber ?? begun ?? (await leaderboards.newestSnapshot(board));
-      if (takenAtMs !== null && cursor === undefined && offset === 0) {
-        paginationSessions.start(walk, { blockNumber: takenAtMs, logIndex: 0 });
-      }
-      const after = cursor?.logIndex ?? offset;
-      const found = takenAtMs === null ? [] : await leaderboards.ranks(board, takenAtMs, after, limit);
-      if (cursor !== undefined && found.length === 0) {
-        throw badParameter('invalid cursor: its picture is gone, begin again');
-      }
-      if (found.length === 0 && begun !== undefined && (await leaderboards.ranks(board, begun, 0, 0)).length === 0) {
-        throw badParameter('this walk took too long and its picture is gone: begin again');
+      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/leaderboard ${metric}`, {});
+      const sessionSnapshotMs = offset === 0 ? null : snapshotSessions.asOf(sessionKey);
+      const takenAtMs = cursor?.takenAtMs ?? sessionSnapshotMs ?? (await leaderboards.newestSnapshot(metric));
+      if (takenAtMs !== null && cursor === undefined && offset === 0) snapshotSessions.start(sessionKey, takenAtMs);
+      const afterRank = cursor?.rank ?? offset;
+      const found = takenAtMs === null ? [] : await leaderboards.ranks(metric, takenAtMs, afterRank, limit);
+      if (found.length === 0) {
+        const isExpired =
+          cursor !== undefined ||
+          (sessionSnapshotMs !== null && (await leaderboards.ranks(metric, sessionSnapshotMs, 0, 0)).length === 0);
+        if (isExpired) throw badParameter(SNAPSHOT_EXPIRED);
       }
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
@@ -181,9 +185,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
             rows: rows.length,
             hasMore: found.length > limit,
             cursor:
-              takenAtMs === null || last === undefined
-                ? null
-                : formatCursor({ blockNumber: takenAtMs, logIndex: last.rank }),
+              takenAtMs === null || last === undefined ? null : formatSnapshotCursor({ takenAtMs, rank: last.rank }),
             context,
           }),
         },
@@ -196,12 +198,12 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     tag: 'Markets',
     path: '/v3/tags/{slug}/leaderboard',
     reads: ['catalog', 'pnl', 'fills'],
-    summary: 'Wallets by what they made with the markets of a tag',
+    summary: 'Wallets ranked by PnL in the markets of a tag',
     description: `The first ${MAX_RANK.toLocaleString('en')}. ${WIDE_ORDER}`,
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
     query: z.object({
       sort: choiceParam({
-        description: 'Descending; `loss` the largest loss first. Default net_pnl.',
+        description: 'Sort key, descending; `loss`: largest loss first. Default net_pnl.',
         invalid: `invalid sort: use ${tagSorts.join(', ')}`,
         values: tagSorts,
       }).default('net_pnl'),
@@ -244,9 +246,9 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     tag: 'Markets',
     path: '/v3/stats',
     reads: ['leaderboards'],
-    summary: 'Sums over all fills, redemptions, wallets and positions',
+    summary: 'Totals over all fills, redemptions, wallets and positions',
     description:
-      'From a picture taken once a minute, less often of very many (`as_of`), combos included; a match counts once in the volume.',
+      'From a snapshot that is refreshed every minute, or less often for very many positions (`as_of`). Combos are included. Each match counts once in the volume.',
     success: {
       description: 'The sums',
       schema: z.object({ ...totalsSchema.shape, elapsed_ms: z.int() }),

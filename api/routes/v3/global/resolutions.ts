@@ -17,7 +17,10 @@ const resolutionSchema = z.object({
   payout_numerators: z.array(z.string()),
   payout_denominator: z.string(),
   resolved_at: z.string().meta({ description: 'Unix milliseconds, as text.' }),
-  created_at: z.string().nullable().meta({ description: 'When it was prepared, Unix milliseconds, as text.' }),
+  created_at: z
+    .string()
+    .nullable()
+    .meta({ description: 'When the condition was prepared, Unix milliseconds, as text.' }),
   question: z.string().nullable(),
   slug: z.string().nullable(),
   outcomes: z.array(z.string()).nullable(),

@@ -19,7 +19,7 @@ export const maxLimits: Readonly<Record<Resolution, number>> = {
   '1d': 500,
 };
 const DEFAULT_LIMIT = 120;
-/** Latest moment that buckets can begin at. */
+/** Latest start of a bucket: the last second of a ClickHouse DateTime. */
 const LAST_BUCKET_S = 2 ** 32 - 1;
 const timestampParam = (name: string, description: string) =>
   secondsParam({ description, invalid: `invalid ${name}: use Unix seconds` })
@@ -34,7 +34,7 @@ export const candlesQuery = z.object({
     values: names,
   }).default('1h'),
   limit: integerParam({
-    description: `Buckets. Default ${DEFAULT_LIMIT}; at most ${names.map((name) => `${maxLimits[name]} of ${name}`).join(', ')}.`,
+    description: `Number of buckets. Default ${DEFAULT_LIMIT}; at most ${names.map((name) => `${maxLimits[name]} of ${name}`).join(', ')}.`,
     invalid: 'invalid limit: use a whole number, 1 or more',
     min: 1,
     max: 500,
@@ -42,19 +42,19 @@ export const candlesQuery = z.object({
   }).default(DEFAULT_LIMIT),
   direction: choiceParam({
     description:
-      'before: the newest buckets up to the anchor or end. after: the oldest from the anchor on. Default before.',
+      'before: the newest buckets up to the anchor or end. after: the oldest buckets from the anchor on. Default before.',
     invalid: 'invalid direction: use before or after',
     values: ['before', 'after'],
   }).default('before'),
   anchor_ts: timestampParam('anchor_ts', 'Where `direction` looks from, Unix seconds.'),
-  start: timestampParam('start', 'First moment, Unix seconds.'),
-  end: timestampParam('end', 'Last moment, Unix seconds.'),
+  start: timestampParam('start', 'Start of the range, Unix seconds.'),
+  end: timestampParam('end', 'End of the range, Unix seconds.'),
   order: choiceParam({
-    description: 'Of the buckets in the answer. Default asc.',
+    description: 'Order of the buckets in the response. Default asc.',
     invalid: 'invalid order: use asc or desc',
     values: ['asc', 'desc'],
   }).default('asc'),
-  gap_fill: v3.flag('gap_fill', 'Repeat the close before in buckets without trades. Default false.'),
+  gap_fill: v3.flag('gap_fill', 'Fill buckets without trades with the previous close. Default false.'),
 });
 export const seriesQuery = candlesQuery.extend({
   token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
@@ -94,8 +94,8 @@ const windowSchema = z.object({
   duration_seconds: z.int(),
   bucket_count: z.int(),
   resolution_seconds: z.int(),
-  older_end_ts: seconds.meta({ description: '`end` of the page before.' }),
-  newer_start_ts: seconds.meta({ description: '`anchor_ts` of the page after, with direction=after.' }),
+  older_end_ts: seconds.meta({ description: '`end` of the previous page.' }),
+  newer_start_ts: seconds.meta({ description: '`anchor_ts` of the next page, with direction=after.' }),
   has_older: z.boolean(),
   has_newer: z.boolean(),
 });
@@ -153,13 +153,12 @@ function candleFrom(candle: Candle): z.input<typeof candleSchema> {
   };
 }
 
-/** The market a series is of. */
-/** Names are null and empty where the catalogue does not list the market. */
+/** Market of a candle series. Names are null or empty if the catalogue does not list the market. */
 export interface SeriesMarket extends Pick<Condition, 'question' | 'slug' | 'image' | 'outcomes' | 'tokenIds'> {
   readonly conditionId: string;
 }
 
-/** One token's candles with everything about their page. */
+/** Candles of one token with the fields of their page. */
 export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesMarket | null, page: CandlePage) {
   const resolutionS = resolutions[query.resolution];
   const maxLimit = maxLimits[query.resolution];

@@ -30,7 +30,7 @@ const common = {
   feature: 'v3',
   reads: ['fills', 'catalog'],
 } as const;
-/** The range a query asks for. Throws ApiError where it contradicts itself or is too large. */
+/** The time range and limit of a query. Throws ApiError for a range that is contradictory or too large. */
 function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | null; limit: number } {
   const maxLimit = maxLimits[query.resolution];
   const from = query.start ?? null;
@@ -56,7 +56,7 @@ function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | nul
 
 const exampleQuery = candlesQuery.parse({});
 
-/** Candles of an outcome token, and of all outcomes of a market. */
+/** GET candles of an outcome token, and of all outcomes of a market by condition id or slug. */
 export function createCandleRoutes(deps: {
   tables: Tables;
   metadata: MetadataLookups;
@@ -84,7 +84,8 @@ export function createCandleRoutes(deps: {
     ...common,
     path: '/v3/markets/{token_id}/candles',
     summary: 'Candles of an outcome token',
-    description: 'From its fills, each match once. Buckets without trades are left out unless `gap_fill` is set.',
+    description:
+      'Computed from fills; each match counts once. Buckets without trades are omitted unless `gap_fill` is set.',
     params: z.object({ token_id: v3.tokenId }),
     query: candlesQuery,
     aliases: timeRangeAliases('start', 'end'),
@@ -95,7 +96,7 @@ export function createCandleRoutes(deps: {
     },
     otherResponses: {
       404: {
-        description: 'Neither in the catalogue nor ever traded.',
+        description: 'The token is not in the catalogue and has no trades.',
         schema: errorSchema,
         example: { error: 'market token not found', token_id: '71', hint: 'use an outcome token id' },
       },

@@ -51,7 +51,7 @@ export interface MarketsDeps {
   readonly views: MarketViews;
 }
 
-/** What is said of markets, tokens, conditions and tags. */
+/** GET markets, tokens, conditions and prices. */
 export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
   const { tables, conditionsOf, outcomesOf } = deps;
   const { contextOf, ranked } = deps.views;
@@ -59,8 +59,8 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
   const search = defineRoute({
     ...common,
     path: '/v3/markets/search',
-    summary: 'Markets whose question, slug or event title hold every word',
-    description: 'Largest volume first. Letter case does not matter, punctuation is taken literally.',
+    summary: 'Markets whose question, slug or event title contain every word',
+    description: 'Largest volume first. Case-insensitive; punctuation is matched literally.',
     query: z.object({
       q: requiredText('q')
         .max(300, 'invalid q: at most 300 characters')
@@ -111,10 +111,10 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     path: '/v3/markets/{token_id}/price',
     summary: 'Price of an outcome token',
     description:
-      "The settlement, else the middle of the best bid and ask while it is younger than 60 s, else the newer of the last fill and the catalogue's quote.",
+      'The settlement price; before settlement the mid of best bid and ask if it is younger than 60 s, otherwise the newer of last fill and catalogue quote.',
     params: z.object({ token_id: v3.tokenId }),
     success: {
-      description: 'The price and where it is from',
+      description: 'The price and its source',
       schema: z.object({ token_id: z.string(), ...priceFields, elapsed_ms: z.int() }),
       example: {
         token_id: '71',
@@ -131,10 +131,10 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     token_id: z.string(),
     ...priceFields,
     condition_id: z.string(),
-    outcome: z.string().meta({ description: "'' until the catalogue lists the market." }),
+    outcome: z.string().meta({ description: 'Empty until the catalogue lists the market.' }),
     outcome_index: z.int(),
-    question: z.string().meta({ description: "'' until the catalogue lists the market." }),
-    slug: z.string().meta({ description: "'' until the catalogue lists the market." }),
+    question: z.string().meta({ description: 'Empty until the catalogue lists the market.' }),
+    slug: z.string().meta({ description: 'Empty until the catalogue lists the market.' }),
     opposite_asset: z.string().nullable().meta({ description: 'Token of the other outcome.' }),
     neg_risk: z.boolean().nullable(),
     category: z.string().nullable(),
@@ -199,15 +199,15 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
   const conditionSchema = z.object({
     id: z.string(),
     position_ids: z.array(z.string()),
-    payout_numerators: z.array(z.int()).meta({ description: 'Empty until it is resolved.' }),
-    payout_denominator: z.string().meta({ description: '"0" until it is resolved.' }),
+    payout_numerators: z.array(z.int()).meta({ description: 'Empty until the condition is resolved.' }),
+    payout_denominator: z.string().meta({ description: '"0" until the condition is resolved.' }),
     question: z.string().nullable(),
     slug: z.string().nullable(),
     outcomes: z.array(z.string()),
     end_date: z.string().nullable(),
     active: z.boolean(),
     closed: z.boolean(),
-    neg_risk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
+    neg_risk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
     event_slug: z.string().nullable(),
     event_title: z.string().nullable(),
     category: z.string().nullable(),
@@ -220,7 +220,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
   const condition = defineRoute({
     ...common,
     path: '/v3/conditions/{condition_id}',
-    summary: 'A condition and how it was settled',
+    summary: 'A condition and its settlement',
     params: z.object({ condition_id: v3.conditionId }),
     success: {
       description: 'The condition',
@@ -249,7 +249,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     },
     otherResponses: {
       404: {
-        description: 'Known neither to the catalogue nor to the chain.',
+        description: 'The condition is neither in the catalogue nor on chain.',
         schema: errorSchema,
         example: { error: 'condition not found' },
       },

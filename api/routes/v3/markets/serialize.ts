@@ -33,7 +33,7 @@ export const marketSchema = foundMarketSchema.extend({
   token_outcomes: z.array(z.string()),
 });
 
-/** USD as the catalogue states it, with six decimals. */
+/** USD with six decimals. */
 export const decimalText = (usd: number): string => usd.toFixed(6);
 
 /** `YYYY-MM-DD HH:MM:SS`, UTC. */
@@ -41,11 +41,11 @@ const plainTime = (seconds: number): string => new Date(seconds * 1000).toISOStr
 
 const endDate = (ms: Millis): string | null => (ms === null ? null : `${plainTime(Math.floor(Number(ms) / 1000))}+00`);
 
-/** Labels in the market's order; the slug itself where the catalogue has no label. */
+/** Tag labels in the market's order; the slug if the catalogue has no label. */
 const labelsOf = (row: MarketRow, labels: ReadonlyMap<string, string>): string[] | null =>
   row.tag_slugs.length === 0 ? null : row.tag_slugs.map((slug) => labels.get(slug) || slug);
 
-/** A market as the search shows it. The catalogue has no categories: they became tags. */
+/** A market as search result. The catalogue replaced categories by tags. */
 export function foundMarketFrom(
   row: MarketRow,
   condition: Condition | undefined,
@@ -83,7 +83,7 @@ export function marketFrom(
 }
 
 export const priceFields = {
-  price: z.number().describe(`${priceDocs.now} 0 where there is none yet.`),
+  price: z.number().describe(`${priceDocs.now} 0 without a price.`),
   resolved: z.boolean(),
   source: priceSource,
   updated_at: z

@@ -16,7 +16,7 @@ const common = { method: 'get', apiGroup: 'v3', tag: 'Markets', auth: 'key', fea
 const paging = { limit: v3.limit(), offset: v3.offset };
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
-/** Tags, and the markets of one. */
+/** GET /v3/tags, and the markets of a tag. */
 export function createTagRoutes(deps: {
   tables: Tables;
   cache: TtlCache;

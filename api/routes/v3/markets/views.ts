@@ -18,7 +18,7 @@ export interface MarketViewsDeps {
   readonly nowMs: () => number;
 }
 
-/** What rows of markets are shown with, and pages of rankings of them. */
+/** Context of market rows (conditions, tag labels), and pages of market rankings. */
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
 export function createMarketViews(deps: MarketViewsDeps) {
@@ -36,7 +36,7 @@ export function createMarketViews(deps: MarketViewsDeps) {
   const contextOf = async (rows: readonly MarketRow[]) =>
     Promise.all([conditionsOf(rows.map((row) => row.condition_id)), labelsOf(rows.flatMap((row) => row.tag_slugs))]);
 
-  /** One page of a ranking of markets, as rows in its order. */
+  /** One page of a market ranking, in the order of the ranking. */
   const ranked = async (
     name: string,
     query: { readonly limit: number; readonly offset: number },

@@ -8,7 +8,7 @@ import type { PnlAction, PnlEventRow } from '../../../positions/pnl-events.sql.j
 export const eventKinds = ['buy', 'sell', 'split', 'merge', 'redeem', 'convert', 'send', 'receive'] as const;
 type EventKind = (typeof eventKinds)[number];
 
-/** The stored name of a kind. */
+/** Stored action of each event kind. */
 export const actions: Readonly<Record<EventKind, PnlAction>> = {
   buy: 'BUY',
   sell: 'SELL',
@@ -61,7 +61,7 @@ const chainFrom = (row: PnlEventRow) => ({
   timestamp: Number(row.timestamp),
 });
 
-/** Shares that left, those nobody saw coming included; 0 where some came. */
+/** Shares that left the position, untracked ones included; 0 where shares came in. */
 function sharesOut(row: PnlEventRow): bigint {
   const change = BigInt(row.shares);
   return (change < 0n ? -change : 0n) + BigInt(row.untracked);
@@ -70,8 +70,8 @@ function sharesOut(row: PnlEventRow): bigint {
 export const comboEventSchema = z.object({
   ...commonFields,
   event_kind: z.enum(eventKinds),
-  size: shares.meta({ description: 'Shares that came or left.' }),
-  amount: usd.meta({ description: 'Cash for what has a known cost, USD: negative where it was paid.' }),
+  size: shares.meta({ description: 'Shares that entered or left the position.' }),
+  amount: usd.meta({ description: 'USD for shares with a known cost; negative: paid.' }),
   fee: usd,
   realized_pnl: usd.meta({ description: 'USD, before fees.' }),
   size_after: shares,
@@ -94,9 +94,9 @@ export function comboEventFrom(row: PnlEventRow): z.input<typeof comboEventSchem
 
 export const comboRedemptionSchema = z.object({
   ...commonFields,
-  redemption_scope: z.enum(['full', 'partial']).meta({ description: 'full: nothing of the position is left.' }),
+  redemption_scope: z.enum(['full', 'partial']).meta({ description: 'full: the position is empty afterwards.' }),
   size: shares,
-  payout: usd.meta({ description: 'For shares with a known cost, USD.' }),
+  payout: usd.meta({ description: 'USD for shares with a known cost.' }),
   realized_pnl: usd.meta({ description: 'USD, before fees.' }),
   ...chainFields,
 });
@@ -110,7 +110,7 @@ export const comboRedemptionFrom = (row: PnlEventRow): z.input<typeof comboRedem
   ...chainFrom(row),
 });
 
-/** A made-up redemption, for the reference page. */
+/** Example redemption of the OpenAPI document. */
 export const exampleComboEvent: PnlEventRow = {
   wallet: EXAMPLE_WALLET,
   token: '1741334187009265192213210063949860811096650382021683265628000000000000000256',
@@ -155,7 +155,7 @@ export const comboSummarySchema = z.object({
   elapsed_ms: z.int(),
 });
 
-/** What a wallet made with combos. */
+/** PnL summary of a wallet in combos. */
 export const comboSummaryFrom = (
   address: string,
   pnl: WalletSummary,

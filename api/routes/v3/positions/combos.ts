@@ -38,7 +38,7 @@ import {
 import { comboPositionFrom, comboPositionSchema, statusOf } from './serialize.js';
 import { statusParam } from './wallet.js';
 
-/** Longest decimal text of a token id. */
+/** Length of the longest token id as decimal text. */
 const TOKEN_DIGITS = 78;
 const newestFirst = {
   key: (one: Position) => BigInt(one.lastAtS),
@@ -58,7 +58,7 @@ const eventCursorParam = z
   })
   .meta({ type: 'string', description: '`next_cursor` of the page before: exact whatever arrives meanwhile.' });
 
-/** Parameters of every list of events in combos. */
+/** Query parameters of all lists of combo events. */
 export const comboListQuery = {
   ...comboParams,
   after: v3.time('after').optional(),
@@ -67,35 +67,35 @@ export const comboListQuery = {
   offset: v3.offset,
   cursor: eventCursorParam.optional(),
 };
-/** Other names of theirs. */
+/** Aliases of `comboListQuery`. */
 export const comboListAliases = { ...comboAliases, ...timeRangeAliases('after', 'before') };
 export const eventKindParam = choiceParam({
   description: 'Default all.',
   invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
   values: eventKinds,
 });
-/** Parameters of the lists of redemptions. */
+/** Query parameters of the lists of redemptions. */
 export const comboRedemptionsQuery = {
   ...comboListQuery,
   redemption_scope: choiceParam({
     description:
-      'full: nothing of the position was left; partial: something. transformation: none are told. Default all.',
+      'full: the position was empty afterwards; partial: shares were left. transformation: always empty. Default all.',
     invalid: 'invalid redemption_scope: use full, partial, transformation or all',
     values: ['full', 'partial', 'transformation', 'all'],
   }).default('all'),
   tx_hash: hashParam({
-    description: 'Redemptions of one transaction.',
+    description: 'Only redemptions of this transaction.',
     invalid: 'invalid tx_hash: use 0x and 64 hex digits',
   }).optional(),
 };
 
-/** Other names of theirs. */
+/** Aliases of `comboRedemptionsQuery`. */
 export const redemptionAliases = { redemption_type: 'redemption_scope' };
 
-/** Which events a list is of. */
+/** Selects the events of a list. */
 export type EventSelection = Pick<PnlEventFilter, 'actions' | 'emptied' | 'txHash'>;
 
-/** The redemptions a query chooses; null: there are none such. */
+/** Selects the redemptions of a query; null: none can match. */
 export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemptionsQuery>>): EventSelection | null {
   const { redemption_scope: scope, tx_hash: txHash = null } = query;
   if (scope === 'transformation') return null;
@@ -103,7 +103,7 @@ export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemption
 }
 type ListQuery = z.output<z.ZodObject<typeof comboListQuery>>;
 
-/** Every event of a record, also of those that touched several positions. */
+/** Sorts after every event of a log record, also of records with several events. */
 const endOfRecord = { id: '~', leg: 65_535 };
 
 export interface ComboPositionsDeps {
@@ -113,7 +113,7 @@ export interface ComboPositionsDeps {
   readonly paginationSessions: PaginationSessions;
 }
 
-/** What a wallet holds in combos, what it made with them, and what changed its positions. */
+/** GET combo positions of a wallet, their PnL, and the events that changed them. */
 export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Route[] {
   const { positions, pnl, rankings, paginationSessions } = deps;
 
@@ -121,7 +121,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     ...common,
     path: '/v3/wallets/{address}/combos/positions',
     reads: ['positions', 'pnl'],
-    summary: 'Positions of a wallet in combos, the ones touched last first',
+    summary: 'Combo positions of a wallet, most recent activity first',
     params: z.object({ address: v3.address }),
     query: z.object({ ...comboParams, status: statusParam, limit: v3.limit(), offset: v3.offset }),
     aliases: comboAliases,
@@ -176,7 +176,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     ...common,
     path: '/v3/wallets/{address}/combos/summary',
     reads: ['positions', 'pnl'],
-    summary: 'What a wallet made with combos',
+    summary: 'PnL of a wallet in combos',
     params: z.object({ address: v3.address }),
     query: z.object(comboParams),
     aliases: comboAliases,
@@ -193,7 +193,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     },
   });
 
-  /** A page of what changed the wallet's positions in combos, newest first. */
+  /** A page of the wallet's combo position changes, newest first. */
   const eventsOf = async (
     address: string,
     choice: EventSelection | null,
@@ -240,8 +240,8 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     ...common,
     path: '/v3/wallets/{address}/combos/activity',
     reads: ['pnl'],
-    summary: "What changed a wallet's positions in combos, newest first",
-    description: 'One row per position touched: a split and a merge touch two.',
+    summary: "Changes of a wallet's combo positions, newest first",
+    description: 'One row per position: a split or a merge has two.',
     params: z.object({ address: v3.address }),
     query: z.object({
       ...comboListQuery,
@@ -249,7 +249,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     }),
     aliases: comboListAliases,
     success: {
-      description: 'A page of changes',
+      description: 'A page of position changes',
       schema: z.object({
         address: z.string(),
         activity: z.array(comboEventSchema),

@@ -9,10 +9,10 @@ import type { HolderSort, PositionStatus } from '../../../positions/positions.sq
 import type { PositionReader } from '../../../positions/reader.js';
 import { pagingOf } from '../envelope.js';
 
-/** Oldest order of holders a walk begins with. */
+/** Maximum age of a ranking of holders when its first page is served. */
 const MAX_ORDER_AGE_S = 30;
-/** What the reference page says of these lists. */
-export const HOLDER_PAGINATION_NOTE = `The first ${MAX_RANKED.toLocaleString('en')} in the order asked for. A walk by \`offset\` keeps the order of its first page for a quarter of an hour; an order is up to ${MAX_ORDER_AGE_S} s old when the walk begins, the rows are as they are now.`;
+/** Pagination note in the OpenAPI descriptions of these lists. */
+export const HOLDER_PAGINATION_NOTE = `The first ${MAX_RANKED.toLocaleString('en')} in the requested order. The order is at most ${MAX_ORDER_AGE_S} s old on the first page, and later pages by \`offset\` keep it for 15 minutes; the values of the rows are current.`;
 
 export interface HoldersRequest {
   readonly sort: HolderSort;
@@ -33,7 +33,7 @@ export interface HolderPagesDeps {
   readonly cache: TtlCache;
 }
 
-/** Pages of the positions in the tokens of a selection, in an order that a walk keeps. `name` tells selections apart. */
+/** Pages of the positions in the selected tokens, in an order that a pagination session keeps. `name` identifies the selection. */
 export function createHolderPages(deps: HolderPagesDeps) {
   const { positions, fills, rankings, cache } = deps;
   return async (name: string, selection: TokenSelection, request: HoldersRequest, context: RequestContext) => {

@@ -34,7 +34,7 @@ interface HoldersQuery {
   readonly offset: number;
 }
 
-/** Who holds or held the outcomes of a market: by condition, by slug, by token. */
+/** GET holders of a market (by condition or slug) and of a token, closed positions included. */
 export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const listOf = createHolderPages(deps);
   const pageOf = async (name: string, selection: TokenSelection, query: HoldersQuery, context: RequestContext) => {
@@ -50,8 +50,8 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     ...common,
     path: '/v3/markets/condition/{condition_id}/positions',
     reads: ['positions', 'catalog'],
-    summary: 'Who holds, or held, the outcomes of a market',
-    description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE} Page sizes go up to 300 on the starter plan.`,
+    summary: 'Current and former holders of a market',
+    description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE} On the starter plan \`limit\` is at most 300.`,
     params: z.object({ condition_id: v3.conditionId }),
     query: z.object({ sort: sortParam('pnl'), limit: v3.limit(LARGEST_PAGE), offset: v3.offset }),
     success: { description: 'A page of positions', schema: z.object(page), example },
@@ -68,7 +68,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     ...common,
     path: '/v3/markets/slug/{slug}/positions',
     reads: ['catalog', 'positions'],
-    summary: 'Who holds, or held, the outcomes of a market, by its slug',
+    summary: 'Current and former holders of a market, by slug',
     description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE}`,
     params: z.object({ slug: v3.slug }),
     query: z.object({
@@ -94,7 +94,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     ...common,
     path: '/v3/markets/{token_id}/positions',
     reads: ['positions', 'catalog'],
-    summary: 'Who holds, or held, an outcome token',
+    summary: 'Current and former holders of an outcome token',
     description: HOLDER_PAGINATION_NOTE,
     params: z.object({ token_id: v3.tokenId }),
     query: z.object({ sort: sortParam('pnl'), limit: v3.limit(), offset: v3.offset }),

@@ -34,9 +34,9 @@ const sortColumns: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
   volume: 'total_bought',
 };
 
-/** Shares have as many decimals as USD. */
+/** Shares and USD both have 6 decimals. */
 const sharesParam = usdParam({
-  description: 'Smallest number of shares held; decimals allowed.',
+  description: 'Minimum number of shares; decimals allowed.',
   invalid: 'invalid min_size: use a decimal number, 0 or more',
 });
 
@@ -125,7 +125,7 @@ export function createPositionsRoute(
     path: '/v3/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions of all wallets, of a token or of a market',
-    description: `Of \`token_id\`, \`condition_id\` and \`market_slug\` all that are named must hold. ${HOLDER_PAGINATION_NOTE} Without any of them: by \`recent\`, the positions that the makers of the newest ${MAX_NEWEST_FILLS.toLocaleString('en')} fills traded, the last one first, or by \`size\`, the ${MAX_LARGEST.toLocaleString('en')} largest of a picture that is taken once a minute; the filters choose among these.`,
+    description: `\`token_id\`, \`condition_id\` and \`market_slug\` are ANDed. ${HOLDER_PAGINATION_NOTE} Without them: \`recent\` lists the positions traded by the makers of the newest ${MAX_NEWEST_FILLS.toLocaleString('en')} fills, most recent first; \`size\` lists the ${MAX_LARGEST.toLocaleString('en')} largest positions of a snapshot that is refreshed every minute. The other filters apply to these positions.`,
     query: z.object({
       token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
       condition_id: v3.conditionId.optional(),

@@ -17,18 +17,18 @@ const ONE_PRICE = 1_000_000n;
 
 const isResolved = (position: Pick<Position, 'price'>): boolean => position.price.source === 'settlement';
 
-/** Held in an open market, held in a settled one, given back for its payout, or gone otherwise. */
+/** open: shares in an open market; redeemable: shares in a settled market; redeemed: closed by a redemption; closed: closed otherwise. */
 export function statusOf(position: Pick<Position, 'size' | 'price' | 'lastRedeemedAtS'>): Status {
   if (position.size > 0n) return isResolved(position) ? 'redeemable' : 'open';
   return position.lastRedeemedAtS === null ? 'closed' : 'redeemed';
 }
 
-/** Cost per share with 6 decimals; null for what never had a cost. */
+/** Cost per share, 6 decimals, base units. */
 const averageOf = (position: Position): bigint =>
   divide(position.avgPrice, 10n ** BigInt(AVERAGE_PLACES - PRICE_PLACES), 'half_up');
 const secondsText = (seconds: number | null): string | null => (seconds === null ? null : String(seconds));
 
-/** Whether a settled outcome won; null where it pays a part, or nothing is settled. */
+/** Whether the settled outcome won; null before the settlement and for a partial payout. */
 function hasWon(position: Position): boolean | null {
   if (!isResolved(position) || position.price.usd === null) return null;
   if (position.price.usd === 0n) return false;
@@ -44,7 +44,7 @@ export const positionSchema = z.object({
   realized_pnl: z.number().meta({ description: 'USD, before fees.' }),
   unrealized_pnl: z.number(),
   total_pnl: z.number(),
-  current_price: z.number().describe(`${priceDocs.now} 0 where there is none yet.`),
+  current_price: z.number().describe(`${priceDocs.now} 0 without a price.`),
   total_bought: z.number().meta({ description: 'Shares.' }),
   initial_value: z.number(),
   redeemable_payout: z.number(),
@@ -60,14 +60,14 @@ export const positionSchema = z.object({
   image: z.string().nullable(),
   condition_id: z.string().nullable(),
   event_slug: z.string().nullable(),
-  neg_risk: z.boolean().nullable().meta({ description: 'null where neither chain nor catalogue tells.' }),
+  neg_risk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
   market_status: z.enum(['live', 'closed', 'resolved-win', 'resolved-loss']),
   tag_slugs: z.array(z.string()).nullable(),
   last_trade_at: seconds,
   resolved_at: seconds,
   last_activity_at: z.string().meta({ description: 'Unix seconds, as text.' }),
   winning_outcome_index: z.int().nullable(),
-  won: z.boolean().nullable().meta({ description: 'null while open, and where several outcomes pay.' }),
+  won: z.boolean().nullable().meta({ description: 'null before the settlement, and if several outcomes pay.' }),
 });
 
 function marketStatus(position: Position, metadata: OutcomeMetadata): z.input<typeof positionSchema>['market_status'] {
@@ -138,7 +138,10 @@ export const comboPositionSchema = z.object({
   price_updated_at: seconds,
   status: z.enum(statuses),
   market_status: z.enum(['live', 'resolved-win', 'resolved-loss']),
-  winning_outcome_index: z.int().nullable().meta({ description: 'null while open, and where both outcomes pay.' }),
+  winning_outcome_index: z
+    .int()
+    .nullable()
+    .meta({ description: 'null before the settlement, and if both outcomes pay.' }),
   won: z.boolean().nullable(),
   last_trade_at: seconds,
   last_activity_at: z.string(),
@@ -192,12 +195,12 @@ export const holderSchema = z.object({
   amount: units,
   avg_price: units
     .nullable()
-    .meta({ description: `${priceDocs.average} Base units (6 decimals); null for what never had a cost.` }),
+    .meta({ description: `${priceDocs.average} Base units (6 decimals); null for shares without a cost.` }),
   realized_pnl: units,
   total_bought: units,
 });
 
-/** Who holds, or held, an outcome. */
+/** A current or former holder of an outcome. */
 export function holderFrom(position: Position): z.input<typeof holderSchema> {
   return {
     user: position.wallet,

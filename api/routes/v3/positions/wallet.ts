@@ -22,9 +22,9 @@ import {
   statusOf,
 } from './serialize.js';
 
-/** Oldest copy of a wallet's positions that is shown. */
+/** Maximum age of a cached page of a wallet's positions. */
 const POSITIONS_CACHE_S = 5;
-/** Of a wallet with more than a thousand positions. */
+/** The same for a wallet with more than 1,000 positions. */
 const LARGE_WALLET_CACHE_S = 20;
 
 const statusNames = [...statuses, 'all'] as const;
@@ -52,7 +52,7 @@ const sortColumns: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
   recent: 'last_at',
 };
 
-/** GET /v3/wallets/{address}/positions: everything a wallet holds or held. */
+/** GET /v3/wallets/{address}/positions: open and closed positions of a wallet. */
 export function createWalletPositionsRoute(deps: {
   walletPositionPages: WalletPositionPages;
   fills: FillReader;
@@ -68,7 +68,7 @@ export function createWalletPositionsRoute(deps: {
     reads: ['positions', 'catalog'],
     summary: 'Positions of a wallet, open and closed',
     description:
-      'A walk by `offset` keeps the order of its first page for a quarter of an hour; the rows are as they are now. With `include_combos` positions in combos follow the others, their amounts as text.',
+      'Later pages by `offset` keep the order of the first page for 15 minutes; the values of the rows are current. With `include_combos` combo positions follow the others; their amounts are text.',
     params: z.object({ address: v3.address }),
     query: z.object({
       status: statusParam,
@@ -85,10 +85,10 @@ export function createWalletPositionsRoute(deps: {
       condition_id: v3.conditionId.optional(),
       market_slug: slugParam({ description: 'Market slug.', invalid: 'invalid market_slug' }).optional(),
       min_size: usdParam({
-        description: 'Smallest value of what is held, USD at the current price.',
+        description: 'Minimum value of the position, USD at the current price.',
         invalid: 'invalid min_size: use a decimal number, 0 or more',
       }).optional(),
-      include_combos: v3.flag('include_combos', 'Add positions in combos.'),
+      include_combos: v3.flag('include_combos', 'Add combo positions.'),
       limit: v3.limit(),
       offset: v3.offset,
     }),

@@ -26,7 +26,9 @@ const comboTradeSchema = z.object({
   position_id: z.string().meta({ description: 'Decimal.' }),
   side: z
     .enum(['BUY', 'SELL'])
-    .describe('Of the maker, who signed this order; not of the wallet where `wallet_role` is taker.'),
+    .describe(
+      'Side of the maker, who signed this order; the wallet has the opposite side where `wallet_role` is taker.',
+    ),
   price: z.string().describe(`${priceDocs.fill} 4 decimals.`),
   size: z.string().meta({ description: 'Shares, 6 decimals.' }),
   fee: z.string().meta({ description: 'USDC, 6 decimals.' }),
@@ -36,7 +38,7 @@ const comboTradeSchema = z.object({
   timestamp: z.int().meta({ description: 'Unix seconds.' }),
 });
 
-/** What include_combos adds to a wallet's trades. */
+/** Fields that include_combos adds to a wallet's trades. */
 export const comboBranch = {
   combo_trades: z.array(comboTradeSchema.extend({ source: z.literal(COMBO_SOURCE) })),
   combo_trade_count: z.int(),
@@ -88,7 +90,7 @@ export interface ComboTrades {
   >;
 }
 
-/** The branch of combo trades beside a wallet's other trades, on the same page. */
+/** Combo trades of a wallet: the branch that `include_combos` adds to its other trades, at the same offset and limit. */
 export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
   return {
     async branch(address, filter, query, { context }) {

@@ -2,7 +2,7 @@ import type { FillRow } from '../../../fills/fills.sql.js';
 import type { TokenTitle } from '../../../fills/titles.js';
 import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../../../http/chain-params.js';
 
-/** A made-up fill, for the reference page. */
+/** Example fill of the OpenAPI document. */
 export const exampleFill: FillRow = {
   block_number: 91000001,
   log_index: 77,

@@ -27,7 +27,7 @@ type TradesBody = z.input<typeof tradesPage>;
 type OrdersBody = z.input<typeof ordersPage>;
 type UserTradesBody = z.input<typeof userTradesPage>;
 
-/** The part of a query that says how rows are put together and paged. */
+/** Grouping and paging of a query. */
 export interface ListQuery {
   readonly limit: number;
   readonly offset: number;
@@ -41,17 +41,17 @@ export interface TradeLists {
   single(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<TradesBody>;
   orders(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<OrdersBody>;
   userTrades(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<UserTradesBody>;
-  /** single or orders, as the query asks. */
+  /** Single fills or orders, as the query requests. */
   byQuery(query: ListQuery, filter: FillFilter, at: ListRequest): Promise<TradesBody | OrdersBody>;
 }
 
-/** Whose list it is: the request, and the path with its parameters, which name the walk. */
+/** Request and path (with its parameters) of a list; the path is part of the pagination session's key. */
 export interface ListRequest {
   readonly context: RequestContext;
   readonly path: string;
 }
 
-/** The lists of /v3 fills, over any filter. Throws ApiError for a cursor with rows that have no chain order. */
+/** Builds the pages of the /v3 fill lists. Throws ApiError for a cursor with grouped or order-sorted rows, which have no chain order. */
 export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLookup }): TradeLists {
   const { fills, titlesOf } = deps;
   const walkOf = (query: ListQuery, { context, path }: ListRequest) =>

@@ -21,12 +21,12 @@ const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: 
 const times = { after: v3.time('after').optional(), before: v3.time('before').optional() };
 const usd = {
   min_amount_usd: usdParam({
-    description: 'Smallest USD amount of a fill; decimals allowed.',
+    description: 'Minimum USD amount of a fill; decimals allowed.',
     invalid: 'invalid min_amount_usd: use a decimal number, 0 or more',
     example: 100.5,
   }).optional(),
 };
-/** Other names of what the lists of fills are chosen by. */
+/** Aliases of the parameters of the fill lists. */
 export const marketFillAliases = timeRangeAliases('after', 'before');
 export const fillAliases = { ...marketFillAliases, ...marketAliases('market_slug') };
 
@@ -44,14 +44,14 @@ const sorted = {
 };
 const byOrder = {
   group_by: choiceParam({
-    description: 'One row per order.',
+    description: 'order_hash: one row per order.',
     invalid: 'invalid group_by: use order_hash',
     values: ['order_hash'],
   }).optional(),
 };
 const makerAmount = {
   min_amount: baseUnitsParam({
-    description: 'Smallest maker amount of a fill in 6-decimal base units.',
+    description: 'Minimum maker amount of a fill in 6-decimal base units.',
     invalid: 'invalid min_amount: use a whole number of base units, 0 or more',
   }).optional(),
 };
@@ -100,7 +100,7 @@ export const walletTradesQuery = z.object({
   ...usd,
   ...makerAmount,
   side: choiceParam({
-    description: 'What the wallet was in the fill. Default both.',
+    description: 'Role of the wallet in the fill. Default both.',
     invalid: 'invalid side: use maker, taker or both',
     values: ['maker', 'taker', 'both'],
   }).default('both'),
@@ -111,7 +111,7 @@ export const walletTradesQuery = z.object({
     invalid: 'invalid group_by: use order_hash, user_trade or transaction_hash',
     values: ['order_hash', 'user_trade', 'transaction_hash'],
   }).optional(),
-  include_combos: v3.flag('include_combos', 'Add a branch of combo trades. Not together with order_hash.'),
+  include_combos: v3.flag('include_combos', 'Add the field `combo_trades`. Not with order_hash.'),
 });
 
 export const marketTradesQuery = z.object({ ...times, ...paging, ...orders, ...usd, ...sorted, ...byOrder });
@@ -134,9 +134,9 @@ const comboCondition = (name: string) =>
     pattern: COMBO_CONDITION,
   });
 
-/** Other names of the parameters that choose combos. */
+/** Aliases of `comboParams`. */
 export const comboAliases = { market_id: 'condition_id' };
-/** Parameters that choose combos. */
+/** Parameters that select combos. */
 export const comboParams = {
   condition_id: comboCondition('condition_id').optional(),
   position_id: tokenIdParam({ invalid: 'invalid position_id: use a decimal uint256' }).optional(),
@@ -154,7 +154,7 @@ export const comboTradesQuery = z.object({
   cursor: v3.cursor.optional(),
 });
 
-/** What every fill list's query may say. */
+/** Query fields that all fill lists share. */
 export interface FillQuery {
   readonly after?: number;
   readonly before?: number;
@@ -171,7 +171,7 @@ export interface FillQuery {
   readonly side?: string;
 }
 
-/** What the catalogue must translate. */
+/** Names that the catalogue must translate to tokens. */
 export function selectionOf(query: FillQuery & { tag_slug?: string }): TokenSelection {
   return {
     tokenId: query.token_id,
@@ -183,7 +183,7 @@ export function selectionOf(query: FillQuery & { tag_slug?: string }): TokenSele
   };
 }
 
-/** The filter of a query, its tokens already known. */
+/** Filter of a query. `chosen`: tokens of the query's names. */
 export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilter {
   return {
     ...allFills,
@@ -201,7 +201,7 @@ export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilt
 
 export type WalletTradesQuery = z.output<typeof walletTradesQuery>;
 
-/** Fills of a wallet. Put together, only the rows of its own orders count: they already hold what it took from others. */
+/** Filter for a wallet's fills. Grouped lists read only the wallet's own orders: those rows already include the matched makers' fills. */
 export function walletFilterOf(address: string, query: WalletTradesQuery, chosen: TokenChoice | null): FillFilter {
   const own = query.group_by !== undefined && query.side === 'both' ? 'maker' : null;
   return {
@@ -217,7 +217,7 @@ interface ComboSelection {
   readonly position_id?: string;
 }
 
-/** Positions that fit every given name; null for no names. A condition has two: its id with the outcome as last byte. */
+/** Token ids that match all given combo names; null without a name. A combo condition has two tokens: its id with the outcome as last byte. */
 export function comboTokensOf(query: ComboSelection): string[] | null {
   const conditions = query.condition_id === undefined ? [] : [query.condition_id];
   const named = conditions.map((id) => [0n, 1n].map((outcome) => ((BigInt(id) << 8n) | outcome).toString()));
@@ -226,7 +226,7 @@ export function comboTokensOf(query: ComboSelection): string[] | null {
   return first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id)));
 }
 
-/** Combo fills of a wallet. */
+/** Filter for a wallet's combo fills. */
 export function comboFilterOf(address: string, query: z.output<typeof comboTradesQuery>): FillFilter {
   return {
     ...allFills,

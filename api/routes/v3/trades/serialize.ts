@@ -22,7 +22,9 @@ const orderSide = z
   .int()
   .nullable()
   .meta({ description: 'Side of the maker order: 0 buy, 1 sell, null on the first exchange generation.' });
-const role = z.enum(['maker', 'taker']).meta({ description: 'Of the wallet asked for; always maker without one.' });
+const role = z
+  .enum(['maker', 'taker'])
+  .meta({ description: 'Role of the requested wallet; always maker without one.' });
 const direction = z.enum(['BUY', 'SELL']).describe(sideDocs.subject);
 
 export const tradeSchema = z.object({
@@ -43,7 +45,7 @@ export const tradeSchema = z.object({
   timestamp: z.string().meta({ description: 'Unix seconds, as text.' }),
   transaction_hash: z.string(),
   order_hash: z.string(),
-  builder: z.string().meta({ description: 'Builder code; all zeros is none.' }),
+  builder: z.string().meta({ description: 'Builder code; all zeros: none.' }),
   side: orderSide,
   role,
   direction,
@@ -76,7 +78,7 @@ export const orderSchema = z.object({
   taker: z.string(),
 });
 
-/** The first exchange generation did not sign a side. */
+/** V1 orders have no signed side: null. */
 const sideNumber = (row: { exchange_version: number; side: 'BUY' | 'SELL' }): number | null =>
   row.exchange_version === 1 ? null : row.side === 'BUY' ? 0 : 1;
 
@@ -90,7 +92,7 @@ const titleFieldsFrom = (row: FillRow, title: TokenTitle) => ({
   ...tokenFieldsFrom(row, title),
 });
 
-/** What a fill and a group of fills have in common. */
+/** Fields that fills and groups of fills have in common. */
 const amountsOf = (row: FillRow) => {
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);
@@ -115,7 +117,7 @@ const partiesOf = (row: FillRow) => ({
   taker: row.taker,
 });
 
-/** A fill in the common trade row. */
+/** A fill as trade row. */
 export function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema> {
   const { legs, usd, size, fee, price, maker_amount, taker_amount } = amountsOf(row);
   return {
@@ -164,7 +166,7 @@ export function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof 
   };
 }
 
-/** What a wallet traded of one token in one transaction: the common trade row with its fills' sums. */
+/** A wallet's fills of one token in one transaction: a trade row with their sums. */
 export const userTradeSchema = tradeSchema.extend({ fill_count: z.int(), tx_hashes: z.array(z.string()) });
 
 export function userTradeFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof userTradeSchema> {

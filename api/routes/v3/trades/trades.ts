@@ -27,7 +27,7 @@ const common = { method: 'get', apiGroup: 'v3', tag: 'Trades', auth: 'key', feat
 const exampleTrade = tradeFrom(exampleFill, exampleTitle);
 const GROUPED_NOTE = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
 const PAGINATION_NOTE =
-  'Walk with `next_cursor`, or by `offset` within a quarter of an hour per page, where new fills must not shift the pages.';
+  'Page with `next_cursor`, or with `offset` (next page within 15 minutes): new fills then do not shift the pages.';
 
 const builderCode = patternParam({
   description: 'Builder code, with or without 0x.',
@@ -42,7 +42,7 @@ const builderFields = {
   builder_logo: z.string().nullable(),
   builder_verified: z.boolean().nullable(),
 };
-/** Builders register nothing on chain but their code. */
+/** Only the builder's code is on chain; the other fields are null. */
 const builderOf = (code: string) => ({
   builder_code: code,
   builder_name: null,
@@ -63,7 +63,7 @@ export interface TradesDeps {
   readonly combos: ComboTrades;
 }
 
-/** The five lists of /v3 fills: all, of a wallet, of a token, of a market, of a builder. */
+/** The five fill lists of /v3: all, of a wallet, of a token, of a market, of a builder. */
 export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
   const lists = createTradeLists(deps);
   const { fills } = deps;
@@ -92,7 +92,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     path: '/v3/wallets/{address}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet',
-    description: `Fills the wallet had a part in: \`role\` is what it was, \`direction\` whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are of the wallet's own orders, which already hold what they took from others. ${GROUPED_NOTE} ${PAGINATION_NOTE}`,
+    description: `Fills in which the wallet was maker or taker (\`role\`); \`direction\`: whether it bought or sold. Combos only with \`include_combos\`. Grouped rows are the wallet's own orders, which already include the makers' fills that they matched. ${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     params: z.object({ address: v3.address }),
     query: walletTradesQuery,
     aliases: fillAliases,

@@ -72,7 +72,7 @@ export interface WalletEventsDeps {
   readonly conditionsOf: Lookup<Condition>;
 }
 
-/** A wallet's splits, merges, conversions and redemptions on /v3, and all of them in one feed. */
+/** GET splits, merges, conversions and redemptions of a wallet, each kind and all in one feed. */
 export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[] {
   const { walletEvents, conditionsOf } = deps;
 
@@ -97,7 +97,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
   };
 
-  /** A list whose rows need no more than the row itself, or one lookup for the page. */
+  /** Defines a list of wallet events. */
   const list = <S extends z.ZodObject>(of: {
     path: string;
     kinds: readonly WalletEventKind[];
@@ -129,7 +129,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     ...common,
     path: '/v3/wallets/{address}/redemptions',
     summary: 'Redemptions of a wallet',
-    description: 'Also those made for it by protocol contracts. What is not known of the market is null.',
+    description: 'Includes redemptions by protocol contracts on behalf of the wallet. Unknown market fields are null.',
     params: z.object({ address: v3.address }),
     query: orderedQuery,
     aliases: timeRangeAliases('after', 'before'),

@@ -75,7 +75,7 @@ export interface WalletMoneyDeps {
   readonly walletEvents: WalletEventReader;
 }
 
-/** What a wallet paid in fees, and the collateral that came and went. */
+/** GET fees that a wallet paid, and deposits and withdrawals of collateral. */
 export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[] {
   const fees = defineRoute({
     ...common,

@@ -7,12 +7,12 @@ const usd = (description: string) => z.number().meta({ description });
 const OPEN_POSITIONS = 'Shares held, market not settled.';
 const lossField = usd('Negative or 0.');
 
-/** Fields of a wallet's summary, wherever one is shown. */
+/** Fields of a wallet's PnL summary. */
 export const summaryFields = {
   net_realized_pnl: usd('gross_profit + gross_loss, USD, before fees.'),
   gross_profit: z.number(),
   gross_loss: lossField,
-  unrealized_pnl: usd('Of what is held with a known cost, at the current price; what has no price counts nothing.'),
+  unrealized_pnl: usd('Of shares with a known cost, at the current price; shares without a price count 0.'),
   total_pnl: z.number(),
   wins: z.int().meta({ description: 'Positions with a realized profit.' }),
   losses: z.int().meta({ description: 'Positions with a realized loss.' }),
@@ -36,7 +36,7 @@ export const summaryFrom = (summary: WalletSummary) => ({
 
 const positionTypes = ['market', 'combo'] as const;
 
-/** What include_combos adds to a summary. */
+/** Fields that include_combos adds to a summary. */
 export const comboFields = {
   include_combos: z.literal(true),
   included_position_types: z.array(z.enum(positionTypes)),
@@ -49,7 +49,7 @@ export const comboFields = {
     position_count: z.int(),
     open_positions: z.int().meta({ description: OPEN_POSITIONS }),
   }),
-  realized_pnl: usd('Of markets and combos together.'),
+  realized_pnl: usd('Markets and combos together.'),
 };
 
 export const combosFrom = (markets: WalletSummary, combos: WalletSummary) => ({
@@ -105,7 +105,7 @@ const unknownAmountFields = {
   raw: null,
 } as const;
 
-/** Fees of the wallet's own orders; rebates and rewards are paid outside of the events we read. */
+/** Fees of the wallet's own orders. Rebates and rewards are not paid by the indexed contract events. */
 export const accountingFrom = (fees: WalletFees): z.input<typeof accountingSchema> => ({
   available: true,
   loaded: true,
@@ -127,7 +127,7 @@ export const accountingFrom = (fees: WalletFees): z.input<typeof accountingSchem
   projector_status: 'ready',
 });
 
-/** Sums of what was realized within a span. */
+/** Sums of realized PnL within a time span. */
 export const spanFields = {
   realized_pnl: usd('USD, before fees.'),
   gross_profit: z.number(),
@@ -146,7 +146,7 @@ export const spanFrom = (span: SpanPnl) => ({
   events: span.events,
 });
 
-/** What is held at the end of a span. */
+/** Unrealized PnL at the end of a time span. */
 export const unrealizedFields = {
   unrealized_pnl: z.number().nullable(),
   total_pnl: z.number().nullable(),
@@ -171,7 +171,7 @@ export function unrealizedFrom(
 const bucketFields = {
   bucket: z.int().meta({ description: 'Start, Unix seconds, UTC.' }),
   ...spanFields,
-  cumulative_pnl: usd('Running sum within this answer.'),
+  cumulative_pnl: usd('Running sum within this response.'),
 };
 const totalFields = {
   total_realized_pnl: z.number(),
@@ -193,7 +193,7 @@ const totalsFrom = (span: SpanPnl) => ({
   total_losses: span.losses,
 });
 
-/** Buckets with their running sum, and the sums of all of them. */
+/** Buckets with their running sum, and the totals over all buckets. */
 export function seriesFrom(buckets: readonly PnlBucket[]) {
   let sum: SpanPnl = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
   const shown = buckets.map((bucket) => {
@@ -226,7 +226,7 @@ export const allTimeFields = {
   ...openPositionFields,
 };
 
-/** All of a wallet's history in one bucket; wins, losses and events count positions. */
+/** A wallet's whole history as one bucket; wins, losses and events count positions. */
 export function allTimeFrom(summary: WalletSummary, nowS: number) {
   const { net_realized_pnl, unrealized_pnl, total_pnl, open_positions, position_count, total_volume } =
     summaryFrom(summary);
@@ -249,7 +249,7 @@ export function allTimeFrom(summary: WalletSummary, nowS: number) {
   };
 }
 
-/** A made-up wallet, for the reference page. */
+/** Example summary of the OpenAPI document. */
 export const exampleSummary: WalletSummary = {
   realized: 42_800_000n,
   grossProfit: 44_800_000n,

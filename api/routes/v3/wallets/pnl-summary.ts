@@ -19,7 +19,7 @@ const TOO_MANY = `invalid wallets: at most ${MAX_WALLETS}`;
 
 export const emptySummaries: WalletSummaries = { markets: emptyPnlSummary, combos: emptyPnlSummary };
 
-/** What a wallet made in all its history, alone and for up to 100 wallets at once. */
+/** GET the PnL summary of a wallet; POST for up to 100 wallets. */
 export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly Route[] {
   const { pnl } = deps;
 
@@ -29,7 +29,7 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
     path: '/v3/wallets/{address}',
     reads: ['positions', 'pnl'],
     summary: 'Profit, volume and positions of a wallet',
-    description: 'Over all its positions in markets; combos are told apart with `include_combos`.',
+    description: 'Over all positions in markets; `include_combos` adds separate fields for combos.',
     params: z.object({ address: v3.address }),
     query: z.object({
       include_combos: v3.flag('include_combos', 'Add the profit of combos.'),
@@ -70,8 +70,7 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
     path: '/v3/wallets/batch',
     reads: ['positions', 'pnl'],
     summary: 'Summaries of up to 100 wallets',
-    description:
-      'In the order asked for; a wallet named twice is there once, one without history has zeros. Only reads.',
+    description: 'In the requested order. A repeated wallet is listed once; a wallet without history has zeros.',
     body: z.object(
       {
         wallets: z

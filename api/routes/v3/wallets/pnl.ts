@@ -32,7 +32,7 @@ const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', fea
 const MAX_BUCKETS = 1_000;
 const SERIES_SOURCE = 'realized_pnl_series' as const;
 const DAY_S = 86_400;
-/** Text of both refusals of the limits on requests at once. */
+/** Error text of both concurrency limits (per account and in total). */
 export const BUSY = 'wallet_pnl_busy';
 const periodDays = { '1d': 1, '7d': 7, '30d': 30, '1y': 365 } as const;
 const periods = ['1d', '7d', '30d', '1y'] as const;
@@ -40,7 +40,7 @@ const granularities = ['hour', 'day', 'week', 'month'] as const;
 
 const times = {
   period: choiceParam({
-    description: 'Until now. `after` wins over it.',
+    description: 'Span that ends now. `after` takes precedence.',
     invalid: `invalid period: use ${periods.join(', ')}`,
     values: periods,
   }).optional(),
@@ -54,7 +54,7 @@ interface Times {
   readonly before?: number;
 }
 
-/** The span a query names, both ends included; null when it names none. Throws ApiError when it ends before it begins. */
+/** Time span of a query, both ends included; null without one. Throws ApiError if it ends before it begins. */
 function spanOf(query: Times, nowMs: number): Span | null {
   const { period, after, before } = query;
   if (period === undefined && after === undefined && before === undefined) return null;
@@ -71,7 +71,7 @@ const pnlQuery = z.object({
   ...selectionFields,
   include_unrealized: v3.flag(
     'include_unrealized',
-    'Of a span that ends now: add what is held. Null for an earlier end.',
+    'Add unrealized PnL if the span ends now; null for an earlier end.',
   ),
   include_combos: v3.flag('include_combos', 'Add the profit of combos.'),
 });
@@ -112,7 +112,7 @@ export interface WalletPnlDeps {
   readonly concurrencyLimiter: ConcurrencyLimiter;
 }
 
-/** What a wallet made within spans of time: as one sum, and as a series. */
+/** GET realized PnL of a wallet within a time span: as one sum, and as a series of buckets. */
 export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
   const { pnl } = deps;
   const tokensOf = createSelector(deps);
@@ -130,7 +130,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
         elapsed_ms: context.elapsedMs(),
       };
     }
-    // What was held at an earlier moment, and its prices then, are not kept.
+    // Sizes and prices of earlier times are not stored.
     const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
     const [made, summary] = await Promise.all([
       pnl.spanPnl(address, span, { tokens, combos: query.include_combos }),
@@ -153,9 +153,9 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     ...common,
     path: '/v3/wallets/{address}/pnl',
     reads: ['positions', 'pnl'],
-    summary: 'Profit of a wallet, of all time or of a span, in all or of some markets',
+    summary: 'PnL of a wallet, of all time or of a span, in all or in selected markets',
     description:
-      'Without `period`, `after` and `before`: as the summary of the wallet. All filters must hold. At most two requests of an account run at once; a third waits up to 750 ms.',
+      'Without `period`, `after` and `before` the response is the summary of the wallet. Filters are ANDed. At most two requests of an account run concurrently; a third waits up to 750 ms.',
     params: z.object({ address: v3.address }),
     query: pnlQuery,
     aliases: { ...timeRangeAliases('after', 'before'), ...selectionAliases },
@@ -182,12 +182,12 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     },
     otherResponses: {
       429: {
-        description: 'Too many requests, or two of the account already run.',
+        description: 'Too many requests, or two requests of the account are already running.',
         schema: errorSchema,
         example: { error: BUSY, reset_at: 1811000467, scope: 'v3_pnl_account_concurrency' },
       },
       503: {
-        description: 'Too many of these run, or log or tables are away.',
+        description: 'Too many of these requests are running, or log or tables are unreachable.',
         schema: errorSchema,
         example: { error: BUSY, scope: 'v3_pnl_global_concurrency' },
       },
@@ -201,9 +201,9 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     ...common,
     path: '/v3/wallets/{address}/pnl/events',
     reads: ['positions', 'pnl'],
-    summary: 'What a wallet realized, hour by hour, day by day, week by week or month by month',
+    summary: 'Realized PnL of a wallet per hour, day, week or month',
     description:
-      'Without `period`, `after` and `before`: one bucket of all time that counts positions. Else buckets in UTC that realized something, oldest first, weeks from Monday; `after` the last one for more than `limit`. Totals are of the buckets shown. Combos are left out.',
+      'Without `period`, `after` and `before`: one bucket over all time that counts positions. Otherwise the UTC buckets with realized PnL, oldest first; weeks begin on Monday. For more than `limit` buckets request again with `after` the last one. Totals cover the returned buckets. Combos are excluded.',
     params: z.object({ address: v3.address }),
     query: z.object({
       group: choiceParam({

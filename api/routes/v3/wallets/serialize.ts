@@ -25,7 +25,7 @@ export const conversionSchema = z.object({
   timestamp,
   neg_risk_market_id: z.string(),
   amount: baseUnits,
-  index_set: z.string().meta({ description: 'Decimal bit mask of the questions whose NO was given in.' }),
+  index_set: z.string().meta({ description: 'Decimal bit mask of the questions whose NO tokens were converted.' }),
   question_count: z.int(),
 });
 
@@ -41,12 +41,12 @@ export const activitySchema = z.object({
   event_type: z.enum(['split', 'merge', 'nrc', 'redemption']),
   id: z.string(),
   timestamp,
-  ref_id: z.string().meta({ description: 'Condition id; of a conversion the neg-risk market id.' }),
+  ref_id: z.string().meta({ description: 'Condition id; for a conversion the neg-risk market id.' }),
   amount: baseUnits,
   extra: z.string().meta({ description: 'Index sets, as `{1,2}`.' }),
 });
 
-/** The partition of a two-outcome condition, which splits and merges always use. */
+/** Partition of a two-outcome condition; splits and merges always use it. */
 const FULL_SET = ['1', '2'];
 
 export const activityFrom = (row: WalletEventRow): z.input<typeof activitySchema> => ({
@@ -102,7 +102,7 @@ export const redemptionSchema = z.object({
   log_index: z.int(),
 });
 
-/** Of each outcome, what a share of it pays, in USD. */
+/** USD per share that each outcome pays. */
 function outcomePrices(resolution: { payouts: readonly bigint[]; denominator: bigint }): number[] {
   return resolution.payouts.map((payout) => {
     const price = ratio(payout, resolution.denominator, 6);
@@ -153,13 +153,13 @@ export function redemptionFrom(row: WalletEventRow, condition: Condition): z.inp
 
 export const flowSchema = z.object({
   event_type: z.enum(['deposit', 'withdrawal']),
-  direction: z.enum(['in', 'out']).describe('Into or out of the wallet.'),
+  direction: z.enum(['in', 'out']).describe('in: into the wallet; out: out of it.'),
   amount: z.number(),
   amount_usdc: z.number(),
   amount_raw: baseUnits,
   asset: z.string(),
   asset_symbol: z.string().nullable(),
-  ramp: z.string().meta({ description: 'Contract that wrapped or unwrapped.' }),
+  ramp: z.string().meta({ description: 'Contract that wrapped or unwrapped the collateral.' }),
   recipient: z.string(),
   source_event: z.enum(['Wrapped', 'Unwrapped']),
   transaction_hash: z.string(),
