@@ -445,7 +445,7 @@ describe('health and status', () => {
       alarms: [],
       mode: 'recorded',
       notice:
-        'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is played as a live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',
+        'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is replayed as live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',
       sources: [
         expect.objectContaining({ source: 'catalog', connected: true }),
         {

@@ -47,7 +47,7 @@ describe('/v1/status', () => {
       {
         kind: 'unknown_event',
         message:
-          'Contract exchange_v2 logs an event unknown to this version, 0xaa: the venue changed something, and what it means is in no table.',
+          'Contract exchange_v2 emits an event unknown to this version, 0xaa: the venue changed its contracts, and no table contains these events. Update the decoder.',
         contract: 'contract:exchange_v2',
         address: EXCHANGE,
         topic0: '0xaa',

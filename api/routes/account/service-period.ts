@@ -20,6 +20,6 @@ export function servicePeriod(createdMs: number, nowMs: number): ServicePeriod {
   const anchor = new Date(createdMs);
   const now = new Date(Math.max(nowMs, createdMs));
   const months = (now.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + now.getUTCMonth() - anchor.getUTCMonth();
-  const begun = monthsAfter(anchor, months) <= now.getTime() ? months : months - 1;
-  return { startMs: monthsAfter(anchor, begun), endMs: monthsAfter(anchor, begun + 1) };
+  const startedMonths = monthsAfter(anchor, months) <= now.getTime() ? months : months - 1;
+  return { startMs: monthsAfter(anchor, startedMonths), endMs: monthsAfter(anchor, startedMonths + 1) };
 }

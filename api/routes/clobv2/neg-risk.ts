@@ -125,17 +125,17 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
       const found = ids.flatMap((id) => {
         const row = byId.get(id);
         if (row === undefined) return [];
-        const own = children.filter((child) => child.parent === id);
+        const childrenOfEvent = children.filter((child) => child.parent === id);
         return {
           id,
           event_title: row.title,
           event_slug: row.slug,
           question_count: Number(row.questions),
-          child_market_count: own.length,
+          child_market_count: childrenOfEvent.length,
           image: row.image,
           end_date: endDate(row.end_ms),
-          outcomes: own.map((child) => child.outcome_title ?? child.question),
-          child_condition_ids: own.map((child) => child.condition_id),
+          outcomes: childrenOfEvent.map((child) => child.outcome_title ?? child.question),
+          child_condition_ids: childrenOfEvent.map((child) => child.condition_id),
         };
       });
       return {

@@ -30,7 +30,7 @@ const readySchema = z.object({
 /** Health check of the chain source, as shown by the admin server. Without a report from ingest the source counts as starting. */
 export function chainCheck(sources: HealthDeps['sources'], nowMs: number): Check {
   const chain = sources.get('chain');
-  if (chain === undefined) return { ok: false, loading: true, detail: 'ingest has not told of it yet' };
+  if (chain === undefined) return { ok: false, loading: true, detail: 'ingest has not reported yet' };
   const health = healthOf(chain, nowMs);
   return health === 'connected' ? { ok: true } : { ok: false, detail: health };
 }
@@ -42,11 +42,11 @@ async function respondsInTime(work: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), LOG_TIMEOUT_MS);
   });
-  const answered = work.then(
+  const succeeded = work.then(
     () => true,
     () => false,
   );
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer));
+  return Promise.race([succeeded, late]).finally(() => clearTimeout(timer));
 }
 
 /** Readiness of this API, with the unavailable dependencies. */
@@ -58,7 +58,7 @@ async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeo
     deps.tables.reachable(),
   ]);
   const loading = deps.progress.current();
-  const loadingWords = loading === null ? 'history: not known yet' : `history is loading: ${loadStatusText(loading)}`;
+  const loadingWords = loading === null ? 'history: load progress unknown' : `history is loading: ${loadStatusText(loading)}`;
   const missing = [
     ...(chainHealth === 'connected' ? [] : [`chain source ${chainHealth}`]),
     ...(log ? [] : ['log unreachable']),

@@ -57,7 +57,7 @@ function createExhaustedNetworks() {
 
 /** POST /v1/keys: creates a free account with one key. The first request per client network and UTC day wins; the accounts processor decides. */
 export function createKeyRoute(deps: CreateKeyDeps): Route {
-  const usedUp = createExhaustedNetworks();
+  const exhaustedNetworks = createExhaustedNetworks();
   return defineRoute({
     method: 'post',
     path: '/v1/keys',
@@ -97,7 +97,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
       const name = label === '' ? 'unnamed' : label;
       const ipHash = hashNetwork(clientNetwork(context.clientIp), deps.addressSecret);
       const utcDay = new Date(context.nowMs).toISOString().slice(0, 10);
-      const refuse = (): never => {
+      const reject = (): never => {
         throw new ApiError({
           kind: 'rate_limited',
           retryAtMs: (Math.floor(context.nowMs / DAY_MS) + 1) * DAY_MS,
@@ -106,7 +106,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
           message: REJECTION_TEXT,
         });
       };
-      if (usedUp.has(utcDay, ipHash)) refuse();
+      if (exhaustedNetworks.has(utcDay, ipHash)) reject();
       const rawKey = newRawKey();
       const id = await deps.send({
         'oddstream.CreateFreeKey': {
@@ -120,8 +120,8 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
       });
       const outcome = await deps.waitForOutcome(id, OUTCOME_TIMEOUT_MS);
       if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 });
-      if (outcome.accepted || outcome.code === 'rate_limited') usedUp.add(utcDay, ipHash);
-      if (outcome.code === 'rate_limited') refuse();
+      if (outcome.accepted || outcome.code === 'rate_limited') exhaustedNetworks.add(utcDay, ipHash);
+      if (outcome.code === 'rate_limited') reject();
       if (!outcome.accepted) throw new Error(`CreateFreeKey was refused: ${outcome.code}`);
       return {
         body: { api_key: rawKey, name, rate_limit_per_minute: plans.free.standardPerMinute, message: STORE_KEY_NOTICE },

@@ -83,7 +83,10 @@ const positionSchema = z.object({
   negativeRisk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
 });
 
-function positionFrom(position: PositionWithMetadata, heldTokens: ReadonlySet<string>): z.input<typeof positionSchema> {
+function positionFrom(
+  position: PositionWithMetadata,
+  tokensWithShares: ReadonlySet<string>,
+): z.input<typeof positionSchema> {
   const { metadata } = position;
   const opposite = metadata.outcomeIndex === null || metadata.outcomes.length !== 2 ? null : 1 - metadata.outcomeIndex;
   const oppositeAsset = oppositeTokenOf(metadata) ?? '';
@@ -111,7 +114,7 @@ function positionFrom(position: PositionWithMetadata, heldTokens: ReadonlySet<st
           unredeemed_usd: moneyToNumber(position.currentValue),
         }
       : {}),
-    mergeable: position.size > 0n && heldTokens.has(oppositeAsset),
+    mergeable: position.size > 0n && tokensWithShares.has(oppositeAsset),
     title: metadata.market ?? '',
     slug: metadata.slug ?? '',
     icon: metadata.icon ?? '',
@@ -150,14 +153,14 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
   const { readers } = deps;
 
   const ofWallet = async (wallet: string, given: z.output<typeof query>, context: RequestContext) => {
-    const book = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
+    const cached = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
     const { limit, offset, ...filter } = given;
     const page = await readers.rankings.page({
       sessionKey: paginationSessionKey(context.caller?.accountId, `/v1/wallets/${wallet}/positions`, filter),
       offset,
       limit,
       async load() {
-        const listed = book.value.filter(
+        const listed = cached.value.filter(
           (position) =>
             position.size > 0n &&
             position.size >= filter.sizeThreshold &&
@@ -173,14 +176,14 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
         return ordered(listed, by).map((position) => position.tokenId);
       },
     });
-    const found = new Map(book.value.map((position) => [position.tokenId, position]));
-    const held = new Set(book.value.flatMap((position) => (position.size > 0n ? position.tokenId : [])));
+    const found = new Map(cached.value.map((position) => [position.tokenId, position]));
+    const tokensWithShares = new Set(cached.value.flatMap((position) => (position.size > 0n ? position.tokenId : [])));
     const rows = page.ids.flatMap((id) => found.get(id) ?? []);
-    const positions = rows.map((position) => positionFrom(position, held));
-    return { book, body: { wallet, count: positions.length, positions } };
+    const positions = rows.map((position) => positionFrom(position, tokensWithShares));
+    return { list: cached, body: { wallet, count: positions.length, positions } };
   };
-  const ageOf = (books: readonly Cached<unknown>[]) =>
-    cacheHeaders({ ageMs: Math.max(...books.map((book) => book.ageMs)) }, CACHE_S);
+  const ageOf = (lists: readonly Cached<unknown>[]) =>
+    cacheHeaders({ ageMs: Math.max(...lists.map((list) => list.ageMs)) }, CACHE_S);
 
   const listSchema = z.object({ wallet: z.string(), count: z.int(), positions: z.array(positionSchema) });
   const exampleList = {
@@ -211,7 +214,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
       const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, given, context)));
       return {
         body: { wallet_count: found.length, wallets: found.map(({ body }) => body) },
-        cache: ageOf(found.map(({ book }) => book)),
+        cache: ageOf(found.map(({ list }) => list)),
       };
     },
   });
@@ -226,8 +229,8 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     query,
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },
     async handler({ params: { addr }, query: given }, context) {
-      const { book, body } = await ofWallet(addr, given, context);
-      return { body, cache: ageOf([book]) };
+      const { list, body } = await ofWallet(addr, given, context);
+      return { body, cache: ageOf([list]) };
     },
   });
 

@@ -133,7 +133,7 @@ const rowFrom = (
 /** GET /v1/markets/{id}/positions: top traders per outcome. */
 export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: RateLimitStore }): Route {
   const { readers, rateLimitStore } = deps;
-  const held = createTtlCache({
+  const rankingCache = createTtlCache({
     maxEntries: 1_000,
     nowMs: readers.nowMs,
     dataVersion: readers.dataVersion,
@@ -247,8 +247,8 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       let first: readonly HolderRow[] = [];
       const wallets = users === null ? null : [...users].sort();
       const name = paginationSessionKey(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
-      const walk = paginationSessionKey(context.caller?.accountId, name, {});
-      const asked = {
+      const sessionKey = paginationSessionKey(context.caller?.accountId, name, {});
+      const request = {
         tokenIds: market.tokenIds,
         status: statuses[filter.status],
         minSize: filter.min_size ?? null,
@@ -256,27 +256,27 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       } as const;
       const by = { sort: sorts[filter.sortBy], order: filter.sortDirection === 'ASC' ? 'asc' : 'desc' } as const;
       const rows = PREFIX_LENGTH + limit;
-      const beginning = loadOnce(async () => {
-        const load = () => readers.topHolders.ranked(asked, { ...by, shown: limit, rows });
+      const prefix = loadOnce(async () => {
+        const load = () => readers.topHolders.ranked(request, { ...by, shown: limit, rows });
         // A short ranking is not cached: reloading it is as fast.
         const lifeMs = ({ wallets: found }: RankedHolders) =>
           [...found.values()].every(({ length }) => length < rows) ? 0 : CACHE_S * 1000;
-        const cached = await held.get(`${name} ${limit}`, lifeMs, load);
+        const cached = await rankingCache.get(`${name} ${limit}`, lifeMs, load);
         ageMs = cached.ageMs;
         first = cached.value.first;
         return cached.value.wallets;
       });
       // Not cached: the ranking of a later page must not be older than that of the first page.
-      const all = loadOnce(() => readers.topHolders.ranked(asked, { ...by, shown: 0, rows: MAX_RANKED }));
+      const all = loadOnce(() => readers.topHolders.ranked(request, { ...by, shown: 0, rows: MAX_RANKED }));
       const pages = await Promise.all(
         market.tokenIds.map(async (token) => {
           const page = await readers.rankings.page({
-            sessionKey: `${walk} ${token}`,
+            sessionKey: `${sessionKey} ${token}`,
             offset,
             limit,
             load: async () => (await all()).wallets.get(token) ?? [],
             async loadPrefix() {
-              const ids = (await beginning()).get(token) ?? [];
+              const ids = (await prefix()).get(token) ?? [];
               return { ids, isComplete: ids.length < rows };
             },
           });

@@ -127,7 +127,7 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
     }
     return { toS, reason, fetchedMs: elapsedMs(), trades };
   };
-  const answer = async (name: string, filter: FillFilter, given: z.output<typeof query>, context: RequestContext) => {
+  const respond = async (name: string, filter: FillFilter, given: z.output<typeof query>, context: RequestContext) => {
     const plan = context.caller?.plan ?? 'free';
     if (!plansWithAll.has(plan)) {
       const message = `trades/all requires the growth plan or higher. Your tier: ${plan}.`;
@@ -178,7 +178,7 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
       example: { wallet: exampleFill.maker, ...exampleCommonFields },
     },
     async handler({ params: { address }, query: given }, context) {
-      const { body, cache } = await answer(address, { ...allFills, wallets: [address] }, given, context);
+      const { body, cache } = await respond(address, { ...allFills, wallets: [address] }, given, context);
       return { body: { wallet: address, ...body }, cache };
     },
   });
@@ -197,7 +197,7 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
       example: { token_id: exampleFill.token_id, ...exampleCommonFields },
     },
     async handler({ params: { token_id: id }, query: given }, context) {
-      const { body, cache } = await answer(id, { ...allFills, tokenIds: [id] }, given, context);
+      const { body, cache } = await respond(id, { ...allFills, tokenIds: [id] }, given, context);
       return { body: { token_id: id, ...body }, cache };
     },
   });

@@ -178,7 +178,7 @@ export function createOnchainCandleRoutes(deps: {
     if (row === undefined) throw badParameter(`${hash === undefined ? 'anchor_block' : 'anchor_tx'} not found`);
     return Number(row.at);
   };
-  const answer = async (tokenId: string, given: Query) => {
+  const respond = async (tokenId: string, given: Query) => {
     const cached = await cache.get(`v2 candles ${tokenId} ${JSON.stringify(given)}`, CACHE_S * 1000, async () => {
       const anchor = await momentOf(tokenId, given);
       const page = await readCandles(tables, {
@@ -211,8 +211,8 @@ export function createOnchainCandleRoutes(deps: {
       name = by;
     }
     if (left === null) throw badParameter('Missing token_id, condition_id or market_slug');
-    const [one, ...others] = left;
-    if (one === undefined || others.length > 0) throw badParameter(`${name} has several outcomes: use token_id`);
+    const [one, ...rest] = left;
+    if (one === undefined || rest.length > 0) throw badParameter(`${name} has several outcomes: use token_id`);
     return one;
   };
 
@@ -237,7 +237,7 @@ export function createOnchainCandleRoutes(deps: {
     aliases: marketAliases('market_slug'),
     async handler({ params: { token_id: tokenId }, query: { condition_id, market_slug, ...given } }) {
       await outcomeOf(tokenId, { condition_id, market_slug });
-      return answer(tokenId, given);
+      return respond(tokenId, given);
     },
   });
 
@@ -253,7 +253,7 @@ export function createOnchainCandleRoutes(deps: {
     }),
     aliases: marketAliases('market_slug'),
     async handler({ query: { token_id, condition_id, market_slug, ...given } }) {
-      return answer(await outcomeOf(token_id, { condition_id, market_slug }), given);
+      return respond(await outcomeOf(token_id, { condition_id, market_slug }), given);
     },
   });
 

@@ -142,15 +142,15 @@ export function createOnchainMarketRoutes(deps: {
         (row) => Number(row.markets) >= query.min_markets && (prefix === undefined || row.tag.startsWith(prefix)),
       );
       const sorted = query.sort === 'alpha' ? [...fitting].sort((a, b) => (a.tag < b.tag ? -1 : 1)) : fitting;
-      const seen = (at: number | string) => (Number(at) === 0 ? null : Number(at));
+      const secondsOrNull = (at: number | string) => (Number(at) === 0 ? null : Number(at));
       const found = sorted.slice(0, query.limit).map((row) =>
         query.details
           ? {
               slug: row.tag,
               markets: Number(row.markets),
               events: Number(row.events),
-              first_seen_at: seen(row.first_seen),
-              last_seen_at: seen(row.last_seen),
+              first_seen_at: secondsOrNull(row.first_seen),
+              last_seen_at: secondsOrNull(row.last_seen),
             }
           : row.tag,
       );

@@ -118,8 +118,8 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
       for (const name of ['market_slug', 'condition_id'] as const) {
         const value = query[name];
         if (value === undefined) continue;
-        const known = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
-        if (known === null || known.length === 0) throw badParameter(`${name} not found`);
+        const tokenIds = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
+        if (tokenIds === null || tokenIds.length === 0) throw badParameter(`${name} not found`);
       }
       const { wallet, tag_slug: tagSlug } = query;
       // Positions of one wallet carry their tags; no token lookup is needed.
@@ -143,17 +143,17 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
         };
       };
       if (wallet !== undefined) {
-        const book = await positions.ofWallet(wallet, CACHE_S * 1000);
+        const cached = await positions.ofWallet(wallet, CACHE_S * 1000);
         const listed = chosen?.tokenIds ? new Set(chosen.tokenIds) : null;
-        const fitting = book.value.filter(
+        const matching = cached.value.filter(
           (one) =>
             (listed === null || listed.has(one.tokenId)) &&
             (tagSlug === undefined || one.metadata.tagSlugs?.includes(tagSlug) === true) &&
             (status === 'all' || (status === 'open') === one.size > 0n) &&
             (minSize === null || one.size >= minSize),
         );
-        const rows = ordered(fitting, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
-        return { body: body(rows.slice(0, limit), false, true), cache: cacheHeaders(book, CACHE_S) };
+        const rows = ordered(matching, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
+        return { body: body(rows.slice(0, limit), false, true), cache: cacheHeaders(cached, CACHE_S) };
       }
       const found = await positions.page({
         tokens: chosen,
@@ -164,8 +164,11 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
         rows: limit + 1,
       });
       const shown = found.slice(0, limit);
-      const abouts = await outcomesOf(shown.map((one) => one.tokenId));
-      const rows = shown.map((one) => ({ ...one, metadata: abouts.get(one.tokenId) ?? unknownOutcomeMetadata }));
+      const metadataByToken = await outcomesOf(shown.map((one) => one.tokenId));
+      const rows = shown.map((one) => ({
+        ...one,
+        metadata: metadataByToken.get(one.tokenId) ?? unknownOutcomeMetadata,
+      }));
       return { body: body(rows, found.length > limit, false), cache: cacheHeaders({ ageMs: 0 }, CACHE_S) };
     },
   });

@@ -28,8 +28,8 @@ type PageStart = { readonly beyond: LogPosition } | { readonly atMost: LogPositi
 const pageKey = z
   .string()
   .transform((given, context): PageStart => {
-    const [place = '', offset] = given.split('~');
-    const position = parseCursor(place);
+    const [cursor = '', offset] = given.split('~');
+    const position = parseCursor(cursor);
     const depth = offset === undefined ? null : /^\d{1,6}$/.test(offset) ? Number(offset) : Number.NaN;
     if (position === null || Number.isNaN(depth)) {
       context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });

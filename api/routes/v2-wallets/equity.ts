@@ -142,8 +142,8 @@ export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rat
       const name = [wallet, period, from, to, maxMarkets, includeUnrealized].join(' ');
       const cached = await cache.get(`v2 equity ${name}`, POSITIONS_CACHE_S * 1000, async () => {
         const days = periods[period];
-        const begun = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
-        const fromS = begun === null || from === null ? (begun ?? from) : Math.max(begun, from);
+        const windowStartS = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
+        const fromS = windowStartS === null || from === null ? (windowStartS ?? from) : Math.max(windowStartS, from);
         const filter = { fromS, toS: to, maxMarkets, includeUnrealized };
         const equity = await readers.equity(wallet, filter);
         return {

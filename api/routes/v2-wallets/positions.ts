@@ -142,10 +142,10 @@ const closedRowFrom = (position: PositionWithMetadata): z.input<typeof closedRow
 /** GET positions of a wallet: all at once, or the closed ones page by page. */
 export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
   const { readers } = deps;
-  const bookOf = async (wallet: string) => {
-    const book = await readers.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
-    if (book.value.length === 0) throw notFound('Wallet not found');
-    return book;
+  const cachedPositionsOf = async (wallet: string) => {
+    const cached = await readers.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
+    if (cached.value.length === 0) throw notFound('Wallet not found');
+    return cached;
   };
 
   const whole = defineRoute({
@@ -167,8 +167,8 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
       example: allPositionsFrom(exampleOpenPosition.wallet, [exampleOpenPosition]),
     },
     async handler({ params: { address }, query: { since, until, tag_slug: tag } }) {
-      const book = await bookOf(address);
-      const listed = book.value.filter(
+      const cached = await cachedPositionsOf(address);
+      const listed = cached.value.filter(
         ({ lastTradeAtS: at, metadata }) =>
           (since === undefined || (at !== null && at >= since)) &&
           (until === undefined || (at !== null && at <= until)) &&
@@ -180,7 +180,7 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
         id: (position) => position.tokenId,
       });
       const body = allPositionsFrom(address, positions);
-      const cache = cacheHeaders(book, POSITIONS_CACHE_S);
+      const cache = cacheHeaders(cached, POSITIONS_CACHE_S);
       if (since === undefined && until === undefined && tag === undefined) return { body, cache };
       const { positions: rows, ...sums } = body;
       const applied = {
@@ -244,14 +244,14 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
       },
     },
     async handler({ params: { address }, query: { limit, offset, ...filter } }, context) {
-      const book = await bookOf(address);
+      const cached = await cachedPositionsOf(address);
       const title = filter.title?.toLowerCase();
       const page = await readers.rankings.page({
         sessionKey: paginationSessionKey(context.caller?.accountId, `/v2/wallets/${address}/closed-positions`, filter),
         offset,
         limit,
         async load() {
-          const listed = book.value.filter(
+          const listed = cached.value.filter(
             ({ size, totalBought, metadata }) =>
               size === 0n &&
               totalBought > 0n &&
@@ -267,11 +267,11 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
           return ordered(listed, by).map((one) => one.tokenId);
         },
       });
-      const found = new Map(book.value.map((one) => [one.tokenId, one]));
+      const found = new Map(cached.value.map((one) => [one.tokenId, one]));
       const positions = page.ids.flatMap((id) => found.get(id) ?? []).map(closedRowFrom);
       return {
         body: { wallet: address, count: positions.length, offset, limit, positions },
-        cache: cacheHeaders(book, POSITIONS_CACHE_S),
+        cache: cacheHeaders(cached, POSITIONS_CACHE_S),
       };
     },
   });

@@ -151,8 +151,10 @@ export function createCandleRoutes(deps: {
       async handler({ params: given, query }, context) {
         const market = await find(String(Object.values(given)[0]));
         if (market === null) throw new ApiError({ kind: 'not_found', message: 'market not found' });
-        const wanted = market.tokenIds.filter((id) => query.token_id === undefined || id === query.token_id);
-        const found = await Promise.all(wanted.map(async (id) => seriesFrom(query, id, market, await read(query, id))));
+        const tokenIds = market.tokenIds.filter((id) => query.token_id === undefined || id === query.token_id);
+        const found = await Promise.all(
+          tokenIds.map(async (id) => seriesFrom(query, id, market, await read(query, id))),
+        );
         return {
           body: {
             condition_id: market.conditionId,

@@ -168,12 +168,16 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
       },
     },
     async handler({ params: { token_id } }, context) {
-      const [rows, abouts, found] = await Promise.all([byToken(token_id), outcomesOf([token_id]), priceOf(token_id)]);
-      const about = abouts.get(token_id) ?? unknownOutcomeMetadata;
+      const [rows, metadataByToken, found] = await Promise.all([
+        byToken(token_id),
+        outcomesOf([token_id]),
+        priceOf(token_id),
+      ]);
+      const metadata = metadataByToken.get(token_id) ?? unknownOutcomeMetadata;
       const [row] = rows;
       const [, labels] = await contextOf(rows);
       const market = row === undefined ? null : foundMarketFrom(row, undefined, labels);
-      const { conditionId, outcomeIndex } = about;
+      const { conditionId, outcomeIndex } = metadata;
       const data =
         conditionId === null || outcomeIndex === null
           ? []
@@ -182,12 +186,12 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
                 token_id,
                 ...priceFrom(found),
                 condition_id: conditionId,
-                outcome: about.outcome ?? '',
+                outcome: metadata.outcome ?? '',
                 outcome_index: outcomeIndex,
-                question: about.market ?? '',
-                slug: about.slug ?? '',
-                opposite_asset: oppositeTokenOf(about),
-                neg_risk: about.negRisk,
+                question: metadata.market ?? '',
+                slug: metadata.slug ?? '',
+                opposite_asset: oppositeTokenOf(metadata),
+                neg_risk: metadata.negRisk,
                 category: market?.category ?? null,
                 tag_slugs: market?.tag_slugs ?? null,
               },
@@ -257,17 +261,17 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     async handler({ params: { condition_id } }, context) {
       const rows = await byCondition(condition_id);
       const [conditions, labels] = await contextOf(rows);
-      const known = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
+      const condition = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
       const [row] = rows;
-      const resolution = known?.resolution ?? null;
-      if (row === undefined && known?.onChain !== true) {
+      const resolution = condition?.resolution ?? null;
+      if (row === undefined && condition?.onChain !== true) {
         throw new ApiError({ kind: 'not_found', message: 'condition not found' });
       }
-      const market = row === undefined ? null : marketFrom(row, known, labels);
+      const market = row === undefined ? null : marketFrom(row, condition, labels);
       return {
         body: {
           id: condition_id,
-          position_ids: [...(known?.tokenIds ?? [])],
+          position_ids: [...(condition?.tokenIds ?? [])],
           payout_numerators: (resolution?.payouts ?? []).map(Number),
           payout_denominator: String(resolution?.denominator ?? 0n),
           question: market?.question ?? null,
@@ -276,7 +280,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
           end_date: market?.end_date ?? null,
           active: market?.active ?? false,
           closed: market?.closed ?? resolution !== null,
-          neg_risk: known?.negRisk ?? null,
+          neg_risk: condition?.negRisk ?? null,
           event_slug: market?.event_slug ?? null,
           event_title: market?.event_title ?? null,
           category: null,

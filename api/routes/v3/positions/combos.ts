@@ -51,8 +51,8 @@ const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', fea
 const eventCursorParam = z
   .string()
   .transform((text, context): PnlEventCursor => {
-    const place = parsePnlEventCursor(text);
-    if (place !== null) return place;
+    const cursor = parsePnlEventCursor(text);
+    if (cursor !== null) return cursor;
     context.addIssue({ code: 'custom', message: 'invalid cursor: use next_cursor of an earlier page' });
     return z.NEVER;
   })
@@ -145,8 +145,8 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     },
     async handler({ params: { address }, query }, context) {
       const named = comboTokensOf(query);
-      const held = await positions.comboPositionsOf(address);
-      const wanted = held.filter(
+      const all = await positions.comboPositionsOf(address);
+      const selected = all.filter(
         (one) =>
           (named === null || named.includes(one.tokenId)) &&
           (query.status === undefined || statusOf(one) === query.status),
@@ -156,9 +156,9 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
           ...query,
         }),
         ...query,
-        load: async () => ordered(wanted, newestFirst).map((one) => one.tokenId),
+        load: async () => ordered(selected, newestFirst).map((one) => one.tokenId),
       });
-      const byToken = new Map(held.map((one) => [one.tokenId, one]));
+      const byToken = new Map(all.map((one) => [one.tokenId, one]));
       const shown = page.ids.flatMap((id) => byToken.get(id) ?? []);
       return {
         body: {
@@ -188,8 +188,8 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     async handler({ params: { address }, query }, context) {
       const tokenIds = comboTokensOf(query);
       const tokens = tokenIds === null ? null : { tokenIds, among: null };
-      const made = (await pnl.summaries([address], tokens)).get(address)?.combos ?? emptyPnlSummary;
-      return { body: comboSummaryFrom(address, made, context.elapsedMs()) };
+      const summary = (await pnl.summaries([address], tokens)).get(address)?.combos ?? emptyPnlSummary;
+      return { body: comboSummaryFrom(address, summary, context.elapsedMs()) };
     },
   });
 
@@ -202,8 +202,10 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     context: RequestContext,
   ) => {
     const tokenIds = comboTokensOf(query);
-    const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, { ...query });
-    const begun = query.cursor === undefined && query.offset > 0 ? paginationSessions.asOf(walk) : null;
+    const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, {
+      ...query,
+    });
+    const sessionStart = query.cursor === undefined && query.offset > 0 ? paginationSessions.asOf(sessionKey) : null;
     const rows =
       tokenIds?.length === 0 || choice === null
         ? []
@@ -216,13 +218,13 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
               afterS: clampToDateTimeSeconds(query.after),
               beforeS: clampToDateTimeSeconds(query.before),
               beyond: query.cursor ?? null,
-              atMost: begun === null ? null : { ...begun, ...endOfRecord },
+              atMost: sessionStart === null ? null : { ...sessionStart, ...endOfRecord },
             },
             { order: 'desc', limit: query.limit, offset: query.offset },
           );
     const [first] = rows;
     if (query.cursor === undefined && query.offset === 0)
-      paginationSessions.start(walk, first === undefined ? null : pnlEventCursorOf(first));
+      paginationSessions.start(sessionKey, first === undefined ? null : pnlEventCursorOf(first));
     const shown: readonly PnlEventRow[] = rows.slice(0, query.limit);
     const last = shown.at(-1);
     const paging = () =>
@@ -234,7 +236,10 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
       });
     return { rows: shown, paging };
   };
-  const examplePlace = { ...examplePaging, next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)) };
+  const exampleCursorPaging = {
+    ...examplePaging,
+    next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)),
+  };
 
   const activity = defineRoute({
     ...common,
@@ -262,7 +267,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
         activity: [comboEventFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.wallet_combos.activity',
-        ...examplePlace,
+        ...exampleCursorPaging,
       },
     },
     async handler({ params: { address }, query }, context) {
@@ -302,7 +307,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
         redemptions: [comboRedemptionFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.wallet_combos.redemptions',
-        ...examplePlace,
+        ...exampleCursorPaging,
       },
     },
     async handler({ params: { address }, query }, context) {

@@ -38,8 +38,8 @@ interface HoldersQuery {
 export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
   const listOf = createHolderPages(deps);
   const pageOf = async (name: string, selection: TokenSelection, query: HoldersQuery, context: RequestContext) => {
-    const asked = { ...query, sort: sortColumns[query.sort], order: 'desc', minSize: null } as const;
-    const { rows, paging } = await listOf(name, selection, asked, context);
+    const request = { ...query, sort: sortColumns[query.sort], order: 'desc', minSize: null } as const;
+    const { rows, paging } = await listOf(name, selection, request, context);
     return { rows: rows.map(holderFrom), paging };
   };
 
@@ -58,8 +58,8 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     async handler({ params: { condition_id: conditionId }, query }, context) {
       const plan = context.caller?.plan;
       const most = plan === undefined ? 0 : plans[plan].conditionPositionsMaxLimit;
-      const held = { ...query, limit: Math.min(query.limit, most) };
-      const { rows, paging } = await pageOf(conditionId, { conditionId }, held, context);
+      const capped = { ...query, limit: Math.min(query.limit, most) };
+      const { rows, paging } = await pageOf(conditionId, { conditionId }, capped, context);
       return { body: { data: rows, ...paging() } };
     },
   });

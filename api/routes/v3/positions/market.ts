@@ -74,8 +74,8 @@ const rowSchema = positionSchema.pick(shownFields).extend({ wallet: z.string() }
 
 function rowFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof rowSchema> {
   const row = positionFrom(position, metadata);
-  const kept = Object.fromEntries(Object.keys(shownFields).map((name) => [name, row[name as keyof typeof row]]));
-  return { wallet: position.wallet, ...(kept as unknown as Omit<z.input<typeof rowSchema>, 'wallet'>) };
+  const shown = Object.fromEntries(Object.keys(shownFields).map((name) => [name, row[name as keyof typeof row]]));
+  return { wallet: position.wallet, ...(shown as unknown as Omit<z.input<typeof rowSchema>, 'wallet'>) };
 }
 
 interface AllPositionsQuery {
@@ -172,7 +172,7 @@ export function createPositionsRoute(
       const about = await deps.outcomesOf(rows.map((row) => row.tokenId));
       return {
         body: {
-          positions: rows.map((row) => rowFrom(row, about.get(row.tokenId) ?? unknownOutcomeMetadata)),
+          positions: rows.map((row) => rowFrom(row, metadataByToken.get(row.tokenId) ?? unknownOutcomeMetadata)),
           ...paging(),
         },
       };

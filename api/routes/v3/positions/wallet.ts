@@ -113,7 +113,7 @@ export function createWalletPositionsRoute(deps: {
     async handler({ params: { address }, query }, context) {
       const named = await fills.tokens({ conditionId: query.condition_id, marketSlug: query.market_slug });
       const among = named === null ? null : new Set(named);
-      const wanted = (position: FilterablePosition): boolean =>
+      const matches = (position: FilterablePosition): boolean =>
         (query.status === undefined || statusOf(position) === query.status) &&
         (among === null || among.has(position.tokenId)) &&
         (query.min_size === undefined || position.currentValue >= query.min_size);
@@ -123,7 +123,7 @@ export function createWalletPositionsRoute(deps: {
           sort: sortColumns[query.sort],
           order: query.order,
           combos: query.include_combos,
-          predicate: query.status === undefined && among === null && query.min_size === undefined ? null : wanted,
+          predicate: query.status === undefined && among === null && query.min_size === undefined ? null : matches,
           sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/positions`, { ...query }),
           offset: query.offset,
           limit: query.limit,

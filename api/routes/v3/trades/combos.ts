@@ -47,11 +47,12 @@ export const comboBranch = {
 };
 
 /** Base units as text with exactly `places` decimals, rounded half up. */
-function fixed(units: bigint, decimals: number, places: number): string {
-  const rounded = places < decimals ? divide(units, 10n ** BigInt(decimals - places), 'half_up') : units;
-  const kept = Math.min(places, decimals);
-  const [whole = '0', fraction = ''] = formatMoney(rounded, kept).split('.');
-  return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`;
+function fixed(units: bigint, decimals: number, fractionDigits: number): string {
+  const rounded =
+    fractionDigits < decimals ? divide(units, 10n ** BigInt(decimals - fractionDigits), 'half_up') : units;
+  const digits = Math.min(fractionDigits, decimals);
+  const [whole = '0', fraction = ''] = formatMoney(rounded, digits).split('.');
+  return fractionDigits === 0 ? whole : `${whole}.${fraction.padEnd(fractionDigits, '0')}`;
 }
 
 function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
@@ -94,10 +95,10 @@ export interface ComboTrades {
 export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
   return {
     async branch(address, filter, query, { context }) {
-      const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/trades#combos`, {
+      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/trades#combos`, {
         ...query,
       });
-      const { rows, hasMore } = await deps.fills.fills(filter, query, walk);
+      const { rows, hasMore } = await deps.fills.fills(filter, query, sessionKey);
       return {
         include_combos: true,
         included_position_types: ['market', 'combo'],
@@ -149,11 +150,11 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/trades`, {
+      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/trades`, {
         ...query,
       });
       const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-      const { rows, hasMore, last } = await deps.fills.fills(comboFilterOf(address, query), page, walk);
+      const { rows, hasMore, last } = await deps.fills.fills(comboFilterOf(address, query), page, sessionKey);
       return {
         body: {
           address,

@@ -54,7 +54,7 @@ export interface ListRequest {
 /** Builds the pages of the /v3 fill lists. Throws ApiError for a cursor with grouped or order-sorted rows, which have no chain order. */
 export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLookup }): TradeLists {
   const { fills, titlesOf } = deps;
-  const walkOf = (query: ListQuery, { context, path }: ListRequest) =>
+  const sessionKeyOf = (query: ListQuery, { context, path }: ListRequest) =>
     paginationSessionKey(context.caller?.accountId, path, { ...query });
   const orderedOnly = (query: ListQuery) => {
     if (query.cursor !== undefined) throw badParameter('cursor cannot be combined with sort_by or group_by');
@@ -64,7 +64,7 @@ export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLooku
     async single(query, filter, at) {
       if (query.sort_by !== undefined) orderedOnly(query);
       const read = query.sort_by === undefined ? fills.fills : fills.fillsByOrder;
-      const { rows, hasMore, last } = await read(filter, query, walkOf(query, at));
+      const { rows, hasMore, last } = await read(filter, query, sessionKeyOf(query, at));
       const titles = await titlesOf(rows.map((row) => row.token_id));
       return {
         trades: rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled)),
@@ -78,7 +78,7 @@ export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLooku
     },
     async orders(query, filter, at) {
       orderedOnly(query);
-      const rows = await fills.groups(filter, query, 'order_hash', walkOf(query, at));
+      const rows = await fills.groups(filter, query, 'order_hash', sessionKeyOf(query, at));
       const titles = await titlesOf(rows.map((row) => row.token_id));
       return {
         trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled)),
@@ -89,7 +89,7 @@ export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLooku
     },
     async userTrades(query, filter, at) {
       orderedOnly(query);
-      const rows = await fills.groups(filter, query, 'user_trade', walkOf(query, at));
+      const rows = await fills.groups(filter, query, 'user_trade', sessionKeyOf(query, at));
       const titles = await titlesOf(rows.map((row) => row.token_id));
       return {
         trades: rows.map((row) => userTradeFrom(row, titles.get(row.token_id) ?? untitled)),

@@ -203,11 +203,11 @@ export type WalletTradesQuery = z.output<typeof walletTradesQuery>;
 
 /** Filter for a wallet's fills. Grouped lists read only the wallet's own orders: those rows already include the matched makers' fills. */
 export function walletFilterOf(address: string, query: WalletTradesQuery, chosen: TokenChoice | null): FillFilter {
-  const own = query.group_by !== undefined && query.side === 'both' ? 'maker' : null;
+  const groupedRole = query.group_by !== undefined && query.side === 'both' ? 'maker' : null;
   return {
     ...filterOf(query, chosen),
     wallets: [address],
-    role: query.side === 'both' ? own : query.side,
+    role: query.side === 'both' ? groupedRole : query.side,
     versions: withoutCombos,
   };
 }

@@ -192,8 +192,15 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
       const filter = filterOf({ ...query, builder: code }, await fills.choose(selectionOf(query)));
       const { trades, ...page } = await lists.single(query, filter, { context, path: `/v3/builders/${code}/trades` });
-      const own = builderOf(code);
-      return { body: { builder: code, ...own, trades: trades.map((trade) => ({ ...trade, ...own })), ...page } };
+      const builderNames = builderOf(code);
+      return {
+        body: {
+          builder: code,
+          ...builderNames,
+          trades: trades.map((trade) => ({ ...trade, ...builderNames })),
+          ...page,
+        },
+      };
     },
   });
 

@@ -186,11 +186,11 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
         beforeS: clampToDateTimeSeconds(query.before),
         beyond: query.cursor ?? null,
       };
-      const walk = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/polyusd-flows`, {
+      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/polyusd-flows`, {
         ...query,
       });
       const [{ rows, hasMore, last }, totals] = await Promise.all([
-        deps.walletEvents.flows(filter, query, walk),
+        deps.walletEvents.flows(filter, query, sessionKey),
         deps.walletEvents.flowTotals(filter),
       ]);
       const [deposited, withdrawn] = [BigInt(totals.deposited), BigInt(totals.withdrawn)];

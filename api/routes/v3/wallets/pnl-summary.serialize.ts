@@ -231,13 +231,13 @@ export function allTimeFrom(summary: WalletSummary, nowS: number) {
   const { net_realized_pnl, unrealized_pnl, total_pnl, open_positions, position_count, total_volume } =
     summaryFrom(summary);
   const all = { ...summary, events: summary.wins + summary.losses };
-  const held = { open_positions, unrealized_pnl, total_pnl };
+  const openFields = { open_positions, unrealized_pnl, total_pnl };
   const bucket = {
     bucket: summary.lastAtS ?? nowS,
     ...spanFrom(all),
     cumulative_pnl: net_realized_pnl,
     position_count,
-    ...held,
+    ...openFields,
     total_volume,
   };
   return {
@@ -245,7 +245,7 @@ export function allTimeFrom(summary: WalletSummary, nowS: number) {
     buckets: [bucket],
     ...totalsFrom(all),
     total_positions: position_count,
-    ...held,
+    ...openFields,
   };
 }
 

@@ -117,7 +117,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
   const { pnl } = deps;
   const tokensOf = createSelector(deps);
 
-  const answer = async (address: string, query: PnlQuery, context: RequestContext) => {
+  const respond = async (address: string, query: PnlQuery, context: RequestContext) => {
     const span = spanOf(query, context.nowMs);
     const tokens = await tokensOf(query);
     const summaryOf = async () => (await pnl.summaries([address], tokens)).get(address) ?? emptySummaries;
@@ -132,19 +132,19 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
     }
     // Sizes and prices of earlier times are not stored.
     const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
-    const [made, summary] = await Promise.all([
+    const [realized, summary] = await Promise.all([
       pnl.spanPnl(address, span, { tokens, combos: query.include_combos }),
       query.include_unrealized && isNow ? summaryOf() : null,
     ]);
-    const held = summary === null ? null : unrealizedFrom(made, summary, query.include_combos);
+    const unrealized = summary === null ? null : unrealizedFrom(realized, summary, query.include_combos);
     return {
       address,
-      ...spanFrom(made),
+      ...spanFrom(realized),
       source: SERIES_SOURCE,
       period: query.after === undefined ? (query.period ?? null) : null,
       after: span.afterS,
       before: span.beforeS,
-      ...(query.include_unrealized ? (held ?? unrealizedUnknown) : {}),
+      ...(query.include_unrealized ? (unrealized ?? unrealizedUnknown) : {}),
       elapsed_ms: context.elapsedMs(),
     };
   };
@@ -193,7 +193,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       },
     },
     handler: async ({ params: { address }, query }, context) => ({
-      body: await deps.concurrencyLimiter.run(context.caller?.accountId ?? '', () => answer(address, query, context)),
+      body: await deps.concurrencyLimiter.run(context.caller?.accountId ?? '', () => respond(address, query, context)),
     }),
   });
 
