@@ -52,12 +52,19 @@ export interface TextCodec<T> {
   readonly encoding?: 'latin1';
 }
 
+/** Adds null to the values of a codec, as empty text. `codec` never packs a value as empty text. */
+export const nullableCodec = <T>(codec: TextCodec<T>): TextCodec<T | null> => ({
+  ...codec,
+  pack: (value) => (value === null ? '' : codec.pack(value)),
+  unpack: (text) => (text === '' ? null : codec.unpack(text)),
+});
+
 /** Codec of values that are texts. */
 export const identityCodec: TextCodec<string> = { pack: (text) => text, unpack: (text) => text };
 
 /**
- * Reads only what is not held: pages show the same few things again and again. What was read longest ago and not asked for since goes first (the clock
- * algorithm): the exact order of the questions would cost more to keep than the answers do.
+ * Creates a lookup that reads only ids that are not cached. Evicts entries by the clock algorithm, an approximation of least recently used: exact LRU
+ * order would cost more on every lookup than the cached values save.
  */
 export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLookup<T> {
   const { invalidation, codec } = options;

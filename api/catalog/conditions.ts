@@ -1,5 +1,6 @@
 import type { Lookup } from './cached-lookup.js';
-import type { ConditionTokens, MarketMetadata, MetadataLookups, Resolution } from './metadata.js';
+import type { ConditionTokens, MarketMetadata, MetadataLookups } from './metadata.js';
+import type { Resolution } from './resolution.js';
 
 /** Catalogue and chain metadata of a condition; empty lists and nulls where unknown. */
 export interface Condition {

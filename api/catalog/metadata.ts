@@ -1,6 +1,6 @@
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { type CachedLookup, createCachedLookup, type Lookup, type TextCodec } from './cached-lookup.js';
+import { type CachedLookup, createCachedLookup, type Lookup } from './cached-lookup.js';
 import type { ChangeFeed } from './change-feed.js';
 import {
   type ConditionTokensRow,
@@ -14,6 +14,8 @@ import {
   type TokenMetadataRow,
   tokenMetadataSql,
 } from './metadata.sql.js';
+import { conditionTokensCodec, marketCodec, resolutionCodec, tokenCodec } from './metadata-codecs.js';
+import { type Resolution, resolutionOf } from './resolution.js';
 
 /** Condition and outcome of a token. */
 export interface TokenMetadata {
@@ -23,7 +25,7 @@ export interface TokenMetadata {
   readonly outcome: string | null;
   /** null: the chain has not named the condition. */
   readonly negRisk: boolean | null;
-  /** Of the other outcome; null: the chain has not named the condition. */
+  /** Token of the other outcome; null: the chain has not named the condition. */
   readonly otherTokenId: string | null;
 }
 
@@ -97,18 +99,6 @@ export type CachedMetadataLookups = {
 const MAX_TOKENS = 250_000;
 /** Memory at this number: some 85 MB of markets, 12 MB of resolutions. */
 const MAX_CONDITIONS = 125_000;
-
-/** The settlement of a condition by its payout numerators. */
-export function resolutionOf(row: Pick<ResolutionRow, 'payouts' | 'resolved_at'>): Resolution {
-  const payouts = row.payouts.map(BigInt);
-  const paying = payouts.flatMap((payout, index) => (payout > 0n ? [index] : []));
-  return {
-    payouts,
-    denominator: payouts.reduce((sum, payout) => sum + payout, 0n),
-    winner: paying.length === 1 ? (paying[0] as number) : null,
-    resolvedAtS: Number(row.resolved_at),
-  };
-}
 
 const tokenFrom = (row: TokenMetadataRow): TokenMetadata => ({
   conditionId: row.condition_id,

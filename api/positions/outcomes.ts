@@ -1,6 +1,7 @@
 import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
-import type { MarketMetadata, MetadataLookups, Resolution, TokenMetadata } from '../catalog/metadata.js';
+import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
+import type { Resolution } from '../catalog/resolution.js';
 
 /** Market and outcome metadata of a position; nulls and empty lists where neither catalogue nor chain has it. */
 export interface OutcomeMetadata {

@@ -1,8 +1,9 @@
+import type { EventMarketRow, EventRow } from '../../catalog/events.sql.js';
 import { type OutcomePrices, outcomePricesFrom } from '../../positions/outcome-prices.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
-import type { EventRow, MarketRow, SeriesRow } from './catalog.sql.js';
+import type { SeriesRow } from './catalog.sql.js';
 
 const numericPrices = (prices: OutcomePrices | undefined) => {
   const { outcomePrices, ...rest } = outcomePricesFrom(prices);
@@ -12,7 +13,7 @@ const numericPrices = (prices: OutcomePrices | undefined) => {
 /** Serializes an event of /v1/crypto/markets with its markets; prices are numbers. */
 export function periodicEvent(
   event: EventRow,
-  markets: readonly MarketRow[],
+  markets: readonly EventMarketRow[],
   prices: ReadonlyMap<string, OutcomePrices>,
 ) {
   return {
@@ -43,7 +44,7 @@ export function periodicEvent(
 }
 
 /** Serializes an entry of /v1/crypto/active from the window's event, or from its market without one. `outcomes` is JSON text. */
-export function activeEntry(market: MarketRow, event: EventRow | undefined, prices: OutcomePrices | undefined) {
+export function activeEntry(market: EventMarketRow, event: EventRow | undefined, prices: OutcomePrices | undefined) {
   return {
     id: numericId(event?.id ?? market.event_id ?? market.id),
     slug: market.slug,

@@ -1,22 +1,14 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
+import { type EventMarketRow, type EventRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields, outcomePricesOf } from '../../positions/outcome-prices.js';
 import type { Price } from '../../positions/position.js';
 import type { Tables } from '../../tables/port.js';
 import { activeEntry, periodicEvent, seriesEntry } from './catalog.serialize.js';
-import {
-  coinSeriesSql,
-  type EventRow,
-  eventsBySlugSql,
-  type MarketRow,
-  marketsBySlugSql,
-  marketsOfEventsSql,
-  periodicEventsSql,
-  type SeriesRow,
-} from './catalog.sql.js';
+import { coinSeriesSql, eventsBySlugSql, marketsBySlugSql, periodicEventsSql, type SeriesRow } from './catalog.sql.js';
 import { coinSlugPattern, windowSlugs, windowStartAt } from './coins.js';
 
 const MARKETS_CACHE_S = 180;
@@ -148,7 +140,9 @@ export function createCatalogRoutes(deps: {
       const cached = await deps.cache.get('crypto-markets', MARKETS_CACHE_S * 1000, async () => {
         const events = await deps.tables.rows<EventRow>(periodicEventsSql(coinSlugPattern, MAX_EVENTS));
         const rows =
-          events.length === 0 ? [] : await deps.tables.rows<MarketRow>(marketsOfEventsSql(events.map((row) => row.id)));
+          events.length === 0
+            ? []
+            : await deps.tables.rows<EventMarketRow>(marketsOfEventsSql(events.map((row) => row.id)));
         const prices = await outcomePricesOf(deps.prices, rows);
         return events.map((row) =>
           periodicEvent(
@@ -208,7 +202,7 @@ export function createCatalogRoutes(deps: {
         const slugs = windowSlugs(windowStart);
         const [events, rows] = await Promise.all([
           deps.tables.rows<EventRow>(eventsBySlugSql(slugs)),
-          deps.tables.rows<MarketRow>(marketsBySlugSql(slugs)),
+          deps.tables.rows<EventMarketRow>(marketsBySlugSql(slugs)),
         ]);
         const prices = await outcomePricesOf(deps.prices, rows);
         return slugs.flatMap((slug) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
+import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { slugParam } from '../../http/params.js';
@@ -17,14 +18,7 @@ import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
-import {
-  type EventDetailRow,
-  type EventMarketRow,
-  type EventSeriesRow,
-  eventMarketsSql,
-  eventSeriesSql,
-  eventSql,
-} from './event.sql.js';
+import { type EventDetailRow, type EventSeriesRow, eventSeriesSql, eventSql } from './event.sql.js';
 
 const EVENT_CACHE_S = 60;
 const MAX_CACHED_MISS_MS = 1_000;
@@ -113,7 +107,7 @@ export function createEventRoute(deps: { tables: Tables; cache: TtlCache; prices
     if (row === undefined) return null;
     const named = row.series_id !== null || row.series_slug !== null;
     const [markets, series] = await Promise.all([
-      deps.tables.rows<EventMarketRow>(eventMarketsSql(row.id)),
+      deps.tables.rows<EventMarketRow>(marketsOfEventsSql([row.id])),
       named ? deps.tables.rows<EventSeriesRow>(eventSeriesSql({ id: row.series_id, slug: row.series_slug })) : [],
     ]);
     return eventDetail(row, markets, series[0], await outcomePricesOf(deps.prices, markets));

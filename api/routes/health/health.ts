@@ -58,7 +58,8 @@ async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeo
     deps.tables.reachable(),
   ]);
   const loading = deps.progress.current();
-  const loadingWords = loading === null ? 'history: load progress unknown' : `history is loading: ${loadStatusText(loading)}`;
+  const loadingWords =
+    loading === null ? 'history: load progress unknown' : `history is loading: ${loadStatusText(loading)}`;
   const missing = [
     ...(chainHealth === 'connected' ? [] : [`chain source ${chainHealth}`]),
     ...(log ? [] : ['log unreachable']),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
-import { resolutionOf } from '../../../catalog/metadata.js';
+import { resolutionOf } from '../../../catalog/resolution.js';
 import { formatCursor } from '../../../fills/log-position.js';
 import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { readPage } from '../../../fills/read-page.js';
