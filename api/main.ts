@@ -31,7 +31,7 @@ import { createProfiles } from './wallets/profiles.js';
 /** Drain time of running requests; the process has 4 s to stop. */
 const DRAIN_MS = 2_500;
 
-// Responses become garbage at once. By default V8 lets the heap double before a collection; a third more suffices and takes half the memory.
+// Responses become garbage at once. By default V8 lets the heap double before a collection; 30 % growth suffices and needs half the memory.
 setFlagsFromString('--heap-growing-percent=30');
 
 const config = loadConfig();
@@ -51,7 +51,9 @@ runProcess({
       readiness: healthRegistry.readiness,
     });
     if (config.addressSecret === undefined && !config.logUrl.startsWith('lmdb:'))
-      logger.warn('ADDRESS_SECRET is not set: each api process on this log counts free keys per address by itself');
+      logger.warn(
+        'ADDRESS_SECRET is not set: each API process on this log counts free keys per address separately; set the same ADDRESS_SECRET for all of them',
+      );
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const pools = createPoolDirectory();
@@ -100,7 +102,7 @@ runProcess({
     });
     const rejected = metrics.counter(
       'api_connections_rejected_total',
-      'Connections beyond the bound, closed as they came',
+      'Connections closed because the connection limit was reached',
     );
     const server = await listen(service.app, {
       host: config.host,
@@ -108,7 +110,7 @@ runProcess({
       onConnectionRejected: () => rejected.inc(),
     });
     const clickhouseCheck = createClickHouseCheck({ client, metrics });
-    healthRegistry.markStarted('own', async () => ({
+    healthRegistry.markStarted('api', async () => ({
       chain: chainCheck(sources, Date.now()),
       tables: await clickhouseCheck(),
       history: loadStatusCheck(progress.current()),

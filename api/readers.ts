@@ -23,7 +23,7 @@ import { createWalletPositionPages, type WalletPositionPages } from './positions
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
-/** Memory at these limits: some 12 MB of rows and 36 MB of positions. */
+/** At these limits: 12 MB of rows and 36 MB of positions. */
 const MAX_CACHED_ROWS = 20_000;
 const MAX_CACHED_POSITIONS = 24_000;
 

@@ -93,7 +93,7 @@ export interface Service {
 /** Assembles the API from its ports: routes, pages, errors, limits. */
 export function createService(deps: ServiceDeps): Service {
   const { tables, log, sources, nowMs, logger } = deps;
-  /** Loaded tables stay what they are for the caches; of loading ones a copy is as old as what is known of them. */
+  /** Constant once the tables are loaded; while they load it changes with their progress, so that cached responses are invalidated. */
   const dataVersion = () => {
     const loading = deps.progress.current();
     return loading?.ready === true ? true : loading;

@@ -94,7 +94,7 @@ runProcess({
       logger,
     });
     server = opened;
-    healthRegistry.markStarted('own', async () => {
+    healthRegistry.markStarted('stream-gateway', async () => {
       if (deliveredOffset !== undefined)
         lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - deliveredOffset));
       return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'loading recent events' } };

@@ -53,14 +53,14 @@ const message = (name: string, schema: z.ZodType): Json => {
 export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'; version: string }): Json {
   const all = { ...eventFrames, ...controlFrames, ...clientMessages };
   const events = Object.keys(eventFrames);
-  const receives = (name: string, answers: readonly string[], summary: string): Json => ({
+  const receives = (name: string, replies: readonly string[], summary: string): Json => ({
     action: 'receive',
     channel: ref('channels/events'),
     summary,
     messages: [channelMessage(name)],
-    ...(answers.length === 0
+    ...(replies.length === 0
       ? {}
-      : { reply: { channel: ref('channels/events'), messages: answers.map(channelMessage) } }),
+      : { reply: { channel: ref('channels/events'), messages: replies.map(channelMessage) } }),
   });
   return {
     asyncapi: '3.0.0',
@@ -77,7 +77,7 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
         host: options.host,
         protocol: options.protocol,
         description:
-          'A missing or malformed key is refused with HTTP 401, an inactive one with 403, too many connections with 429.',
+          'A missing or malformed key is rejected with HTTP 401, an inactive one with 403, too many connections with 429.',
         security: [ref('components/securitySchemes/key')],
       },
     },
@@ -108,11 +108,11 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
     operations: {
       subscribe: receives('subscribe', ['subscribed', 'snapshot', 'error'], 'Add a subscription.'),
       unsubscribe: receives('unsubscribe', ['unsubscribed', 'error'], 'End one subscription, or all.'),
-      ping: receives('ping', ['pong'], 'Ask for a sign of life.'),
+      ping: receives('ping', ['pong'], 'Request a pong.'),
       event: {
         action: 'send',
         channel: ref('channels/events'),
-        summary: 'What happens, to whom it matches.',
+        summary: 'Events that match the subscription.',
         messages: events.map(channelMessage),
       },
       heartbeat: {

@@ -2,14 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 
-/** Waits; rejects when the work is to end. */
+/** Pauses for `ms`; rejects when the loop is being stopped. */
 export type Throttle = (ms: number) => Promise<void>;
 
 const INTERVAL_MS = 60_000;
 
-/**
- * Refreshes a cache in the background: once a minute until `signal` aborts, less often if a pass takes long. Resolves then.
- */
+/** Refreshes a cache in the background once a minute, or less often if a pass takes long. Resolves after `signal` has aborted. */
 export async function runRefreshLoop(
   deps: {
     readonly logger: Logger;

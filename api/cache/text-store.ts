@@ -1,17 +1,17 @@
 /** A cached text and its expiry. */
 export interface StoredText {
   readonly text: string;
-  /** Unix seconds, as it was told with the text. */
+  /** Unix seconds, as passed to `set`. */
   readonly expiresAtS: number;
 }
 
 /**
- * Texts by id in memory outside of V8's heap. The garbage collector looks at every object of the heap again and again: hundreds of thousands of held
- * texts would cost each collection hundreds of milliseconds of both cores, and answers wait meanwhile.
+ * Texts by id, stored outside of V8's heap. Hundreds of thousands of texts on the heap would make each garbage collection hundreds of milliseconds
+ * longer, on both cores, and delay responses.
  */
 export interface TextStore {
   readonly size: number;
-  /** Bytes used by cached entries (text, id, index slot). */
+  /** Bytes used by live entries (text, id, index entry). */
   readonly bytes: number;
   get(id: string): StoredText | undefined;
   /** Stores a text as the newest entry, also if the id is already stored. */
@@ -24,17 +24,17 @@ export interface TextStore {
   evictOne(): void;
 }
 
-/** Words of a record's head: hash of the id, until when, bytes of the text, bytes of the id with flags above. */
+/** Words of a record's header: hash of the id, expiry, byte length of the text, byte length of the id with flags in the high bits. */
 const HEADER_WORDS = 4;
 const HEADER_BYTES = HEADER_WORDS * 4;
 const LIVE = 1 << 24;
 const REFERENCED = 2 << 24;
 const ID_LENGTH_MASK = 0xff_ffff;
-/** A place among the slots, which are half empty. */
+/** Bytes of the index per record; the index is half empty. */
 const INDEX_ENTRY_BYTES = 8;
 const INITIAL_INDEX_ENTRIES = 64;
 
-/** Records one after the other, the dead among the living; the oldest first. */
+/** Records in insertion order, live and deleted ones. */
 interface Page {
   readonly number: number;
   readonly bytes: Buffer;
@@ -43,7 +43,7 @@ interface Page {
   liveBytes: number;
 }
 
-/** FNV-1a over UTF-16 units, mixed so that its low bits depend on all of it. Public domain (Fowler, Noll, Vo; Appleby's finalizer). */
+/** FNV-1a over UTF-16 code units with a finalizer, so that the low bits depend on all input. Public domain (Fowler, Noll, Vo; Appleby). */
 function hashOf(id: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
@@ -52,18 +52,18 @@ function hashOf(id: string): number {
 }
 
 /**
- * `latin1`: texts of code units below 256 only, a byte each; otherwise any text, as UTF-8 (lone surrogates do not survive). Holds up to 4 GB.
+ * Creates a store of at most 4 GB. Encoding `latin1`: only texts with code units below 256, one byte each; `utf8`: any text without lone surrogates.
  */
 export function createTextStore(options: { encoding?: 'utf8' | 'latin1'; pageBytes?: number } = {}): TextStore {
   const encoding = options.encoding ?? 'utf8';
   const pageBytes = options.pageBytes ?? 1 << 20;
   const pages: Page[] = [];
   const free: Page[] = [];
-  /** Pages in use, the oldest first; records are put into the last. */
+  /** Pages in use, oldest first; new records are appended to the last. */
   const order: Page[] = [];
-  /** Where in the oldest page the clock's hand stands. */
+  /** Offset of the clock hand in the oldest page. */
   let clockHand = 0;
-  /** Addresses of records + 1, 0 for none: open addressing by hash, linear probing. */
+  /** Addresses of records + 1; 0: empty. Open addressing by hash with linear probing. */
   let index = new Uint32Array(INITIAL_INDEX_ENTRIES);
   let size = 0;
   let liveBytes = 0;
@@ -78,22 +78,22 @@ export function createTextStore(options: { encoding?: 'utf8' | 'latin1'; pageByt
     return page.bytes.toString('utf8', at + HEADER_BYTES, at + HEADER_BYTES + length) === id;
   };
 
-  /** The slot of an id, or the empty one where it belongs. */
+  /** Index entry of an id, or the empty entry where it would be inserted. */
   const indexEntryOf = (id: string, hash: number): number => {
     const mask = index.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const reference = index[slot] as number;
-      if (reference === 0) return slot;
+    for (let entry = hash & mask; ; entry = (entry + 1) & mask) {
+      const reference = index[entry] as number;
+      if (reference === 0) return entry;
       const page = pageOf(reference - 1);
       const at = (reference - 1) % pageBytes;
-      if (wordOf(page, at, 0) === hash && idIs(page, at, id)) return slot;
+      if (wordOf(page, at, 0) === hash && idIs(page, at, id)) return entry;
     }
   };
   const indexEntryOfAddress = (address: number, hash: number): number => {
     const mask = index.length - 1;
-    let slot = hash & mask;
-    while (index[slot] !== address + 1) slot = (slot + 1) & mask;
-    return slot;
+    let entry = hash & mask;
+    while (index[entry] !== address + 1) entry = (entry + 1) & mask;
+    return entry;
   };
   const hashAt = (reference: number): number => wordOf(pageOf(reference - 1), (reference - 1) % pageBytes, 0);
   const growIndex = () => {
@@ -102,12 +102,12 @@ export function createTextStore(options: { encoding?: 'utf8' | 'latin1'; pageByt
     const mask = index.length - 1;
     for (const reference of before) {
       if (reference === 0) continue;
-      let slot = hashAt(reference) & mask;
-      while (index[slot] !== 0) slot = (slot + 1) & mask;
-      index[slot] = reference;
+      let entry = hashAt(reference) & mask;
+      while (index[entry] !== 0) entry = (entry + 1) & mask;
+      index[entry] = reference;
     }
   };
-  /** Empties a slot; those behind it that it kept from their place move up. */
+  /** Empties an index entry and moves later entries of the probe sequence into the gap. */
   const freeIndexEntry = (entry: number) => {
     const mask = index.length - 1;
     let gap = entry;
@@ -158,25 +158,25 @@ export function createTextStore(options: { encoding?: 'utf8' | 'latin1'; pageByt
     page.liveBytes -= length;
     liveBytes -= length;
   };
-  /** To the end of everything, no longer wanted unless it is to stay so. */
+  /** Moves a record to the newest position and sets its flags. */
   const move = (page: Page, at: number, flags: number) => {
     const length = lengthOf(page, at);
-    const slot = indexEntryOfAddress(page.number * pageBytes + at, wordOf(page, at, 0));
+    const entry = indexEntryOfAddress(page.number * pageBytes + at, wordOf(page, at, 0));
     markDeleted(page, at);
     const to = allocate(length);
     page.bytes.copy(to.page.bytes, to.at, at, at + length);
     to.page.words[to.at / 4 + 3] = (wordOf(page, at, 3) & ID_LENGTH_MASK) | flags;
-    index[slot] = to.page.number * pageBytes + to.at + 1;
+    index[entry] = to.page.number * pageBytes + to.at + 1;
   };
-  const drop = (slot: number) => {
-    const address = (index[slot] as number) - 1;
+  const drop = (entry: number) => {
+    const address = (index[entry] as number) - 1;
     const page = pageOf(address);
-    freeIndexEntry(slot);
+    freeIndexEntry(entry);
     markDeleted(page, address % pageBytes);
     size -= 1;
     if (page.liveBytes === 0) release(page);
   };
-  /** Moves what lives out of the emptiest page while a fifth of all is dead. */
+  /** Frees the page with the lowest live ratio, as long as more than a fifth of the used bytes are deleted records. */
   const compact = () => {
     while (usedBytes - liveBytes > 2 * pageBytes && usedBytes - liveBytes > usedBytes / 5) {
       const page = order
@@ -225,9 +225,9 @@ export function createTextStore(options: { encoding?: 'utf8' | 'latin1'; pageByt
       compact();
     },
     delete(id) {
-      const slot = indexEntryOf(id, hashOf(id));
-      if (index[slot] === 0) return;
-      drop(slot);
+      const entry = indexEntryOf(id, hashOf(id));
+      if (index[entry] === 0) return;
+      drop(entry);
       compact();
     },
     clear() {

@@ -9,27 +9,27 @@ export interface Cached<T> {
 
 export interface TtlCache {
   /**
-   * The copy under `key` while it is younger than `ttlMs`, else a fresh one from `load`. Requests for one key that arrive while it is
-   * being loaded share that load. A failed load is not kept, nor is a value whose time to live is 0. What took long to load and is asked for in the
-   * second half of its life is loaded anew beside the answer, so that nobody waits for what is asked for all the time.
+   * Returns the cached value of `key` if it is younger than `ttlMs`, otherwise the value of `load`. Concurrent requests for a key share one load. A
+   * failed load and a value with `ttlMs` 0 are not cached. A value that takes long to load is refreshed in the background when it is requested in the
+   * second half of its lifetime, so that no request waits for frequently requested values.
    */
   get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>>;
 }
 
 interface Entry {
-  /** Time at the start of the load. */
+  /** Value of `dataVersion` at the start of the load. */
   readonly dataVersion: unknown;
   storedMs: number;
   ttlMs: number;
-  /** How long the load took. */
+  /** Duration of the load. */
   tookMs: number;
 }
 interface Loaded extends Entry {
   value: unknown;
 }
-/** A held one. */
+/** A cached entry. */
 interface StoredEntry extends Entry {
-  /** Undefined where it is held as a text. */
+  /** undefined if the value is stored as text. */
   value: unknown;
   weight: number;
 }
@@ -42,17 +42,17 @@ const SLOW_LOAD_MS = 20;
 const EVICTION_CANDIDATES = 8;
 
 /**
- * Holds at most `maxEntries`, and values of at most `maxWeight` together as `weigh` has it; of the entries stored first, the one that is loaded again
- * fastest goes first. Keys must name the route, so that one cache serves all of them.
+ * Creates a cache of at most `maxEntries` values with a total weight (`weigh`) of at most `maxWeight`. Among the oldest entries it evicts the one that
+ * loaded fastest. One cache serves all routes: keys must contain the route.
  */
 export function createTtlCache(options: {
   maxEntries: number;
   nowMs: () => number;
   weigh?: (value: unknown) => number;
   maxWeight?: number;
-  /** What the tables hold, as one value: copies that were begun under another are not served. Without it only their age counts. */
+  /** Version of the tables' content: values that were loaded under another version are not returned. Without it only the age counts. */
   dataVersion?: (() => unknown) | undefined;
-  /** Values become texts that are held outside of V8's heap: for large ones that are seldom asked for again. */
+  /** Stores values as texts outside of V8's heap; for large values that are rarely requested again. */
   packing?: { readonly pack: (value: unknown) => string; readonly unpack: (text: string) => unknown };
 }): TtlCache {
   const weigh = options.weigh ?? (() => 0);
@@ -98,12 +98,12 @@ export function createTtlCache(options: {
     }
   };
 
-  /** The load under way for `key`, begun here where there is none. */
+  /** The running load of `key`; starts one if there is none. */
   const loaded = <T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Loaded> => {
     const running = loading.get(key);
     const version = dataVersion();
     if (running !== undefined && running.dataVersion === version) return running.done;
-    // The age counts from the start of the load: what the tables said then.
+    // The age counts from the start of the load: the value is as old as the tables that were read.
     const storedMs = options.nowMs();
     const started = load()
       .then((value) => {
@@ -131,7 +131,7 @@ export function createTtlCache(options: {
       if (found !== undefined && found.dataVersion === dataVersion()) {
         const ageMs = options.nowMs() - found.storedMs;
         if (ageMs >= 0 && ageMs < found.ttlMs) {
-          // Whoever asks when the copy is too old hears of a failure.
+          // A failed background refresh is not an error: the cached value is still valid, and the next load after its expiry reports the failure.
           if (found.tookMs >= SLOW_LOAD_MS && ageMs > found.ttlMs / 2) loaded(key, ttlMs, load).catch(() => undefined);
           const value = packing === undefined ? found.value : packing.unpack(texts?.get(key)?.text ?? '');
           return { value: value as T, ageMs, hit: true };

@@ -117,7 +117,7 @@ const emptyCandle = (startS: number, close: bigint): Candle => ({
   last: null,
 });
 
-/** Every bucket from `fromS` to `toS`; buckets before the first known close are left out. */
+/** Candles of all buckets from `fromS` to `toS`; buckets before the first known close are omitted. */
 function fillGaps(
   candles: readonly Candle[],
   range: { fromS: number; toS: number; seconds: number; before: bigint | null },

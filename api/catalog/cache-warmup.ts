@@ -18,12 +18,12 @@ const marketsSql = (rows: number, offset: number): Sql => ({
   params: { rows, offset },
 });
 
-/** Each page sorts the whole catalogue. */
+/** Large pages: every page sorts the whole catalogue. */
 const MARKETS_PER_PAGE = 10_000;
 const MARKET_BATCH = 1_000;
 /** Capacity of the market caches. */
 const MAX_MARKETS = 100_000;
-/** A pass takes less than a hundredth of a core. */
+/** Limits a pass to a few hundredths of a core. */
 const MIN_IDLE_RATIO = 30;
 
 /** Loads the metadata of the largest markets into the caches; cached entries are not read again. Resolves with the number of markets. */

@@ -110,11 +110,11 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
     try {
       const read = await options.read(ids);
       for (const id of ids) {
-        const known = read.get(id);
-        const value = known ?? options.unknown;
+        const found = read.get(id);
+        const value = found ?? options.unknown;
         onValue(id, value);
         if (changed.all || changed.ids.has(id)) continue;
-        const untilMs = nowMs + (known === undefined ? missingTtlMs : foundTtlMs);
+        const untilMs = nowMs + (found === undefined ? missingTtlMs : foundTtlMs);
         store.set(id, { text: codec.pack(value), expiresAtS: Math.ceil(untilMs / 1000) });
       }
     } finally {

@@ -22,12 +22,12 @@ const idColumns: Readonly<Record<WatchedTable, string>> = {
   fills: 'toString(token_id)',
 };
 
-/** Rows of these tell of something that happened at their time. */
+/** Tables whose rows have the time of their event; a change cannot affect anything before that time. */
 const timedTables: ReadonlySet<WatchedTable> = new Set(['resolutions', 'fills']);
 
 export interface WatermarkRow {
   readonly source: WatchedTable;
-  /** The offset behind the newest row, as text; 0 of an empty table. */
+  /** Offset after the newest row, as text; 0 for an empty table. */
   readonly next: string;
 }
 
@@ -36,7 +36,7 @@ const newestOffsetHints: Partial<Record<WatchedTable, string>> = {
   fills: 'SELECT _offset FROM fills ORDER BY block_number DESC, log_index DESC LIMIT 1',
 };
 
-/** How far each table is. `exact`: of all its rows, however many there are. */
+/** Next offset of each table. `exact`: computed from all rows instead of the newest one. */
 export const watermarksSql = (exact: boolean): Sql => ({
   text: watchedTables
     .map((source) => {
@@ -50,11 +50,11 @@ export const watermarksSql = (exact: boolean): Sql => ({
 export interface ChangedRow extends WatermarkRow {
   /** Condition or token id. */
   readonly id: string;
-  /** Of the oldest of these rows, Unix seconds; 0 where they have no time. */
+  /** Time of the oldest changed row, Unix seconds; 0 if rows have no time. */
   readonly since: number | string;
 }
 
-/** What was written from these offsets on; no more than `rows` of each table. */
+/** Ids of rows written at or after these offsets; at most `rows` per table. */
 export const changesSql = (next: Readonly<Record<WatchedTable, bigint>>, rows: number): Sql => ({
   text: watchedTables
     .map(

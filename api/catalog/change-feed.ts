@@ -8,15 +8,13 @@ import {
   watermarksSql,
 } from './change-feed.sql.js';
 
-/**
- * Ids whose rows changed; null: any may have. `sinceS`: nothing older than this changed, Unix seconds; 0 where rows have no time of their own.
- */
+/** Receives the ids whose rows changed; null: all rows may have changed. `sinceS`: no earlier time is affected, Unix seconds; 0: unknown. */
 export type ChangeListener = (ids: readonly string[] | null, source: WatchedTable, sinceS: number) => void;
 
-/** Reports changes of the tables, so that cached values stay valid until then. */
+/** Reports changes of tables, so that values can be cached until they change. */
 export interface ChangeFeed {
   subscribe(sources: readonly WatchedTable[], listener: ChangeListener): void;
-  /** Resolves when listeners have heard of everything that was in the tables 5 s ago. Asks the tables once in 2 s at most, and only when called. */
+  /** Resolves when listeners have received all changes that are at least 5 s old. Polls the tables at most once in 2 s, and only when called. */
   sync(): Promise<void>;
 }
 
@@ -27,7 +25,7 @@ const MAX_STALENESS_MS = MAX_STALENESS_S * 1000;
 /** More changes of a table in one step count as a change of all its rows. */
 const MAX_CHANGES = 5_000;
 
-/** Follows the offsets of the tables' rows. */
+/** Creates a change feed that polls the log offsets of the tables' rows. */
 export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }): ChangeFeed {
   const listeners = new Map<WatchedTable, ChangeListener[]>();
   let watermarks: Record<WatchedTable, bigint> | null = null;
@@ -48,16 +46,16 @@ export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }):
     >;
   };
   const poll = async (): Promise<void> => {
-    // What was held before the marks are known may have changed since it was read.
+    // Changes between earlier reads and the first watermarks are unknown: invalidate everything.
     if (watermarks === null) {
       watermarks = await readWatermarks(false);
       for (const source of watchedTables) notify(source, null);
       return;
     }
-    const known = watermarks;
-    const rows = await deps.tables.rows<ChangedRow>(changesSql(known, MAX_CHANGES));
+    const before = watermarks;
+    const rows = await deps.tables.rows<ChangedRow>(changesSql(before, MAX_CHANGES));
     const changed = new Map<WatchedTable, { readonly ids: string[]; sinceS: number }>();
-    const next = { ...known };
+    const next = { ...before };
     for (const row of rows) {
       const [found, sinceS] = [changed.get(row.source), Number(row.since)];
       if (found === undefined) changed.set(row.source, { ids: [row.id], sinceS });

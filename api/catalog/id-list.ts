@@ -1,9 +1,9 @@
 /** Ordered ids from which pages are cut; an array is one. */
 export interface IdList {
   readonly length: number;
-  /** As of arrays. */
+  /** Like `Array.prototype.slice`. */
   slice(from: number, to: number): readonly string[];
-  /** Where they stand in one text: its characters per id. */
+  /** All ids as one text with `width` characters per id. */
   readonly fixedWidth?: { readonly text: string; readonly width: number };
 }
 

@@ -33,7 +33,7 @@ export const marketsSql = (conditionIds: readonly string[]): Sql => ({
   params: { conditions: conditionIds },
 });
 
-/** The market of a slug; the open one where a slug was used twice. */
+/** Selects the market with a slug; if markets share the slug, the open one. */
 export const marketBySlugSql = (slug: string): Sql => ({
   text: `SELECT ${columns} FROM markets FINAL WHERE slug = {slug:String} ORDER BY closed, condition_id LIMIT 1`,
   params: { slug },
@@ -46,10 +46,10 @@ export const marketByTokenSql = (tokenId: string): Sql => ({
   params: { token: tokenId },
 });
 
-/** Longest ranking that is kept: the deepest page of a list that has no chain order. */
+/** Maximum length of a cached ranking, and so the deepest page of a list without chain order. */
 export const MAX_RANKED = 10_000;
 
-/** Condition ids whose question, slug and event title hold every word, in any letter case; largest volume first. */
+/** Condition ids of markets whose question, slug and event title contain every word, case-insensitively; largest volume first. */
 export function searchMarketsSql(words: readonly string[]): Sql {
   const text = `concat(question, '\\n', slug, '\\n', ifNull(event_title, ''))`;
   return {
@@ -70,7 +70,7 @@ const TAG_ORDER: Readonly<Record<TagSort, string>> = {
   created_at: 'created_at DESC NULLS LAST',
 };
 
-/** Condition ids of a tag. */
+/** Condition ids of the markets of a tag. */
 export const taggedMarketsSql = (tag: string, sort: TagSort): Sql => ({
   text: `SELECT condition_id AS id
       FROM markets FINAL
@@ -85,12 +85,12 @@ export interface TagRow {
   readonly tag: string;
   readonly markets: number | string;
   readonly events: number | string;
-  /** Unix seconds of the oldest and newest market; 0: not told. */
+  /** Unix seconds of the oldest and newest market; 0: unknown. */
   readonly first_seen: number | string;
   readonly last_seen: number | string;
 }
 
-/** Every tag with what carries it, the most carried first. */
+/** All tags with their numbers of markets and events, most markets first. */
 export const tagsSql = (): Sql => ({
   text: `SELECT arrayJoin(tag_slugs) AS tag, count() AS markets, uniqExact(event_id) AS events,
         toUnixTimestamp(toDateTime(ifNull(min(created_at), toDateTime64(0, 3, 'UTC')), 'UTC')) AS first_seen,

@@ -7,12 +7,12 @@ export interface TokenMetadataRow {
   readonly outcome_index: number;
   readonly outcome: string;
   readonly catalogued: SqlBool;
-  /** These two: null where the chain has not named the condition. */
+  /** null, like `other_token`, if the condition is not on chain. */
   readonly neg_risk: SqlBool | null;
   readonly other_token: string | null;
 }
 
-/** Condition and outcome index as the chain has them, else as the catalogue has; only the catalogue knows names. */
+/** Condition and outcome index of tokens, from the chain if available, otherwise from the catalogue. Names exist only in the catalogue. */
 export const tokenMetadataSql = (tokenIds: readonly string[]): Sql => ({
   text: `SELECT toString(token_id) AS token, argMin(condition_id, named) AS condition_id, argMin(outcome_index, named) AS outcome_index,
         max(outcome) AS outcome, max(named) AS catalogued, max(neg_risk) AS neg_risk, toString(max(other)) AS other_token
@@ -77,7 +77,7 @@ export interface ConditionTokensRow {
   readonly neg_risk: SqlBool;
 }
 
-/** Both tokens of conditions that the chain has named. */
+/** Both tokens of conditions that are on chain. */
 export const conditionTokensSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, [toString(token_id), toString(other_token_id)] AS tokens, neg_risk
       FROM chain_tokens FINAL

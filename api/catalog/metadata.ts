@@ -21,11 +21,11 @@ import { type Resolution, resolutionOf } from './resolution.js';
 export interface TokenMetadata {
   readonly conditionId: string;
   readonly outcomeIndex: number;
-  /** null: known from the chain only, which has no names. */
+  /** null: not in the catalogue. */
   readonly outcome: string | null;
-  /** null: the chain has not named the condition. */
+  /** null: the condition is not on chain. */
   readonly negRisk: boolean | null;
-  /** Token of the other outcome; null: the chain has not named the condition. */
+  /** Token of the other outcome; null: the condition is not on chain. */
   readonly otherTokenId: string | null;
 }
 
@@ -95,9 +95,9 @@ export type CachedMetadataLookups = {
   readonly [Kind in keyof MetadataLookups]: MetadataLookups[Kind] & Pick<CachedLookup<unknown>, 'prefetch'>;
 };
 
-/** Memory at this number: some 50 MB. */
+/** Capacity in tokens: 50 MB. */
 const MAX_TOKENS = 250_000;
-/** Memory at this number: some 85 MB of markets, 12 MB of resolutions. */
+/** Capacity in conditions: 85 MB of markets, 12 MB of resolutions. */
 const MAX_CONDITIONS = 125_000;
 
 const tokenFrom = (row: TokenMetadataRow): TokenMetadata => ({
@@ -112,7 +112,7 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   question: row.question,
   slug: row.slug,
   image: row.image,
-  // Most often the same URL as the image.
+  // Usually the same URL: one shared string.
   icon: row.icon === row.image ? row.image : row.icon,
   eventId: row.event_id,
   eventSlug: row.event_slug,
@@ -259,7 +259,7 @@ export function createMetadataLookups(deps: {
       codec: marketCodec,
       invalidation: { changes, tables: ['markets'] },
     }),
-    // Rows never change after they exist; a missing one is read again after a second.
+    // Rows never change; a missing one is read again after one second.
     conditionTokensOf: createCachedLookup<ConditionTokens | null>({
       read: async (ids) => {
         const rows = await tables.rows<ConditionTokensRow>(conditionTokensSql(ids));

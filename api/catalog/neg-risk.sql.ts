@@ -2,7 +2,7 @@ import type { Sql } from '../tables/port.js';
 import type { Millis, SqlBool } from '../tables/values.js';
 import { MAX_RANKED } from './markets.sql.js';
 
-/** Neg-risk event ids with a title, most questions first. An event of a market id that several events carry counts once. */
+/** Ids of neg-risk events with a title, most questions first. A market id that several events carry is listed once. */
 export const negRiskIdsSql = (): Sql => ({
   text: `SELECT assumeNotNull(neg_risk_market_id) AS id
       FROM events FINAL
@@ -59,7 +59,7 @@ export const childrenSql = (parents: readonly string[], rows: number): Sql => ({
   params: { parents, rows },
 });
 
-/** Number of questions of neg-risk markets, from the events that carry them. */
+/** Number of questions of neg-risk markets, from the events with their market id. */
 export function questionCountsSql(marketIds: readonly string[]): Sql {
   return {
     text: `SELECT assumeNotNull(neg_risk_market_id) AS market, max(length(market_condition_ids)) AS questions

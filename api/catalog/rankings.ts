@@ -8,14 +8,13 @@ export interface RankedPage {
 }
 
 /**
- * Pages of lists whose order is no chain order and changes as data arrives (by volume, by count). The first page of a walk keeps the whole
- * order; later pages of the same caller and question are cut from it. Kept per process: a walk that reaches another process is cut from the
- * order as it is there.
+ * Pages of lists without chain order, whose order changes as data arrives (by volume, by count). The first page of a pagination session stores the
+ * order; later pages of the same caller and request are cut from it. Stored per process: a session that reaches another process gets the current order.
  */
 export interface Rankings {
   /**
-   * `load`: the whole order, as it is now. `begin`: how it begins, for orders that are long: later pages are cut from that as far as it goes. What comes behind it is the
-   * order as it is when such a page is asked for, without what was listed before: so nothing that was there is left out, and nothing comes twice.
+   * Returns one page. `load`: the whole current order. `loadPrefix`: the first ids of the order, for long orders. Pages beyond a stored prefix continue
+   * with the current order without the ids of the prefix: no id is repeated, and none that stays in the list is missed.
    */
   page(options: {
     sessionKey: string;
@@ -26,13 +25,13 @@ export interface Rankings {
   }): Promise<RankedPage>;
 }
 
-/** The first ids of an order: more than a page, or all. */
+/** The first ids of an order: more than one page, or all of them. */
 export interface IdPrefix {
   readonly ids: IdList;
   readonly isComplete: boolean;
 }
 
-/** The ids of a session are kept as text outside of V8's heap. */
+/** The ids of a session are stored as text outside of V8's heap. */
 interface StoredSession {
   readonly isComplete: boolean;
   readonly weight: number;
@@ -41,7 +40,7 @@ interface StoredSession {
 
 const SESSION_TTL_MS = 15 * 60_000;
 const MAX_IDS = 150_000;
-/** An empty order has a weight too. */
+/** The constant bounds the number of sessions with few ids. */
 const weightOf = (ids: IdList) => ids.length + 10;
 
 /** A session expires 15 minutes after its last page, and earlier when all sessions together have more than 150,000 ids. */
@@ -74,22 +73,22 @@ export function createRankings(options: { nowMs: () => number }): Rankings {
   };
   return {
     async page({ sessionKey, offset, limit, load, loadPrefix }) {
-      const known = offset > 0 ? resumedPrefix(sessionKey) : null;
-      const first = known ?? (offset === 0 && loadPrefix !== undefined ? await loadPrefix() : null);
+      const stored = offset > 0 ? resumedPrefix(sessionKey) : null;
+      const prefix = stored ?? (offset === 0 && loadPrefix !== undefined ? await loadPrefix() : null);
       const end = offset + limit;
-      const enough = first !== null && (first.isComplete || first.ids.length > end);
-      const now = enough
-        ? first
-        : { ids: first === null ? await load() : appendRest(first.ids, await load()), isComplete: true };
-      store(sessionKey, now);
-      return { ids: now.ids.slice(offset, end), hasMore: now.ids.length > end };
+      const enough = prefix !== null && (prefix.isComplete || prefix.ids.length > end);
+      const list = enough
+        ? prefix
+        : { ids: prefix === null ? await load() : appendRest(prefix.ids, await load()), isComplete: true };
+      store(sessionKey, list);
+      return { ids: list.ids.slice(offset, end), hasMore: list.ids.length > end };
     },
   };
 }
 
 /** The prefix followed by the ids of the full order that it lacks. */
-function appendRest(first: IdList, order: IdList): readonly string[] {
-  const shown = first.slice(0, first.length);
-  const before = new Set(shown);
-  return [...shown, ...order.slice(0, order.length).filter((id) => !before.has(id))];
+function appendRest(prefix: IdList, order: IdList): readonly string[] {
+  const prefixIds = prefix.slice(0, prefix.length);
+  const prefixSet = new Set(prefixIds);
+  return [...prefixIds, ...order.slice(0, order.length).filter((id) => !prefixSet.has(id))];
 }

@@ -4,14 +4,14 @@ import type { ResolutionRow } from './metadata.sql.js';
 export interface Resolution {
   /** Payout numerators in outcome order. */
   readonly payouts: readonly bigint[];
-  /** Their sum; a share of outcome i pays payouts[i] / denominator. */
+  /** Sum of `payouts`; a share of outcome i pays payouts[i] / denominator. */
   readonly denominator: bigint;
   /** Index of the only outcome with a payout; null if several pay. */
   readonly winner: number | null;
   readonly resolvedAtS: number;
 }
 
-/** The settlement of a condition by its payout numerators. */
+/** Computes the settlement of a condition from its payout numerators. */
 export function resolutionOf(row: Pick<ResolutionRow, 'payouts' | 'resolved_at'>): Resolution {
   const payouts = row.payouts.map(BigInt);
   const paying = payouts.flatMap((payout, index) => (payout > 0n ? [index] : []));

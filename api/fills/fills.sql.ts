@@ -22,7 +22,7 @@ export interface FillRow {
   readonly usdc: string;
   readonly shares: string;
   readonly fee: string;
-  /** Fee that was charged in shares (first exchange generation), else 0. */
+  /** Fee charged in shares (V1 exchange), otherwise 0. */
   readonly fee_shares: string;
   readonly builder: string;
 }
@@ -36,7 +36,7 @@ export interface FillGroupRow extends FillRow {
   readonly is_taker_order: boolean | number;
 }
 
-/** Columns without conversion functions where possible (64-bit and wider integers arrive as text): each function would cost a page as much as a column. */
+/** Columns with as few conversion functions as possible (64-bit and wider integers are sent as text anyway): a function costs as much as a column. */
 const columns = `f.block_number AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
         f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.neg_risk AS neg_risk, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
         f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
@@ -44,17 +44,17 @@ const columns = `f.block_number AS block_number, f.log_index AS log_index, toUni
 
 const querySettings = 'SETTINGS max_execution_time = 10';
 /**
- * The older analyzer plans the most frequent statement in a sixth less of its total time. Without `prefer_column_name_to_alias` it would resolve a name
- * to an alias of the same name instead of the column.
+ * The old analyzer needs a sixth less time in total for the most frequent statement. It would resolve a name to an alias of the same name instead of the
+ * column without `prefer_column_name_to_alias`.
  */
 const simpleQuerySettings = `${querySettings}, enable_analyzer = 0, prefer_column_name_to_alias = 1`;
 
 type FillsTable = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
 
-/** Up to this many tokens are each read in the table's order and merged, so that a page reads one page per token. */
+/** For up to this number of tokens the statement reads each token in the table's order and merges them, one page of rows per token. */
 const MAX_MERGED_TOKENS = 8;
 
-/** The table whose sort key lets the filter read the fewest rows. */
+/** The table whose sort key fits the filter best. */
 export function tableFor(filter: FillFilter): FillsTable {
   if (filter.wallets !== null) return 'fills_by_wallet';
   const byBuilder = filter.builder !== null && filter.builder !== '';
@@ -69,8 +69,8 @@ const roleColumn = (source: FillsTable): string => (source === 'fills_by_wallet'
 const isSelfTradeDuplicate = (row: FillRow): boolean => row.role === 'taker' && row.maker === row.taker;
 
 /**
- * Predicate for the conditions of the filter that the statement leaves out: they rarely exclude a row and depend on columns that a page reads anyway,
- * so checking them here is cheaper. null: the statement applies the whole filter.
+ * Predicate for the filter conditions that the statement omits: they rarely exclude rows and need only columns that a page reads anyway, so it is cheaper
+ * to check them here. null: the statement applies the whole filter.
  */
 export function residualFilterOf(filter: FillFilter): ((row: FillRow) => boolean) | null {
   const { versions } = filter;
@@ -89,8 +89,8 @@ interface Where {
 const whereClause = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
 
 /**
- * The filter as conditions on the alias `f`; `deferred` leaves out the conditions that `residualFilterOf` checks. Every value is a bound parameter.
- * `within`: a SELECT of the tokens to which the token query is restricted.
+ * The filter as conditions on the alias `f`; `deferred` omits the conditions that `residualFilterOf` checks. Every value is a bound parameter.
+ * `within`: a SELECT of tokens to which the token query is restricted.
  */
 export function filterConditions(
   filter: FillFilter,
@@ -105,15 +105,15 @@ export function filterConditions(
     parts.push(text);
     params[name] = value;
   };
-  const one = (values: readonly string[] | null) => (values?.length === 1 ? (values[0] as string) : null);
+  const single = (values: readonly string[] | null) => (values?.length === 1 ? (values[0] as string) : null);
   const many = (values: readonly string[] | null) => (values?.length === 1 ? null : values);
-  add('f.wallet = {wallet:String}', 'wallet', one(filter.wallets));
+  add('f.wallet = {wallet:String}', 'wallet', single(filter.wallets));
   add('f.wallet IN {wallets:Array(String)}', 'wallets', many(filter.wallets));
   if (filter.wallets !== null) {
     add('f.role = {role:String}', 'role', filter.role);
     if (filter.role === null && residual === 'applied') parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
   }
-  add('f.token_id = toUInt256({token:String})', 'token', one(filter.tokenIds));
+  add('f.token_id = toUInt256({token:String})', 'token', single(filter.tokenIds));
   add('f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', 'tokens', many(filter.tokenIds));
   if (filter.among !== null) {
     parts.push(`f.token_id IN (${filter.among.text(within)})`);
@@ -150,8 +150,7 @@ export function filterConditions(
 const sortDirection = (order: Page['order']): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
 
 /**
- * One page of fills and one row more. Block order is time order (block times never fall), so (block, log index) is the stable order
- * by time, and the tables' own.
+ * One page of fills and one row more. (block, log index) is a stable order by time, because block times never decrease, and the sort key of the tables.
  */
 export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | 'deferred' = 'applied'): Sql {
   const source = tableFor(filter);
@@ -162,8 +161,8 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
   if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MAX_MERGED_TOKENS) {
     const rest = filterConditions({ ...filter, tokenIds: null }, page.order, residual);
     const branches = tokens.map((_token, index) => {
-      const own = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.conditions];
-      return `(${select} FROM fills_by_token AS f ${whereClause(own)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
+      const conditions = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.conditions];
+      return `(${select} FROM fills_by_token AS f ${whereClause(conditions)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
     });
     const named = Object.fromEntries(tokens.map((token, index) => [`token_${index}`, token]));
     return {
@@ -250,8 +249,8 @@ const groupKeys: Readonly<Record<Grouping, readonly string[]>> = {
 };
 
 /**
- * The groups of a filter by their most recent fill. Newest first it streams: the first fill read of a group is its most recent one.
- * `newest_block` and `newest_log` are the sort key of the group.
+ * Groups of a filter, ordered by their most recent fill. With the newest first the statement streams: the first fill read of a group is its most recent
+ * one. `newest_block` and `newest_log` are the sort key of the group.
  */
 function groupsQuery(source: FillsTable, where: string, order: Page['order'], keys: readonly string[]): string {
   const named = keys.map((key) => `f.${key} AS ${key}`).join(', ');

@@ -23,7 +23,7 @@ export interface FillFilter {
   readonly side: 'BUY' | 'SELL' | null;
   /** Exchange generations, both ends included. */
   readonly versions: { readonly min: number; readonly max: number } | null;
-  /** Each match once: leaves out the takers' own rows, which repeat the makers' rows. */
+  /** Each match once: excludes the takers' own rows, which repeat the makers' rows. */
   readonly matchesOnly: boolean;
   /** Exclusive bound: only fills after this one in the order of the page. */
   readonly beyond: LogPosition | null;
@@ -83,9 +83,8 @@ const RECENT_S = 900;
 const RECENT_ROWS = 1_000;
 
 /**
- * The filter restricted to the last quarter of an hour, or null where that cannot help. The newest page of all fills is nearly always found
- * there, and ClickHouse skips older parts by their time bounds. A full page of the restricted filter is the page of the filter: block
- * order is time order.
+ * The filter restricted to the last 15 minutes; null if that cannot help. The newest page of all fills is nearly always in this range, and ClickHouse
+ * skips older parts by their time bounds. A full page of the restricted filter is a page of the filter, since block order is time order.
  */
 export function recentFillsFilter(filter: FillFilter, page: Page, nowS: number): FillFilter | null {
   const sinceS = Math.floor(nowS) - RECENT_S;

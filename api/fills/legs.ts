@@ -18,7 +18,7 @@ export interface Legs {
   readonly takerAmount: bigint;
 }
 
-/** Assets and amounts that each side of a fill gave: a buyer's maker leg is USDC, a seller's is the outcome token. */
+/** Assets and amounts that maker and taker gave: the maker of a buy order gives USDC, of a sell order the outcome token. */
 export function legsOf(row: SignedOrder): Legs {
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);

@@ -8,7 +8,7 @@ import type { LogPosition } from './log-position.js';
 export interface PaginationSessions<Position = LogPosition> {
   /** Records that the first page of a session began with this row; null: the page was empty. */
   start(sessionKey: string, newest: Position | null): void;
-  /** The row that the session counts from, or null where none is known. */
+  /** The row that the session counts from; null for an unknown session. */
   asOf(sessionKey: string): Position | null;
 }
 

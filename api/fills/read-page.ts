@@ -10,7 +10,7 @@ export interface RowPage<Row> {
   readonly last: LogPosition | null;
 }
 
-/** Cuts a page of `limit` rows; `found` has one row more where another page follows. */
+/** Cuts a page of `limit` rows; `found` has one row more if another page follows. */
 export function toPage<Row extends LogPositionRow>(found: readonly Row[], limit: number): RowPage<Row> {
   const rows = found.slice(0, limit);
   const last = rows.at(-1);

@@ -87,9 +87,9 @@ export function createFillReader(deps: {
     const residual = page.offset === 0 ? residualFilterOf(filter) : null;
     if (residual !== null) {
       const found = await tables.rows<FillRow>(fillsSql(filter, page, 'deferred'));
-      const fitting = found.filter(residual);
+      const matching = found.filter(residual);
       // The residual filter excluded no row, or no further row exists.
-      if (fitting.length === found.length || found.length <= page.limit) return fitting;
+      if (matching.length === found.length || found.length <= page.limit) return matching;
     }
     return tables.rows<FillRow>(fillsSql(filter, page));
   };

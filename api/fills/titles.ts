@@ -1,7 +1,7 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { type MarketMetadata, type MetadataLookups, oppositeTokenOf, type TokenMetadata } from '../catalog/metadata.js';
 
-/** Condition and outcome index of a token, from catalogue or chain, and its names from the catalogue; null where unknown. */
+/** Condition and outcome index of a token (catalogue or chain) with names from the catalogue; null: unknown. */
 export interface TokenTitle {
   readonly market: string | null;
   readonly slug: string | null;
@@ -54,7 +54,7 @@ const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTi
   };
 };
 
-/** Titles by token; contains every requested token, `untitled` where neither catalogue nor chain knows it. */
+/** Titles by token; contains every requested token, `untitled` for unknown ones. */
 export type TitleLookup = Lookup<TokenTitle>;
 
 /** Looks up titles in the catalogue, with condition and outcome index from the chain as fallback. */

@@ -1,7 +1,7 @@
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
-/** Names that tokens are found by; every one that is given must hold. */
+/** Names that select tokens; they are ANDed. */
 export interface TokenSelection {
   readonly tokenId?: string;
   readonly conditionId?: string;
@@ -10,11 +10,11 @@ export interface TokenSelection {
   readonly eventId?: string;
   /** Slug of a tag of the market. */
   readonly tagSlug?: string;
-  /** Any of these is of a market's tags. */
+  /** The market has at least one of these tags. */
   readonly anyTag?: readonly string[];
 }
 
-/** Tokens that are too many to list: statements select them from the catalogue's tables. */
+/** Tokens that are too many to list: a subquery that selects them from the catalogue's tables. */
 export interface TokenQuery {
   /** A SELECT of `token_id`. `within`: a SELECT of the tokens to which it is restricted, so that it reads few rows. */
   text(within?: string): string;
@@ -36,14 +36,14 @@ const conditions: Readonly<Record<keyof NamedSelection, string>> = {
   eventId: 'event_id = {eventId:String}',
 };
 
-/** The chain knows conditions that the catalogue does not; everything else that tokens are found by is the catalogue's. */
+/** Conditions can be unknown to the catalogue but known to the chain; all other names exist only in the catalogue. */
 const source = ({ tokenId: _token, conditionId, ...catalogued }: NamedSelection): string =>
   conditionId === undefined || Object.values(catalogued).some((value) => value !== undefined)
     ? 'tokens FINAL'
     : `(SELECT token_id, condition_id FROM tokens WHERE condition_id = {conditionId:String}
         UNION DISTINCT SELECT token_id, condition_id FROM chain_tokens WHERE condition_id = {conditionId:String})`;
 
-/** Lists of tags, each of which a market must have one of, by the parameter that holds it. */
+/** Tag lists by SQL parameter; a market must have a tag of each list. */
 export function tagListsOf({ tagSlug, anyTag }: TokenSelection): ReadonlyMap<string, readonly string[]> {
   const lists = new Map<string, readonly string[]>();
   if (tagSlug !== undefined) lists.set('chosen_tag', [tagSlug]);
@@ -63,7 +63,7 @@ export const tagReachSql = (tags: readonly string[]): Sql => ({
   params: { tags },
 });
 
-/** The tokens of a selection that names anything. */
+/** The tokens of a selection with at least one name. */
 export function tokenQuery(selection: TokenSelection): TokenQuery {
   const { tagSlug: _tag, anyTag: _tags, ...named } = selection;
   const parts: string[] = [];
@@ -87,7 +87,7 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
   };
 }
 
-/** Token ids that fit every given name, at most `limit`. */
+/** Token ids that match all given names, at most `limit`. */
 export function tokensSql(selection: TokenSelection, limit: number): Sql {
   const { text, params } = tokenQuery(selection);
   const lists = [...tagListsOf(selection).keys()].map((name) => everTagged(bound(name)));

@@ -94,7 +94,7 @@ export function offsetParam(options: { invalid: string; tooDeep: string; max: nu
       context.addIssue({ code: 'custom', message: tooDeep ? options.tooDeep : options.invalid });
       return z.NEVER;
     })
-    .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to pass over. Default 0.' });
+    .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to skip. Default 0.' });
 }
 
 /** Cursor of an earlier page. `parse` returns null for malformed text. */

@@ -6,20 +6,20 @@ import type { Request, Response } from 'express';
 export interface MemoryFile {
   readonly content: string | Buffer;
   readonly type: string;
-  /** 0: browsers ask each time whether it is still the same. */
+  /** 0: browsers revalidate before every use. */
   readonly maxAgeS: number;
 }
 
 type Encoding = 'br' | 'gzip' | 'identity';
-/** Smaller ones fit into a packet either way. */
+/** Smaller files fit into one network packet without compression. */
 const MIN_COMPRESSED_BYTES = 1024;
 const GZIP_LEVEL = 9;
-/** Higher takes seconds for the largest file and saves some percent. */
+/** Higher levels take seconds for the largest file and save only a few percent. */
 const BROTLI_QUALITY = 6;
 
 /**
- * Answers with a file that is held in memory, packed once per encoding at its first request. Its ETag is a hash of the content and the encoding;
- * `If-None-Match` is answered 304, a failed `If-Match` 412, a Range with the whole file.
+ * Creates a handler that sends a file from memory, compressed once per encoding at the first request. The ETag is a hash of content and encoding. A matching
+ * `If-None-Match` returns 304, a failed `If-Match` 412; a Range request returns the whole file.
  */
 export function createMemoryFile(file: MemoryFile): (request: Request, response: Response) => Promise<void> {
   const identity = Buffer.from(file.content);
@@ -55,7 +55,7 @@ export function createMemoryFile(file: MemoryFile): (request: Request, response:
 
 function encodingFor(request: Request, bytes: number): Encoding {
   if (bytes < MIN_COMPRESSED_BYTES || request.headers['accept-encoding'] === undefined) return 'identity';
-  // Not the client's order: it lists gzip first, and brotli is smaller.
+  // Server preference: clients list gzip first, but brotli is smaller.
   return (['br', 'gzip'] as const).find((encoding) => request.acceptsEncodings(encoding) === encoding) ?? 'identity';
 }
 

@@ -7,7 +7,7 @@ import { guardPage } from './site-guards.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Response of `/` for programs. */
+/** Response of `/` for clients that do not accept HTML. */
 const ENTRY_POINTS = {
   name: 'Oddstream',
   docs: '/docs',
@@ -24,7 +24,7 @@ export function mountPages(
   app: Express,
   options: { openApi: unknown; asyncApi: unknown; baseUrl: string; socket: SocketAddress },
 ): void {
-  // Programs of any site may read the documents; pages and their assets are for this site only.
+  // Clients on any origin may read the documents; pages and their assets are for this origin only.
   for (const name of ['openApi', 'asyncApi'] as const) {
     const document = { content: JSON.stringify(options[name]), type: JSON_TYPE, maxAgeS: 0 };
     app.get(`/${name.toLowerCase()}.json`, createMemoryFile(document));
@@ -32,11 +32,11 @@ export function mountPages(
   const guard = guardPage(new URL(options.baseUrl).origin);
   for (const file of pageFiles(options)) {
     const path = file.path.replace(/\{(\w+)\}/g, ':$1');
-    app.get(path, guard, ...(path === '/' ? [entryPointsForPrograms] : []), serveFile(file));
+    app.get(path, guard, ...(path === '/' ? [entryPointsForClients] : []), serveFile(file));
   }
 }
 
-const entryPointsForPrograms: RequestHandler = (request, response, next) => {
+const entryPointsForClients: RequestHandler = (request, response, next) => {
   if (request.accepts(['json', 'html']) === 'html') next();
   else response.json(ENTRY_POINTS);
 };

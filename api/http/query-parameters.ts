@@ -51,9 +51,9 @@ export function readQueryTexts({ schema, aliases }: QueryDeclaration, query: URL
     for (const { one } of given) {
       if (query.getAll(one).length > 1) throw badParameter(`Query parameter '${one}' must be given once`);
     }
-    const [first, ...others] = given;
+    const [first, ...rest] = given;
     if (first === undefined) continue;
-    const other = others.find(({ text }) => !isSameValue(field as z.ZodType, first.text, text));
+    const other = rest.find(({ text }) => !isSameValue(field as z.ZodType, first.text, text));
     if (other !== undefined) {
       throw badParameter(`Query parameters '${first.one}' and '${other.one}' are the same and differ: give one`);
     }

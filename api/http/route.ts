@@ -65,8 +65,8 @@ interface RouteCommon {
   /** Ignores unknown query parameters: monitors and load balancers add their own. */
   readonly allowUnknownQuery?: boolean;
   /**
-   * The table groups that the response is read from: first the main one, then those that only add titles or prices. While the main group is
-   * empty the route returns 503; while any group is loading a response header says so.
+   * Table groups that the response is read from: the main group first, then groups that only add titles or prices. While the main group is empty the
+   * route returns 503; while any group is loading a response header names it.
    */
   readonly reads?: readonly TableGroup[];
   /** Responds also while the main group is empty, where the response itself says what is missing. */

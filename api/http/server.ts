@@ -12,7 +12,7 @@ export interface RunningServer {
 const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 30_000, stalledMs: 70_000 };
 /** Fits into 4,096 file descriptors, the usual hard limit, to which Node raises its soft limit. */
 const MAX_CONNECTIONS = 4_000;
-/** A client that sends slightly too much can still read the error. */
+/** Unread request bytes that are still consumed, so that the client can read the error response. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
 /** Starts the HTTP server. Port 0 selects a free port. */

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/failure.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Rejects requests for a name that is not ours with 403, whatever the path: a page under a rebound name must read nothing. */
+/** Rejects requests with an unknown `Host` with 403 on all paths: protects against DNS rebinding. */
 export function guardHost(allowedHosts: readonly string[]): RequestHandler {
   return (request: Request, _response: Response, next: NextFunction) => {
     const rejection = hostRejection(browserHeadersOf(request.headers), allowedHosts);
@@ -13,7 +13,7 @@ export function guardHost(allowedHosts: readonly string[]): RequestHandler {
   };
 }
 
-/** Rejects with 403 what web pages of other sites send by a method that can change something. `ownOrigin` is the public address. */
+/** Rejects requests by pages of other origins with methods that can change state with 403. `serverOrigin`: public origin of this API. */
 export function guardWrites(serverOrigin: string): RequestHandler {
   return (request: Request, _response: Response, next: NextFunction) => {
     if (!SAFE_METHODS.has(request.method)) rejectCrossOrigin(request, serverOrigin);
@@ -21,10 +21,7 @@ export function guardWrites(serverOrigin: string): RequestHandler {
   };
 }
 
-/**
- * For pages and their assets: other sites may link to them (a navigation of the whole window), but neither load nor read them. The CORS
- * headers of the API do not apply here.
- */
+/** Guard for pages and their assets: other sites may link to them (top-level navigation), but neither embed nor read them. Overrides the API's CORS headers. */
 export function guardPage(serverOrigin: string): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     response.removeHeader('access-control-allow-origin');

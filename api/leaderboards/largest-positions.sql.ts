@@ -13,7 +13,7 @@ export interface LargestPositionRow {
   readonly wallet: string;
   readonly token: string;
   readonly size: string;
-  /** Decimal text, 18 places. */
+  /** Decimal text, 18 decimals. */
   readonly avg_price: string;
   readonly bought_usdc: string;
   readonly realized_pnl: string;

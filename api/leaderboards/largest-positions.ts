@@ -26,7 +26,7 @@ export interface LargestPosition {
 export interface LargestPositionsReader {
   /** Time of the newest snapshot, Unix milliseconds; null before the first. */
   newestSnapshot(): Promise<number | null>;
-  /** A page of a snapshot and one row more where more follow; null where the snapshot is no longer retained. */
+  /** A page of a snapshot, with one row more if another page follows; null if the snapshot is no longer retained. */
   page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null>;
 }
 

@@ -2,7 +2,7 @@ import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions
 import type { TokenChoice } from '../fills/tokens.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
-/** What wallets are ranked by. */
+/** Metrics by which wallets are ranked. */
 export const rankingMetrics = [
   'total',
   'realized',
@@ -66,7 +66,7 @@ const metricExpressions: Readonly<Record<RankingMetric, string>> = {
 const positionColumns = 'wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc';
 
 /** Wallets ranked by a metric over some tokens, ties by wallet. */
-export function rankedByTokensSql(tokens: TokenChoice, board: RankingMetric): Sql {
+export function rankedByTokensSql(tokens: TokenChoice, metric: RankingMetric): Sql {
   const [chosen, params]: [string, Readonly<Record<string, SqlValue>>] =
     tokens.among === null
       ? ['SELECT toUInt256(arrayJoin({tokens:Array(String)}))', { tokens: tokens.tokenIds }]
@@ -84,7 +84,7 @@ export function rankedByTokensSql(tokens: TokenChoice, board: RankingMetric): Sq
         WHERE token_id IN (SELECT * FROM chosen)
       ) AS q ON q.token_id = p.token_id
       GROUP BY id
-      ORDER BY ${metricExpressions[board]} DESC, id
+      ORDER BY ${metricExpressions[metric]} DESC, id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
     params: { ...params, rows: MAX_RANK },
@@ -98,13 +98,13 @@ export interface TagRankRow {
 }
 
 /** Ranks of a tag's leaderboard from the newest snapshot of each rank: an older snapshot with more wallets leaves its last ranks. */
-export const tagLeaderboardSql = (tag: string, board: RankingMetric): Sql => ({
+export const tagLeaderboardSql = (tag: string, metric: RankingMetric): Sql => ({
   text: `SELECT argMax(wallet, taken_at) AS id, toUnixTimestamp64Milli(max(taken_at)) AS at FROM tag_leaderboards
       WHERE tag = {tag:String} AND board = {board:String}
       GROUP BY rank
       ORDER BY rank
       SETTINGS max_execution_time = 10`,
-  params: { tag, board },
+  params: { tag, board: metric },
 });
 
 export interface TagSummaryRow extends LeaderboardRow {

@@ -31,11 +31,11 @@ export interface WalletsSummaries {
 export interface LeaderboardReader {
   /** Time of the newest snapshot of a metric, Unix milliseconds, cached for up to a second; null before the first. */
   newestSnapshot(metric: RankingMetric): Promise<number | null>;
-  /** Ranks after `afterRank` of a snapshot, one more than `rows` where more follow; empty for a snapshot that is no longer retained. */
+  /** Ranks after `afterRank` of a snapshot, one more than `rows` if more follow; empty for a snapshot that is no longer retained. */
   ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
   /**
-   * Wallets ranked by a metric over some tokens, at most MAX_RANK; cached for up to MAX_ORDER_AGE_MS. `tag`: set if the tokens were selected by this tag alone;
-   * if they are too many to list, the order is that of the tag's newest snapshot, where there is one.
+   * Wallets ranked by a metric over some tokens, at most MAX_RANK; cached for up to MAX_ORDER_AGE_MS. `tag`: set if the tokens were selected by this tag
+   * alone. If its tokens are too many to list, the order is that of the tag's newest snapshot, if one exists.
    */
   rankedWallets(
     tokens: TokenChoice,
@@ -95,17 +95,17 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
       const name = `leaderboard ${metric} ${takenAtMs} ${afterRank} ${rows}`;
       return (await cache.get(name, (found) => (found.length === 0 ? 0 : SNAPSHOT_CACHE_MS), load)).value;
     },
-    async rankedWallets(tokens, board, name, tag) {
+    async rankedWallets(tokens, metric, name, tag) {
       const load = async () => {
         if (tokens.tokenIds?.length === 0) return [];
         if (tokens.among !== null && tag !== null) {
-          const ranks = await tables.rows<TagRankRow>(tagLeaderboardSql(tag, board));
+          const ranks = await tables.rows<TagRankRow>(tagLeaderboardSql(tag, metric));
           const newest = ranks[0]?.at;
           if (newest !== undefined) return ranks.filter((row) => row.at === newest).map((row) => row.id);
         }
-        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokens, board))).map((row) => row.id);
+        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokens, metric))).map((row) => row.id);
       };
-      return (await cache.get(`leaderboard ${board} ${name}`, MAX_ORDER_AGE_MS, load)).value;
+      return (await cache.get(`leaderboard ${metric} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },
     async summaries(wallets, tokens, board, tag) {
       const fromSnapshot = tokens.among !== null && tag !== null && wallets.length > 0;

@@ -19,7 +19,7 @@ export interface ConcurrencyLimiterOptions {
 
 const RETRY_MS = 1_000;
 
-/** Counts per process. Permits go to the longest waiting task whose account is below its limit. */
+/** Creates a limiter for one process. Permits go to the longest waiting task whose account is below its limit. */
 export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
   const { perAccount, total, message } = options;
   const running = new Map<string, number>();

@@ -4,7 +4,7 @@ import type { RateLimitStore } from './port.js';
 
 const WARN_INTERVAL_MS = 10_000;
 
-/** Uses `shared`, and `local` while `shared` fails: limits then apply per instance, and no request fails for it. */
+/** Uses `shared`, or `local` while `shared` fails: limits then apply per instance, and no request fails. */
 export function createFallbackRateLimitStore(deps: {
   shared: RateLimitStore;
   local: RateLimitStore;

@@ -4,7 +4,7 @@ import type { RateLimitStore } from './port.js';
 
 /** A limit of one feature per key, in addition to the account's limits. */
 export interface FeatureLimit {
-  /** Prefix of its bucket keys. */
+  /** Prefix of the limit's bucket keys. */
   readonly name: string;
   readonly requests: number;
   /** At most the common window (commonLimits.rateWindowMs). */

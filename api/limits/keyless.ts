@@ -6,9 +6,9 @@ import { clientNetwork } from '../auth/client-ip.js';
 import { ApiError } from '../errors/failure.js';
 import { createAddressCounter } from './address-counter.js';
 
-/** A page of /app sends some 25 requests. */
+/** A page of /app sends about 25 requests. */
 const KEYLESS_PER_MINUTE = 1_200;
-/** Networks with a count each, some 30 MB; further networks of the same minute share one count. */
+/** Limit of counted networks, about 30 MB; further networks of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
 /**

@@ -1,4 +1,4 @@
-/** One bucket of a request: `limit` requests per sliding window under `key`. The key includes the window where that is not the common one. */
+/** A bucket of a request: `limit` requests per sliding window under `key`. The key contains the window's length unless it is the common one. */
 export interface RateLimitBucket {
   readonly key: string;
   readonly limit: number;
@@ -9,7 +9,7 @@ export interface RateLimitBucket {
 export interface RateLimitBucketState {
   readonly limit: number;
   readonly remaining: number;
-  /** When the oldest request leaves the window and frees capacity; now + window for an empty bucket. */
+  /** Time at which the oldest request leaves the window and frees capacity; now + window for an empty bucket. */
   readonly resetMs: number;
 }
 
@@ -21,6 +21,6 @@ export interface RateLimitResult {
 
 /** Sliding-window counters, in memory of one process or shared between API instances through Redis. */
 export interface RateLimitStore {
-  /** Counts the request in every bucket, or in none if any of them is full: a rejected request costs nothing. */
+  /** Counts the request in every bucket, or in none if any bucket is full: a rejected request is not counted. */
   take(buckets: readonly RateLimitBucket[], nowMs: number): Promise<RateLimitResult>;
 }

@@ -5,8 +5,8 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { RateLimitBucket, RateLimitBucketState, RateLimitStore } from './port.js';
 
 /**
- * KEYS: one sorted set per bucket, a member per request, scored with its time. ARGV: now (ms), a unique id of this request, then per key its limit
- * and its window (ms). Returns 1 or 0 for allowed, then per key the requests counted and the score of the one that expires next.
+ * KEYS: one sorted set per bucket with a member per request, scored with its time. ARGV: now (ms), a unique id of this request, then per key its limit
+ * and window (ms). Returns 1 (allowed) or 0, then per key the number of counted requests and the score of the one that expires next.
  */
 const TAKE_LUA = `
 local now, request = tonumber(ARGV[1]), ARGV[2]
@@ -30,7 +30,7 @@ end
 return result
 `;
 
-/** Maximum time that a request waits for Redis; after it the instance uses its local store. */
+/** Maximum time that a request waits for Redis; then the instance uses its local store. */
 const COMMAND_TIMEOUT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
@@ -71,8 +71,8 @@ export interface RedisRateLimitStore extends RateLimitStore {
 }
 
 /**
- * The sliding window of memory-rate-limit-store.ts kept in Redis, so that all API instances share the buckets. `take` rejects within
- * COMMAND_TIMEOUT_MS while Redis is unreachable. Limits are as exact as the clocks of the instances agree (NTP).
+ * The sliding window of memory-rate-limit-store.ts in Redis, so that all API instances share the buckets. `take` rejects within COMMAND_TIMEOUT_MS while
+ * Redis is unreachable. The limits are as exact as the instances' clocks are synchronized (NTP).
  */
 export function createRedisRateLimitStore(options: {
   url: string;

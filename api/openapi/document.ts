@@ -33,7 +33,7 @@ function parameters(schema: z.ZodObject | null, where: 'query' | 'path', aliases
   };
   const named = Object.entries(aliases).map(([alias, main]): [string, Json] => [
     alias,
-    { ...properties[main], description: `The same as ${main}; given both, they must not differ.` },
+    { ...properties[main], description: `Alias of ${main}. If both are given, they must be equal.` },
   ]);
   return [...Object.entries(properties), ...named].map(([name, { description, example, ...rest }]) => ({
     name,
@@ -48,31 +48,35 @@ function parameters(schema: z.ZodObject | null, where: 'query' | 'path', aliases
 const rateHeaders = {
   'x-ratelimit-limit': { description: 'Requests per sliding 60 seconds.', schema: { type: 'integer' } },
   'x-ratelimit-remaining': { description: 'Requests left now.', schema: { type: 'integer' } },
-  'x-ratelimit-reset': { description: 'When a slot comes back, Unix seconds.', schema: { type: 'integer' } },
+  'x-ratelimit-reset': {
+    description: 'Time at which the oldest counted request leaves the window, Unix seconds.',
+    schema: { type: 'integer' },
+  },
 };
 const requestIdHeader = { 'x-request-id': { description: 'Id of this request.', schema: { type: 'string' } } };
 /** Headers of routes that read from tables whose history may still be loading. */
 const loadingHeaders = {
   'x-loading': {
-    description: 'Only while a table the answer is read from is loading: which, and how much of the history it has.',
+    description:
+      'Present while a table of this response is loading: the tables, and the loaded share of their history.',
     schema: { type: 'string' },
   },
   'x-lagging': {
-    description: 'Only while a table the answer is read from is more than a minute behind: which, and by how much.',
+    description: 'Present while a table of this response lags by more than a minute: the tables, and their lag.',
     schema: { type: 'string' },
   },
   'x-complete-through-block': {
-    description: 'With one of the two above, where it is known: everything up to this block is there.',
+    description: 'With `x-loading` or `x-lagging`, if known: the data is complete up to this block.',
     schema: { type: 'integer' },
   },
   'x-complete-through': {
-    description: 'With one of the two above, where it is known: everything before this time is there.',
+    description: 'With `x-loading` or `x-lagging`, if known: the data is complete before this time.',
     schema: { type: 'string', format: 'date-time' },
   },
 };
-const retryHeader = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
+const retryHeader = { 'retry-after': { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } } };
 
-/** The failures of a route besides those it declares, with an example each. */
+/** Failures of a route besides the declared ones, with an example each. */
 function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [string, Failure])[] {
   const nowMs = 1_811_000_466_512;
   const list: [string, Failure][] = [];
@@ -83,14 +87,14 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     ]);
   } else if (route.allowUnknownQuery !== true) {
     const failure = { kind: 'unknown_parameter', name: 'limit', nearest: null, known: [] } as const;
-    list.push(['A query parameter; this endpoint takes none.', failure]);
+    list.push(['The request has a query parameter; this endpoint has none.', failure]);
   }
   if (route.auth === 'key') {
-    list.push(['No key, or not shaped like one.', { kind: 'missing_key' }]);
-    list.push(['Unknown or inactive key.', { kind: 'unknown_key' }]);
+    list.push(['The key is missing or malformed.', { kind: 'missing_key' }]);
+    list.push(['The key is unknown or inactive.', { kind: 'unknown_key' }]);
     if (route.feature !== undefined && !plans.free.features[route.feature]) {
       const status = missingFeatureStatus[route.feature];
-      list.push(['The plan lacks this endpoint.', { kind: 'plan_gate', tier: 'free', upgradeUrl, status }]);
+      list.push(['The plan does not include this endpoint.', { kind: 'plan_gate', tier: 'free', upgradeUrl, status }]);
     }
     const scope = route.isHeavy === true ? { scope: 'v3_heavy' } : {};
     list.push([
@@ -99,19 +103,19 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     ]);
   }
   if (route.jsonOnly === true) {
-    list.push(['The body is not declared as JSON.', { kind: 'wrong_content_type', expected: 'application/json' }]);
+    list.push(['The content type is not JSON.', { kind: 'wrong_content_type', expected: 'application/json' }]);
   }
   if (route.method !== 'get') {
     const message = 'Requests of web pages from another origin are not allowed here.';
-    list.push(['Sent by a web page of another site.', { kind: 'forbidden', message }]);
+    list.push(['The request comes from a web page of another origin.', { kind: 'forbidden', message }]);
   }
-  list.push(['A bug; the request id helps to find it.', { kind: 'internal' }]);
+  list.push(['Internal error; report the request id.', { kind: 'internal' }]);
   if (route.reads !== undefined && route.answersWhileEmpty !== true) {
-    const message = 'Trades are still being loaded: 0 % of the history is there. Try again in 5 seconds.';
-    const why = 'The tables are empty because the history has only begun to load, or log or tables are away.';
-    list.push([why, { kind: 'loading', message, retryAfterS: 5 }]);
+    const message = 'Trades are still loading: 0 % of the history is loaded. Try again in 5 seconds.';
+    const reason = 'The tables are still empty, or log or tables are unreachable.';
+    list.push([reason, { kind: 'loading', message, retryAfterS: 5 }]);
   }
-  list.push(['Log or tables are away.', { kind: 'upstream', retryAfterS: 2 }]);
+  list.push(['Log or tables are unreachable.', { kind: 'upstream', retryAfterS: 2 }]);
   return list;
 }
 
@@ -127,8 +131,8 @@ function responses(route: Route, upgradeUrl: string): Json {
     out[status] = response(spec, requestIdHeader);
   for (const [description, failure] of commonFailures(route, upgradeUrl)) {
     const { status, body, headers } = renderFailure(route.apiGroup, failure);
-    const known = out[String(status)];
-    if (known !== undefined) continue;
+    const declared = out[String(status)];
+    if (declared !== undefined) continue;
     const extra = headers['retry-after'] === undefined ? requestIdHeader : { ...requestIdHeader, ...retryHeader };
     const limited = failure.kind === 'rate_limited' ? { ...extra, ...rateHeaders } : extra;
     out[String(status)] = response({ description, schema: errorSchema, example: body }, limited);
@@ -141,8 +145,10 @@ function operation(route: Route, upgradeUrl: string): Json {
     route.description,
     route.cacheS === undefined
       ? undefined
-      : `Cached: answers are at most ${route.cacheS} s old (\`Cache-Control\`, \`Age\`).`,
-    route.isHeavy === true ? 'Counts against the standard and the heavy limit; the stricter one decides.' : undefined,
+      : `Cached: responses are at most ${route.cacheS} s old (\`Cache-Control\`, \`Age\`).`,
+    route.isHeavy === true
+      ? 'Counts against the standard and the trade-history limit; the stricter one applies.'
+      : undefined,
     route.feature !== undefined && !plans.free.features[route.feature] ? 'Paid plans only.' : undefined,
   ].filter((note) => note !== undefined);
   return {
@@ -176,7 +182,7 @@ export function openApiDocument(routes: readonly Route[], options: { upgradeUrl:
       title: 'Oddstream',
       version: options.version,
       description:
-        'Prediction-market data: catalogue, oracle prices and every fill on chain.\n\nMake a key with `POST /v1/keys`, send it as `x-api-key`. Every error is a JSON object with a string `error`; every answer carries `x-request-id`. A known path with another method answers 405 with `Allow`, an unknown path 404. A query parameter that an endpoint does not list (besides `key`) answers 400 and names the nearest one it does; nothing is ignored, so parameters that only defeat caches are refused too: send `Cache-Control: no-cache`, or nothing, since every answer says how old it is.',
+        'Prediction-market data: catalogue, oracle prices and every fill on chain.\n\nCreate a key with `POST /v1/keys` and send it as `x-api-key`. Every error is a JSON object with a string `error`; every response carries `x-request-id`. A known path with another method returns 405 with `Allow`, an unknown path 404. A query parameter that an endpoint does not list (besides `key`) returns 400 with the nearest listed name. Parameters that only defeat caches are rejected too: send `Cache-Control: no-cache`, or rely on the `Age` header of the response.',
     },
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
@@ -189,7 +195,7 @@ export function openApiDocument(routes: readonly Route[], options: { upgradeUrl:
           type: 'apiKey',
           in: 'query',
           name: 'key',
-          description: 'Ends up in logs of proxies: prefer a header.',
+          description: 'Appears in logs of proxies: prefer a header.',
         },
       },
     },

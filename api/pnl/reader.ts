@@ -5,7 +5,7 @@ import { boolFrom } from '../tables/values.js';
 import { type Granularity, hasCombosSql, type SeriesRow, type Span, seriesSql } from './series.sql.js';
 import { type SummaryRow, summariesSql, type WalletFeesRow, walletFeesSql } from './summaries.sql.js';
 
-/** Realized PnL of a wallet, base units, before fees. Counts are of positions, or of events within a span. */
+/** Realized PnL of a wallet, base units, before fees. Counts refer to positions, or to events within a time span. */
 export interface RealizedPnl {
   readonly realized: bigint;
   readonly grossProfit: bigint;
@@ -46,11 +46,11 @@ export interface WalletFees {
 }
 
 export interface PnlReader {
-  /** Every wallet asked for is there. `tokens` null: over all its positions. */
+  /** Contains every requested wallet. `tokens` null: all positions. */
   summaries(wallets: readonly string[], tokens: TokenChoice | null): Promise<ReadonlyMap<string, WalletSummaries>>;
   /** At most `rows` buckets, oldest first; without combos. */
   series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]>;
-  /** The whole span. `tokens` null: of all of them. */
+  /** Sum over the span. `tokens` null: all tokens. */
   spanPnl(
     wallet: string,
     span: Span,
@@ -106,17 +106,20 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
     (await tables.rows<{ found: number }>(hasCombosSql(wallet))).length > 0;
   return {
     async summaries(wallets, tokens) {
-      const found = new Map<string, WalletSummaries>(
+      const summaries = new Map<string, WalletSummaries>(
         wallets.map((wallet) => [wallet, { markets: emptyPnlSummary, combos: emptyPnlSummary }]),
       );
-      if (wallets.length === 0 || tokens?.tokenIds?.length === 0) return found;
+      if (wallets.length === 0 || tokens?.tokenIds?.length === 0) return summaries;
       for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokens))) {
-        const known = found.get(row.wallet);
-        if (known === undefined) continue;
+        const current = summaries.get(row.wallet);
+        if (current === undefined) continue;
         const summary = walletSummaryFrom(row);
-        found.set(row.wallet, boolFrom(row.combo) ? { ...known, combos: summary } : { ...known, markets: summary });
+        summaries.set(
+          row.wallet,
+          boolFrom(row.combo) ? { ...current, combos: summary } : { ...current, markets: summary },
+        );
       }
-      return found;
+      return summaries;
     },
     async series(wallet, span, group, rows) {
       const marketsOnly = await hasCombos(wallet);

@@ -36,7 +36,7 @@ const bucketStart: Readonly<Record<Granularity, string>> = {
 const SPAN_START = `toDateTime({after:UInt32}, 'UTC')`;
 const SPAN_END = `toDateTime({before:UInt32}, 'UTC')`;
 
-/** Single position changes; `within` restricts them further. */
+/** Single position changes; `within` is a further condition. */
 const singleEvents = (
   within: string,
 ) => `SELECT timestamp AS at, toInt64(realized_pnl) AS realized, greatest(realized_pnl, 0) AS profit, least(realized_pnl, 0) AS loss,
@@ -69,8 +69,8 @@ export interface SeriesOptions {
 }
 
 /**
- * Realized PnL of a wallet per bucket of a span, oldest first, without empty buckets. Daily sums are not kept per token, so a selection of
- * tokens reads the wallet's single events.
+ * Realized PnL of a wallet per bucket of a span, oldest first, without empty buckets. Daily sums are not stored per token: with selected tokens the
+ * statement reads the wallet's single events.
  */
 export function seriesSql(wallet: string, span: Span, options: SeriesOptions): Sql {
   const { group, tokens, marketsOnly } = options;

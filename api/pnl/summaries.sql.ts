@@ -22,7 +22,7 @@ export interface SummaryRow {
   readonly last_at: number | string;
 }
 
-/** A further condition on `token_id`, and its parameters. `within`: a SELECT of the tokens that matter. */
+/** A condition on `token_id` and its parameters. `within`: a SELECT of the tokens to which it is restricted. */
 export function chosenTokens(
   tokens: TokenChoice | null,
   within: string,
@@ -36,7 +36,7 @@ export function chosenTokens(
   };
 }
 
-/** Sums over the positions of wallets, those in combos apart. `tokens` null: all positions. */
+/** Sums over the positions of wallets, separately for combos and other markets. `tokens` null: all positions. */
 export function summariesSql(wallets: readonly string[], tokens: TokenChoice | null): Sql {
   const chosen = chosenTokens(tokens, 'SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)}');
   const params: Record<string, SqlValue> = { wallets, ...chosen.params };

@@ -18,13 +18,13 @@ import { type PnlEventCursor, type PnlEventRow, pnlEventCursorOf } from './pnl-e
 import type { Price } from './position.js';
 import type { PositionReader } from './reader.js';
 
-/** A combo condition and what happened to it. */
+/** A combo condition with its prices and activity. */
 export interface ComboMarket {
   readonly conditionId: string;
   /** Position ids, Yes first. */
   readonly positionIds: readonly [string, string];
   readonly prices: readonly (Price | undefined)[];
-  /** Each match once. */
+  /** Number of matches. */
   readonly trades: number;
   /** Base units. */
   readonly usdc: bigint;
@@ -34,7 +34,7 @@ export interface ComboMarket {
   readonly lastAtS: number;
 }
 
-/** A part of the list of events. `walk` names who asks for what; `beyond`: the place the page begins after. */
+/** A page of events. `sessionKey` identifies caller and request; `beyond`: the page starts after this event. */
 export interface ComboEventPage {
   readonly sessionKey: string;
   readonly limit: number;
@@ -44,8 +44,8 @@ export interface ComboEventPage {
 
 export interface ComboReader {
   /**
-   * What changed positions in combos, newest first. The events of different wallets arrive out of order, so a page by offset that follows
-   * another one of its walk begins where that one ended, whatever came meanwhile, also in between. `walk` is kept per process.
+   * Position changes in combos, newest first. Events of different wallets arrive out of order; therefore a page by offset starts where the previous page
+   * of its session ended, regardless of events inserted before that. Sessions are kept per process.
    */
   events(
     filter: Omit<ComboFilter, 'beyond' | 'atMost'>,
@@ -55,18 +55,18 @@ export interface ComboReader {
     readonly hasMore: boolean;
     readonly last: PnlEventCursor | null;
   }>;
-  /** The first MAX_RANKED combo conditions in an order that is up to `ORDER_MS` old, of them those with a status; null: any. */
+  /** The first MAX_RANKED combo conditions in an order that is at most MAX_ORDER_AGE_MS old, filtered by status; null: any. */
   order(sort: ComboSort, status: ComboStatus | null): Promise<readonly string[]>;
-  /** Those of some conditions that have a status: open until the positions are settled, then closed. */
+  /** The conditions with a status: open until the positions are settled, then closed. */
   withStatus(conditionIds: readonly string[], status: ComboStatus | null): Promise<readonly string[]>;
-  /** Combos in the order of the ids; those nothing happened to are left out. */
+  /** Combos in the order of the ids; combos without activity are omitted. */
   markets(conditionIds: readonly string[]): Promise<readonly ComboMarket[]>;
 }
 
-/** Oldest order of all combos. */
+/** Maximum age of the order of all combos. */
 export const MAX_ORDER_AGE_MS = 30_000;
 
-/** Combos of everybody. */
+/** Reads combo markets and the combo events of all wallets. */
 export function createComboReader(deps: {
   tables: Tables;
   cache: TtlCache;
@@ -74,7 +74,7 @@ export function createComboReader(deps: {
   nowMs: () => number;
 }): ComboReader {
   const { tables, cache, positions } = deps;
-  /** Ends of pages, by the walk and the offset after them; at offset 0 the newest event of the walk. */
+  /** Last events of pages, by session and the offset of the next page; at offset 0 the newest event of the session. */
   const sessions = createPaginationSessions<PnlEventCursor>(deps);
   const at = (page: ComboEventPage, offset: number) => `${page.sessionKey} @${offset}`;
   const withStatus: ComboReader['withStatus'] = async (conditionIds, status) => {

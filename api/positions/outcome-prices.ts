@@ -14,7 +14,7 @@ interface Market {
 
 /** Current prices of a market's outcomes, in outcome order. */
 export interface OutcomePrices {
-  /** USD per share, decimal text; the catalogue's price where no other source has one. */
+  /** USD per share, decimal text; the catalogue's price if no other source has one. */
   readonly texts: readonly string[];
   readonly sources: readonly ReturnType<typeof priceSourceOf>[];
   /** Unix seconds. */
@@ -47,14 +47,16 @@ export async function outcomePricesOf(
 
 /** Description of a field with current prices. */
 export const CURRENT_PRICES_DESCRIPTION =
-  "The settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last fill and the catalogue's quote; without any of them what the catalogue states.";
+  'The settlement price; before settlement the mid of best bid and ask if younger than 60 s, otherwise the newer of last fill and catalogue quote; without any of them the price that the catalogue states.';
 
 /** Source and time of each of `outcomePrices`. */
 export const outcomePriceFields = {
   priceSources: z
     .array(priceSource)
-    .meta({ description: 'Of each of outcomePrices; null: as the catalogue states it.' }),
-  pricesUpdatedAt: z.array(z.int().nullable()).meta({ description: 'Of each of outcomePrices, Unix seconds.' }),
+    .meta({ description: 'Source per element of outcomePrices; null: stated by the catalogue.' }),
+  pricesUpdatedAt: z
+    .array(z.int().nullable())
+    .meta({ description: 'Time per element of outcomePrices, Unix seconds.' }),
 };
 
 /** The response fields, with `outcomePrices` as text. */

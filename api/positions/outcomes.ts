@@ -3,7 +3,7 @@ import type { Lookup } from '../catalog/cached-lookup.js';
 import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
 import type { Resolution } from '../catalog/resolution.js';
 
-/** Market and outcome metadata of a position; nulls and empty lists where neither catalogue nor chain has it. */
+/** Market and outcome metadata of a position; nulls and empty lists if neither catalogue nor chain has it. */
 export interface OutcomeMetadata {
   readonly conditionId: string | null;
   readonly market: string | null;
@@ -23,7 +23,7 @@ export interface OutcomeMetadata {
   readonly tagSlugs: readonly string[] | null;
   readonly status: 'live' | 'closed' | 'resolved';
   readonly resolvedAtS: number | null;
-  /** Index of the only outcome with a payout; null while unresolved and where several outcomes pay. */
+  /** Index of the only outcome with a payout; null before the settlement and if several outcomes pay. */
   readonly winner: number | null;
 }
 

@@ -5,7 +5,7 @@ import type { HolderRow } from './top-holders.sql.js';
 
 /** Current price of a share. */
 export interface Price {
-  /** 1e-6 USD per share; null where no source has a price. */
+  /** 1e-6 USD per share; null if no source has a price. */
   readonly usd: bigint | null;
   readonly source: PriceRow['source'];
   readonly updatedAtS: number | null;
@@ -91,16 +91,16 @@ export type Holder = Pick<
 
 /** Converts a row to a holder at a price. */
 export function holderFrom(row: HolderRow, price: Price): Holder {
-  const profit = pnlOf(row, price);
+  const pnl = pnlOf(row, price);
   return {
-    ...profit,
+    ...pnl,
     wallet: row.wallet,
     tokenId: row.token,
     totalBought: BigInt(row.total_bought),
     fills: Number(row.fills),
     firstAtS: Number(row.first_at),
     price,
-    currentValue: price.usd === null ? 0n : valueAtPrice(profit.size, price.usd),
+    currentValue: price.usd === null ? 0n : valueAtPrice(pnl.size, price.usd),
   };
 }
 
@@ -120,7 +120,7 @@ export function positionFrom(row: PositionRow, price: Price): Position {
   };
 }
 
-/** `<wallet>-<token>`. Built with join because the cache keeps very many ids: V8 keeps the pieces of a template string. */
+/** `<wallet>-<token>`. Uses join because the cache keeps very many ids: V8 keeps the parts of a template string alive. */
 export const positionId = (position: Pick<Position, 'wallet' | 'tokenId'>): string =>
   [position.wallet, position.tokenId].join('-');
 

@@ -9,7 +9,7 @@ export interface PositionRow {
   /** Shares in the position, including those that arrived by transfer. */
   readonly size: string;
   readonly received: string;
-  /** Decimal text, 18 places. */
+  /** Decimal text, 18 decimals. */
   readonly avg_price: string;
   readonly cost: string;
   readonly realized_pnl: string;

@@ -4,7 +4,7 @@ import type { Tables } from '../tables/port.js';
 import { type Price, priceFrom, unpriced } from './position.js';
 import { type PriceRow, pricesSql } from './positions.sql.js';
 
-/** Memory at this number: some 35 MB. */
+/** Capacity in prices: 35 MB. */
 const MAX_CACHED_PRICES = 250_000;
 
 const priceCodec: TextCodec<Price> = {
@@ -21,10 +21,10 @@ const priceCodec: TextCodec<Price> = {
   },
 };
 
-/** A price from an order book's mid is read again after this many seconds. */
+/** A mid price is read again after this number of seconds. */
 const MID_PRICE_TTL_S = 60;
 
-/** Prices by token, cached until they change; `unpriced` where none is known. A fill does not change a settlement price or a fresh mid price. */
+/** Prices by token, cached until they change; `unpriced` if unknown. A fill does not change a settlement price or a fresh mid price. */
 export const createPriceLookup = (deps: {
   tables: Tables;
   nowMs: () => number;

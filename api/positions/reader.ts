@@ -25,7 +25,7 @@ import {
   walletPositionsSql,
 } from './positions.sql.js';
 
-/** Most positions that are read of a wallet: open ones first, then those with the latest activity. */
+/** Maximum number of positions read per wallet: open ones first, then those with the latest activity. */
 export const MAX_POSITIONS = 20_000;
 
 export interface PositionReader {
@@ -40,14 +40,14 @@ export interface PositionReader {
   rankedHolderIds(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
   /** Positions in the order of their ids; `beyond` continues after the last one of a page without a gap. */
   page(page: PositionPage): Promise<readonly Position[]>;
-  /** Positions by id, in the order of the ids; ids without a position are left out. */
+  /** Positions by id, in the order of the ids; ids without a position are omitted. */
   byId(ids: readonly string[]): Promise<readonly Position[]>;
   /** One page of a wallet's events and one row more, in chain order. */
   pnlEvents(
     filter: PnlEventFilter,
     page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
   ): Promise<readonly PnlEventRow[]>;
-  /** First and last fill of positions, by position id; positions without a fill are left out. */
+  /** First and last fill of positions, by position id; positions without a fill are omitted. */
   tradeSpans(
     positions: readonly Pick<Position, 'wallet' | 'tokenId' | 'fills' | 'firstAtS'>[],
   ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>>;

@@ -43,14 +43,14 @@ export interface TopHoldersRow {
   readonly wallets: string;
   /** Rows of the first wallets. */
   readonly first: readonly HolderTuple[];
-  /** Number of its rows within the sorted limit: all its holders, unless `maxRows` cut them off. */
+  /** Number of the token's holders within the sorted limit: all of its holders unless `maxRows` was reached. */
   readonly found: number | string;
 }
 
 /**
- * The holders of each token, at most `rows`, with the rows of the first ones: at least `shown`, at most 1,000. Only the first `maxRows` of all tokens
- * together are sorted: ClickHouse finds those in one pass, but would sort hundreds of thousands of holders for a limit by token. The lists keep the
- * order of the subquery because it runs in one thread.
+ * The holders of each token, at most `rows`, with the rows of the first ones: at least `shown`, at most 1,000. Only the first `maxRows` holders over all
+ * tokens are sorted: ClickHouse finds those in one pass, but would sort hundreds of thousands of holders for a limit by token. The lists keep the order of
+ * the subquery because it runs in one thread.
  */
 export function topHoldersSql(
   filter: HolderFilter,

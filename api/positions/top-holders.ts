@@ -26,18 +26,17 @@ export interface TopHolders {
     by: { readonly sort: HolderSort; readonly order: 'asc' | 'desc'; readonly shown: number; readonly rows: number },
   ): Promise<RankedHolders>;
   /**
-   * Holders by wallet and token with their value, in the order of the pairs; a pair without a position is left out. `known`: rows that are not
-   * read again.
+   * Holders by wallet and token with their value, in the order of the pairs; a pair without a position is omitted. `known`: rows that are not read again.
    */
   holders(
     pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
-    known: readonly HolderRow[],
+    knownRows: readonly HolderRow[],
   ): Promise<readonly Holder[]>;
 }
 
 /** Characters of an address. */
 const WALLET_WIDTH = 42;
-/** Rows read of all tokens together, as a multiple of the rows needed: a token's holders are rarely all among the first of the common order. */
+/** Rows read over all tokens, as a multiple of the rows needed: the first rows of the common order rarely contain all holders of a token. */
 const OVERREAD_FACTOR = 4;
 
 /** Reads the order of holders together with the rows of a page in one statement, because most requests are for the first page. */
@@ -67,7 +66,7 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
         const sql = topHoldersSql({ ...filter, tokenIds }, { ...by, prices: listed, maxRows });
         const rows = await tables.rows<TopHoldersRow>(sql);
         if (isSingle || rows.reduce((sum, { found }) => sum + Number(found), 0) < maxRows) return rows;
-        // A token with fewer than `rows` holders here may have lost some to holders of the other tokens: it is read alone.
+        // The limit may have cut off holders of a token with fewer than `rows` holders here: read it separately.
         const complete = rows.filter(({ found }) => Number(found) >= by.rows);
         const incomplete = tokenIds.filter((token) => complete.every((row) => row.token !== token));
         const read = await Promise.all(incomplete.map((token) => ordersOf([token])));

@@ -71,9 +71,9 @@ interface WalletPrefix {
 
 /** Positions after a first page whose order is fixed for the pagination session. */
 const PREFIX_LENGTH = 1_000;
-/** Memory at this number: about a megabyte. */
+/** About one megabyte. */
 const MAX_LARGE_WALLETS = 10_000;
-/** Counted in rows of some 500 bytes. */
+/** Number of rows of about 500 bytes. */
 const MAX_CACHED_ROWS = 8_000;
 /** Weight of an order without rows, per position, in rows. */
 const ORDER_WEIGHT = 0.25;
@@ -127,7 +127,7 @@ export function createWalletPositionPages(deps: {
     const size = `${wallet} ${combos} ${limit}`;
     const read = () => readTokenOrder(page, PREFIX_LENGTH + limit);
     const early = large.has(size) ? read() : null;
-    const [first, known] = await Promise.all([
+    const [first, cachedTokens] = await Promise.all([
       tables.rows<PositionRow>(walletFirstRowsSql(wallet, { ...page, rows: limit + 1 })),
       early,
     ]);
@@ -135,7 +135,7 @@ export function createWalletPositionPages(deps: {
     if (first.length <= limit) return { tokens: shown, isComplete: true, first };
     if (large.size >= MAX_LARGE_WALLETS) large.clear();
     large.add(size);
-    const tokens = known ?? (await read());
+    const tokens = cachedTokens ?? (await read());
     const before = new Set(shown);
     // The two statements may read different states of the table.
     const listed = [...shown, ...tokens.filter((token) => !before.has(token))];
@@ -160,7 +160,7 @@ export function createWalletPositionPages(deps: {
       const { wallet, predicate, sessionKey, offset, limit } = page;
       let ageMs = 0;
       let maxAgeMs = smallWalletMs;
-      let known: readonly PositionRow[] = [];
+      let knownRows: readonly PositionRow[] = [];
       const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${smallWalletMs} ${largeWalletMs}`;
       const { ids, hasMore } = await rankings.page({
         sessionKey,
@@ -173,7 +173,7 @@ export function createWalletPositionPages(deps: {
           const order = await cache.get(name, ageOf, () => orderOf(page));
           ageMs = order.ageMs;
           maxAgeMs = ageOf(order.value);
-          known = order.value.first;
+          knownRows = order.value.first;
           return applyPredicate(order.value, predicate);
         },
         ...(predicate === null && {
@@ -182,13 +182,13 @@ export function createWalletPositionPages(deps: {
             const found = await cache.get(`${name} ${limit}`, ageOf, () => readPrefix(page));
             ageMs = found.ageMs;
             maxAgeMs = ageOf(found.value);
-            known = found.value.first;
+            knownRows = found.value.first;
             return { ids: found.value.tokens, isComplete: found.value.isComplete };
           },
         }),
       });
       const pageIds = new Set(ids);
-      const rows = known.filter((row) => pageIds.has(row.token));
+      const rows = knownRows.filter((row) => pageIds.has(row.token));
       const knownIds = new Set(rows.map((row) => row.token));
       const missing = ids.filter((id) => !knownIds.has(id));
       if (missing.length > 0) rows.push(...(await tables.rows<PositionRow>(walletTokensSql(wallet, missing))));

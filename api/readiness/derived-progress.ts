@@ -48,8 +48,8 @@ interface MeasurementRound extends CompleteThrough {
 }
 
 /**
- * Measures in rounds how far the tables derived from chain.final are: the offset that the activity processor has read, then its outputs up to there
- * through the positions processors, then their outputs through the sinks. After a round the tables are complete up to the block at which it started.
+ * Measures in rounds how far the tables derived from chain.final are: first the offset that the activity processor has read, then the progress of the
+ * positions processors on its outputs, then that of the sinks on theirs. After a round the tables are complete up to the block at which it started.
  */
 export function createDerivedProgress(log: ReadLog) {
   const { chainFinal, walletActivity } = topics;
@@ -89,7 +89,7 @@ export function createDerivedProgress(log: ReadLog) {
   };
 
   return {
-    /** One step. `atLeast`: a round starts once the activity processor has read this offset. */
+    /** Performs one step. `atLeast`: a round starts once the activity processor has read this offset. */
     async advance(committedOf: CommittedBySink, nowMs: number, atLeast: number): Promise<void> {
       const activity = await read();
       if (round === null && activity > 0 && activity >= atLeast) round = await begin(nowMs, activity);
@@ -141,7 +141,7 @@ export function createDerivedProgress(log: ReadLog) {
         wallet_activity: activity * wallet_activity,
       };
     },
-    /** Position up to which the group was complete at the last step; undefined: no round has ended. */
+    /** Position up to which the group was complete at the last step; undefined before the end of the first round. */
     through: (group: DerivedGroup): CompleteThrough | undefined => through.get(group),
     /** Discards all measurements, after the tables were emptied. */
     reset(): void {

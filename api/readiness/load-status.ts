@@ -35,16 +35,19 @@ export const tableGroupSchema = z.object({
   table: z.enum(tableGroups as [TableGroup, ...TableGroup[]]),
   state: z
     .enum(['empty', 'loading', 'loaded', 'lagging'])
-    .meta({ description: '`lagging`: loaded once, but now more than a minute behind the log.' }),
+    .meta({ description: '`lagging`: loaded, but more than a minute behind the log.' }),
   position: z.int().meta({ description: 'Records of the log that are in the tables.' }),
-  target: z.int().nullable().meta({ description: 'Records that make the table whole; null while it is unknown.' }),
-  percent: z.int().nullable().meta({ description: 'Of the history, rounded down; null while its size is unknown.' }),
-  complete_through_block: z.int().nullable().meta({ description: 'Everything up to this block is there.' }),
-  complete_through: z.string().nullable().meta({ description: 'Everything before this time is there.' }),
+  target: z.int().nullable().meta({ description: 'Number of records of the complete history; null while unknown.' }),
+  percent: z
+    .int()
+    .nullable()
+    .meta({ description: 'Loaded share of the history, rounded down; null while its size is unknown.' }),
+  complete_through_block: z.int().nullable().meta({ description: 'The table is complete up to this block.' }),
+  complete_through: z.string().nullable().meta({ description: 'The table is complete before this time.' }),
   lag_seconds: z.int().meta({ description: 'Age of the oldest record that is not in the tables yet.' }),
 });
 
-/** A table group in the form of the responses. */
+/** Serializes a table group. */
 export function tableGroupEntry(group: TableGroupState): z.input<typeof tableGroupSchema> {
   const lagging = group.state === 'loaded' && group.lagS > MAX_LAG_S;
   return {

@@ -13,13 +13,13 @@ const minKnown = (values: readonly (number | null)[]): number | null => {
 
 /** Error text for a table group without rows. */
 function loadingMessage({ table, percent }: TableGroupState): string {
-  const part = percent === null ? 'nothing is there yet' : `${percent} % of the history is there`;
-  return `${tableGroupLabels[table]} are still being loaded: ${part}. Try again in ${RETRY_AFTER_S} seconds.`;
+  const loaded = percent === null ? 'no rows yet' : `${percent} % of the history is loaded`;
+  return `${tableGroupLabels[table]} are still loading: ${loaded}. Try again in ${RETRY_AFTER_S} seconds.`;
 }
 
 /**
- * Rejects a request whose main table group (the first) is empty with an ApiError; otherwise returns the headers that describe how far the tables
- * are, if one of the groups is loading or lagging. `loading` null: the progress is not known yet. `answersWhileEmpty`: rejects nothing.
+ * Throws ApiError if the main table group of a request (the first) is empty; otherwise returns headers with the progress of the groups that are loading or
+ * lagging. `loading` null: the progress is unknown. `answersWhileEmpty`: rejects nothing.
  */
 export function rejectUntilReady(
   reads: readonly TableGroup[],
@@ -29,7 +29,7 @@ export function rejectUntilReady(
   if (reads.length === 0) return {};
   if (loading === null) {
     if (answersWhileEmpty) return {};
-    const message = `The tables are not known to be there yet. Try again in ${RETRY_AFTER_S} seconds.`;
+    const message = `The load progress of the tables is not known yet. Try again in ${RETRY_AFTER_S} seconds.`;
     throw new ApiError({ kind: 'loading', message, retryAfterS: RETRY_AFTER_S });
   }
   const groups = reads.map((table) => loading.groups[table]);

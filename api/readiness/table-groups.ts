@@ -4,11 +4,11 @@ interface SourceTableGroup {
   /** Name of the sink in `sink_progress`. */
   readonly sink: string;
   readonly topic: Topic;
-  /** Source of ingest. */
+  /** Ingest source of the topic. */
   readonly source: 'chain' | 'oracle' | 'catalog';
   /** True if records are in time order, so that the group is complete up to its last record. */
   readonly inOrder: boolean;
-  /** Name of its rows at the start of a sentence. */
+  /** Name of the group's rows at the start of a sentence. */
   readonly label: string;
 }
 

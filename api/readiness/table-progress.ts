@@ -34,10 +34,10 @@ export interface TableProgress {
 
 const POLL_INTERVAL_MS = 500;
 const READY_POLL_INTERVAL_MS = 5_000;
-/** After this time a load may be a very long one, and measurements become less frequent. */
+/** After this time measurements become less frequent: the load is a long one. */
 const LONG_LOAD_MS = 300_000;
 const LONG_LOAD_POLL_INTERVAL_MS = 2_000;
-/** A start that finds this fraction of the history in the tables is not a first load. */
+/** If the tables contain this fraction of the history at the start, it is not a first load. */
 const NEARLY_COMPLETE_FRACTION = 0.99;
 
 const noProgress: ReadonlyMap<number, CommittedProgress> = new Map();
@@ -54,7 +54,7 @@ function committedBySink(
   return bySink;
 }
 
-/** End offsets of the log at a time. */
+/** End offsets of the log at one time. */
 interface LogEnd {
   readonly atMs: number;
   readonly ends: readonly number[];
@@ -84,9 +84,9 @@ export function createTableProgress(deps: {
   /** A restarted source reads its history again; the announced end offsets stay valid. */
   const targetOf = async (group: SourceGroup): Promise<readonly number[] | undefined> => {
     const { source, topic } = sourceGroups[group];
-    const known = targets.get(source);
+    const target = targets.get(source);
     const status = sources.get(source);
-    if (known !== undefined || status === undefined) return known;
+    if (target !== undefined || status === undefined) return target;
     if (status.phase !== 'live' && status.progress !== 1) return undefined;
     const ends = await endOffsets(log, topic);
     targets.set(source, ends);

@@ -16,7 +16,7 @@ export interface GatewayView extends FollowedTopic {
   load(nowMs: number): GatewayLoad;
 }
 
-/** A gateway reports every 2 s; one that has not for this long is not counted. Clocks of different machines may differ by some seconds. */
+/** A gateway reports every 2 s; one without a report for this long is not counted. Clocks of different machines may differ by some seconds. */
 const HEARTBEAT_TIMEOUT_MS = 20_000;
 const PROCESS_KEY_PREFIX = 'process:';
 

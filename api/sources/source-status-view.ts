@@ -8,10 +8,10 @@ import { type FollowedTopic, followTopic } from './follow-topic.js';
 
 /** Last status that ingest reported for each of its sources. */
 export interface SourceStatusView extends FollowedTopic {
-  /** By name. */
+  /** Sorted by name. */
   all(): readonly SourceStatus[];
   get(source: string): SourceStatus | undefined;
-  /** Last status of the stream processor; null before its first. */
+  /** Last status of the stream processor; null before its first report. */
   stream(): StreamStatus | null;
 }
 
@@ -45,7 +45,7 @@ export function createSourceStatusView(deps: {
   };
 }
 
-/** A source without a report for this long counts as silent; ingest repeats reports every few seconds. */
+/** A source without a report for this long is silent; ingest repeats reports every few seconds. */
 const SOURCE_HEARTBEAT_TIMEOUT_MS = 20_000;
 
 export type SourceHealth = 'connected' | 'disconnected' | 'silent';

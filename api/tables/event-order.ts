@@ -1,4 +1,4 @@
-/** Markets in the order of their event; markets that the event does not list follow by condition id. */
+/** Sorts markets in the order of their event; markets that the event does not list follow by condition id. */
 export function inEventOrder<T extends { readonly condition_id: string }>(
   markets: readonly T[],
   conditionIds: readonly string[],

@@ -1,4 +1,4 @@
-/** A parameter of an aggregate function cannot be a bound parameter: statements use only these constants. */
+/** Parameters of an aggregate function cannot be bound: statements use only these constants. */
 const sizes = [1, 50, 100, 250, 500, 1_000] as const;
 
 /** The smallest of the sizes that is at least `rows`, or the largest. */

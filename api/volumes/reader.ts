@@ -12,7 +12,7 @@ export interface TokenVolume {
   readonly shares: bigint;
 }
 
-/** Sums over exchange generations from `minVersion` on; zeros where nothing was traded. */
+/** Sums over exchange generations from `minVersion` on; zeros without trades. */
 export async function readTokenVolume(tables: Tables, tokenId: string, minVersion: number): Promise<TokenVolume> {
   const [row] = await tables.rows<VolumeRow>(tokenVolumeSql(tokenId, minVersion));
   const trades = Number(row?.trades ?? 0);

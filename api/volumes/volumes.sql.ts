@@ -34,7 +34,7 @@ export interface BuilderRow {
   readonly last_at: number | string;
 }
 
-/** All builders: as many as ever registered a code, which are thousands. */
+/** All builders; thousands of codes are registered. */
 export const buildersSql = (): Sql => ({
   text: `SELECT builder, toString(sum(trades)) AS trades, toString(sum(usdc)) AS usdc, toString(sum(maker_amount)) AS maker_amount,
         toString(sum(taker_amount)) AS taker_amount, toString(sum(buy_shares)) AS buy_shares, toString(sum(sell_shares)) AS sell_shares,

@@ -19,7 +19,7 @@ export interface WalletEventRow {
   readonly log_index: number | string;
   readonly timestamp: number | string;
   readonly tx_hash: string;
-  /** Condition, or neg-risk market of a conversion. */
+  /** Condition id; for a conversion the neg-risk market id. */
   readonly subject_id: string;
   /** USDC base units, as text; payout of a redemption. */
   readonly amount: string;
@@ -118,7 +118,7 @@ function flowsWhere(filter: FlowFilter, order: Page['order']) {
   };
 }
 
-/** One page of the collateral that entered or left a wallet, and one row more. */
+/** One page of deposits and withdrawals of a wallet, and one row more. */
 export function flowsSql(filter: FlowFilter, page: Page): Sql {
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
   const where = flowsWhere(filter, page.order);

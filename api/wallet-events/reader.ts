@@ -24,7 +24,7 @@ export interface WalletEventReader {
   eventsWithin(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
   flows(filter: OpenFilter<FlowFilter>, page: Page, sessionKey: string): Promise<RowPage<FlowRow>>;
   flowTotals(filter: OpenFilter<FlowFilter>): Promise<FlowTotalsRow>;
-  /** Number of questions of neg-risk markets, by market id; 0 where the catalogue has none. */
+  /** Number of questions of neg-risk markets, by market id; 0 if the catalogue has none. */
   questionCounts: Lookup<number>;
 }
 
@@ -75,6 +75,6 @@ export const eventId = (row: { readonly tx_hash: string; readonly log_index: num
   `${row.tx_hash}_0x${Number(row.log_index).toString(16)}`;
 
 /** Number of questions of a conversion's market; if the catalogue has none, the number of bits of the index-set mask. */
-export function questionCount(row: WalletEventRow, known: number): number {
-  return known > 0 ? known : BigInt(row.index_sets[0] ?? '0').toString(2).length;
+export function questionCount(row: WalletEventRow, catalogued: number): number {
+  return catalogued > 0 ? catalogued : BigInt(row.index_sets[0] ?? '0').toString(2).length;
 }

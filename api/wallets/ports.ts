@@ -1,6 +1,6 @@
 /** Current chain state of addresses. Both methods throw RetryableError when the node is unreachable. */
 export interface ChainState {
-  /** Whether there is a contract at each address, in their order. */
+  /** Whether a contract exists at each address, in the order of the addresses. */
   deployed(addresses: readonly string[]): Promise<readonly boolean[]>;
   /** Owners of a Safe, lower case; null for an address that is not a Safe. */
   ownersOf(address: string): Promise<readonly string[] | null>;

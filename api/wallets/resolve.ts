@@ -14,7 +14,7 @@ export interface Resolved {
   readonly username: string | null;
   /** Type of `safe`. */
   readonly type: WalletType | null;
-  /** Deployed ones only. */
+  /** Deployed wallets only. */
   readonly wallets: {
     readonly deposit_wallet: string | null;
     readonly safe: string | null;
@@ -34,7 +34,7 @@ const walletTypeOf: Readonly<Record<WalletKind, WalletType>> = {
   safe: 'safe',
   proxy: 'proxy',
 };
-/** Order in which the trading wallet is chosen among the deployed ones. An existing older deposit wallet was never replaced. */
+/** Order in which the trading wallet is chosen among the deployed ones. Existing older deposit wallets were never replaced. */
 const preference: readonly WalletKind[] = ['deposit_uups', 'deposit_beacon', 'safe', 'proxy'];
 
 export interface ResolveDeps {
@@ -45,7 +45,7 @@ export interface ResolveDeps {
   readonly profiles: Profiles | null;
 }
 
-/** All wallets of a key; null if none is deployed and none is named. `named`: the wallet that a name belongs to. */
+/** All wallets of a key; null if no wallet is deployed and no name refers to one. `named`: the wallet of the requested name. */
 function walletsOfOwner(
   eoa: string,
   deployed: ReadonlySet<string>,
@@ -79,12 +79,12 @@ function walletsOfOwner(
 export function createResolver(deps: ResolveDeps): (query: string) => Promise<Resolved | null> {
   const { tables, chain, profiles } = deps;
 
-  const seen = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
+  const activeAmong = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
     const rows = await tables.rows<{ wallet: string }>(seenWalletsSql(addresses));
     return new Set(rows.map((row) => row.wallet));
   };
   const deployed = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
-    if (chain === null) return seen(addresses);
+    if (chain === null) return activeAmong(addresses);
     const exists = await chain.deployed(addresses);
     return new Set(addresses.filter((_address, index) => exists[index] === true));
   };
@@ -100,9 +100,9 @@ export function createResolver(deps: ResolveDeps): (query: string) => Promise<Re
       const all = walletsOfOwner(owner, await deployed(Object.values(walletsOf(owner))), named);
       if (all !== null) return all;
     }
-    const known =
-      existing.has(address) || named === address || (chain !== null && (await seen([address])).has(address));
-    if (!known) return null;
+    const exists =
+      existing.has(address) || named === address || (chain !== null && (await activeAmong([address])).has(address));
+    if (!exists) return null;
     const isSafe = owner !== undefined;
     const isContract = chain === null ? null : existing.has(address);
     return {

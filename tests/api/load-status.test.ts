@@ -47,7 +47,7 @@ describe('routes', () => {
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('5');
     expect(answer.body).toEqual({
-      error: 'Trades are still being loaded: 0 % of the history is there. Try again in 5 seconds.',
+      error: 'Trades are still loading: 0 % of the history is loaded. Try again in 5 seconds.',
     });
   });
 

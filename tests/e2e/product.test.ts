@@ -54,7 +54,7 @@ describe('npm start on recorded input', () => {
       for (const command of curls) {
         const stdout = await eventually(command, async () => {
           const answer = (await run('sh', ['-c', command])).stdout;
-          return answer.includes('still being loaded') ? false : answer;
+          return answer.includes('are still loading') ? false : answer;
         });
         expect(stdout.trim().length).toBeGreaterThan(2);
         expect(stdout, product.output().slice(-3000)).not.toMatch(/"error"|Exception/);
