@@ -7,26 +7,26 @@ const deps = () => ({
   logger: silentLogger(),
   metrics: createMetrics({ process: 'api', defaults: false }),
   name: 'a cache',
-  gauge: { name: 'held', help: 'Held' },
+  gauge: { name: 'entries', help: 'Entries' },
   intervalMs: 1,
 });
 
-it('fills again and again, tells how much there was, and goes on after a failure', async () => {
-  const told = deps();
+it('runRefreshLoop repeats passes, reports their results and continues after a failure', async () => {
+  const common = deps();
   const stop = new AbortController();
   const seen: string[] = [];
   const refresh = async () => {
-    seen.push(/held\b.* (\d+)\n/.exec(await told.metrics.registry.metrics())?.[1] ?? '');
+    seen.push(/entries\b.* (\d+)\n/.exec(await common.metrics.registry.metrics())?.[1] ?? '');
     if (seen.length === 2) throw new Error('away');
     if (seen.length === 4) stop.abort();
     return seen.length;
   };
-  await runRefreshLoop({ ...told, refresh }, stop.signal);
+  await runRefreshLoop({ ...common, refresh }, stop.signal);
   expect(seen).toEqual(['0', '1', '1', '3']);
-  expect(await told.metrics.registry.metrics()).toMatch(/cache_warmup_passes_total\{cache="held".* 3\n/);
+  expect(await common.metrics.registry.metrics()).toMatch(/cache_warmup_passes_total\{cache="entries".* 3\n/);
 });
 
-it('ends at once when told to, in the middle of a pass and between two', async () => {
+it('runRefreshLoop stops at once when aborted, during a pass and between passes', async () => {
   for (const refresh of [async (pause: Throttle) => pause(3_600_000).then(() => 1), async () => 1]) {
     const stop = new AbortController();
     const ended = runRefreshLoop({ ...deps(), intervalMs: 3_600_000, refresh }, stop.signal);

@@ -30,7 +30,7 @@ describe.each([
   ['utf8', anyText],
   ['latin1', latin],
 ] as const)('texts in %s', (encoding, unit) => {
-  it('holds what a map holds, whatever is put in, let go and cleared', () => {
+  it('createTextStore agrees with a Map for random sets, deletes and clears', () => {
     fc.assert(
       fc.property(fc.array(step(unit), { maxLength: 300 }), (steps) => {
         const store = createTextStore({ encoding, pageBytes: PAGE });
@@ -67,7 +67,7 @@ describe.each([
   });
 });
 
-it('lets go of what was put in first and is not wanted; the wanted stay once', () => {
+it('createTextStore evicts the oldest unreferenced entry and skips a referenced one once', () => {
   const store = createTextStore({ pageBytes: PAGE });
   const names = Array.from({ length: 30 }, (_, n) => `name ${n}`);
   for (const name of names) store.set(name, { text: 'x'.repeat(20), expiresAtS: 1 });
@@ -84,7 +84,7 @@ it('lets go of what was put in first and is not wanted; the wanted stay once', (
   expect(store.bytes).toBe(0);
 });
 
-it('takes no more memory for what is put in again and again', () => {
+it('createTextStore does not grow when entries are replaced repeatedly', () => {
   const external = () => process.memoryUsage().arrayBuffers;
   const store = createTextStore();
   const text = 'x'.repeat(1_000);
@@ -94,7 +94,7 @@ it('takes no more memory for what is put in again and again', () => {
   fill();
   const before = external();
   for (let round = 0; round < 10; round++) fill();
-  // 100 MB passed through; what lives is 10 MB, a fifth of all may be dead, and two pages.
+  // 100 MB were stored in total; 10 MB are live. A fifth of the used bytes, and two pages, may be deleted records.
   expect(external() - before).toBeLessThan(6_000_000);
   expect(store.get('77')).toEqual({ text, expiresAtS: 1 });
 });

@@ -12,8 +12,8 @@ function setup(maxEntries = 10) {
   return { clock, cache, load, loads: () => loads };
 }
 
-describe('ttl cache', () => {
-  it('serves a copy until it is as old as its time to live, and tells its age', async () => {
+describe('createTtlCache', () => {
+  it('returns a cached value with its age until its time to live is over', async () => {
     const { clock, cache, load } = setup();
     expect(await cache.get('k', 100, load)).toEqual({ value: 1, ageMs: 0, hit: false });
     clock.nowMs = 99;
@@ -31,7 +31,7 @@ describe('ttl cache', () => {
     expect(await cache.get('k', 100, async () => 'new')).toEqual({ value: 'slow', ageMs: 60, hit: true });
   });
 
-  it('loads what took long anew before it is too old, beside the answer, when it is still asked for', async () => {
+  it('refreshes a slow value in the background before it expires, if it is still requested', async () => {
     const { clock, cache } = setup();
     const loads: (() => void)[] = [];
     const slow = () => new Promise<number>((resolve) => loads.push(() => resolve(loads.length)));
@@ -51,7 +51,7 @@ describe('ttl cache', () => {
     await new Promise((resolve) => setImmediate(resolve));
     clock.nowMs = 110;
     expect(await cache.get('k', 100, slow)).toEqual({ value: 2, ageMs: 50, hit: true });
-    // A reload that fails leaves the copy as it is; who asks when that is too old loads again.
+    // A failed refresh keeps the cached value; a request after its expiry loads again.
     clock.nowMs = 150;
     expect((await cache.get('k', 100, () => Promise.reject(new Error('down')))).value).toBe(2);
     await new Promise((resolve) => setImmediate(resolve));
@@ -59,7 +59,7 @@ describe('ttl cache', () => {
     await expect(cache.get('k', 100, () => Promise.reject(new Error('still down')))).rejects.toThrow('still down');
   });
 
-  it('loads once for everyone who asks meanwhile, keeps no failure, and keeps nothing at 0', async () => {
+  it('shares one load among concurrent requests, and caches neither failures nor values with ttl 0', async () => {
     const { cache, load, loads } = setup();
     await Promise.all([cache.get('k', 100, load), cache.get('k', 100, load), cache.get('k', 100, load)]);
     expect(loads()).toBe(1);
@@ -70,7 +70,7 @@ describe('ttl cache', () => {
     expect((await cache.get('z', 100, load)).hit).toBe(false);
   });
 
-  it('stays within its size, dropping what was stored first', async () => {
+  it('keeps at most maxEntries, evicting the oldest', async () => {
     const { cache, load } = setup(2);
     await cache.get('a', 100, load);
     await cache.get('b', 100, load);
@@ -80,7 +80,7 @@ describe('ttl cache', () => {
     expect((await cache.get('a', 100, load)).hit).toBe(false);
   });
 
-  it('lets go of what is too old before what is not', async () => {
+  it('removes expired entries before others', async () => {
     const clock = { nowMs: 0 };
     const cache = createTtlCache({ maxEntries: 10, nowMs: () => clock.nowMs, weigh: () => 5, maxWeight: 10 });
     const load = async () => 'value';
@@ -92,7 +92,7 @@ describe('ttl cache', () => {
     expect((await cache.get('new', 1_000, load)).hit).toBe(true);
   });
 
-  it('does not serve a copy from the future when the clock is set back', async () => {
+  it('does not return a value from the future after the clock is set back', async () => {
     const { clock, cache, load } = setup();
     clock.nowMs = 1000;
     await cache.get('k', 100, load);
@@ -101,7 +101,7 @@ describe('ttl cache', () => {
   });
 });
 
-it('lets the oldest go when what it holds weighs too much', async () => {
+it('evicts the oldest entries beyond maxWeight', async () => {
   const cache = createTtlCache({ maxEntries: 100, nowMs: () => 0, weigh: (value) => Number(value), maxWeight: 10 });
   const loads: string[] = [];
   const get = (key: string, weight: number) =>
@@ -120,7 +120,7 @@ it('lets the oldest go when what it holds weighs too much', async () => {
   expect(loads).toEqual(['a', 'b', 'c', 'a', 'huge', 'huge']);
 });
 
-it('lets go of what is loaded again fastest among the oldest', async () => {
+it('evicts the entry that loads fastest among the oldest', async () => {
   let nowMs = 0;
   const cache = createTtlCache({ maxEntries: 3, nowMs: () => nowMs });
   const load = (key: string, tookMs: number) =>
@@ -138,7 +138,7 @@ it('lets go of what is loaded again fastest among the oldest', async () => {
   expect((await load('fast', 200)).hit).toBe(false);
 });
 
-it('holds values as texts where it is told how, and lets go of them all the same', async () => {
+it('stores values as texts with packing, and evicts them as well', async () => {
   const clock = { nowMs: 0 };
   const cache = createTtlCache({
     maxEntries: 10,
@@ -159,7 +159,7 @@ it('holds values as texts where it is told how, and lets go of them all the same
   expect((await cache.get('other', 100, async () => [])).value).toEqual(['z']);
 });
 
-it('serves no copy that was begun while the tables held less, nor waits for its load', async () => {
+it('neither returns a value of another dataVersion nor waits for its load', async () => {
   let holds = 'half';
   const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, dataVersion: () => holds });
   let finish: (value: string) => void = () => undefined;

@@ -8,14 +8,14 @@ import { type WatchedTable, watchedTables } from './change-feed.sql.js';
 function setUp() {
   const clock = { nowMs: 0 };
   const written: { source: WatchedTable; id: string; offset: bigint; atS?: number }[] = [];
-  const asked: ('marks' | 'changes')[] = [];
-  const trouble: { error: Error | null } = { error: null };
+  const statements: ('watermarks' | 'changes')[] = [];
+  const failure: { error: Error | null } = { error: null };
   const tables: Tables = {
     reachable: async () => true,
     async rows<T>(sql: Sql): Promise<T[]> {
       const params = sql.params as Readonly<Record<WatchedTable, bigint>> & { readonly rows?: number };
-      asked.push(params.rows === undefined ? 'marks' : 'changes');
-      if (trouble.error !== null) throw trouble.error;
+      statements.push(params.rows === undefined ? 'watermarks' : 'changes');
+      if (failure.error !== null) throw failure.error;
       if (params.rows === undefined) {
         return watchedTables.map((source) => {
           const offsets = written.filter((row) => row.source === source).map((row) => row.offset);
@@ -31,22 +31,22 @@ function setUp() {
     },
   };
   const changes = createChangeFeed({ tables, nowMs: () => clock.nowMs });
-  const told: string[] = [];
+  const reports: string[] = [];
   changes.subscribe(['markets', 'fills'], (ids, source) =>
-    told.push(`${source}: ${ids?.length === 5_000 ? 'many' : ids}`),
+    reports.push(`${source}: ${ids?.length === 5_000 ? 'many' : ids}`),
   );
   const settled = async () => {
     await changes.sync();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { clock, written, asked, trouble, changes, told, settled };
+  return { clock, written, statements, failure, changes, reports, settled };
 }
 
-it('begins where the tables are, and tells each change once', async () => {
-  const { clock, written, asked, told, settled } = setUp();
+it('createChangeFeed starts at the current offsets and reports each change once', async () => {
+  const { clock, written, statements, reports, settled } = setUp();
   written.push({ source: 'markets', id: '0xa', offset: 7n });
   await settled();
-  expect(told).toEqual(['markets: null', 'fills: null']);
+  expect(reports).toEqual(['markets: null', 'fills: null']);
   written.push({ source: 'markets', id: '0xb', offset: 8n }, { source: 'tokens', id: '1', offset: 8n });
   clock.nowMs = 1_999;
   await settled();
@@ -54,21 +54,21 @@ it('begins where the tables are, and tells each change once', async () => {
   await settled();
   clock.nowMs = 4_000;
   await settled();
-  expect(told.slice(2)).toEqual(['markets: 0xb']);
-  expect(asked).toEqual(['marks', 'changes', 'changes']);
+  expect(reports.slice(2)).toEqual(['markets: 0xb']);
+  expect(statements).toEqual(['watermarks', 'changes', 'changes']);
 });
 
-it('tells the very first row of an empty table', async () => {
-  const { clock, written, told, settled } = setUp();
+it('createChangeFeed reports the first row of an empty table', async () => {
+  const { clock, written, reports, settled } = setUp();
   await settled();
   written.push({ source: 'markets', id: '0xa', offset: 0n });
   clock.nowMs = 2_000;
   await settled();
-  expect(told.slice(2)).toEqual(['markets: 0xa']);
+  expect(reports.slice(2)).toEqual(['markets: 0xa']);
 });
 
-it('takes a table with very many changes as changed throughout, and goes on behind them', async () => {
-  const { clock, written, told, settled } = setUp();
+it('createChangeFeed reports very many changes as a change of the whole table and continues after them', async () => {
+  const { clock, written, reports, settled } = setUp();
   await settled();
   for (let n = 0n; n <= 6_000n; n++) written.push({ source: 'fills', id: String(n), offset: n });
   clock.nowMs = 2_000;
@@ -76,34 +76,34 @@ it('takes a table with very many changes as changed throughout, and goes on behi
   written.push({ source: 'fills', id: 'x', offset: 6_001n });
   clock.nowMs = 4_000;
   await settled();
-  expect(told.slice(2)).toEqual(['fills: null', 'fills: x']);
+  expect(reports.slice(2)).toEqual(['fills: null', 'fills: x']);
 });
 
-it('serves on for 5 s while the tables do not answer, then says why not', async () => {
-  const { clock, asked, trouble, changes, settled } = setUp();
+it('createChangeFeed resolves for 5 s while the tables do not respond, then rejects with the cause', async () => {
+  const { clock, statements, failure, changes, settled } = setUp();
   await settled();
-  trouble.error = new Error('away');
+  failure.error = new Error('away');
   for (clock.nowMs = 2_000; clock.nowMs < 5_000; clock.nowMs += 2_000) await settled();
   await expect(changes.sync()).rejects.toThrow('away');
   await expect(changes.sync()).rejects.toThrow('away');
-  expect(asked).toHaveLength(4);
-  trouble.error = null;
+  expect(statements).toHaveLength(4);
+  failure.error = null;
   clock.nowMs += 2_000;
   await changes.sync();
 });
 
-it('a lookup lets go of what changed, also of what changed while it was read', async () => {
+it('createCachedLookup drops changed ids, also those that changed while they were read', async () => {
   const { clock, written, changes } = setUp();
   const values = new Map([
     ['0xa', 'old'],
     ['0xb', 'old'],
   ]);
-  const asked: string[][] = [];
+  const statements: string[][] = [];
   const nothing = () => Promise.resolve();
   let meanwhile: () => Promise<void> = nothing;
   const lookup = createCachedLookup({
     read: async (ids) => {
-      asked.push([...ids]);
+      statements.push([...ids]);
       const found = new Map(ids.flatMap((id) => (values.has(id) ? [[id, values.get(id) as string]] : [])));
       await meanwhile();
       return found;
@@ -131,5 +131,5 @@ it('a lookup lets go of what changed, also of what changed while it was read', a
   await changes.sync();
   await new Promise((resolve) => setImmediate(resolve));
   expect([...(await lookup(['0xa', '0xb', '0xc'])).values()]).toEqual(['new', 'old', 'born']);
-  expect(asked).toEqual([['0xa', '0xb', '0xc'], ['0xa'], ['0xc']]);
+  expect(statements).toEqual([['0xa', '0xb', '0xc'], ['0xa'], ['0xc']]);
 });

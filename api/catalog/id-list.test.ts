@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fixedWidthIds, packIds, unpackIds } from './id-list.js';
 
-it('cuts as a plain list does', () => {
+it('fixedWidthIds slices like an array', () => {
   const id = fc.stringMatching(/^[0-9a-f]{5}$/);
   const place = fc.integer({ min: 0, max: 30 });
   fc.assert(
@@ -14,7 +14,7 @@ it('cuts as a plain list does', () => {
   );
 });
 
-it('is the same list after it was packed', () => {
+it('unpackIds returns the list that packIds encoded', () => {
   const id = fc.stringMatching(/^[0-9a-z]{1,9}$/);
   fc.assert(
     fc.property(fc.array(id, { maxLength: 20 }), (ids) => {

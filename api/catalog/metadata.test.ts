@@ -35,7 +35,7 @@ const settled = fc.record({
   resolved_at: fc.nat(2 ** 32),
 });
 
-it('tells from what it holds what the tables said', async () => {
+it('createMetadataLookups returns cached metadata equal to the rows of the tables', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.option(token),
@@ -43,11 +43,11 @@ it('tells from what it holds what the tables said', async () => {
       fc.option(settled),
       fc.option(pair),
       async (ofToken, ofMarket, ofResolution, ofChain) => {
-        let asked = 0;
+        let queryCount = 0;
         const tables: Tables = {
           reachable: async () => true,
           async rows<T>(sql: Sql): Promise<T[]> {
-            asked += 1;
+            queryCount += 1;
             const row = sql.text.includes('named')
               ? ofToken && {
                   token: 'id',
@@ -74,10 +74,10 @@ it('tells from what it holds what the tables said', async () => {
         });
         for (const lookup of [tokensOf, marketsOf, conditionTokensOf, resolutionsOf]) {
           const first = (await lookup(['id'])).get('id');
-          const before = asked;
+          const before = queryCount;
           const again = (await lookup(['id'])).get('id');
           expect(again).toEqual(first);
-          expect(asked).toBe(before);
+          expect(queryCount).toBe(before);
         }
         expect((await tokensOf(['id'])).get('id')).toEqual(ofToken);
         expect((await conditionTokensOf(['id'])).get('id')).toEqual(ofChain);

@@ -62,7 +62,7 @@ it('createRankings evicts the oldest sessions beyond 150,000 ids', async () => {
         return Array.from({ length: 60_000 }, (_, index) => String(index));
       },
     });
-  for (const walk of ['a', 'b', 'c']) await page(walk, 0);
+  for (const session of ['a', 'b', 'c']) await page(session, 0);
   await page('c', 1);
   await page('b', 1);
   expect(loads).toBe(3);

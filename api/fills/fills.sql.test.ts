@@ -14,7 +14,7 @@ import { tokenQuery, tokensSql } from './tokens.sql.js';
 
 const page = { order: 'desc', limit: 10, offset: 0 } as const;
 
-describe('filter builder', () => {
+describe('filterConditions', () => {
   it('adds no condition for an empty filter', () =>
     expect(filterConditions(none, 'desc')).toEqual({ conditions: [], params: {} }));
 

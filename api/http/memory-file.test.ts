@@ -33,7 +33,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   });
 
 describe('createMemoryFile', () => {
-  it('sends what the client can unpack, packed', async () => {
+  it('sends the file in the best encoding that the client accepts', async () => {
     const br = await get('/large.css', { 'accept-encoding': 'gzip, deflate, br' });
     expect([br.headers['content-encoding'], brotliDecompressSync(br.body).toString()]).toEqual(['br', content]);
     const gzip = await get('/large.css', { 'accept-encoding': 'gzip' });
@@ -49,11 +49,11 @@ describe('createMemoryFile', () => {
     });
   });
 
-  it('does not pack what fits into a packet', async () => {
+  it('does not compress a file that fits into a network packet', async () => {
     expect((await get('/small.css', { 'accept-encoding': 'br' })).body.toString()).toBe('a{}');
   });
 
-  it('answers 304 to its own tag, 412 to a foreign If-Match, and a HEAD without the body', async () => {
+  it('returns 304 for its ETag, 412 for another If-Match, and no body for HEAD', async () => {
     const { headers } = await get('/large.css', { 'accept-encoding': 'gzip' });
     const etag = String(headers.etag);
     const again = await get('/large.css', { 'accept-encoding': 'gzip', 'if-none-match': `"x", W/${etag}` });

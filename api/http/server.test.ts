@@ -4,7 +4,7 @@ import express from 'express';
 import { expect, it } from 'vitest';
 import { listen } from './server.js';
 
-it('listen: close() lets a running request finish, accepts no new one and cuts hanging ones', async () => {
+it('listen: close() waits for running requests, accepts no new ones and disconnects hanging ones', async () => {
   const app = express();
   const respond: (() => void)[] = [];
   const entered: string[] = [];
@@ -35,25 +35,25 @@ it('listen: close() lets a running request finish, accepts no new one and cuts h
 function raw(port: number, text: string, keepSending?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
-    let answer = '';
+    let responseText = '';
     const timer = keepSending === undefined ? undefined : setInterval(() => socket.write(keepSending), 20);
     socket.on('data', (data) => {
-      answer += data.toString();
+      responseText += data.toString();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => {
       clearInterval(timer);
-      resolve(answer);
+      resolve(responseText);
     });
     socket.write(text);
   });
 }
 
-const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+const bodyOf = (responseText: string): unknown => JSON.parse(responseText.slice(responseText.indexOf('\r\n\r\n') + 4));
 
-it('listen answers malformed HTTP with an error object and closes the connection', async () => {
+it('listen returns an error object for malformed HTTP and closes the connection', async () => {
   const timeouts = { headersMs: 100, requestMs: 200, stalledMs: 60_000 };
   const server = await listen(express(), { host: '127.0.0.1', port: 0, timeouts });
   try {
@@ -73,13 +73,13 @@ it('listen answers malformed HTTP with an error object and closes the connection
 
 it('listen disconnects a client that does not read its response', async () => {
   const app = express();
-  const answer = Buffer.alloc(64 * 1024 * 1024);
+  const responseText = Buffer.alloc(64 * 1024 * 1024);
   let closed = false;
   app.get('/', (_request, response) => {
     response.on('close', () => {
       closed = true;
     });
-    response.send(answer);
+    response.send(responseText);
   });
   const timeouts = { headersMs: 5_000, requestMs: 5_000, stalledMs: 300 };
   const server = await listen(app, { host: '127.0.0.1', port: 0, timeouts });
@@ -92,7 +92,7 @@ it('listen disconnects a client that does not read its response', async () => {
     const ended = once(socket, 'close');
     socket.resume();
     await ended;
-    expect(socket.bytesRead).toBeLessThan(answer.length);
+    expect(socket.bytesRead).toBeLessThan(responseText.length);
   } finally {
     socket.destroy();
     await server.close(100);

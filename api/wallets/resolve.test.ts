@@ -11,7 +11,7 @@ const tablesWith = (...wallets: string[]): Tables => ({
 });
 const owner = `0x${'1'.repeat(40)}`;
 
-it('without a node, wallets that were seen count as deployed', async () => {
+it('createResolver counts wallets with on-chain activity as deployed if there is no node', async () => {
   const wallets = walletsOf(owner);
   const resolve = createResolver({ tables: tablesWith(wallets.proxy, wallets.safe), chain: null, profiles: null });
   expect(await resolve(owner)).toMatchObject({

@@ -7,7 +7,7 @@ const period = (created: string, now: string) => {
   return [new Date(startMs).toISOString(), new Date(endMs).toISOString()];
 };
 
-describe('service month', () => {
+describe('servicePeriod', () => {
   it.each([
     ['2026-03-15T17:20:00Z', '2026-03-15T17:20:01Z', '2026-03-15', '2026-04-15'],
     ['2026-03-15T17:20:00Z', '2026-04-14T23:59:59Z', '2026-03-15', '2026-04-15'],
@@ -20,7 +20,7 @@ describe('service month', () => {
     expect(period(created, now)).toEqual([`${start}T00:00:00.000Z`, `${end}T00:00:00.000Z`]);
   });
 
-  it('follows on the one before without gap or overlap', () => {
+  it('has neither gap nor overlap with the previous one', () => {
     const time = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2032, 0) });
     fc.assert(
       fc.property(time, time, (a, b) => {

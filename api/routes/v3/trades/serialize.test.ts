@@ -24,7 +24,7 @@ const row = {
 };
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 
-it('prints amounts as the double nearest to the exact decimal, and swaps the legs with the side', () => {
+it('tradeFrom returns amounts as the nearest double, and swaps the legs with the side', () => {
   fc.assert(
     fc.property(uint64, uint64, (usdc, shares) => {
       const amounts = { usdc: usdc.toString(), shares: shares.toString() };
@@ -51,12 +51,12 @@ it('prints amounts as the double nearest to the exact decimal, and swaps the leg
   );
 });
 
-it('has a price of 0 for a fill without shares and no side on the first exchange generation', () => {
+it('tradeFrom has price 0 for a fill without shares and side null for V1', () => {
   expect(tradeFrom({ ...row, usdc: '5' }, untitled).price).toBe(0);
   expect(tradeFrom({ ...row, exchange_version: 1 }, untitled).side).toBeNull();
 });
 
-it('rounds the price half up at the fourth decimal', () => {
+it('tradeFrom rounds the price half up to 4 decimals', () => {
   expect(tradeFrom({ ...row, usdc: '12345', shares: '100000000' }, untitled).price).toBe(0.0001);
   expect(tradeFrom({ ...row, usdc: '61250', shares: '1000000' }, untitled).price).toBe(0.0613);
   expect(tradeFrom({ ...row, usdc: '61249', shares: '1000000' }, untitled).price).toBe(0.0612);
