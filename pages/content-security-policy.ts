@@ -7,13 +7,12 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-/** Policy of pages that open no socket: scripts, styles and requests of this server only. Swagger UI sets inline styles. */
+/** Policy of pages without a socket: scripts, styles and requests of this server only. Swagger UI sets inline styles. */
 export const basePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /**
- * Source expression of the event socket. A policy cannot name an IPv6 address (browsers ignore such a source), so the expression is the scheme
- * alone there.
+ * Source expression of the event socket. For IPv6 addresses it is only the scheme, because browsers ignore sources with an IPv6 address.
  */
 const socketSource = ({ url, port }: SocketAddress, request: PageRequest): string => {
   const scheme = url === null ? (request.secure ? 'wss:' : 'ws:') : new URL(url).protocol;

@@ -4,14 +4,14 @@ export const escapeHtml = (text: string): string =>
 /** Icon of all pages: two bars. */
 export const ICON_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect x="2" y="6" width="5" height="8" fill="#1f6feb"/><rect x="9" y="2" width="5" height="12" fill="#6ea8ff"/></svg>';
-/** Inlined in each page, which saves a request. */
+/** Inlined in each page to save a request. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
 const stylesheetLink = (href: string): string => `<link rel="stylesheet" href="${href}">`;
 const preloadLink = (href: string): string => `<link rel="modulepreload" href="${href}">`;
 export const REFERENCE_STYLESHEET = '/docs/swagger-ui.css';
 
-/** A whole HTML document. `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body. */
+/** Complete HTML document. `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body. */
 export function htmlDocument(
   title: string,
   body: string,

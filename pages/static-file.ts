@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly host: string | undefined;
 }
 
-/** A page or asset for a web server to mount at `path`, a literal path or one with `{name}` segments. */
+/** A page or asset, to be mounted at `path`: a literal path or one with `{name}` segments. */
 export interface StaticFile {
   readonly path: string;
   readonly content: string | Buffer;
@@ -24,7 +24,7 @@ export interface StaticFile {
   readonly contentSecurityPolicy?: (request: PageRequest) => string;
 }
 
-/** Browsers run these modules as they are in the source tree; the compiler does not copy them to dist/. */
+/** Browsers run these modules from the source tree; the compiler does not copy them to dist/. */
 function sourceFolder(folder: string): string {
   const besideThisFile = join(import.meta.dirname, folder);
   return existsSync(besideThisFile) ? besideThisFile : join(import.meta.dirname, '../../pages', folder);

@@ -2,7 +2,7 @@ import { CSS, moduleFiles, type StaticFile } from '../static-file.js';
 import type { AppView } from './page.js';
 import { appCss } from './style.js';
 
-/** Modules of all views, and those that a view adds. */
+/** Modules of all views, and the additional modules of each view. */
 const SHARED_MODULES = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js', 'search.js', 'table.js', 'trades.js'];
 const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
   home: ['home.js'],
@@ -13,7 +13,7 @@ const ASSETS = '/app/assets';
 export const appScript = `${ASSETS}/main.js`;
 export const appStylesheet = `${ASSETS}/app.css`;
 
-/** Scripts of a view, for browsers to fetch at once instead of one after the other. */
+/** Scripts of a view, preloaded in parallel instead of one after the other. */
 export const appPreloads = (view: AppView): readonly string[] => [
   ...[...SHARED_MODULES, ...VIEW_MODULES[view]].map((name) => `${ASSETS}/${name}`),
   ...['key.js', ...(view === 'home' ? [] : ['library.js'])].map((name) => `/console/${name}`),

@@ -1,11 +1,11 @@
-/** A choice's values with what is shown for them. */
+/** Values of a selection with their labels. */
 type OptionList = readonly (readonly [value: string, text: string])[];
 const sameTextOptions = (values: readonly string[]): OptionList => values.map((value) => [value, value]);
 
 const RESOLUTIONS = ['1m', '5m', '15m', '1h', '4h', '1d'];
 const FIRST_RESOLUTION = '1h';
 const HOLDER_SORTS: OptionList = [
-  ['amount', 'Most held'],
+  ['amount', 'Largest'],
   ['volume', 'Most bought'],
   ['pnl', 'Most earned'],
 ];
@@ -26,7 +26,7 @@ const CURVES: OptionList = [
   ['realized', 'Realized, by position'],
 ];
 
-/** The views of /app, by the path each is served at. */
+/** Views of /app by path. */
 export const appViews = {
   home: '/app',
   wallet: '/app/wallet/{address}',
@@ -42,7 +42,7 @@ const search = `<form id="find" role="search" action="/app">
 </form>`;
 
 const keyForm = `<form id="key-form" class="notice" hidden>
-<p id="key-words">These pages read the public API with your key. It is kept in this tab only.</p>
+<p id="key-words">These pages use the public API with your key. The key is stored for this tab only.</p>
 <label for="key">API key</label>
 <div class="field"><input id="key" name="key" type="password" autocomplete="off" placeholder="odds_live_..." required><button class="primary" type="submit">Use this key</button></div>
 <p class="hint">On your own machine <code>npm start</code> prints a ready key. Elsewhere: <code>POST /v1/keys</code>, see <a href="/docs">the reference</a>.</p>
@@ -50,7 +50,7 @@ const keyForm = `<form id="key-form" class="notice" hidden>
 
 const skeleton = '<span class="bone"></span>';
 
-/** A table of `createTable`; its head, rows and what is said below come from the browser. */
+/** Table of `createTable`; the browser adds head, rows and footer. */
 const table = (id: string, title: string, tools = ''): string =>
   `<section id="${id}-panel"><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
 
@@ -65,7 +65,7 @@ const radios = (name: string, label: string, values: OptionList, chosen: string)
 const tiles = (count: number): string =>
   `<dl id="tiles" class="tiles" aria-busy="true">${`<div><dt>${skeleton}</dt><dd>${skeleton}</dd></div>`.repeat(count)}</dl>`;
 
-/** A chart with its words (`legend`), states and the same numbers as a table. */
+/** Chart with its legend, states and the same numbers as a table. */
 const chart = (id: string, title: string, tools: string, summary: string): string =>
   `<section><div class="bar"><h2>${title}</h2>${tools}</div>
 <p id="${id}-legend" class="legend">&nbsp;</p>
@@ -106,7 +106,7 @@ ${table('trades', 'Trades')}`;
 
 const bodies: Readonly<Record<AppView, string>> = { home, market, wallet };
 
-/** Content of a view, without header and head: what is shown while its data is on the way. */
+/** Body of a view before its data is loaded. */
 export const appBody = (view: AppView): string =>
-  `<main><noscript><p class="notice">These pages are drawn by scripts. The same data without them: <a href="/docs">the API</a>.</p></noscript>${search}${keyForm}<div id="problem"></div><section id="loading" class="notice" role="status" aria-live="polite" hidden></section><div id="view">${bodies[view]}</div></main>
+  `<main><noscript><p class="notice">These pages need JavaScript. The same data without it: <a href="/docs">the API</a>.</p></noscript>${search}${keyForm}<div id="problem"></div><section id="loading" class="notice" role="status" aria-live="polite" hidden></section><div id="view">${bodies[view]}</div></main>
 <footer><p>Times are UTC, hover for local time. Amounts are US dollars (USDC). Charts by <a href="https://www.tradingview.com/">TradingView Lightweight Charts</a>.</p></footer>`;

@@ -1,4 +1,4 @@
-/** Look of /app, over the sheet of the other pages: their colours, fonts and header. */
+/** Style of /app, in addition to the sheet of the other pages (colours, fonts, header). */
 export const appCss = `
 body.app { --accent: #0b5cd5; --good: #176f30; --bad: #b42318; --up: #1f8a5b; --down: #c8452f; --bone: #e4e8ed; display: flex; flex-direction: column; min-height: 100vh; }
 @media (prefers-color-scheme: dark) { body.app { --accent: #7db1ff; --good: #5fd38a; --bad: #ff9b8f; --up: #3fb27f; --down: #ef7b66; --bone: #262f3b; } }

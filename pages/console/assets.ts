@@ -1,10 +1,10 @@
 import { CSS, JAVASCRIPT, moduleFiles, packageFile, type StaticFile } from '../static-file.js';
 import { consoleCss } from './style.js';
 
-/** Browser modules of /console; /app loads key.js, library.js and stream.js too. */
+/** Browser modules of /console; /app also loads key.js, library.js and stream.js. */
 const MODULES = ['main.js', 'chart.js', 'key.js', 'library.js', 'list.js', 'message.js', 'stream.js'];
 
-/** Scripts and style sheet of /console, and the chart library, which the pages load when they draw a chart. */
+/** Scripts and style sheet of /console, and the chart library, which pages load when they draw a chart. */
 export function consoleFiles(): readonly StaticFile[] {
   return [
     { path: '/console/console.css', content: consoleCss, type: CSS, maxAgeS: 0 },

@@ -1,6 +1,6 @@
 import { eventTypeNames, feedNames, presetNames } from '../../schemas/socket/vocabulary.js';
 
-/** Aliases of presets that are in the list already. */
+/** Aliases of other presets in the list. */
 const ALIASES = new Set<string>(['dome', 'redemption']);
 
 const options = (values: readonly string[], chosen: string): string =>
@@ -62,5 +62,5 @@ const streamPanel = `<div class="right">
 <button id="copy-code" type="button">Copy</button></div><pre id="code" tabindex="0"></pre></section>
 </div>`;
 
-/** Content of the console page, without header and head. */
+/** Body of the console page. */
 export const consoleBody = `<main><h1>Stream console</h1>${form}${streamPanel}</main>`;

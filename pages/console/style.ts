@@ -1,4 +1,4 @@
-/** Look of the console, over the sheet of the other pages: their colours, fonts and header. */
+/** Style of the console, in addition to the sheet of the other pages (colours, fonts, header). */
 export const consoleCss = `
 body.console > main { max-width: none; padding: 16px 24px; display: grid; grid-template-columns: 320px minmax(0, 1fr); gap: 16px 24px; align-items: start; }
 body.console header > div { max-width: none; }
@@ -16,7 +16,7 @@ body.console header > div { max-width: none; }
 .console button.primary { background: #1f6feb; border-color: #1f6feb; color: #ffffff; font-weight: 600; }
 .console :is(input, select, textarea, button, #frames, summary):focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 .console #form-error:empty { display: none; }
-.console .trouble, .console #form-error { color: #b42318; }
+.console .error, .console #form-error { color: #b42318; }
 .console .bar { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
 .console .bar input { flex: 1 1 180px; width: auto; }
 .console dl { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 0; font-variant-numeric: tabular-nums; }
@@ -43,6 +43,6 @@ body.console header > div { max-width: none; }
 .console pre { margin: 0; background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: 10px; font-size: 12.5px; line-height: 1.5; overflow: auto; max-height: 36vh; }
 .console #chart { height: 240px; border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
 .console #chart-feed { width: auto; }
-@media (prefers-color-scheme: dark) { .console .trouble, .console #form-error, .console .row.bad .type { color: #ff9b8f; } }
+@media (prefers-color-scheme: dark) { .console .error, .console #form-error, .console .row.bad .type { color: #ff9b8f; } }
 @media (max-width: 860px) { body.console > main { grid-template-columns: minmax(0, 1fr); padding: 12px; } .console .row .at { width: auto; } .console .row .seq { display: none; } .console .row .type { width: 110px; } }
 `;

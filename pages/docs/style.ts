@@ -1,4 +1,4 @@
-/** Look of the pages, over Swagger UI's own sheet. System fonts; follows the reader's light or dark setting. */
+/** Style of the pages, in addition to Swagger UI's sheet. System fonts; follows the browser's colour scheme. */
 export const docsCss = `
 :root { --bg: #ffffff; --panel: #f6f7f9; --text: #1b2430; --muted: #5b6675; --line: #dde2e8; --accent: #1f6feb; --code: #eef1f5; --width: 1128px; }
 @media (prefers-color-scheme: dark) {

@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${product.api}/app?q=bitcoin+up`);
     await soon(() => rows(page, 'results').count()).toBe(50);
-    await page.getByRole('button', { name: 'Load more: Markets found' }).press('Enter');
+    await page.getByRole('button', { name: 'Load more: Search results' }).press('Enter');
     await soon(() => rows(page, 'results').count()).toBe(100);
     const names = (await page.evaluate(cellsOf('results'))) as string[][];
     expect(names.every(([name]) => /bitcoin up/i.test(name ?? ''))).toBe(true);
@@ -295,7 +295,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       page.getByRole('radio', { name: 'Realized, by position' }).check(),
     ]);
     expect(realized.raw.points).toBeGreaterThan(0);
-    await page.getByText('Before fees, by the first activity of each position.').waitFor();
+    await page.getByText('Before fees; positions in the order of their first activity.').waitFor();
     expect(complaints).toEqual([]);
     // One in ten seconds: the page says so and offers the rest of the wait.
     await page.getByRole('radio', { name: '1Y' }).check();
@@ -335,8 +335,8 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         positions.map((row) => [row.title, row.outcome, row.redeemable ? 'resolved' : 'open']),
       );
       expect(await page.locator('#status, #position-sort').count()).toBe(0);
-      await page.getByText('Open positions, the largest first. The others are part of the paid plans.').waitFor();
-      await page.getByText('The sums of a wallet are part of the paid plans.').waitFor();
+      await page.getByText('Open positions, largest first. Closed positions are part of the paid plans.').waitFor();
+      await page.getByText('The totals of a wallet are part of the paid plans.').waitFor();
       const first = (await answers.trades)?.count ?? 0;
       expect(first).toBe(50);
       await soon(() => rows(page, 'trades').count()).toBe(first);
@@ -447,7 +447,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
 
     const empty = await open(`/app/wallet/0x${'0'.repeat(38)}aa`);
     await empty.page.getByText('This wallet has not traded.').waitFor();
-    await empty.page.getByText('This wallet holds nothing and never did.').waitFor();
+    await empty.page.getByText('This wallet never had a position.').waitFor();
     // A trial click finds what is covered by the chart's canvas.
     await empty.page.getByText('No profit or loss in this period.').click({ trial: true });
     await empty.page.getByText('Address not found.').waitFor();

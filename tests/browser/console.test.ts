@@ -68,8 +68,8 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     const before = await total();
     await publishRest();
     await expect.poll(total).toBeGreaterThan(before);
-    await expect.poll(() => page.locator('#shown').textContent()).toMatch(/ [1-9]\d* passed over$/);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await expect.poll(() => page.locator('#shown').textContent()).toMatch(/ [1-9]\d* skipped$/);
+    await page.getByRole('button', { name: 'Resume' }).click();
 
     await page.getByLabel('Show only frames with this text').fill('"status_update"');
     await expect
@@ -152,7 +152,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await expect.poll(() => rows(page).filter({ hasText: 'settlements' }).count()).toBeGreaterThan(10);
     const newest = Math.max(...(await page.locator('#frames .row:visible .seq').allTextContents()).map(Number));
     await cut[0]?.();
-    await page.getByText('Connection lost; coming back').waitFor();
+    await page.getByText('Connection lost; reconnecting').waitFor();
     await page.getByText('Connected.').waitFor();
     await expect.poll(() => sent.at(-1)?.filters?.since_seq).toBe(newest);
     expect(sent).toHaveLength(2);

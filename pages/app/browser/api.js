@@ -1,21 +1,21 @@
-// The public REST API, asked with the reader's key.
+// Requests to the public REST API with the user's key.
 
-import { keepKey, readKey } from '/console/key.js';
+import { readKey, storeKey } from '/console/key.js';
 import { el } from './dom.js';
 
 let key = readKey();
-/** The API has refused this key something for its plan. */
+/** The API has rejected a request because of the plan of this key. */
 let limited = false;
 
 export const hasKey = () => key !== '';
 export const currentKey = () => key;
 export function useKey(value) {
   key = value;
-  keepKey(value);
+  storeKey(value);
 }
 
-/** What the API answered instead of data: its status, its own words, and when it may be asked again. */
-export class Refusal extends Error {
+/** A failed request: HTTP status (0: no response), error text, request id, and the time from which a retry is allowed. */
+export class ApiError extends Error {
   constructor({ status, body, retryAtMs, requestId }) {
     super(typeof body?.error === 'string' ? body.error : `HTTP ${status}`);
     this.status = status;
@@ -26,60 +26,60 @@ export class Refusal extends Error {
   }
 }
 
-/** The body of a GET. Throws Refusal for anything but 2xx, also when nothing answers (status 0). */
+/** Body of a GET. Throws ApiError for any status but 2xx, and with status 0 if there is no response. */
 export async function get(path, query = {}, signal = undefined) {
-  const wanted = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
-  const text = new URLSearchParams(wanted).toString();
-  let answer;
+  const parameters = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const text = new URLSearchParams(parameters).toString();
+  let response;
   try {
-    answer = await fetch(text === '' ? path : `${path}?${text}`, { headers: { 'x-api-key': key }, signal });
+    response = await fetch(text === '' ? path : `${path}?${text}`, { headers: { 'x-api-key': key }, signal });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new Refusal({ status: 0, body: { error: 'The API does not answer.' }, retryAtMs: null, requestId: null });
+    throw new ApiError({ status: 0, body: { error: 'The API does not respond.' }, retryAtMs: null, requestId: null });
   }
-  const body = await answer.json().catch(() => null);
-  if (answer.ok && body !== null) return body;
-  limited ||= answer.status === 402;
-  const waitS = Number(answer.headers.get('retry-after'));
-  throw new Refusal({
-    status: answer.status,
+  const body = await response.json().catch(() => null);
+  if (response.ok && body !== null) return body;
+  limited ||= response.status === 402;
+  const waitS = Number(response.headers.get('retry-after'));
+  throw new ApiError({
+    status: response.status,
     body,
     retryAtMs: waitS > 0 ? Date.now() + waitS * 1000 : null,
-    requestId: answer.headers.get('x-request-id'),
+    requestId: response.headers.get('x-request-id'),
   });
 }
 
-/** It is there, but not for the plan of this key. /v2 says so with 403, as it says that a key is unknown, which gets no 402 anywhere. */
+/** True if the plan of this key does not include the endpoint. /v2 returns 403 both for plan errors and for an unknown key; an unknown key never gets 402. */
 export const isPaidOnly = (error) =>
-  error instanceof Refusal && (error.status === 402 || (error.status === 403 && limited));
+  error instanceof ApiError && (error.status === 402 || (error.status === 403 && limited));
 
-/** Asks for another key; main.js shows the form. */
-const askForKey = (words) => document.dispatchEvent(new CustomEvent('key-wanted', { detail: words }));
+/** Requests another key from the user; main.js shows the form. */
+const requestKey = (words) => document.dispatchEvent(new CustomEvent('key-requested', { detail: words }));
 
-/** Says in the API's own words why there is no data, with what can be done about it. */
+/** Message box with the API's error text and a way to continue. `again`: retries. */
 export function problem(error, again) {
-  const refusal = error instanceof Refusal ? error : null;
-  const status = refusal !== null && refusal.status > 0 ? String(refusal.status) : '';
+  const apiError = error instanceof ApiError ? error : null;
+  const status = apiError !== null && apiError.status > 0 ? String(apiError.status) : '';
   const box = el(
     'div',
     { class: 'notice bad', role: 'alert' },
     el('p', {}, status === '' ? null : el('span', { class: 'status' }, status), error.message),
   );
-  if (refusal?.hint) box.append(el('p', { class: 'hint' }, refusal.hint));
-  if (refusal !== null && refusal.status >= 500 && refusal.requestId !== null) {
-    box.append(el('p', { class: 'hint' }, `Request id ${refusal.requestId}`));
+  if (apiError?.hint) box.append(el('p', { class: 'hint' }, apiError.hint));
+  if (apiError !== null && apiError.status >= 500 && apiError.requestId !== null) {
+    box.append(el('p', { class: 'hint' }, `Request id ${apiError.requestId}`));
   }
   const actions = el('p', {});
-  if ([401, 402, 403].includes(refusal?.status)) {
+  if ([401, 402, 403].includes(apiError?.status)) {
     const other = el('button', { type: 'button' }, 'Use another key');
-    other.addEventListener('click', () => askForKey(error.message));
+    other.addEventListener('click', () => requestKey(error.message));
     actions.append(other);
-    if (refusal.upgradeUrl !== null) actions.append(' ', el('a', { href: refusal.upgradeUrl }, 'Plans'));
+    if (apiError.upgradeUrl !== null) actions.append(' ', el('a', { href: apiError.upgradeUrl }, 'Plans'));
   } else if (
     again !== null &&
-    (refusal === null || refusal.status === 0 || refusal.status === 429 || refusal.status >= 500)
+    (apiError === null || apiError.status === 0 || apiError.status === 429 || apiError.status >= 500)
   ) {
-    actions.append(retryButton(refusal?.retryAtMs ?? null, again));
+    actions.append(retryButton(apiError?.retryAtMs ?? null, again));
   }
   if (actions.childNodes.length > 0) box.append(actions);
   return box;

@@ -1,16 +1,16 @@
-// Candles of one outcome: the newest page, older ones as the reader goes back, and all of them as a table.
+// Candles of one outcome: the newest page, older pages on scrolling back, and all of them as a table.
 
 import { colour, dark, loadCharts } from '/console/library.js';
 import { get, problem } from './api.js';
-import { look, numbers, panel, say } from './charts.js';
+import { chartOptions, numberTable, panel, setLegend } from './charts.js';
 import { el, time } from './dom.js';
 import { count, price, shares, usd, utc } from './format.js';
 
 const PAGE = 120;
-/** Candles left of the view below which older ones are fetched. */
+/** Number of candles left of the visible range below which older ones are loaded. */
 const MARGIN = 20;
 const REFRESH_MS = 15_000;
-/** A share is worth between nothing and a dollar; the scale's margins reach beyond. */
+/** Scale labels; empty outside of 0 to 1 USD, the range of a share's price. */
 const onScale = (value) => (value < -0.0005 || value > 1.0005 ? '' : `$${value.toFixed(3)}`);
 
 /** The panel of candles. */
@@ -20,7 +20,7 @@ export function createCandles() {
   let bars = null;
   let volumes = null;
   /** start -> candle. */
-  let known = new Map();
+  let byStart = new Map();
   let shown = [];
   let choice = null;
   let older = null;
@@ -37,8 +37,8 @@ export function createCandles() {
     color: `${colour(candle.close >= candle.open ? '--up' : '--down')}66`,
   });
 
-  const tell = (candle) =>
-    say(
+  const showLegend = (candle) =>
+    setLegend(
       legend,
       candle === undefined
         ? null
@@ -56,7 +56,7 @@ export function createCandles() {
   const draw = async () => {
     const charts = await loadCharts();
     if (chart === null) {
-      chart = charts.createChart(canvas, look());
+      chart = charts.createChart(canvas, chartOptions());
       bars = chart.addSeries(charts.CandlestickSeries, {
         ...barColours(),
         priceFormat: { type: 'custom', minMove: 0.001, formatter: onScale },
@@ -69,12 +69,12 @@ export function createCandles() {
       });
       volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
       bars.priceScale().applyOptions({ scaleMargins: { top: 0.06, bottom: 0.2 } });
-      chart.subscribeCrosshairMove(({ time: at }) => tell(at === undefined ? shown.at(-1) : known.get(at)));
+      chart.subscribeCrosshairMove(({ time: at }) => showLegend(at === undefined ? shown.at(-1) : byStart.get(at)));
       chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
         if (range !== null && range.from < MARGIN) void more();
       });
       dark.addEventListener('change', () => {
-        chart.applyOptions(look());
+        chart.applyOptions(chartOptions());
         bars.applyOptions(barColours());
         volumes.setData(shown.map(volumeOf));
       });
@@ -87,7 +87,7 @@ export function createCandles() {
     if (!details.open) return;
     const button = el('button', { type: 'button', disabled: older === null }, 'Load older candles');
     button.addEventListener('click', () => void more());
-    numbers(rows, {
+    numberTable(rows, {
       label: 'Candles',
       names: ['Start, UTC', 'Open', 'High', 'Low', 'Close', 'Volume', 'Shares', 'Trades'],
       rows: shown
@@ -107,42 +107,42 @@ export function createCandles() {
   };
 
   const take = (page, from) => {
-    for (const candle of page.candles) known.set(candle.time, candle);
+    for (const candle of page.candles) byStart.set(candle.time, candle);
     shown = [...known.values()].sort((a, b) => a.time - b.time);
     if (from !== 'newest') older = page.pagination.older_end_ts;
   };
 
-  /** `from`: start, older or newest. Answers of an earlier choice are dropped. */
+  /** `from`: start, older or newest. Responses of an earlier selection are ignored. */
   const fetchPage = async (from) => {
-    const mine = choice;
+    const requested = choice;
     busy = true;
     try {
-      const page = await get(`/v3/markets/${encodeURIComponent(mine.token)}/candles`, {
-        resolution: mine.resolution,
+      const page = await get(`/v3/markets/${encodeURIComponent(requested.token)}/candles`, {
+        resolution: requested.resolution,
         limit: from === 'newest' ? 3 : PAGE,
         end: from === 'older' ? older : null,
       });
-      if (mine !== choice) return;
+      if (requested !== choice) return;
       const view = from === 'older' ? chart?.timeScale().getVisibleRange() : null;
       take(page, from);
       state.replaceChildren(
-        ...(shown.length === 0 ? [el('p', { class: 'dim' }, 'No trade of this outcome yet, so no candle.')] : []),
+        ...(shown.length === 0 ? [el('p', { class: 'dim' }, 'No trades of this outcome yet.')] : []),
       );
       await draw();
-      if (mine !== choice) return;
+      if (requested !== choice) return;
       if (view) chart.timeScale().setVisibleRange(view);
       if (from === 'start') {
         if (shown.length < 40)
           chart.timeScale().setVisibleLogicalRange({ from: shown.length - 60, to: shown.length + 2 });
         else chart.timeScale().fitContent();
       }
-      tell(shown.at(-1));
+      showLegend(shown.at(-1));
       list();
     } catch (error) {
-      if (mine !== choice) return;
+      if (requested !== choice) return;
       state.replaceChildren(problem(error, () => void fetchPage(from)));
     } finally {
-      if (mine === choice) {
+      if (requested === choice) {
         busy = false;
         box.removeAttribute('aria-busy');
       }
@@ -163,20 +163,20 @@ export function createCandles() {
   return {
     show(token, resolution) {
       choice = { token, resolution };
-      known = new Map();
+      byStart = new Map();
       shown = [];
       older = null;
       busy = false;
       box.setAttribute('aria-busy', 'true');
       state.replaceChildren();
-      tell();
+      showLegend();
       return fetchPage('start');
     },
-    /** All candles there are, once shown; null where older ones exist. */
+    /** Total number of candles, once all are shown; null if older ones exist. */
     get total() {
       return older === null ? shown.length : null;
     },
-    /** There were trades: the newest candles are asked for again, not more often than every few seconds. */
+    /** Called after a new trade: requests the newest candles again, at most once every few seconds. */
     touched() {
       stale = true;
     },

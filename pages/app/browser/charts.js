@@ -1,9 +1,9 @@
-// What the charts of these pages share: look, words above, and their numbers as a table.
+// Parts that the charts share: colours, legend, and the same numbers as a table.
 
 import { chartLook, colour } from '/console/library.js';
 import { $, el } from './dom.js';
 
-/** Parts of a chart's panel, by the id it was made with. */
+/** Elements of a chart's panel, by its id. */
 export const panel = (id) => ({
   box: $(`${id}-box`),
   canvas: $(`${id}-canvas`),
@@ -13,21 +13,21 @@ export const panel = (id) => ({
   rows: $(`${id}-rows`),
 });
 
-/** The library's own mark needs an inline style; the page's foot names it instead. */
-export const look = () => ({
+/** The library's logo needs an inline style, which the policy forbids; the page footer names the library instead. */
+export const chartOptions = () => ({
   ...chartLook(),
   layout: { ...chartLook().layout, attributionLogo: false },
   timeScale: { timeVisible: true, secondsVisible: false, borderColor: colour('--line') },
 });
 
-/** Puts `[name, text]` pairs above a chart; null: nothing, in the same height. */
-export function say(legend, parts) {
+/** Shows `[name, text]` pairs above a chart; null: an empty line of the same height. */
+export function setLegend(legend, parts) {
   if (parts === null) legend.textContent = '\u00a0';
   else legend.replaceChildren(...parts.flatMap(([name, text]) => [`${name} `, el('b', {}, text)]));
 }
 
-/** The same numbers for those who do not see the chart. `names`: of the columns, the first one a time. */
-export function numbers(box, { label, names, rows, foot }) {
+/** The numbers of a chart as a table for screen readers. `names`: column names; the first column is a time. */
+export function numberTable(box, { label, names, rows, foot }) {
   const head = names.map((name, index) => el('th', { scope: 'col', class: index === 0 ? null : 'num' }, name));
   const body = rows.map((cells) =>
     el('tr', {}, ...cells.map((cell, index) => el('td', { class: index === 0 ? null : 'num' }, cell))),

@@ -1,10 +1,10 @@
-// Elements, without HTML text.
+// Creates elements without HTML text.
 
 import { local, profit, short, utc, walletPath } from './format.js';
 
 export const $ = (id) => document.getElementById(id);
 
-/** An element: attributes (`class`, `href`, ...; false and null are left out), then children. */
+/** Creates an element with attributes (`class`, `href`, ...; false and null are omitted) and children. */
 export function el(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -17,7 +17,7 @@ export function el(name, attributes = {}, ...children) {
 
 export const bone = () => el('span', { class: 'bone' });
 
-/** UTC, with the reader's local time on hover; narrow screens leave the year out. */
+/** Time in UTC, with local time on hover; narrow screens hide the year. */
 export const time = (seconds) => {
   const text = utc(seconds);
   const attributes = { datetime: new Date(seconds * 1000).toISOString(), title: `${local(seconds)} here` };
@@ -27,7 +27,7 @@ export const time = (seconds) => {
 export const wallet = (address, isRow = false) =>
   el('a', { href: walletPath(address), class: isRow ? 'row mono' : 'mono', title: address }, short(address));
 
-/** A number that says by sign and colour whether it is a gain. */
+/** A number whose sign and colour show gain or loss. */
 export const gain = (value, text = profit(value)) =>
   el('span', { class: Number(value) > 0 ? 'good' : Number(value) < 0 ? 'bad-number' : 'dim' }, text);
 
@@ -38,12 +38,12 @@ export function title(text) {
   document.title = `${text} · Oddstream`;
 }
 
-/** Value of the chosen radio of a name; undefined without one. */
+/** Value of the checked radio button of a name; undefined without one. */
 export const chosenOf = (name) => document.querySelector(`input[name=${name}]:checked`)?.value;
 export function choose(name, value) {
   for (const input of document.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === value;
 }
 
-/** A number with its name, and what is to be said of it. */
+/** A number with its name and notes. */
 export const tile = (name, value, ...notes) =>
   el('div', {}, el('dt', {}, name), el('dd', {}, value, notes.length === 0 ? null : el('small', {}, ...notes)));

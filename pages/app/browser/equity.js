@@ -1,27 +1,27 @@
-// The profit of a wallet over time, as one line.
+// PnL of a wallet over time, as a line chart.
 
 import { colour, dark, loadCharts } from '/console/library.js';
 import { get, isPaidOnly, problem } from './api.js';
-import { look, numbers, panel, say } from './charts.js';
+import { chartOptions, numberTable, panel, setLegend } from './charts.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { count, profit, utc } from './format.js';
 import { paidOnly } from './free-plan.js';
 
-/** What a line is made from. `read(answer)`: `[unix seconds, USD]`, oldest first. */
+/** Curves by name. `read(body)`: `[Unix seconds, USD]`, oldest first. */
 const CURVES = {
   market: {
     periods: ['1D', '1W', '1M', 'ALL'],
     first: 'ALL',
     path: (wallet) => `/v1/trader/${wallet}/pnl`,
     read: ({ series }) => series.map(({ timestamp, pnl }) => [timestamp, pnl]),
-    words: 'After fees, what is held at the prices of each moment.',
+    words: 'After fees; open positions at the prices of each point.',
   },
   realized: {
     periods: ['7d', '30d', '90d', '1y', 'all'],
     first: 'all',
     path: (wallet) => `/v2/trader/${wallet}/equity`,
     read: ({ raw }) => raw.curve.map(({ t, pnl }) => [t, pnl]),
-    words: 'Before fees, by the first activity of each position.',
+    words: 'Before fees; positions in the order of their first activity.',
   },
 };
 
@@ -30,7 +30,7 @@ export function createEquity(address) {
   let chart = null;
   let line = null;
   let shown = [];
-  let turn = 0;
+  let generation = 0;
 
   const lineColours = () => {
     const [up, down] = [colour('--up'), colour('--down')];
@@ -43,8 +43,8 @@ export function createEquity(address) {
       bottomFillColor2: `${down}44`,
     };
   };
-  const tell = (point) =>
-    say(
+  const showLegend = (point) =>
+    setLegend(
       legend,
       point === undefined
         ? null
@@ -58,7 +58,7 @@ export function createEquity(address) {
   const draw = async () => {
     const charts = await loadCharts();
     if (chart === null) {
-      chart = charts.createChart(canvas, look());
+      chart = charts.createChart(canvas, chartOptions());
       line = chart.addSeries(charts.BaselineSeries, {
         ...lineColours(),
         baseValue: { type: 'price', price: 0 },
@@ -67,10 +67,10 @@ export function createEquity(address) {
       });
       chart.subscribeCrosshairMove(({ time: at, seriesData }) => {
         const point = seriesData.get(line);
-        tell(at === undefined || point === undefined ? shown.at(-1) : { time: at, value: point.value });
+        showLegend(at === undefined || point === undefined ? shown.at(-1) : { time: at, value: point.value });
       });
       dark.addEventListener('change', () => {
-        chart.applyOptions(look());
+        chart.applyOptions(chartOptions());
         line.applyOptions(lineColours());
       });
     }
@@ -81,13 +81,13 @@ export function createEquity(address) {
   const clear = () => {
     shown = [];
     line?.setData([]);
-    tell();
+    showLegend();
     list();
   };
 
   const list = () => {
     if (!details.open) return;
-    numbers(rows, {
+    numberTable(rows, {
       label: 'Profit over time',
       names: ['Time, UTC', 'Profit'],
       rows: shown.toReversed().map(({ time: at, value }) => [time(at), gain(value)]),
@@ -96,22 +96,22 @@ export function createEquity(address) {
   };
 
   const show = async () => {
-    const mine = ++turn;
+    const started = ++generation;
     const curve = CURVES[chosenOf('curve')];
     box.setAttribute('aria-busy', 'true');
     state.replaceChildren();
     try {
-      const answer = await get(curve.path(address), { period: chosenOf('period') });
-      if (mine !== turn) return;
-      // Points of one second are steps of one sum: the last of them holds.
-      shown = [...new Map(curve.read(answer)).entries()].map(([at, value]) => ({ time: at, value }));
+      const body = await get(curve.path(address), { period: chosenOf('period') });
+      if (started !== generation) return;
+      // Points of the same second are steps of one sum: the last one counts.
+      shown = [...new Map(curve.read(body)).entries()].map(([at, value]) => ({ time: at, value }));
       if (shown.length === 0) state.replaceChildren(el('p', { class: 'dim' }, 'No profit or loss in this period.'));
       await draw();
-      if (mine !== turn) return;
-      tell(shown.at(-1));
+      if (started !== generation) return;
+      showLegend(shown.at(-1));
       list();
     } catch (error) {
-      if (mine !== turn) return;
+      if (started !== generation) return;
       if (isPaidOnly(error)) {
         clear();
         state.replaceChildren(paidOnly('This curve is part of the paid plans.', error));

@@ -1,4 +1,4 @@
-// How numbers, times and ids are shown. No DOM in here.
+// Formats of numbers, times and ids. Uses no DOM.
 
 const UNIT_PLACES = 6;
 
@@ -10,23 +10,23 @@ const counts = plain(2);
 const small = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
 
 const signed = (value, text) => (Number(value) < 0 ? `−${text}` : text);
-/** Text stays text: it may have more digits than a number holds. */
+/** Text stays text: it may have more digits than a number can represent. */
 const magnitude = (value) => (typeof value === 'string' ? value.replace(/^-/, '') : Math.abs(value));
 const amount = (value, format) => {
   const size = magnitude(value);
   return Number(size) > 0 && Number(size) < 0.01 ? small.format(size) : format.format(size);
 };
 
-/** `$1,234.50` of a number or decimal text; below a cent two significant digits. null and undefined: a dash. */
+/** `$1,234.50` for a number or decimal text; two significant digits below a cent; a dash for null and undefined. */
 export const usd = (value) => (value == null ? '–' : signed(value, `$${amount(value, cents)}`));
-/** Profit: always with its sign. */
+/** PnL, always with a sign. */
 export const profit = (value) => (value == null ? '–' : Number(value) > 0 ? `+${usd(value)}` : usd(value));
 /** USD per share. */
 export const price = (value) => (value == null ? '–' : `$${prices.format(value)}`);
 export const shares = (value) => (value == null ? '–' : signed(value, amount(value, counts)));
 export const count = (value) => value.toLocaleString('en-US');
 
-/** Base units, as text or bigint, exactly: `1200500000` is `1200.5`. */
+/** Exact decimal text of base units (text or bigint): `1200500000` is `1200.5`. */
 export function fromUnits(units) {
   const value = BigInt(units);
   const text = (value < 0n ? -value : value).toString().padStart(UNIT_PLACES + 1, '0');
@@ -39,14 +39,14 @@ export const utc = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 
 export const local = (seconds) =>
   new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-/** The ends of an address, hash or token id. */
+/** First and last characters of an address, hash or token id. */
 export const short = (id) => (id.length <= 14 ? id : `${id.slice(0, 6)}…${id.slice(-4)}`);
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const CONDITION = /^0x[0-9a-f]{64}$/i;
 const TOKEN = /^\d{6,78}$/;
 
-/** What a text names by its shape alone: wallet, condition, token or null. */
+/** Kind of an id by its format: wallet, condition, token, or null. */
 export function kindOf(text) {
   if (ADDRESS.test(text)) return 'wallet';
   if (CONDITION.test(text)) return 'condition';
@@ -62,5 +62,5 @@ const SOURCES = {
   v1_condition: 'price of the catalogue',
   last_fill: 'newest fill',
 };
-/** Where the API says a price is from, in words; its own word where we have none. */
+/** Label of a price source; the API's name for an unknown source. */
 export const sourceOf = (source) => (source === null ? 'no price yet' : (SOURCES[source] ?? source));

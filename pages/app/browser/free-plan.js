@@ -1,4 +1,4 @@
-// What keys of the free plan see of a wallet: the lists of /v1, where /v3 is for paid plans.
+// Lists of a wallet for the free plan: from /v1, because /v3 requires a paid plan.
 
 import { get } from './api.js';
 import { el, gain } from './dom.js';
@@ -8,22 +8,22 @@ import { freeWalletColumns } from './trades.js';
 
 const PAGE = 50;
 
-/** What the plan leaves out, in a sentence. */
+/** Note that names what the plan does not include. */
 export function paidOnly(words, { upgradeUrl = null } = {}) {
   const plans = upgradeUrl === null ? [] : [' ', el('a', { href: upgradeUrl }, 'Plans')];
   return el('p', { class: 'dim' }, words, ...plans);
 }
 
-/** /v1 pages by offset, counted from the newest row of its first page; a full page may have another behind it. */
-const pageOf = async (path, query, place) => {
-  const offset = place ?? 0;
+/** A page of /v1 by offset, counted from the newest row of the first page; after a full page another may follow. */
+const pageOf = async (path, query, cursor) => {
+  const offset = cursor ?? 0;
   return { offset, body: await get(path, { ...query, limit: PAGE, offset }) };
 };
 const nextOf = ({ offset, body }) => (body.count < PAGE ? null : offset + PAGE);
 
 const market = (row) =>
   el('a', { class: 'row', href: marketPath(row.conditionId || row.asset) }, row.title || `Token ${short(row.asset)}`);
-/** An open market has no price of 0: it has none yet. */
+/** In an open market 0 means that there is no price. */
 const known = (row) => (row.curPrice === 0 && !row.redeemable ? null : row.curPrice);
 
 const positionColumns = [
@@ -38,27 +38,27 @@ const positionColumns = [
   { title: 'Realized', kind: 'num', wide: true, cell: (row) => gain(row.realizedPnl) },
 ];
 
-/** What a wallet holds, the largest first. */
+/** Positions of a wallet, largest first. */
 export function createFreePositions(address) {
   return createTable({
     id: 'positions',
     columns: positionColumns,
-    async load(place) {
-      const page = await pageOf(`/v1/wallets/${address}/positions`, {}, place);
+    async load(cursor) {
+      const page = await pageOf(`/v1/wallets/${address}/positions`, {}, cursor);
       return { rows: page.body.positions, next: nextOf(page) };
     },
     keyOf: (row) => row.asset,
-    empty: 'This wallet holds nothing now.',
+    empty: 'This wallet has no open positions.',
   });
 }
 
-/** Orders of a wallet. Rows have no id: one order may have filled twice in a transaction, so their place tells them apart. */
+/** Trades of a wallet. Rows have no id and an order may fill twice in a transaction: the offset distinguishes them. */
 export function createFreeTrades(address) {
   return createTable({
     id: 'trades',
     columns: freeWalletColumns,
-    async load(place) {
-      const page = await pageOf(`/v1/wallets/${address}/trades`, {}, place);
+    async load(cursor) {
+      const page = await pageOf(`/v1/wallets/${address}/trades`, {}, cursor);
       const rows = page.body.trades.map((row, index) => ({
         key: page.offset + index,
         atS: row.timestamp,

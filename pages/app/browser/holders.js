@@ -1,4 +1,4 @@
-// Who holds, or held, the outcomes of a market.
+// Current and former holders of a market.
 
 import { get } from './api.js';
 import { $, chosenOf, gain, wallet } from './dom.js';
@@ -29,12 +29,12 @@ export function createHolders(market) {
       { title: 'Bought, shares', kind: 'num', wide: true, cell: (row) => shares(fromUnits(row.total_bought)) },
       { title: 'Realized', kind: 'num', cell: (row) => gain(fromUnits(row.realized_pnl)) },
     ],
-    async load(place) {
-      const page = await get(path, { sort: chosenOf('holder-sort'), limit: PAGE, offset: place });
+    async load(cursor) {
+      const page = await get(path, { sort: chosenOf('holder-sort'), limit: PAGE, offset: cursor });
       return { rows: page.data, next: page.has_more ? page.offset + page.rows_returned : null };
     },
     keyOf: (row) => `${row.user}-${tokenOf(row)}`,
-    empty: 'Nobody holds or held this market.',
+    empty: 'This market has no holders.',
   });
   $('holder-sort').addEventListener('change', () => void table.reload());
   return table;

@@ -1,4 +1,4 @@
-// /app: what a search found, or the newest trades.
+// /app: search results, or the newest trades.
 
 import { get } from './api.js';
 import { $, el, title } from './dom.js';
@@ -26,7 +26,7 @@ export function showHome() {
     const table = createTable({
       id: 'results',
       columns: newestColumns,
-      load: (place) => tradesPage(get, '/v3/trades', {}, place),
+      load: (cursor) => tradesPage(get, '/v3/trades', {}, cursor),
       keyOf: tradeKey,
       empty: 'No trade has been recorded yet.',
     });
@@ -34,13 +34,13 @@ export function showHome() {
     return;
   }
   $('q').value = words;
-  $('results-title').textContent = 'Markets found, largest volume first';
+  $('results-title').textContent = 'Search results, largest volume first';
   title(`Search: ${words}`);
   const table = createTable({
     id: 'results',
     columns: marketColumns,
-    async load(place) {
-      const page = await get('/v3/markets/search', { q: words, limit: PAGE, offset: place });
+    async load(cursor) {
+      const page = await get('/v3/markets/search', { q: words, limit: PAGE, offset: cursor });
       return { rows: page.data, next: page.has_more ? page.offset + page.rows_returned : null };
     },
     keyOf: (row) => row.condition_id,

@@ -1,4 +1,4 @@
-// New trades of a market from the event socket, with the console's client.
+// New trades of a market from the event socket, through the console's client.
 
 import { openStream } from '/console/stream.js';
 import { currentKey } from './api.js';
@@ -7,7 +7,7 @@ import { $ } from './dom.js';
 const { port, socket: configured } = document.body.dataset;
 const socketUrl = configured || `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${port}/ws`;
 
-/** Trades of the last minutes come first: the lists of the API have what is final only. */
+/** Number of recent trades to show first: the API's lists contain final trades only. */
 const SNAPSHOT = 50;
 
 const WORDS = {
@@ -17,12 +17,12 @@ const WORDS = {
   closed: '',
 };
 
-/** The button that follows a market live. `onTrade(frame)` per trade; what is missed while the page is hidden, `onReturn()` makes good. */
+/** Button that follows a market live. `onTrade(frame)`: per trade; `onReturn()`: reloads what was missed while the page was hidden. */
 export function createLive({ condition, onTrade, onReturn }) {
   const button = $('live');
   const status = $('live-status');
   let stream = null;
-  let wanted = false;
+  let following = false;
 
   const start = () => {
     const filters = { condition_ids: [condition], event_types: ['trade'], snapshot_count: SNAPSHOT };
@@ -31,7 +31,7 @@ export function createLive({ condition, onTrade, onReturn }) {
       message: { action: 'subscribe', type: 'trades', filters },
       on: {
         bytes() {
-          // Counted by the gateway.
+          // The gateway counts these bytes.
         },
         frame(frame) {
           if (frame.type === 'trade') onTrade(frame);
@@ -42,30 +42,30 @@ export function createLive({ condition, onTrade, onReturn }) {
           if (name !== 'closed') return;
           stream = null;
           if (detail === '') return;
-          wanted = false;
+          following = false;
           button.setAttribute('aria-pressed', 'false');
           status.textContent =
             detail === 'refused'
-              ? 'The event socket does not let us in; your plan may not have a connection left.'
+              ? 'The event socket rejected the connection; the connections of your plan may be used up.'
               : detail;
         },
       },
     });
   };
   const follow = (value) => {
-    wanted = value;
+    following = value;
     button.setAttribute('aria-pressed', String(value));
     if (value) start();
     else stream?.close();
   };
   button.hidden = false;
   button.addEventListener('click', () => {
-    if (!wanted) onReturn();
-    follow(!wanted);
+    if (!following) onReturn();
+    follow(!following);
   });
-  // A hidden page reads nothing, and what it reads is metered.
+  // A hidden page closes the socket: received events are metered.
   document.addEventListener('visibilitychange', () => {
-    if (!wanted) return;
+    if (!following) return;
     if (document.hidden) stream?.close();
     else if (stream === null) {
       onReturn();

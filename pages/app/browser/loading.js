@@ -1,8 +1,8 @@
-// While the product loads its history: how far it is, and the view as soon as every table has something to show.
+// Progress while the service loads its history; shows the view as soon as its tables have rows.
 
 import { $, el } from './dom.js';
 
-const LOOK_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const NAMES = {
   fills: 'Trades',
   chain: 'Blocks and resolutions',
@@ -14,8 +14,8 @@ const NAMES = {
   leaderboards: 'Leaderboards',
 };
 
-/** What /readyz says of the tables; null when it does not answer or knows nothing of them. */
-async function look() {
+/** Response of /readyz; null without a response or without table states. */
+async function readStatus() {
   try {
     const body = await (await fetch('/readyz', { cache: 'no-store' })).json();
     return typeof body.history_loaded === 'boolean' ? body : null;
@@ -43,19 +43,19 @@ function row({ table, state, percent, complete_through: through }) {
   );
 }
 
-/** Percent of all tables together, rounded down. */
-const whole = (tables) =>
+/** Percentage over all tables, rounded down. */
+const totalPercent = (tables) =>
   Math.floor(
     tables.reduce((sum, { state, percent }) => sum + (state === 'loaded' ? 100 : (percent ?? 0)), 0) /
       Math.max(1, tables.length),
   );
 
-/** There is something to show, if without titles and prices. */
+/** True if there are rows to show, possibly without titles and prices. */
 const isUsable = (tables) =>
   tables.length > 0 && tables.every(({ table, state }) => state !== 'empty' || !['fills', 'positions'].includes(table));
 
 function draw(box, tables) {
-  const percent = whole(tables);
+  const percent = totalPercent(tables);
   box.replaceChildren(
     el('p', {}, el('b', {}, `The history is loading: ${percent} %`)),
     bar(percent, 'The history'),
@@ -63,43 +63,40 @@ function draw(box, tables) {
       'p',
       { class: 'hint' },
       isUsable(tables)
-        ? 'What is there already is shown below and grows. The page goes on by itself.'
-        : 'The page goes on by itself as soon as there is something to show.',
+        ? 'The loaded part is shown below. The page updates automatically.'
+        : 'The page continues automatically as soon as data is available.',
     ),
     el('details', {}, el('summary', {}, 'By table'), el('ul', {}, ...tables.map(row))),
   );
 }
 
-/**
- * Calls `start` when there is something to show, at once where all is loaded. While the history loads it says how far it is; once
- * loaded, a page that was begun with less is drawn anew.
- */
+/** Calls `start` as soon as there is data to show. Shows the progress while the history loads, and reloads the page once it is loaded. */
 export async function whenLoaded(start) {
   const box = $('loading');
   let hasStarted = false;
-  const begin = () => {
+  const startOnce = () => {
     if (hasStarted) return;
     hasStarted = true;
     $('view').hidden = false;
     void start();
   };
   for (;;) {
-    const body = await look();
-    // Without an answer the view says by itself what is wrong.
-    if (body === null && box.hidden) return begin();
+    const body = await readStatus();
+    // Without a response the view itself shows what is wrong.
+    if (body === null && box.hidden) return startOnce();
     if (body?.history_loaded === true) {
       box.hidden = true;
       if (hasStarted) location.reload();
-      return begin();
+      return startOnce();
     }
     if (body !== null) {
       const isOpen = box.querySelector('details')?.open ?? true;
       draw(box, body.tables);
       box.querySelector('details').open = isOpen;
       box.hidden = false;
-      if (isUsable(body.tables)) begin();
+      if (isUsable(body.tables)) startOnce();
       else if (!hasStarted) $('view').hidden = true;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
 }

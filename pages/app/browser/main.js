@@ -3,7 +3,7 @@ import { $ } from './dom.js';
 import { whenLoaded } from './loading.js';
 import { createSearch } from './search.js';
 
-/** The last part of the path; undefined where it is no encoded text. */
+/** Last segment of the path; undefined for malformed percent-encoding. */
 function idOfPath() {
   try {
     return decodeURIComponent(location.pathname.split('/')[3] ?? '');
@@ -12,7 +12,7 @@ function idOfPath() {
   }
 }
 
-/** Each view loads what it needs. */
+/** Views; each loads its own modules. */
 const views = {
   home: async () => (await import('./home.js')).showHome(),
   market: async (id) => (await import('./market.js')).showMarket(id),
@@ -33,7 +33,7 @@ $('key-form').addEventListener('submit', (event) => {
   useKey($('key').value.trim());
   location.reload();
 });
-document.addEventListener('key-wanted', ({ detail }) => askForKey(detail));
+document.addEventListener('key-requested', ({ detail }) => askForKey(detail));
 createSearch();
 if (hasKey()) void whenLoaded(start);
 else askForKey();

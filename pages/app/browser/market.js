@@ -1,6 +1,6 @@
 // /app/market/{condition, token or slug}
 
-import { get, problem, Refusal } from './api.js';
+import { ApiError, get, problem } from './api.js';
 import { createCandles } from './candles.js';
 import { $, choose, chosenOf, el, tile, time, title } from './dom.js';
 import { kindOf, price, short, sourceOf, usd } from './format.js';
@@ -10,7 +10,7 @@ import { statusOf } from './search.js';
 import { createTable } from './table.js';
 import { fromFrame, marketColumns, tradeKey, tradesPage } from './trades.js';
 
-/** Fewer candles than this are no chart. */
+/** Fewer candles are not worth a chart. */
 const FEW_CANDLES = 5;
 
 const PATHS = {
@@ -19,13 +19,13 @@ const PATHS = {
   slug: (id) => `/v3/markets/slug/${encodeURIComponent(id)}`,
 };
 
-/** The market an id names. A token that traded but is not in the catalogue is a market of one outcome; else the API's own words. */
+/** Market of an id. A traded token without a catalogue entry is a market of one outcome. Throws ApiError for an unknown id. */
 async function find(id) {
   const kind = kindOf(id) ?? 'slug';
   const path = PATHS[kind === 'wallet' ? 'slug' : kind](id);
   const { data } = await get(path);
   if (data.length > 0) return data[0];
-  // These paths tell what is unknown with a 404.
+  // These paths return 404 for an unknown id.
   const { token_id } = await get(`${path}/candles`, { limit: 1 });
   return {
     condition_id: null,
@@ -76,11 +76,11 @@ function outcomeChoice(market, chosen) {
   field.hidden = market.token_ids.length < 2;
 }
 
-/** Candles as the address asks for them. Without a wish, a market too young for the usual length is shown by the minute. */
+/** Loads the candles with the resolution of the address. Without one, a market that is too young for the default resolution is shown per minute. */
 async function firstCandles(candles, market) {
   const wish = new URLSearchParams(location.search).get('resolution');
-  const known = [...document.querySelectorAll('input[name=resolution]')].some(({ value }) => value === wish);
-  if (known) choose('resolution', wish);
+  const isResolution = [...document.querySelectorAll('input[name=resolution]')].some(({ value }) => value === wish);
+  if (isResolution) choose('resolution', wish);
   const show = () => candles.show(chosenOf('outcome') ?? market.token_ids[0], chosenOf('resolution'));
   let touched = false;
   for (const name of ['outcome', 'resolution']) {
@@ -93,7 +93,7 @@ async function firstCandles(candles, market) {
     });
   }
   await show();
-  if (known || touched || candles.total === null || candles.total === 0 || candles.total >= FEW_CANDLES) return;
+  if (isResolution || touched || candles.total === null || candles.total === 0 || candles.total >= FEW_CANDLES) return;
   choose('resolution', '1m');
   await show();
 }
@@ -103,7 +103,7 @@ export async function showMarket(id) {
   try {
     market = await find(id);
   } catch (error) {
-    const unknown = error instanceof Refusal && (error.status === 404 || error.status === 400);
+    const unknown = error instanceof ApiError && (error.status === 404 || error.status === 400);
     title(unknown ? 'Unknown market' : 'Market');
     const box = problem(error, () => location.reload());
     if (unknown)
@@ -111,7 +111,7 @@ export async function showMarket(id) {
         el(
           'p',
           {},
-          'Nothing is known as ',
+          'No market found for ',
           el('code', {}, id),
           '. Search above by words, condition id, token id or slug.',
         ),
@@ -141,9 +141,9 @@ export async function showMarket(id) {
   const trades = createTable({
     id: 'trades',
     columns: marketColumns,
-    load: (place) => tradesPage(get, '/v3/trades', filter, place),
+    load: (cursor) => tradesPage(get, '/v3/trades', filter, cursor),
     keyOf: tradeKey,
-    empty: 'Nobody has traded this market yet.',
+    empty: 'This market has no trades yet.',
   });
   await trades.reload();
   if (market.condition_id === null) return;

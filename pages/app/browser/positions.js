@@ -1,4 +1,4 @@
-// What a wallet holds and held.
+// Open and closed positions of a wallet.
 
 import { get, isPaidOnly } from './api.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
@@ -15,7 +15,7 @@ const market = (row) =>
     row.market ?? `Token ${short(row.token_id)}`,
   );
 
-/** The price of now with where it is from: a settlement is no quote. */
+/** Current price with its source: a settlement is not a quote. */
 const priced = (row) =>
   row.price_source === null
     ? el('span', { class: 'dim' }, sourceOf(null))
@@ -34,11 +34,11 @@ const columns = [
   { title: 'Last activity, UTC', kind: 'when', wide: true, cell: (row) => time(Number(row.last_activity_at)) },
 ];
 
-/** /v1 has the open ones in one order; those that choose among more make way for a sentence. */
+/** Replaces the list by the open positions of /v1, which have one order, and the selection by a note. */
 function openOnly(address, refusal) {
   $('position-sort').remove();
   $('status').replaceWith(
-    paidOnly('Open positions, the largest first. The others are part of the paid plans.', refusal),
+    paidOnly('Open positions, largest first. Closed positions are part of the paid plans.', refusal),
   );
   return createFreePositions(address);
 }
@@ -47,12 +47,12 @@ export function createPositions(address) {
   const table = createTable({
     id: 'positions',
     columns,
-    async load(place) {
+    async load(cursor) {
       const page = await get(`/v3/wallets/${address}/positions`, {
         status: chosenOf('status'),
         sort: chosenOf('position-sort'),
         limit: PAGE,
-        offset: place,
+        offset: cursor,
       });
       return { rows: page.positions, next: page.next_offset };
     },
@@ -63,7 +63,7 @@ export function createPositions(address) {
         'p',
         {},
         chosenOf('status') === ''
-          ? 'This wallet holds nothing and never did.'
+          ? 'This wallet never had a position.'
           : `No position of this wallet is ${chosenOf('status')}.`,
       ),
   });

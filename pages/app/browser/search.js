@@ -1,4 +1,4 @@
-// The search above every view: "/" goes there, arrows choose, Enter opens.
+// Search field of every view: "/" focuses it, arrow keys select, Enter opens.
 
 import { get, hasKey } from './api.js';
 import { $, el } from './dom.js';
@@ -8,8 +8,8 @@ const WAIT_MS = 150;
 const SUGGESTED = 8;
 const NAME = /^[^\s/]{3,64}$/;
 
-/** What can be opened without asking anyone: by the shape of the text. */
-function direct(text) {
+/** Entry for a text that is an id; needs no request. */
+function directMatches(text) {
   const kind = kindOf(text);
   if (kind === null) return [];
   const href = kind === 'wallet' ? walletPath(text) : marketPath(text.toLowerCase());
@@ -21,7 +21,7 @@ export const statusOf = (market) => {
   return market.closed ? 'closed' : market.active ? 'open' : 'not active';
 };
 
-async function found(text, signal) {
+async function findMatches(text, signal) {
   const { data } = await get('/v3/markets/search', { q: text, limit: SUGGESTED }, signal);
   const markets = data.map((market) => ({
     href: marketPath(market.condition_id),
@@ -38,7 +38,7 @@ export function createSearch() {
   const status = $('find-status');
   let options = [];
   let active = -1;
-  let asked = null;
+  let pending = null;
   let timer;
 
   const close = () => {
@@ -73,7 +73,7 @@ export function createSearch() {
   };
 
   const openName = async (name) => {
-    status.textContent = `Looking for ${name} ...`;
+    status.textContent = `Opening ${name} ...`;
     try {
       const { safe } = await get(`/v1/resolve/${encodeURIComponent(name)}`);
       location.assign(walletPath(safe));
@@ -87,18 +87,18 @@ export function createSearch() {
     close();
   };
 
-  const ask = async () => {
-    asked?.abort();
+  const search = async () => {
+    pending?.abort();
     const text = input.value.trim();
     status.textContent = '';
-    const known = direct(text);
-    if (text.length < 2 || known.length > 0 || !hasKey()) {
-      show(known);
+    const matches = directMatches(text);
+    if (text.length < 2 || matches.length > 0 || !hasKey()) {
+      show(matches);
       return;
     }
-    asked = new AbortController();
+    pending = new AbortController();
     try {
-      const entries = await found(text, asked.signal);
+      const entries = await findMatches(text, pending.signal);
       show(entries);
       const markets = entries.filter(({ name }) => name === undefined).length;
       status.textContent = markets === 0 ? `No market has “${text}”.` : '';
@@ -111,8 +111,8 @@ export function createSearch() {
 
   input.addEventListener('input', () => {
     clearTimeout(timer);
-    asked?.abort();
-    timer = setTimeout(() => void ask(), WAIT_MS);
+    pending?.abort();
+    timer = setTimeout(() => void search(), WAIT_MS);
   });
   input.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -121,16 +121,16 @@ export function createSearch() {
       if (options.length === 0) return;
       list.hidden = false;
       input.setAttribute('aria-expanded', 'true');
-      // One place before the first option is the text itself.
-      const places = options.length + 1;
-      mark(((active + 1 + step + places) % places) - 1);
+      // Index -1 is the text itself.
+      const positions = options.length + 1;
+      mark(((active + 1 + step + positions) % positions) - 1);
     } else if (event.key === 'Escape' && !list.hidden) {
       event.preventDefault();
       close();
     }
   });
   input.addEventListener('blur', () => setTimeout(close, 150));
-  // Focus stays in the field, so that a click is not a blur before it.
+  // Keep the focus in the field, so that a click is not preceded by blur.
   list.addEventListener('mousedown', (event) => event.preventDefault());
   list.addEventListener('click', (event) => {
     const index = [...list.children].indexOf(event.target.closest('li'));
@@ -141,10 +141,10 @@ export function createSearch() {
   });
   $('find').addEventListener('submit', (event) => {
     clearTimeout(timer);
-    asked?.abort();
+    pending?.abort();
     const text = input.value.trim();
-    const [known] = direct(text);
-    const option = options[active] ?? known;
+    const [matches] = directMatches(text);
+    const option = options[active] ?? matches;
     if (option !== undefined) {
       event.preventDefault();
       open(option);

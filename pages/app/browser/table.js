@@ -1,4 +1,4 @@
-// A table that fills itself page by page: bones while it loads, the API's words where it cannot.
+// A table that loads page by page: placeholders while it loads, the API's error text if it fails.
 
 import { problem } from './api.js';
 import { $, bone, el } from './dom.js';
@@ -7,10 +7,9 @@ import { count } from './format.js';
 const BONES = 6;
 
 /**
- * `id`: of its box, whose heading is `<id>-title`. `columns`: `{ title, cell(row), kind: 'num' | 'text' | undefined, wide }`, wide ones are left
- * out on narrow screens. `load(place)`: resolves to `{ rows, next }`, place null for the first page, next null after the last.
- * `keyOf(row)`: a row with a key that is shown already is passed over. `empty`: what an empty list says.
- * `instead(error)`: makes another table of the box where that is the answer to a refusal, else null.
+ * Creates a table. `id`: of its box; the heading is `<id>-title`. `columns`: `{ title, cell(row), kind: 'num' | 'text' | undefined, wide }`; wide columns
+ * are hidden on narrow screens. `load(cursor)`: resolves to `{ rows, next }`; cursor null: first page; next null: last page. `keyOf(row)`: rows with a
+ * key that is already shown are skipped. `empty`: text of an empty list. `instead(error)`: replaces the table after an error by another one, or null.
  */
 export function createTable({ id, columns, load, keyOf, empty, onError = null, instead = () => null }) {
   const box = $(id);
@@ -29,9 +28,9 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
   box.replaceChildren(scroll, foot);
   let shown = new Set();
   let next = null;
-  let turn = 0;
-  /** Rows that came while the first page was on its way; null afterwards. */
-  let early = null;
+  let generation = 0;
+  /** Rows that arrive while the first page is loading; null afterwards. */
+  let queued = null;
 
   const rowOf = (row, fresh = false) =>
     el(
@@ -62,33 +61,33 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
   };
 
   const more = async () => {
-    const place = next;
-    const mine = turn;
-    const first = place === null;
+    const cursor = next;
+    const started = generation;
+    const first = cursor === null;
     box.setAttribute('aria-busy', 'true');
     const waiting = bones(first ? BONES : 2);
     body.append(...waiting);
     hideEmpty();
     foot.replaceChildren();
     try {
-      const page = await load(place);
-      if (mine !== turn) return;
+      const page = await load(cursor);
+      if (started !== generation) return;
       for (const row of waiting) row.remove();
       const rows = page.rows.filter((row) => !shown.has(keyOf(row)));
       for (const row of rows) shown.add(keyOf(row));
       body.append(...rows.map((row) => rowOf(row)));
       next = page.next;
-      const waited = early ?? [];
-      early = null;
-      if (waited.length > 0) putOnTop(waited);
+      const arrived = queued ?? [];
+      queued = null;
+      if (arrived.length > 0) putOnTop(arrived);
       footer(first);
     } catch (error) {
-      if (mine !== turn) return;
+      if (started !== generation) return;
       const other = instead(error);
       if (other !== null) return other.reload();
       for (const row of waiting) row.remove();
       const again = () => {
-        next = place;
+        next = cursor;
         void more();
       };
       foot.replaceChildren(problem(error, again));
@@ -121,19 +120,19 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
   };
 
   return {
-    /** From the first page on again. */
+    /** Loads the first page again. */
     reload() {
-      turn += 1;
-      early = [];
+      generation += 1;
+      queued = [];
       next = null;
       shown = new Set();
       body.replaceChildren();
       return more();
     },
-    /** Puts a new row on top, unless it is there; while the first page is on its way, after that. */
+    /** Inserts a new row at the top, unless it is shown; while the first page is loading, after it. */
     prepend(row) {
-      if (early === null) putOnTop([row]);
-      else early.push(row);
+      if (queued === null) putOnTop([row]);
+      else queued.push(row);
     },
   };
 }

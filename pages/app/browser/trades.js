@@ -1,4 +1,4 @@
-// Rows of trades, as the API's lists and the event socket tell them.
+// Rows of trades from the API's lists and from the event socket.
 
 import { el, side, time, wallet } from './dom.js';
 import { fromUnits, marketPath, price, shares, short, usd } from './format.js';
@@ -43,9 +43,9 @@ export function fromFrame({ data }) {
   };
 }
 
-/** A page of a /v3 list of trades as `createTable` wants it. */
-export async function tradesPage(get, path, query, place) {
-  const page = await get(path, { ...query, limit: PAGE, cursor: place });
+/** A page of a /v3 list of trades, in the form that `createTable` expects. */
+export async function tradesPage(get, path, query, cursor) {
+  const page = await get(path, { ...query, limit: PAGE, cursor });
   return { rows: page.trades.map(fromList), next: page.next_cursor };
 }
 

@@ -11,7 +11,7 @@ import { tradeKey, tradesPage, walletColumns } from './trades.js';
 
 const KINDS = { deposit_wallet: 'deposit wallet', safe: 'safe', proxy: 'proxy wallet' };
 
-/** Who is behind the address, as far as anyone knows. */
+/** Shows name and type of the wallet, if known. */
 async function identity(address) {
   const shown = el('span', { class: 'mono' }, address);
   try {
@@ -36,7 +36,7 @@ const withoutSums = (refusal) =>
     'div',
     { class: 'notice' },
     paidOnly(
-      'The sums of a wallet are part of the paid plans. Its profit over time, open positions and trades are in yours.',
+      'The totals of a wallet are part of the paid plans. Your plan includes its PnL over time, open positions and trades.',
       refusal,
     ),
   );
@@ -52,12 +52,12 @@ async function showSummary(address) {
   box.removeAttribute('aria-busy');
 }
 
-/** What is no address is asked about once, for the API's words. */
-async function showRefusal(text) {
-  const asked = encodeURIComponent(text);
+/** Shows the API's error text for a text that is not an address. */
+async function showApiError(text) {
+  const encoded = encodeURIComponent(text);
   try {
-    await get(`/v3/wallets/${asked}`).catch((error) => {
-      if (isPaidOnly(error)) return get(`/v1/wallets/${asked}/positions`);
+    await get(`/v3/wallets/${encoded}`).catch((error) => {
+      if (isPaidOnly(error)) return get(`/v1/wallets/${encoded}/positions`);
       throw error;
     });
   } catch (error) {
@@ -67,16 +67,16 @@ async function showRefusal(text) {
 
 export function showWallet(address) {
   title(`Wallet ${short(address)}`);
-  if (kindOf(address) !== 'wallet') return showRefusal(address);
+  if (kindOf(address) !== 'wallet') return showApiError(address);
   void showSummary(address);
   void identity(address);
   void createEquity(address).show();
   void createPositions(address).reload();
-  // The wallet's own orders only: they hold what it took from others already.
+  // The wallet's own orders only: a taker order's row already includes the makers' fills that it matched.
   const trades = createTable({
     id: 'trades',
     columns: walletColumns,
-    load: (place) => tradesPage(get, `/v3/wallets/${address}/trades`, { side: 'maker' }, place),
+    load: (cursor) => tradesPage(get, `/v3/wallets/${address}/trades`, { side: 'maker' }, cursor),
     keyOf: tradeKey,
     instead: (error) => (isPaidOnly(error) ? createFreeTrades(address) : null),
     empty: 'This wallet has not traded.',

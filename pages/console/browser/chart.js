@@ -1,4 +1,4 @@
-// Live lines of the oracle prices, drawn by lightweight-charts, which is loaded when the first price comes.
+// Live line chart of oracle prices with lightweight-charts, which is loaded at the first price.
 
 import { chartLook, dark, loadCharts } from './library.js';
 
@@ -10,7 +10,7 @@ const LINES = {
   60: { title: '60 s', color: '#8257e5' },
 };
 
-/** `box`: where it is drawn; `select`: the choice of the feed, filled as feeds are seen. */
+/** `box`: element of the chart; `select`: selection of the feed, filled as feeds appear. */
 export function createPriceChart({ box, select, onError }) {
   /** feed -> line -> points, ascending time. */
   const feeds = new Map();

@@ -1,17 +1,17 @@
-// The reader's API key: kept for this tab alone, for every page of this address.
+// API key of the user: stored for this tab only, shared by all pages of this origin.
 
-const SLOT = 'oddstream-console-key';
+const STORAGE_KEY = 'oddstream-console-key';
 
-/** The key of this tab, '' without one. A link may carry one behind `#key=`, which no server sees; it leaves the address at once. */
+/** Key of this tab, '' without one. A link may contain one in `#key=`, which is not sent to servers; it is removed from the address at once. */
 export function readKey() {
   const given = new URLSearchParams(location.hash.slice(1)).get('key')?.trim();
   if (given) {
-    keepKey(given);
+    storeKey(given);
     history.replaceState(history.state, '', location.pathname + location.search);
   }
-  return sessionStorage.getItem(SLOT) ?? '';
+  return sessionStorage.getItem(STORAGE_KEY) ?? '';
 }
 
-export function keepKey(key) {
-  sessionStorage.setItem(SLOT, key);
+export function storeKey(key) {
+  sessionStorage.setItem(STORAGE_KEY, key);
 }

@@ -1,4 +1,4 @@
-// lightweight-charts, loaded when there is something to draw, and its look in the page's colours.
+// lightweight-charts, loaded when a chart is drawn, with the colours of the page.
 
 export const dark = matchMedia('(prefers-color-scheme: dark)');
 let library;

@@ -1,14 +1,14 @@
-// A list of the newest frames: any number may come, only the rows in view exist.
+// List of the newest frames: elements exist only for the rows in view.
 
 const ROW_PX = 24;
-const KEPT = 5000;
+const MAX_ENTRIES = 5000;
 
-/** `box`: the scrolling element. `render(row, entry)` fills a row; `onSelect(entry)` is told of the chosen one. */
+/** `box`: scrolling element. `render(row, entry)`: fills a row. `onSelect(entry)`: called for the selected entry. */
 export function createFrameList({ box, render, onSelect }) {
   const canvas = document.createElement('div');
   canvas.className = 'canvas';
   box.append(canvas);
-  let kept = [];
+  let entries = [];
   let shown = [];
   let fits = () => true;
   let selected = null;
@@ -80,24 +80,24 @@ export function createFrameList({ box, render, onSelect }) {
 
   return {
     add(entry) {
-      kept.push(entry);
+      entries.push(entry);
       if (fits(entry)) shown.push(entry);
-      if (kept.length > KEPT * 1.2) {
-        kept = kept.slice(-KEPT);
+      if (entries.length > MAX_ENTRIES * 1.2) {
+        entries = entries.slice(-MAX_ENTRIES);
         const before = shown.length;
-        shown = kept.filter(fits);
+        shown = entries.filter(fits);
         if (!follow) box.scrollTop -= (before - shown.length) * ROW_PX;
       }
       redraw();
     },
     filter(test) {
       fits = test;
-      shown = kept.filter(fits);
+      shown = entries.filter(fits);
       follow = true;
       redraw();
     },
     clear() {
-      kept = [];
+      entries = [];
       shown = [];
       selected = null;
       follow = true;

@@ -1,5 +1,5 @@
 import { createPriceChart } from './chart.js';
-import { keepKey, readKey } from './key.js';
+import { readKey, storeKey } from './key.js';
 import { createFrameList } from './list.js';
 import { snippets, subscribeMessage } from './message.js';
 import { createMeter, openStream } from './stream.js';
@@ -16,15 +16,15 @@ let stream = null;
 let meter = createMeter();
 let paused = false;
 let total = 0;
-let passedOver = 0;
+let skipped = 0;
 let language = 'javascript';
 
-const chart = createPriceChart({ box: $('chart'), select: $('chart-feed'), onError: (text) => say(text, true) });
+const chart = createPriceChart({ box: $('chart'), select: $('chart-feed'), onError: (text) => showStatus(text, true) });
 const list = createFrameList({ box: $('frames'), render: renderRow, onSelect: showFrame });
 
-function say(text, trouble = false) {
+function showStatus(text, isError = false) {
   $('status').textContent = text;
-  $('status').classList.toggle('trouble', trouble);
+  $('status').classList.toggle('error', isError);
 }
 
 function formValues() {
@@ -44,7 +44,7 @@ function formValues() {
   };
 }
 
-/** The code of the form as it stands; false where the form cannot be sent. */
+/** Shows the code for the form; false if the form is invalid. */
 function showCode() {
   try {
     const message = subscribeMessage(formValues());
@@ -71,42 +71,42 @@ function followPreset() {
 
 const clock = (ms) => new Date(ms).toISOString().slice(11, 23);
 
-/** One line that says what a frame is about. */
+/** One-line summary of a frame. */
 function summary({ type, data = {}, ...frame }) {
   const title = data.market_title ?? data.title ?? '';
-  const about = (...parts) => parts.filter((part) => part !== undefined && part !== null && part !== '').join(' · ');
+  const joined = (...parts) => parts.filter((part) => part !== undefined && part !== null && part !== '').join(' · ');
   const trade = (side, size, price, outcome) => `${side} ${size} ${outcome ?? ''} @ ${price}`;
   switch (type) {
     case 'settlement':
-      return about(trade(data.taker_side, data.taker_size, data.taker_price, data.outcome), title);
+      return joined(trade(data.taker_side, data.taker_size, data.taker_price, data.outcome), title);
     case 'trade':
-      return about(trade(data.side, data.size, data.price, data.outcome), title);
+      return joined(trade(data.side, data.size, data.price, data.outcome), title);
     case 'event':
-      return about(trade(data.side, data.shares_normalized, data.price, data.token_label), title);
+      return joined(trade(data.side, data.shares_normalized, data.price, data.token_label), title);
     case 'status_update':
-      return about(`confirmed after ${data.latency_ms} ms`, title);
+      return joined(`confirmed after ${data.latency_ms} ms`, title);
     case 'block':
-      return about(
+      return joined(
         `block ${data.block_number}`,
         `${data.settlement_count} settlements`,
         `${data.trade_volume_usd} USD`,
       );
     case 'redemption':
-      return about(`paid ${data.payout} USD`, data.winning_outcome, title);
+      return joined(`paid ${data.payout} USD`, data.winning_outcome, title);
     case 'oracle':
-      return about(data.oracle_type, data.resolved_outcome, title);
+      return joined(data.oracle_type, data.resolved_outcome, title);
     case 'price_feed':
-      return about(frame.feed, String(data.price), frame.is_twap ? `${frame.twap_window_seconds} s TWAP` : 'spot');
+      return joined(frame.feed, String(data.price), frame.is_twap ? `${frame.twap_window_seconds} s TWAP` : 'spot');
     case 'combo_lifecycle':
-      return about(data.action, data.user, data.amount_usdc);
+      return joined(data.action, data.user, data.amount_usdc);
     case 'subscribed':
-      return about(frame.subscription_type, ...frame.warnings);
+      return joined(frame.subscription_type, ...frame.warnings);
     case 'snapshot':
       return `${frame.count} events`;
     case 'error':
-      return about(frame.code, frame.message);
+      return joined(frame.code, frame.message);
     default:
-      return about(data.amount === undefined ? '' : String(data.amount), title, data.tx_hash);
+      return joined(data.amount === undefined ? '' : String(data.amount), title, data.tx_hash);
   }
 }
 
@@ -131,7 +131,7 @@ function showFrame({ text }) {
   $('detail-panel').hidden = false;
 }
 
-/** Milliseconds from the event to here, for kinds whose time is when something was seen rather than a block's. */
+/** Milliseconds from the event to its arrival, for kinds with an observation time instead of a block time. */
 function delayOf(frame) {
   const seenMs = frame.type === 'price_feed' ? frame.timestamp_ms : frame.timestamp;
   const live = ['settlement', 'event', 'status_update', 'price_feed', 'combo_execution'].includes(frame.type);
@@ -150,27 +150,30 @@ function onFrame(frame, text) {
     $('chart-panel').hidden = false;
     chart.add(frame);
   }
-  if (frame.type === 'error') say(`${frame.code}: ${frame.message}`, true);
-  if (paused) passedOver += 1;
+  if (frame.type === 'error') showStatus(`${frame.code}: ${frame.message}`, true);
+  if (paused) skipped += 1;
   else list.add({ number: total, frame, text, atMs: Date.now() });
 }
 
-/** Why the socket was refused: browsers do not tell, the REST door does. */
-async function explainRefusal(key) {
+/** Shows why the socket was rejected: browsers hide the reason, the REST API returns it. */
+async function explainRejection(key) {
   try {
-    const answer = await fetch('/v1/status', { headers: { 'x-api-key': key } });
-    if (answer.ok)
-      say(`${socketUrl} does not let us in: it may be down, or your plan's connections are used up.`, true);
-    else say((await answer.json()).error ?? `HTTP ${answer.status}`, true);
+    const response = await fetch('/v1/status', { headers: { 'x-api-key': key } });
+    if (response.ok)
+      showStatus(
+        `${socketUrl} rejected the connection: it may be down, or the connections of your plan are used up.`,
+        true,
+      );
+    else showStatus((await response.json()).error ?? `HTTP ${response.status}`, true);
   } catch (error) {
-    say(`Neither ${socketUrl} nor the API answers: ${error.message}`, true);
+    showStatus(`Neither ${socketUrl} nor the API responds: ${error.message}`, true);
   }
 }
 
 const STATES = {
   connecting: 'Connecting ...',
   open: 'Connected.',
-  waiting: 'Connection lost; coming back, resuming where it stopped.',
+  waiting: 'Connection lost; reconnecting and resuming after the last frame.',
   closed: 'Not connected.',
 };
 
@@ -179,11 +182,11 @@ function connect() {
   if (message === false) return;
   const key = fields.key.value.trim();
   if (key === '') {
-    say('A key is needed.', true);
+    showStatus('Enter a key.', true);
     fields.key.focus();
     return;
   }
-  keepKey(key);
+  storeKey(key);
   list.clear();
   chart.clear();
   $('chart-panel').hidden = true;
@@ -203,11 +206,11 @@ function connect() {
           stream = null;
           $('connect').textContent = 'Connect';
           if (detail === 'refused') {
-            void explainRefusal(key);
+            void explainRejection(key);
             return;
           }
         } else $('connect').textContent = 'Disconnect';
-        say(`${STATES[name]} ${detail}`.trim(), name === 'waiting');
+        showStatus(`${STATES[name]} ${detail}`.trim(), name === 'waiting');
       },
     },
   });
@@ -215,8 +218,8 @@ function connect() {
 
 function setPaused(value) {
   paused = value;
-  passedOver = 0;
-  $('pause').textContent = paused ? 'Go on' : 'Pause';
+  skipped = 0;
+  $('pause').textContent = paused ? 'Resume' : 'Pause';
   $('pause').setAttribute('aria-pressed', String(paused));
 }
 
@@ -229,7 +232,7 @@ function showCounters() {
   $('delay').textContent = delayMs === null ? '–' : `${number(delayMs)} ms`;
   $('total').textContent = number(total);
   $('shown').textContent = paused
-    ? `${number(list.length)} shown, ${number(passedOver)} passed over`
+    ? `${number(list.length)} shown, ${number(skipped)} skipped`
     : `${number(list.length)} shown`;
 }
 
@@ -257,8 +260,8 @@ fields.type.addEventListener('change', followPreset);
 $('pause').addEventListener('click', () => setPaused(!paused));
 $('clear').addEventListener('click', () => list.clear());
 $('search').addEventListener('input', ({ target }) => {
-  const wanted = target.value.toLowerCase();
-  list.filter(wanted === '' ? () => true : ({ text }) => text.toLowerCase().includes(wanted));
+  const searchText = target.value.toLowerCase();
+  list.filter(searchText === '' ? () => true : ({ text }) => text.toLowerCase().includes(searchText));
 });
 $('copy-code').addEventListener('click', ({ target }) => void copy($('code').textContent, target));
 $('copy-frame').addEventListener('click', ({ target }) => void copy($('detail').textContent, target));

@@ -1,11 +1,11 @@
-// The subscribe message of the form, and the same thing as code to paste. No DOM in here.
+// Subscribe message of the form, and code that sends it. Uses no DOM.
 
-/** Words of a field: separated by blanks, commas or lines. */
+/** Items of a field: separated by blanks, commas or line breaks. */
 const words = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
 
 /**
- * The message to send. `form`: type, wallets, tokens, slugs, condition_ids, side, min_size, event_types (list), snapshot_count, feeds, price,
- * more (JSON text). Throws with a sentence when `more` is no JSON object.
+ * Subscribe message. `form`: type, wallets, tokens, slugs, condition_ids, side, min_size, event_types (list), snapshot_count, feeds, price, more (JSON
+ * text). Throws an Error with a message for the user if `more` is not a JSON object.
  */
 export function subscribeMessage(form) {
   const filters = {};
@@ -108,7 +108,7 @@ async def main():
 asyncio.run(main())
 `;
 
-/** Kinds whose history /v3/trades lists. */
+/** Kinds whose past events /v3/trades lists. */
 const TRADING = new Set([
   'settlements',
   'fills',
@@ -121,7 +121,7 @@ const TRADING = new Set([
   'global',
 ]);
 
-/** What has happened already, over REST: one wallet, market, side and size of the filters. */
+/** REST request for past events: the first wallet, market, side and size of the filters. */
 function curl({ api, message, nowMs }) {
   const filters = message.filters ?? {};
   const get = (path, query) =>
@@ -139,7 +139,7 @@ function curl({ api, message, nowMs }) {
   if (filters.tokens?.length > 0) query.token_id = filters.tokens[0];
   else if (filters.condition_ids?.length > 0) query.condition_id = filters.condition_ids[0];
   else if (filters.slugs?.length > 0) query.market_slug = filters.slugs[0];
-  // There `side` is the wallet's part in the fill.
+  // There `side` is the wallet's role in the fill.
   if (wallet === undefined && (filters.side === 'BUY' || filters.side === 'SELL'))
     query.side = filters.side.toLowerCase();
   const least = filters.min_size ?? (message.type === 'large_trades' ? 1000 : undefined);
@@ -147,5 +147,5 @@ function curl({ api, message, nowMs }) {
   return get(wallet === undefined ? '/v3/trades' : `/v3/wallets/${encodeURIComponent(wallet)}/trades`, query);
 }
 
-/** Language -> code. `of`: socket and api addresses, message, nowMs. */
+/** Code by language. `of`: socket and API addresses, message, nowMs. */
 export const snippets = { javascript, python, curl };

@@ -1,9 +1,9 @@
-// One subscription over one connection that comes back by itself, and what it costs. No DOM in here.
+// One subscription over one connection that reconnects, and meters of what it receives. Uses no DOM.
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 const PING_MS = 30_000;
-/** Close codes after which coming back at once would not help. */
+/** Close codes after which an immediate reconnect is useless. */
 const FINAL_CODES = new Set([4429]);
 
 /** Raw DEFLATE, one stream per message. */
@@ -15,8 +15,8 @@ async function inflate(bytes) {
 const utf8 = new TextEncoder();
 
 /**
- * Opens the socket and subscribes; on a loss resumes after the last seq. `on.frame(frame, text)` per event and control frame, snapshots taken
- * apart; `on.bytes(n)` per message as received; `on.state(name, detail)`: connecting, open, waiting, closed.
+ * Opens the socket and subscribes; after a lost connection it resumes after the last seq. `on.frame(frame, text)`: per event and control frame; the events
+ * of a snapshot one by one. `on.bytes(n)`: per message, as received. `on.state(name, detail)`: connecting, open, waiting, closed.
  */
 export function openStream({ url, message, on }) {
   let socket = null;
@@ -26,7 +26,7 @@ export function openStream({ url, message, on }) {
   let pings;
   let stopped = false;
   let opened = false;
-  /** Messages in order, also while some are being decompressed. */
+  /** Keeps messages in order while some are being decompressed. */
   let queue = Promise.resolve();
 
   const handle = (text) => {
@@ -92,7 +92,7 @@ export function openStream({ url, message, on }) {
   };
 }
 
-/** Frames and bytes per second, and the median delay of the last seconds. */
+/** Measures frames and bytes per second, and the median delay over the last seconds. */
 export function createMeter(now = () => performance.now()) {
   const WINDOW_MS = 3000;
   const entries = [];
