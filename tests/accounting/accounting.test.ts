@@ -83,7 +83,7 @@ const settings = { numRuns: 300 };
 const fees = fc.constantFrom(0, 37, 250, 9_999);
 
 describe('weighted average accounting', () => {
-  it('equals a naive one on histories of every event, in any interleaving of wallets', () => {
+  it('equals a naive implementation on random histories of all events, in any interleaving of wallets', () => {
     fc.assert(
       fc.property(
         history(true),
@@ -103,7 +103,7 @@ describe('weighted average accounting', () => {
     );
   });
 
-  it('holds what the chain holds where nobody gives what they do not have', () => {
+  it('has the balances of the chain if no wallet sends more than it has', () => {
     fc.assert(
       fc.property(history(true), fees, (steps, feeBips) => {
         const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3, feeBips }), steps);
@@ -117,7 +117,7 @@ describe('weighted average accounting', () => {
     );
   });
 
-  it('cash in less cash out plus marked value is the total profit of each wallet', () => {
+  it('total PnL of each wallet is cash received minus cash paid plus market value', () => {
     fc.assert(
       fc.property(history(false), fc.array(fc.integer({ min: 0, max: 100 })), fees, (steps, marks, feeBips) => {
         const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3, feeBips }), steps);
@@ -152,7 +152,7 @@ describe('weighted average accounting', () => {
     );
   });
 
-  it('open interest is the collateral that is locked, and the makers fills are the volume', () => {
+  it('open interest is the locked collateral, and the sum of maker fills is the volume', () => {
     fc.assert(
       fc.property(history(true), fees, (steps, feeBips) => {
         const world = play(new ScriptedVenue(true, { wallets: 4, plain: 2, questions: 3, feeBips }), steps);
@@ -185,7 +185,7 @@ describe('weighted average accounting', () => {
   it.each([
     ['0.75', 3, 5, '0.125'],
     ['0.73', 1, 6, '0.146'],
-  ])('a conversion at an average NO price of %s, %i of %i questions, makes YES at %s', (no, n, q, yes) => {
+  ])('a conversion at an average NO price of %s, %i of %i questions, has a YES cost of %s', (no, n, q, yes) => {
     const world = new ScriptedVenue(true, { wallets: 2, plain: 0, questions: q });
     const cents = BigInt(Math.round(Number(no) * 100));
     // Wallet 1 makes full sets and sells NO to wallet 0.
@@ -205,7 +205,7 @@ describe('weighted average accounting', () => {
       expect(averagePrice(holding as Holding)).toBe(BigInt(Math.round(Number(yes) * 1000)) * 10n ** 15n);
   });
 
-  it('a redemption of an odd amount at one half pays whole base units per outcome, as the contract does', () => {
+  it('a redemption of an odd amount at one half pays whole base units per outcome, like the contract', () => {
     const world = new ScriptedVenue(true, { wallets: 2, plain: 1, questions: 1 });
     world.set('split', 0, 0, 12_345n);
     world.endTransaction();
@@ -222,7 +222,7 @@ describe('weighted average accounting', () => {
     expect(events.reduce((sum, { realized }) => sum + realized, 0n)).toBe((-12_345n + 2n * 6_172n) * 10n ** 12n);
   });
 
-  it('a conversion whose questions no record tells moves the NO shares at cost and says so', () => {
+  it('a conversion with unknown questions moves the NO shares at cost and sets problem', () => {
     const world = new ScriptedVenue(true, { wallets: 2, plain: 0, questions: 3, countLogged: false });
     world.set('split', 0, 0, 4_000_000n);
     world.endTransaction();

@@ -94,7 +94,7 @@ function pnlOf(world: ScriptedVenue, wallet: string, priceOf: ReadonlyMap<string
 it.each([
   ['everything but transfers', false, 11],
   ['transfers too', true, 12],
-])('what the profit endpoints show is cash in less cash out plus marked value: %s', async (_what, transfers, seed) => {
+])('PnL endpoints return cash received minus cash paid plus market value: %s', async (_what, transfers, seed) => {
   const { world, priceOf } = await venue(transfers, seed);
   // Each record of the tables is rounded to base units.
   const slack = Fraction.of(BigInt(world.steps + 50), 1_000_000n);

@@ -116,7 +116,7 @@ const holdingOf = (slug: string, outcome: number): Holding => {
 const units = (base: bigint): number => Number(base) / 1e6;
 
 describe('positions of a recorded wallet', () => {
-  it('come from all of its fills', () => {
+  it('are computed from all of its fills', () => {
     // 3,299 buys and 153 sells; two rows of one transaction were one taker order.
     expect(fills).toBe(3_451);
   });
@@ -136,7 +136,7 @@ describe('positions of a recorded wallet', () => {
     expect(Math.abs(units(toBase(holding.realized)) - realized)).toBeLessThan(0.1);
   });
 
-  it('differ from the list where, and only where, the recording is short of it or too long', () => {
+  it("differ from the venue's list exactly where the recording has fewer or more fills", () => {
     const different = VENUE.filter(
       ([slug, outcome, size]) => Math.abs(units(holdingOf(slug, outcome).size) - size) > 0.001,
     );

@@ -10,7 +10,7 @@ import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.
 
 const T = 1_790_000_000;
 const TOKEN = '777';
-/** Inserts that are not merged: each leaves rows of its own in nearly every bucket. */
+/** Inserts that are not merged: each leaves separate rows in nearly every bucket. */
 const INSERTS = 8;
 const HOURS = 60;
 
@@ -45,7 +45,7 @@ it.each([
   [60, 'before'],
   [60, 'after'],
 ] as const)(
-  'pages of candles of %i s, %s, are those of all their rows, however few of them are merged',
+  'readCandles pages of %i s, %s, equal those over all rows, whether merged or not',
   async (seconds, direction) => {
     const all = await tables.rows<{
       bucket_s: number;

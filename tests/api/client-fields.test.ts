@@ -4,7 +4,7 @@ import { activityOf, insertAccounts, insertVenueAccounts } from '../support/posi
 import { eventRow } from '../support/rows.js';
 import { alice, builder, carol, comboYes, insertVenue, snow, snowYes, T } from '../support/venue.js';
 
-/** What clients written for this contract read, by its types; nothing here comes from the routes' own schemas. */
+/** Fields that clients of the contract read, with their types; independent of the schemas of the routes. */
 const types = {
   integer: (value: unknown) => Number.isSafeInteger(value),
   number: (value: unknown) => typeof value === 'number' && Number.isFinite(value),
@@ -20,7 +20,7 @@ const types = {
   null: (value: unknown) => value === null,
 };
 type Type = keyof typeof types;
-/** `integer?` may be null as well; the field is there all the same. */
+/** `integer?`: may be null; the field must be present. */
 type Fields = Readonly<Record<string, Type | `${Type}?`>>;
 
 const fits = (value: unknown, type: Type | `${Type}?`): boolean =>
@@ -42,7 +42,7 @@ beforeAll(async () => {
     activityOf({ ...combo, block_number: 104, action: 'BUY', amounts: [units(80)], usdc: units(10) }),
     activityOf({ ...combo, block_number: 106, action: 'SELL', amounts: [units(30)], usdc: units(6) }),
   ]);
-  // What a recording makes up of an event without a number.
+  // Derived id of a recorded event without a numeric id.
   const seriesId = 'r-suns';
   await api.clickhouse.insertRows('events', [
     eventRow({
@@ -254,7 +254,7 @@ const onchainCandle: Fields = {
 
 const comboMarket: Fields = { condition_id: 'hash', position_ids: 'list', outcomes: 'list', volume: 'decimal' };
 
-/** Path, where in its answer (the first of a list), and what must be there. */
+/** Path, position in its response (of a list: the first element), and the required fields. */
 const table: readonly (readonly [path: string, place: string, fields: Fields])[] = [
   ['/v1/status', '', status],
   ['/v1/event/sun', '', { id: 'digits', slug: 'string', 'series.id': 'digits', similarMarkets: 'integer' }],
@@ -294,7 +294,7 @@ const at = (value: unknown, path: string): unknown =>
     : path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 
 describe('fields that clients of the contract read', () => {
-  it.each(table)('are in %s, %s, with their types', async (path, place, fields) => {
+  it.each(table)('are in %s, %s, with the expected types', async (path, place, fields) => {
     const found = at(await api.ok(path, key), place);
     expect([path, found]).toEqual([path, expect.any(Object)]);
     const wrong = Object.entries(fields).filter(([name, type]) => !fits(at(found, name), type));
@@ -343,7 +343,7 @@ describe('fields that clients of the contract read', () => {
     expect(body.sources.map(({ source }) => source)).toEqual(['catalog']);
   });
 
-  it('are told apart from ones that lack or differ', () => {
+  it('are reported if missing or of another type', () => {
     expect([fits(undefined, 'integer?'), fits(1.5, 'integer'), fits('1', 'number'), fits(1, 'digits')]).toEqual(
       Array.from({ length: 4 }, () => false),
     );

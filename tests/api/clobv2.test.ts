@@ -44,7 +44,7 @@ const title = {
 };
 
 describe('GET /clobv2/trades', () => {
-  // Fills 6 and 7 are of the first generation.
+  // Fills 6 and 7 are V1 fills.
   it.each<[string, number[]]>([
     ['', [8, 5, 4, 3, 2, 1, 0]],
     [`wallet=${bob}`, [1, 0]],
@@ -55,7 +55,7 @@ describe('GET /clobv2/trades', () => {
     [`condition_id=${snow.conditionId}&token_id=${snowYes}`, [5, 4, 3, 1, 0]],
     [`start=${T + 2}&end=${T + 2}`, [3, 2]],
     [`start_time=${T + 4}&end_time=${T + 4}`, [5, 4]],
-    // USDC of the fill: 40, 40, 30, 20, 4, 4 of fills 0 to 5 and 10 of fill 8, whichever side gave them.
+    // USDC of fills 0 to 5: 40, 40, 30, 20, 4, 4; of fill 8: 10; on either side.
     ['min_usd=40', [1, 0]],
     ['min_total=40.01', []],
     ['min_usd=10', [8, 3, 2, 1, 0]],
@@ -68,7 +68,7 @@ describe('GET /clobv2/trades', () => {
     );
   });
 
-  it('rows: decimal text, ISO times, a side only with a wallet', async () => {
+  it('rows have decimal text, ISO times, and a side only with a wallet', async () => {
     const page = await get(`trades?token_id=${snowYes}&builder=${builder}`);
     expect(page).toMatchObject({
       count: 1,
@@ -113,7 +113,7 @@ describe('GET /clobv2/trades', () => {
     });
   });
 
-  it('siblings of a wallet and a token', async () => {
+  it('lists of a wallet and of a token', async () => {
     const own = await get(`wallets/${alice}/trades?limit=2&offset=1`);
     expect(own).toMatchObject({ wallet: alice, source: 'onchain-v2', count: 2, offset: 1 });
     expect(own.trades.map((row) => [row.order_hash, row.side])).toEqual([
@@ -128,8 +128,8 @@ describe('GET /clobv2/trades', () => {
   });
 });
 
-describe('neg-risk events', () => {
-  it('with their markets, most questions first', async () => {
+describe('GET /clobv2/neg-risk/events', () => {
+  it('lists events with their markets, most questions first', async () => {
     expect(await get('neg-risk/events')).toEqual({
       count: 1,
       source: 'onchain-v2',
@@ -168,7 +168,7 @@ describe('neg-risk events', () => {
     expect(await get(`neg-risk/events/${hex32(9)}/children`)).toMatchObject({ count: 0, children: [] });
   });
 
-  it('pages stay whole while events arrive; events without a title are left out', async () => {
+  it('pages neither overlap nor skip while events arrive, and events without a title are omitted', async () => {
     const event = (n: number, questions: number, titleText = `Event ${n}`) =>
       eventRow({
         id: `e${n}`,
@@ -199,8 +199,8 @@ describe('neg-risk events', () => {
   });
 });
 
-describe('sums', () => {
-  it('what the order book of a token has matched, as text', async () => {
+describe('/clobv2 volumes', () => {
+  it('orderbook returns the matched volume of a token as text', async () => {
     expect(await get(`markets/${snowYes}/orderbook`)).toEqual({
       token_id: snowYes,
       source: 'onchain-v2',
@@ -227,12 +227,12 @@ describe('sums', () => {
       image: snow.image,
       condition_id: snow.conditionId,
     });
-    // Of the first generation only, and unknown.
+    // A V1-only token and an unknown one.
     for (const token of [rainYes, '12345'])
       expect(await get(`markets/${token}/orderbook`)).toEqual({ token_id: token, source: 'onchain-v2', found: false });
   });
 
-  it('volume of the second generation only', async () => {
+  it('volume counts V2 fills only', async () => {
     expect(await get(`markets/${snowYes}/volume`)).toEqual({
       token_id: snowYes,
       source: 'onchain-v2',
@@ -259,8 +259,8 @@ describe('sums', () => {
       });
   });
 
-  it('hours, builders, candles', async () => {
-    // Makers' rows of generations 2 and 3: 40 + 30 + 4 + 10 dollars; fees of all rows: 0.5 + 0.25 + 0.05.
+  it('hours, builders and candles', async () => {
+    // Makers' rows of V2 and V3: 40 + 30 + 4 + 10 dollars; fees of all rows: 0.5 + 0.25 + 0.05.
     expect(await get('volume/hourly')).toEqual({
       count: 1,
       source: 'onchain-v2',
@@ -322,7 +322,7 @@ describe('sums', () => {
   });
 });
 
-describe('strict inputs', () => {
+describe('/clobv2 inputs', () => {
   it.each([
     ['trades?limit=501', 'invalid integer limit: expected 1..500'],
     ['trades?limit=0', 'invalid integer limit: expected 1..500'],
@@ -346,12 +346,12 @@ describe('strict inputs', () => {
     ['markets/x/volume', 'invalid token_id: expected 1 to 78 digits'],
     ['markets/x/orderbook', 'invalid token_id: expected 1 to 78 digits'],
     ['candles/4?resolution=2h', 'resolution must be one of [1m, 5m, 15m, 1h, 4h, 1d]'],
-  ])('%s', async (path, error) => {
+  ])('%s is rejected', async (path, error) => {
     const { status, body } = await api.get(`/clobv2/${path}`, key);
     expect({ status, body }).toEqual({ status: 400, body: { error } });
   });
 
-  it('the free plan pays first', async () => {
+  it('the free plan gets 402', async () => {
     const free = await api.key('free');
     for (const path of [
       'trades',
@@ -368,8 +368,8 @@ describe('strict inputs', () => {
   });
 });
 
-describe('last, since it adds fills', () => {
-  it('walks stay whole while fills arrive', async () => {
+describe('/clobv2 pages while fills arrive (last, since it adds fills)', () => {
+  it('neither overlap nor skip', async () => {
     let block = 1_000;
     const arrive = async () => {
       block += 1;

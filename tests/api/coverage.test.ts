@@ -33,7 +33,7 @@ beforeAll(async () => {
   await clickhouse.command(
     `INSERT INTO block_logs SELECT block_number, timestamp, ['0xe3333700ca9d93003f00f0f71f8515005f6c00aa'], [2], [2], [1], _offset FROM blocks WHERE block_number >= 1540`,
   );
-  // Two markets of 1 March, of which one was written again on 3 March; its second token does not count.
+  // Two markets of 1 March, one of them updated on 3 March; its second token does not count.
   await clickhouse.command(
     `INSERT INTO token_quotes (token_id, condition_id, outcome_index, updated_at, _offset) VALUES
       (1, 'a', 0, '2026-03-01 10:00:00', 1), (2, 'a', 1, '2026-03-01 10:00:00', 1), (3, 'b', 0, '2026-03-01 11:00:00', 2), (3, 'b', 0, '2026-03-03 09:00:00', 3)`,
@@ -49,7 +49,7 @@ describe('GET /v1/coverage', () => {
     expect(body.coverage.at(-1)).toMatchObject({ source: 'order_book', day: '2026-02-26', state: 'missing' });
   });
 
-  it('tells of blocks whose logs an older version did not count by contract', async () => {
+  it('reports blocks whose logs an older version did not count per contract', async () => {
     const body = await get('?source=contract:exchange_v3&from=2026-03-01&to=2026-03-03');
     expect(
       body.coverage.map(({ day, state, records, exchange_version, why }) => [
@@ -83,7 +83,7 @@ describe('GET /v1/coverage', () => {
     ]);
   });
 
-  it('takes a kind of source, and a year of one source', async () => {
+  it('accepts a kind of source, and a year of one source', async () => {
     const contracts = await get('?source=contract&from=2026-03-02&to=2026-03-02');
     expect(contracts.coverage.map(({ source }) => source).sort()).toEqual(
       watchedContracts.map(({ name }) => `contract:${name}`).sort(),

@@ -137,7 +137,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Of prices that only the catalogue states. */
+/** Fields of prices that only the catalogue states. */
 const asStated = { priceSources: [null, null], pricesUpdatedAt: [null, null] };
 
 describe('/v1/crypto/active', () => {
@@ -149,7 +149,7 @@ describe('/v1/crypto/active', () => {
     expect(body).toEqual({
       markets: [
         {
-          // 10^15 and the first 12 hex digits of sha256('e-btc'): the catalogue has no number of it.
+          // 10^15 and the first 12 hex digits of sha256('e-btc'): the recorded id is not numeric.
           id: '1271369384920486',
           slug: `btc-updown-5m-${S}`,
           title: 'Bitcoin Up or Down',
@@ -197,7 +197,7 @@ describe('/v1/crypto/active', () => {
     });
   });
 
-  it('never shows a finished window, however fresh the copy is', async () => {
+  it('never returns a finished window from the cache', async () => {
     api.clock.nowMs = W + 299_999;
     expect((await api.get('/v1/crypto/active', key)).body).toMatchObject({ windowStart: S, count: 2 });
     api.clock.nowMs = W + 300_000;
@@ -260,7 +260,7 @@ describe('/v1/crypto/markets and /series', () => {
     });
   });
 
-  it('tells the age of a copy', async () => {
+  it('returns the age of a cached response', async () => {
     await api.get('/v1/crypto/series', key);
     api.clock.nowMs += 42_000;
     const { headers } = await api.get('/v1/crypto/series', key);
@@ -289,7 +289,7 @@ describe('/v1/crypto/markets and /series', () => {
 });
 
 describe('/v1/crypto/candles', () => {
-  it('gives the newest 30 buckets oldest first, the forming one included, gaps left out', async () => {
+  it('returns the newest 30 buckets, oldest first, including the open one, without gaps filled', async () => {
     const feed = 'ETH/USD';
     const ticks = [];
     for (let bucket = 0; bucket < 33; bucket += 1) {
@@ -317,7 +317,7 @@ describe('/v1/crypto/candles', () => {
     expect(body.candles.at(-1)).toEqual({ time: S + 32 * 300, open: 132.5, high: 142, low: 122, close: 133 });
   });
 
-  it('opens a candle at the price that closed the one before, when a tick falls on the boundary', async () => {
+  it('opens a candle at the previous close when a tick is on the boundary', async () => {
     const feed = 'SOL/USD';
     await api.clickhouse.insertRows('ticks', [
       tickRow({ feed, ms: W - 1000, price: '9' }),
@@ -350,7 +350,7 @@ describe('/v1/crypto/ticks', () => {
   });
   const range = (from: number, to: number, rest = '') => `/v1/crypto/ticks?symbol=doge&from=${from}&to=${to}${rest}`;
 
-  it('includes both ends, gives spot ticks only, and doubles unrounded', async () => {
+  it('includes both ends, spot ticks only, and unrounded doubles', async () => {
     api.clock.nowMs = W + 10 * MINUTE;
     const { body, headers } = await api.get(range(W, W + 2000), key);
     expect(body).toEqual({
@@ -394,7 +394,7 @@ describe('/v1/crypto/ticks', () => {
     expect(headers.get('cache-control')).toBe('private, max-age=60');
   });
 
-  it('says truncated exactly when more ticks exist', async () => {
+  it('sets truncated exactly if more ticks exist', async () => {
     expect((await api.get(range(W, W + 2000, '&limit=2'), key)).body).toMatchObject({
       count: 2,
       truncated: true,
@@ -428,12 +428,12 @@ describe('/v1/crypto/ticks', () => {
     ['symbol=BTC&from=0&to=1&limit=1.5', 'Invalid limit. Max 100000'],
     ['symbol=BTC&symbol=ETH&from=0&to=1', "Query parameter 'symbol' must be given once"],
     ["symbol=BTC'; DROP TABLE ticks --&from=0&to=1", 'Invalid symbol. Use: BTC, ETH, SOL, BNB, XRP, DOGE, HYPE'],
-  ])('refuses ?%s', async (query, error) => {
+  ])('rejects ?%s', async (query, error) => {
     const answer = await api.get(`/v1/crypto/ticks?${encodeURI(query)}`, key);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error } });
   });
 
-  it('takes a whole day and not more', async () => {
+  it('accepts a range of 24 hours and not more', async () => {
     expect((await api.get('/v1/crypto/ticks?symbol=BTC&from=0&to=86400000', key)).status).toBe(200);
   });
 });
@@ -442,7 +442,7 @@ describe('/v1/crypto/price', () => {
   const feed = 'XRP/USD';
   const price = (rest = '') => api.get(`/v1/crypto/price?symbol=XRP&window=${S}${rest}`, key);
 
-  it('follows a window from the future to its final close', async () => {
+  it('returns a window from before its start to its final close', async () => {
     api.clock.nowMs = W - 1000;
     expect((await price()).body).toEqual({
       openPrice: null,
@@ -474,7 +474,7 @@ describe('/v1/crypto/price', () => {
     api.clock.nowMs = W + 299_500;
     expect((await price()).body).toMatchObject({ closePrice: 4, completed: false, incomplete: true });
 
-    // The window has ended but its last tick may still be on the way: no close yet.
+    // The window has ended but its last tick may still arrive: no close yet.
     api.clock.nowMs = W + 300_200;
     expect((await price()).body).toMatchObject({
       openPrice: 2.1234567890123457,
@@ -502,7 +502,7 @@ describe('/v1/crypto/price', () => {
     expect(again.headers.get('age')).toBe('3');
   });
 
-  it('opens the next window at the boundary tick and knows longer intervals', async () => {
+  it('opens the next window at the boundary tick, and supports longer intervals', async () => {
     api.clock.nowMs = W + 301_000;
     expect((await api.get(`/v1/crypto/price?symbol=xrp/usd&window=${S + 300}`, key)).body).toMatchObject({
       openPrice: 5,
@@ -516,7 +516,7 @@ describe('/v1/crypto/price', () => {
     });
   });
 
-  it('completes a window with a gap at the end by the first tick after it, and calls a missing open incomplete', async () => {
+  it('completes a window with a gap at its end by the first later tick, and reports a missing open as incomplete', async () => {
     const bnb = 'BNB/USD';
     await api.clickhouse.insertRows('ticks', [
       tickRow({ feed: bnb, ms: W + 200_000, price: '6' }),
@@ -537,14 +537,14 @@ describe('/v1/crypto/price', () => {
     ['symbol=BTC&window=abc', 'Invalid window'],
     ['symbol=BTC&window=1811000400000', 'Invalid window (1811000400000 looks like milliseconds)'],
     ['symbol=BTC&window=1811000400&interval=2m', 'Invalid interval. Use: 5m, 15m, 1h, 4h'],
-  ])('refuses ?%s', async (query, error) => {
+  ])('rejects ?%s', async (query, error) => {
     const answer = await api.get(`/v1/crypto/price?${query}`, key);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error } });
   });
 });
 
 describe('/v1/event/{slug}', () => {
-  it('gives the event with its markets in its own order, prices as text, series as object', async () => {
+  it('returns the event with its markets in event order, prices as text, series as object', async () => {
     await api.clickhouse.insertRows('series', [
       {
         id: '777',
@@ -601,7 +601,7 @@ describe('/v1/event/{slug}', () => {
     ['Ünïcode-日本', 404, 'Event Ünïcode-日本 not found'],
     ['a\u0000b', 400, 'Invalid event slug'],
     ['a'.repeat(301), 400, 'Invalid event slug'],
-  ])('answers slug %j with %i', async (slug, status, error) => {
+  ])('returns for slug %j status %i', async (slug, status, error) => {
     const answer = await api.get(`/v1/event/${encodeURIComponent(slug)}`, key);
     expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error } });
   });

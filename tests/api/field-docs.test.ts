@@ -61,14 +61,14 @@ function answeredSchemas(): readonly { readonly path: string; readonly schema: S
 const answered = (): readonly Field[] => answeredSchemas().flatMap(({ path, schema }) => fieldsOf(schema, path));
 
 const isBoolean = ({ schema }: Field): boolean => schema.type === 'boolean';
-/** Where a price is from, or when, is described by its own words. */
+/** Fields with source or time of a price have their own descriptions. */
 const ABOUT_PRICES = /source|updated/i;
 const namedLikePrice = (field: Field): boolean =>
   (/price|vwap|^avg|entry|prob/i.test(field.name) || ['open', 'high', 'low', 'close'].includes(field.name)) &&
   !ABOUT_PRICES.test(field.name) &&
   field.name !== 'avg_per_day' &&
   !isBoolean(field);
-/** Of pages: which way they go in time. */
+/** Paging fields: the direction in time. */
 const isPaging = ({ schema }: Field): boolean => schema.enum?.includes('before') === true;
 const namedLikeSide = (field: Field): boolean =>
   /(^|_)(buys?|sells?)(_|$)|^side$|^direction$/.test(field.name) && !isPaging(field);
@@ -78,7 +78,7 @@ const undescribed = (fields: readonly Field[], words: RegExp) =>
     .filter(({ schema }) => !words.test(schema.description ?? ''))
     .map(({ place, schema }) => [place, schema.description ?? null]);
 
-it('every price field says how the price is made', () => {
+it('OpenAPI: every price field documents its formula', () => {
   const fields = answered().filter(namedLikePrice);
   expect(fields.length).toBeGreaterThan(90);
   expect(undescribed(fields, /settlement|middle|fills?\b|tick|paid|cost/i)).toEqual([]);
@@ -130,13 +130,13 @@ it('every average of a position says which average it is', () => {
   expect(undescribed(fields, /while shares are held.*afterwards/i)).toEqual([]);
 });
 
-it('every field of buys, sells, a side or a direction says whose it is', () => {
+it('OpenAPI: every field of buys, sells, side or direction documents whose side it is', () => {
   const fields = answered().filter(namedLikeSide);
   expect(fields.length).toBeGreaterThan(45);
   expect(undescribed(fields, /maker|wallet/i)).toEqual([]);
 });
 
-it('finds fields in lists, choices and maps, and those without words', () => {
+it('fieldsOf finds fields in lists, unions and maps, and undocumented ones', () => {
   const price: Schema = { type: 'number' };
   const inner: Schema = { properties: { price } };
   const schema: Schema = { anyOf: [{ items: inner }, { additionalProperties: inner }] };

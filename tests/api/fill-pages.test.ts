@@ -22,7 +22,7 @@ interface Fill {
   readonly version: number;
 }
 
-/** Every seventh is a wallet's fill with itself, every fifth of a combo; the last ones of a wallet are nothing else. */
+/** Every seventh fill is a wallet's trade with itself, every fifth one of a combo; the last fills of a wallet are trades with itself only. */
 const fills: readonly Fill[] = Array.from({ length: FILLS }, (_, n) => {
   const maker = wallets[(n * 7) % 4] as string;
   const own = n % 7 === 0 || n > FILLS - 40;
@@ -79,7 +79,7 @@ const filters = fc.record({
   versions: choice(null, { min: 1, max: 2 }, { min: 3, max: 3 }, { min: 2, max: 2 }),
 });
 
-/** What the filter means, said once more: each fill once per wallet that is asked for. */
+/** Second implementation of the filter: each fill once per requested wallet. */
 function expected(filter: FillFilter): string[] {
   const asMaker = (fill: Fill, wallet: string) => fill.maker === wallet && filter.role !== 'taker';
   const asTaker = (fill: Fill, wallet: string) =>
@@ -99,7 +99,7 @@ function expected(filter: FillFilter): string[] {
     });
 }
 
-it('reads the same pages whether rare rows are left out by the tables or afterwards', async () => {
+it('fill reader returns the same pages whether the statement or the reader excludes rare rows', async () => {
   await fc.assert(
     fc.asyncProperty(
       filters,
@@ -107,7 +107,7 @@ it('reads the same pages whether rare rows are left out by the tables or afterwa
       choice(0, 0, 5),
       choice<'asc' | 'desc'>('asc', 'desc'),
       async (some, limit, offset, order) => {
-        // Without wallets a role means nothing.
+        // Without wallets the role is ignored.
         const filter: FillFilter = { ...allFills, ...some, role: some.wallets === null ? null : some.role };
         const page = await readers.fills.fills(filter, { order, limit, offset }, null);
         const all = expected(filter);
@@ -122,15 +122,15 @@ it('reads the same pages whether rare rows are left out by the tables or afterwa
   );
 });
 
-it('asks one statement for a page that lost no row, two for a full one that did', async () => {
+it('fill reader runs one statement for a page without excluded rows, two for a full page with excluded rows', async () => {
   const asks = async (some: Partial<FillFilter>, order: 'asc' | 'desc', limit: number) => {
     statementCount = 0;
     await readers.fills.fills({ ...allFills, wallets: ['0xb'], ...some }, { order, limit, offset: 0 }, null);
     return statementCount;
   };
   expect(await asks({ role: 'maker', versions: { min: 1, max: 3 } }, 'desc', 10)).toBe(1);
-  // The newest ones are all fills with itself.
+  // The newest fills are all trades with itself.
   expect(await asks({}, 'desc', 5)).toBe(2);
-  // Some are, and there is nothing behind them.
+  // Some are, and no fills follow.
   expect(await asks({}, 'desc', 1_000)).toBe(1);
 });

@@ -21,8 +21,8 @@ const alive = (process: string, atMs: number, connections: number, firehoses: nu
   timestampMs: atMs,
 });
 
-describe('gateway view', () => {
-  it('sums what each process last said, without silent and ended ones, and counts what it cannot read', async () => {
+describe('createGatewayView', () => {
+  it('sums the last report of each process without expired and ended ones, and counts unreadable records', async () => {
     const log = createMemoryLog();
     await log.ensureTopics([topics.gatewaySessions]);
     const session = {
@@ -60,7 +60,7 @@ describe('gateway view', () => {
       onUnreadable: ({ topic, offset }) => unreadable.push([topic, offset]),
     });
     await view.ready();
-    // 5 + 40 and 2 + 1: the newest word of `one`, and `two`.
+    // 5 + 40 and 2 + 1: the newest report of `one`, and `two`.
     expect(view.load(NOW)).toEqual({ connections: 45, firehoses: 3 });
     expect(unreadable).toEqual([[TOPIC, 7]]);
     expect(view.load(NOW + 18_500)).toEqual({ connections: 40, firehoses: 1 });

@@ -21,8 +21,8 @@ function tablesWith(changes: Partial<Record<TableGroup, Partial<TableGroupState>
   return { groups, ready: Object.values(groups).every(({ state }) => state === 'loaded') };
 }
 
-describe('routes', () => {
-  it('declare the tables they read, unless they answer without', () => {
+describe('routes while tables load', () => {
+  it('declare the tables that they read', () => {
     const without = api.service.routes.filter((route) => route.reads === undefined).map(({ path }) => path);
     expect(without.sort()).toEqual([
       '/clobv2/markets/{token_id}/orderbook',
@@ -41,7 +41,7 @@ describe('routes', () => {
     ['/v1/wallets/trades', 'v1'],
     ['/clobv2/trades', 'clobv2'],
     ['/v2/onchain/trades', 'v2'],
-  ])('%s answers 503 with a sentence and Retry-After while its table is empty', async (path) => {
+  ])('%s returns 503 with a message and Retry-After while its table is empty', async (path) => {
     loading = tablesWith({ fills: { state: 'empty', percent: 0 } });
     const answer = await api.get(path, key);
     expect(answer.status).toBe(503);
@@ -51,7 +51,7 @@ describe('routes', () => {
     });
   });
 
-  it('of a pool of wallets answer that all are pending while the history loads, with how far it is', async () => {
+  it('of a pool return all wallets as pending while the history loads, with the progress header', async () => {
     loading = tablesWith({ wallet_activity: { state: 'empty', percent: 0 } });
     for (const path of ['/v2/copy-pnl/snapshot', '/v2/copy-pnl/leaderboard']) {
       const answer = await api.get(path, await api.key('enterprise'));
@@ -61,14 +61,14 @@ describe('routes', () => {
     expect((await api.get('/v2/copy-pnl/snapshot', await api.key('enterprise'))).status).toBe(200);
   });
 
-  it('answer 503 before anything is known, except those that read no table', async () => {
+  it('return 503 before the first measurement, except those without tables', async () => {
     loading = null;
     expect((await api.get('/v3/trades', key)).status).toBe(503);
     expect((await api.get('/v1/status', key)).status).toBe(200);
     expect((await api.get('/readyz')).body).toMatchObject({ history_loaded: false, tables: [] });
   });
 
-  it('answer with how far a half-filled table is, by the least complete one', async () => {
+  it('return headers with the progress of the least complete table', async () => {
     await api.reportSource({ connected: true });
     loading = tablesWith({
       fills: { state: 'loading', percent: 34, throughBlock: 120, throughMs: Date.UTC(2027, 0, 2) },
@@ -89,7 +89,7 @@ describe('routes', () => {
     expect((await api.get('/readyz')).status).toBe(503);
   });
 
-  it('say nothing once loaded, and that a table lags when it is more than a minute behind', async () => {
+  it('return no such headers once loaded, and x-lagging if a table is more than a minute behind', async () => {
     await api.reportSource({ connected: true });
     loading = tablesWith({ fills: { lagS: 60, throughBlock: 5 } });
     expect(

@@ -21,13 +21,13 @@ const responseOf = async (path: string, key: string | null = null, headers: Reco
   return { status, body };
 };
 
-describe('keys', () => {
+describe('API keys', () => {
   const V1_MISSING = {
     status: 401,
     body: { error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
   };
 
-  it('asks for a key and tells malformed from unknown', async () => {
+  it('requires a key and distinguishes malformed from unknown ones', async () => {
     expect(await responseOf(CANDLES)).toEqual(V1_MISSING);
     expect(await responseOf(CANDLES, 'nonsense')).toEqual(V1_MISSING);
     expect(await responseOf(CANDLES, `odds_live_${'A'.repeat(32)}`)).toEqual(V1_MISSING);
@@ -45,7 +45,7 @@ describe('keys', () => {
     });
   });
 
-  it('takes the key from three carriers, the first present one deciding', async () => {
+  it('reads the key from header, bearer token or query, the first present one', async () => {
     const key = await api.key('free');
     const other = newRawKey();
     const status = async (path: string, headers: Record<string, string>) => (await api.get(path, null, headers)).status;
@@ -62,7 +62,7 @@ describe('keys', () => {
     expect(await status(`${CANDLES}&key=${key}&key=${key}`, {})).toBe(401);
   });
 
-  it('refuses a revoked key from the moment the state says so', async () => {
+  it('rejects a key once its revocation is in the account state', async () => {
     const key = await api.key('starter');
     const sibling = await api.siblingKey(key);
     expect((await api.get(CANDLES, key)).status).toBe(200);
@@ -72,7 +72,7 @@ describe('keys', () => {
     expect((await api.get(CANDLES, sibling)).status).toBe(200);
   });
 
-  it('gates by plan: 402 with tier and upgrade_url on /v3', async () => {
+  it('returns 402 with tier and upgrade_url on /v3 for the free plan', async () => {
     const key = await api.key('free');
     const answer = await api.get('/v3/trades', key);
     expect({ status: answer.status, body: answer.body }).toEqual({
@@ -86,11 +86,11 @@ describe('keys', () => {
   });
 });
 
-describe('limits', () => {
+describe('rate limits', () => {
   const rate = (headers: Headers) =>
     ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
-  it('counts a sliding minute per account over all its keys and says when to come back', async () => {
+  it('count a sliding minute per account over all its keys, with Retry-After', async () => {
     api.clock.nowMs = NOW + 250;
     const key = await api.key('free');
     expect(rate((await api.get(CANDLES, key)).headers)).toEqual([60, 59, NOW / 1000 + 61]);
@@ -103,18 +103,18 @@ describe('limits', () => {
     });
     expect(rate(refused.headers)).toEqual([60, 0, NOW / 1000 + 61]);
     expect(refused.headers.get('retry-after')).toBe('51');
-    // The oldest request leaves the window, one slot comes back; refused requests cost nothing.
+    // The oldest request leaves the window and frees capacity; rejected requests are not counted.
     api.clock.nowMs = NOW + 60_249;
     expect((await api.get(CANDLES, key)).status).toBe(429);
     api.clock.nowMs = NOW + 60_250;
     expect((await api.get(CANDLES, key)).status).toBe(200);
     expect((await api.get(CANDLES, key)).status).toBe(429);
-    // Another account is not touched.
+    // Other accounts are not affected.
     expect((await api.get(CANDLES, await api.key('free'))).status).toBe(200);
     api.clock.nowMs = NOW;
   });
 
-  it('carries the headers on every authenticated answer, also on 400, 404 and 405 leaves them out', async () => {
+  it('set headers on every authenticated response, also on 400 and 404, not on 405', async () => {
     const key = await api.key('starter');
     const sibling = await api.siblingKey(key);
     expect(rate((await api.get('/v1/crypto/candles', key)).headers).slice(0, 2)).toEqual([1000, 999]);
@@ -122,7 +122,7 @@ describe('limits', () => {
     expect((await api.request('/v1/crypto/candles', { method: 'DELETE' })).headers.get('x-ratelimit-limit')).toBeNull();
   });
 
-  it('draws heavy paths from both buckets; the stricter remaining decides', async () => {
+  it('count heavy paths in both buckets and report the lower remaining count', async () => {
     const key = await api.key('growth');
     expect(rate((await api.get('/v3/trades', key)).headers).slice(0, 2)).toEqual([1500, 1499]);
     expect(rate((await api.get(CANDLES, key)).headers).slice(0, 2)).toEqual([2000, 1998]);
@@ -133,9 +133,9 @@ describe('limits', () => {
     expect(rate((await api.get('/v3/trades', key)).headers).slice(0, 2)).toEqual([2000, 1397]);
   });
 
-  it('names the heavy bucket when it is the one that is full', async () => {
+  it('name the heavy bucket if it is full', async () => {
     const key = await api.key('enterprise');
-    // Refused by validation, yet counted: both buckets are drawn from.
+    // Rejected by validation, but counted in both buckets.
     for (let sent = 0; sent < 1500; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, () => api.get('/v3/trades?side=x', key)));
     }
@@ -149,7 +149,7 @@ describe('limits', () => {
     expect(rate((await api.get(CANDLES, key)).headers)).toEqual([4000, 2499, NOW / 1000 + 60]);
   });
 
-  it('tells metering each completed authenticated request once', async () => {
+  it('report each completed authenticated request to metering once', async () => {
     const key = await api.key('free');
     const from = api.metered.length;
     await api.get(CANDLES, key);
@@ -173,7 +173,7 @@ describe('POST /v1/keys', () => {
     headers: Record<string, string> = { 'content-type': 'application/json' },
   ) => api.request('/v1/keys', { method: 'POST', body, headers: { ...headers, 'x-forwarded-for': ip } });
 
-  it('makes a free key that works at once, one per address and UTC day', async () => {
+  it('creates a free key that is valid at once, one per address and UTC day', async () => {
     const made = await post('{"name":"desk-bot"}', '203.0.113.7');
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
@@ -195,7 +195,7 @@ describe('POST /v1/keys', () => {
     expect(logged.some((text) => text.includes('203.0.113.7'))).toBe(false);
   });
 
-  it('lets exactly one of many at once through, and the next day one more', async () => {
+  it('accepts exactly one of many concurrent requests, and one more the next day', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => post('{}', '203.0.113.8')));
     expect(all.map((answer) => answer.status).sort()).toEqual([201, 429, 429, 429, 429, 429, 429, 429]);
     api.clock.nowMs = NOW + 86_400_000;
@@ -221,14 +221,14 @@ describe('POST /v1/keys', () => {
     ['198.51.100.5', '[]', 400, 'Request body must be a JSON object.'],
     ['198.51.100.5', '"x"', 400, 'Request body is not valid JSON.'],
     ['198.51.100.5', JSON.stringify({ name: 'y'.repeat(20_000) }), 413, 'Request body too large. Max 16384 bytes.'],
-  ])('from %s answers body %#', async (ip, body, status, text) => {
+  ])('from %s responds to body %#', async (ip, body, status, text) => {
     const answer = await post(body, ip);
     expect(answer.status).toBe(status);
     expect((answer.body as { name?: string; error?: string })[status === 201 ? 'name' : 'error']).toBe(text);
   });
 
   it.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])(
-    'answers 400 to a body that is not the %s it says it is',
+    'returns 400 for a body that is not valid %s',
     async (encoding) => {
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
       const answer = await post('{"name":"plain"}', '198.51.100.5', headers);
@@ -237,7 +237,7 @@ describe('POST /v1/keys', () => {
   );
 
   it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ;charset=utf-8'])(
-    'takes a body of %s',
+    'accepts a body of %s',
     async (type) => {
       const answer = await post('{"name":5}', '198.51.100.9', { 'content-type': type });
       expect([answer.status, answer.body]).toEqual([400, { error: 'Invalid name. Use a string.' }]);
@@ -245,7 +245,7 @@ describe('POST /v1/keys', () => {
   );
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/jsonx', ''])(
-    'answers 415 to a body of type "%s" and makes no key',
+    'returns 415 for a body of type "%s" and creates no key',
     async (type) => {
       const before = api.log.all('accounts.commands').length;
       const answer = await post('{"name":"curl"}', '198.51.100.9', { 'content-type': type });
@@ -274,10 +274,10 @@ const rawResponse = (options: { path: string; method?: string; headers: Record<s
       .end(sent);
   });
 
-describe('requests of web pages', () => {
+describe('requests by web pages', () => {
   const FOREIGN = { error: 'Requests of web pages from another origin are not allowed here.' };
 
-  it('under a name that is not ours read nothing, with or without a key', async () => {
+  it('under an unknown host name are rejected, with or without a key', async () => {
     const key = await api.key('enterprise');
     for (const path of ['/', '/docs', '/openapi.json', '/healthz', '/v1/status', '/v3/trades', '/nothing']) {
       const headers = { host: 'attacker.example:8080', 'sec-fetch-site': 'same-origin', 'x-api-key': key };
@@ -294,7 +294,7 @@ describe('requests of web pages', () => {
   });
 
   it.each(['localhost:8080', 'app.localhost', '127.0.0.1', '192.0.2.7:80', '[::1]:8080', 'api.test', 'API.test.:443'])(
-    'that name us %s are answered',
+    'with host %s are accepted',
     async (host) => {
       expect((await rawResponse({ path: '/healthz', headers: { host } })).status).toBe(200);
     },
@@ -309,7 +309,7 @@ describe('requests of web pages', () => {
       { 'sec-fetch-site': 'cross-site' },
       { error: 'Requests of web pages from another site are not allowed here.' },
     ],
-  ])('cannot make a key: %s', async (_who, headers, error) => {
+  ])('cannot create a key: %s', async (_who, headers, error) => {
     const before = api.log.all('accounts.commands').length;
     const own = { host: 'localhost:8080', 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.60' };
     const sent = { path: '/v1/keys', method: 'POST', body: '{}' };
@@ -318,7 +318,7 @@ describe('requests of web pages', () => {
     expect(api.log.all('accounts.commands')).toHaveLength(before);
   });
 
-  it('of our own make keys, also behind a proxy that rewrites Host', async () => {
+  it("of the server's origin create keys, also behind a proxy that rewrites Host", async () => {
     const post = (host: string, origin: string, ip: string) => {
       const headers = { host, origin, 'content-type': 'application/json', 'x-forwarded-for': ip };
       return rawResponse({ path: '/v1/keys', method: 'POST', body: '{}', headers });
@@ -327,7 +327,7 @@ describe('requests of web pages', () => {
     expect((await post('10.0.0.9:8080', 'http://api.test', '198.51.100.62')).status).toBe(201);
   });
 
-  it('of other sites may link to our pages, not load or read them', async () => {
+  it('of other origins may link to pages, but not load or read them', async () => {
     const page = (headers: Record<string, string>) =>
       rawResponse({ path: '/app', headers: { host: 'localhost:8080', ...headers } });
     const cross = { 'sec-fetch-site': 'cross-site' };
@@ -339,7 +339,7 @@ describe('requests of web pages', () => {
     expect([own.status, own.headers['access-control-allow-origin']]).toEqual([200, undefined]);
   });
 
-  it('of other sites read the API with a key and its documents, as CORS says', async () => {
+  it('of other origins may read the API with a key, and its documents', async () => {
     const headers = {
       host: 'localhost:8080',
       origin: 'https://page.example',
@@ -353,8 +353,8 @@ describe('requests of web pages', () => {
   });
 });
 
-describe('health and status', () => {
-  it('is alive', async () => {
+describe('/healthz, /readyz and /v1/status', () => {
+  it('/healthz returns ok', async () => {
     const answer = await api.get('/healthz');
     expect([answer.status, answer.body, answer.headers.get('content-type')]).toEqual([
       200,
@@ -363,7 +363,7 @@ describe('health and status', () => {
     ]);
   });
 
-  it('is ready when source, log and tables are there, and names what is missing', async () => {
+  it('/readyz is 200 if source, log and tables are reachable, otherwise names the unreachable ones', async () => {
     const base = {
       node_connected: true,
       redis_connected: true,
@@ -394,7 +394,7 @@ describe('health and status', () => {
     api.clock.nowMs = NOW;
   });
 
-  it('says per source how far it is, and that the data is recorded and shifted', async () => {
+  it('/v1/status reports the progress per source, and that the data is recorded and shifted', async () => {
     const key = await api.key('free');
     await api.reportSource({ recorded_from_ms: Date.UTC(2027, 3, 12), pending: 3 });
     await api.reportSource({ source: 'catalog', head: null, finalized: null, last_event_ms: NOW - 7500 });
@@ -492,7 +492,7 @@ describe('health and status', () => {
     });
   });
 
-  it('still answers the status while the tables are away', async () => {
+  it('/v1/status responds while the tables are unreachable', async () => {
     const key = await api.key('free');
     api.clock.nowMs = NOW + 40_000;
     api.faults.tables = new RetryableError('down');
@@ -505,8 +505,8 @@ describe('health and status', () => {
   });
 });
 
-describe('trouble', () => {
-  it('answers 503 with Retry-After while the tables are away, 500 for a bug, each in its dialect', async () => {
+describe('error responses', () => {
+  it('are 503 with Retry-After while the tables are unreachable, 500 for a bug, in the format of the API group', async () => {
     const key = await api.key('enterprise');
     api.faults.tables = new RetryableError('connection refused to 10.1.2.3');
     const away = await api.get('/v3/trades', key);
@@ -539,8 +539,8 @@ describe('trouble', () => {
     ['/v1/event/', 404, { error: 'Not found.' }],
     ['/docs/../package.json', 404, { error: 'Not found.' }],
     ['/docs/%2e%2e%2fpackage.json', 404, { error: 'Not found.' }],
-  ])('%s answers %i as JSON', async (path, status, body) => {
-    // fetch would tidy the path up.
+  ])('%s returns %i as JSON', async (path, status, body) => {
+    // fetch would normalize the path.
     const answer = await new Promise<{
       status: number | undefined;
       text: string;
@@ -570,7 +570,7 @@ describe('trouble', () => {
     expect(answer.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('answers another method on a known path with 405 and Allow', async () => {
+  it('are 405 with Allow for another method on a known path', async () => {
     const answer = await api.request('/v1/crypto/candles', { method: 'POST' });
     expect([answer.status, answer.body, answer.headers.get('allow')]).toEqual([
       405,
@@ -581,7 +581,7 @@ describe('trouble', () => {
     expect([keys.status, keys.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  it('survives endless and odd queries', async () => {
+  it('are 4xx for very long and malformed queries', async () => {
     const key = await api.key('starter');
     for (const query of [
       'symbol=%zz',
@@ -597,8 +597,8 @@ describe('trouble', () => {
   });
 });
 
-describe('headers', () => {
-  it('gives every answer a request id, the caller’s own where it is sane, and no server name', async () => {
+describe('response headers', () => {
+  it('contain a request id, the caller’s if it is valid, and no server name', async () => {
     const own = await api.get('/healthz', null, { 'x-request-id': 'trace-1.a_B' });
     expect(own.headers.get('x-request-id')).toBe('trace-1.a_B');
     expect(own.headers.get('x-powered-by')).toBeNull();
@@ -607,7 +607,7 @@ describe('headers', () => {
     expect(odd.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('lets pages of any origin read, and only read', async () => {
+  it('allow pages of any origin to read, and only to read', async () => {
     const get = await api.get('/healthz', null, { origin: 'https://page.example' });
     expect(get.headers.get('access-control-allow-origin')).toBe('*');
     expect(get.headers.get('access-control-expose-headers')).toContain('x-ratelimit-remaining');
@@ -627,7 +627,7 @@ describe('headers', () => {
     expect(made.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('answers HEAD like GET without a body', async () => {
+  it('are the same for HEAD as for GET', async () => {
     const answer = await api.request('/v1/crypto/series', {
       method: 'HEAD',
       headers: { 'x-api-key': await api.key('free') },
@@ -637,7 +637,7 @@ describe('headers', () => {
 });
 
 describe('pages', () => {
-  it('documents every route, every answer with an example that fits its schema', async () => {
+  it('/openapi.json documents every route, and each example matches its schema', async () => {
     const { body } = await api.get('/openapi.json');
     const document = body as {
       openapi: string;
@@ -706,7 +706,7 @@ describe('pages', () => {
     }
   });
 
-  it('serves the reference page and its assets from here alone', async () => {
+  it('/docs and its assets load from this server only', async () => {
     const docs = await api.get('/docs');
     expect(docs.status).toBe(200);
     expect(docs.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -719,7 +719,7 @@ describe('pages', () => {
   });
 
   it.each([[{ 'if-match': '"other"' }, 412, 'The file does not meet the If-Match or If-Unmodified-Since header.']])(
-    'answers a condition that a file does not meet as such: %j',
+    'an unmet precondition returns its status: %j',
     async (headers, status, error) => {
       for (const path of ['/console/main.js', '/app/assets/api.js', '/docs/swagger-ui.css']) {
         const answer = await api.get(path, null, headers as Record<string, string>);
@@ -728,13 +728,13 @@ describe('pages', () => {
     },
   );
 
-  it('has an icon for browsers that ask by themselves', async () => {
+  it('/favicon.ico returns the icon', async () => {
     const icon = await api.get('/favicon.ico');
     expect(icon.status).toBe(200);
     expect(icon.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
   });
 
-  it('greets people with a page and programs with JSON', async () => {
+  it('/ returns HTML to browsers and JSON to programs', async () => {
     expect((await api.get('/', null, { accept: 'text/html' })).body).toContain('/docs');
     expect((await api.get('/')).body).toMatchObject({ docs: '/docs', status: '/v1/status' });
   });

@@ -22,9 +22,9 @@ const T = 1_790_000_400;
 
 let engine: TestClickHouse;
 let tables: Tables;
-/** Statements that put a large wallet's changes together. */
+/** Statements that sum a large wallet's events per bucket. */
 let bucketedReads = 0;
-/** Statements that read a wallet's changes one by one. */
+/** Statements that read a wallet's events one by one. */
 let eventReads = 0;
 let nowMs = T * 1000;
 let readers: Readers;
@@ -49,7 +49,7 @@ afterAll(() => engine.stop());
 
 // Wallets of many positions: one share of each token for 0.40 USD, bought within the hour from T on; quotes of 0.50 now.
 
-/** Told in nine shares. */
+/** Read in nine parts. */
 const TOKENS = 41_000;
 const sizes = [999, 1_000, 1_001, 2_999, 3_000, 3_001, TOKENS];
 const largeWallet = (positions: number) => `0x${String(positions).padStart(40, '0')}`;
@@ -66,9 +66,9 @@ async function insertLarge(): Promise<void> {
     SELECT number + 1000, 0.5, toDateTime64(${T}, 3, 'UTC'), number FROM numbers(${TOKENS})`);
 }
 
-it.each(sizes)('tells a series of %s positions whole, however large the wallet', async (positions) => {
+it.each(sizes)('PnL series of %s positions is complete for any wallet size', async (positions) => {
   nowMs = (T + 3 * HOUR_S) * 1000;
-  // Nothing; at cost, as nobody knows a price of then; at the quotes.
+  // 0; at cost, since no price of that time is known; at the quotes.
   expect(await readers.pnlSeries.read(largeWallet(positions), { stepS: 2 * HOUR_S, points: 3 })).toEqual([
     { atS: T - HOUR_S, pnl: 0n },
     { atS: T + HOUR_S, pnl: 0n },
@@ -76,21 +76,24 @@ it.each(sizes)('tells a series of %s positions whole, however large the wallet',
   ]);
 });
 
-it.each(sizes)('reads changes of a wallet of %s positions again only while they are few', async (positions) => {
-  nowMs = (T + 3 * HOUR_S) * 1000;
-  const period = { stepS: 2 * HOUR_S, points: 3 };
-  await readers.pnlSeries.read(largeWallet(positions), period);
-  const before = [eventReads, bucketedReads];
-  nowMs += 60_000;
-  expect(await readers.pnlSeries.read(largeWallet(positions), period)).toEqual([
-    { atS: T - HOUR_S + 60, pnl: 0n },
-    { atS: T + HOUR_S + 60, pnl: 0n },
-    { atS: T + 3 * HOUR_S + 60, pnl: BigInt(positions) * 100_000n },
-  ]);
-  expect([eventReads, bucketedReads]).toEqual([before[0]! + (positions > 1_000 ? 0 : 1), before[1]]);
-});
+it.each(sizes)(
+  'PnL series reads the events of a wallet of %s positions again only if they are few',
+  async (positions) => {
+    nowMs = (T + 3 * HOUR_S) * 1000;
+    const period = { stepS: 2 * HOUR_S, points: 3 };
+    await readers.pnlSeries.read(largeWallet(positions), period);
+    const before = [eventReads, bucketedReads];
+    nowMs += 60_000;
+    expect(await readers.pnlSeries.read(largeWallet(positions), period)).toEqual([
+      { atS: T - HOUR_S + 60, pnl: 0n },
+      { atS: T + HOUR_S + 60, pnl: 0n },
+      { atS: T + 3 * HOUR_S + 60, pnl: BigInt(positions) * 100_000n },
+    ]);
+    expect([eventReads, bucketedReads]).toEqual([before[0]! + (positions > 1_000 ? 0 : 1), before[1]]);
+  },
+);
 
-it('puts a wallet together from its changes one by one as from what the tables make of them, unless there are too many', async () => {
+it("PnL series from single events equals the one from the tables' sums", async () => {
   const readPriceHistory = createPriceHistoryReader({
     ...readers,
     changes: { subscribe: () => undefined, sync: async () => undefined },
@@ -114,13 +117,13 @@ it('puts a wallet together from its changes one by one as from what the tables m
   expect(await small(largeWallet(2_999), frame, 2_999)).not.toBe('more');
 });
 
-// A small venue, whose series are worked out anew from its trades.
+// A small venue; expected series are computed from its trades.
 
 const pairs = [
   ['71', '72'],
   ['73', '74'],
 ] as const;
-/** The catalogue knows nothing of the last. */
+/** The last token is not in the catalogue. */
 const traded = [...pairs.flat(), '75'];
 const conditionOf = (pair: number) => hex32(0xc0 + pair);
 const SETTLED_S = T - 3 * DAY_S - 777;
@@ -148,7 +151,7 @@ const upTo = (limit: number): number => {
   return seed % limit;
 };
 
-/** Trades of a wallet are made up in their order, but for buys that come late. */
+/** Random trades of a wallet in time order, except for buys that arrive late. */
 function trade(wallet: string, token: string, atS: number, isLate = false): void {
   const held = trades
     .filter((one) => one.wallet === wallet && one.token === token)
@@ -162,9 +165,9 @@ function trade(wallet: string, token: string, atS: number, isLate = false): void
 
 const usdcOf = ({ shares, cents }: Trade): bigint => (shares * cents) / 100n;
 let insertedTrades = 0;
-/** All trades by their times. */
+/** All trades by time. */
 let ordered: readonly Trade[] = [];
-/** Trades that were not there yet, and the positions they lead to, as the sinks write them: offsets only rise. */
+/** Inserts trades that are not in the tables yet, and the resulting positions, as the sinks do: offsets only grow. */
 async function insertNewTrades(): Promise<void> {
   const { client } = engine;
   ordered = [...trades].sort((a, b) => a.atS - b.atS);
@@ -235,7 +238,7 @@ async function insertVenue(): Promise<void> {
 
 const halfUp = (amount: bigint, one: bigint): bigint => (amount * 2n + one) / (one * 2n);
 
-/** What a token is worth at a moment, 1e-6 USD; null before an hour in which it or its complement traded is over. */
+/** Price of a token at a time, 1e-6 USD; null before the end of the first hour in which it or its complement traded. */
 function valueAt(token: string, atS: number, isNow: boolean): bigint | null {
   const pair = pairs.findIndex((tokens) => (tokens as readonly string[]).includes(token));
   if (pair === 1 && SETTLED_S <= atS) return token === '73' ? 250_000n : 750_000n;
@@ -272,7 +275,7 @@ const periods: readonly Period[] = [
   { stepS: 12 * HOUR_S, points: null },
 ];
 
-/** Costs of what no price is known of are rounded. */
+/** Costs of tokens without a price are rounded. */
 const ROUNDING_TOLERANCE = 1n;
 async function expectCorrectSeries(wallet: string, period: Period): Promise<void> {
   const series = (await readers.pnlSeries.read(wallet, period)) ?? [];
@@ -293,23 +296,23 @@ async function expectCorrectSeries(wallet: string, period: Period): Promise<void
   }
 }
 
-it('is at every minute what the trades up to each moment make it, whatever is held of it', async () => {
+it('PnL series at every minute equals the PnL of the trades so far, with any cache state', async () => {
   for (const minutes of [1, 2, 17, 39, 40, 41, 63, 99, 100, 119, 160, 161, 220, 400]) {
     nowMs = (T + 600 + minutes * 60) * 1000 + 7;
     for (const wallet of [active, quiet]) for (const period of periods) await expectCorrectSeries(wallet, period);
   }
 });
 
-it('is put together once in an hour, beside the answers where moments are far apart', async () => {
+it('PnL series is computed once per hour, in the background for distant points', async () => {
   const large = largeWallet(3_001);
-  /** Asks, and waits for what is made beside the answer. */
+  /** Requests a series and waits for background computations. */
   const ask = async (atS: number, period: Period, times: number) => {
     nowMs = atS * 1000;
     const before = bucketedReads;
     await expectCorrectSeries(active, period);
     await readers.pnlSeries.read(large, period);
     await expect.poll(() => bucketedReads - before, { timeout: 20_000 }).toBe(times);
-    // Until it is there.
+    // Until it is cached.
     await readers.pnlSeries.prefetch(large, period);
   };
   const hour = T - 1_200 + 20 * DAY_S;
@@ -324,18 +327,18 @@ it('is put together once in an hour, beside the answers where moments are far ap
   await ask(hour + 60 * 60, day, 1);
   nowMs = (hour + 2 * DAY_S) * 1000;
   const before = bucketedReads;
-  // Who asks does not begin it again, nor waits for as long as it would take beside other work.
+  // A request neither starts it again nor waits for other background work.
   await Promise.all([readers.pnlSeries.prefetch(large, month), readers.pnlSeries.read(large, month)]);
   expect(bucketedReads - before).toBe(1);
   await readers.pnlSeries.prefetch(large, month);
   await ask(hour + 2 * DAY_S, month, 0);
 });
 
-it('takes up what comes in late', async () => {
+it('PnL series includes late events', async () => {
   const [, , month, all] = periods as [Period, Period, Period, Period];
   nowMs = (T + 23 * DAY_S + 700) * 1000;
   for (const period of [month, all]) await expectCorrectSeries(active, period);
-  // Another wallet's trade changes what a share was worth, its own what it had.
+  // A late trade of another wallet changes prices, a late trade of this wallet its positions.
   trade(quiet, '71', T - 2 * DAY_S + 11, true);
   await insertNewTrades();
   nowMs += 6_000;
@@ -346,7 +349,7 @@ it('takes up what comes in late', async () => {
   for (const period of [month, all]) await expectCorrectSeries(active, period);
 });
 
-it('tells the same of now from positions one by one as from their sum in the tables', async () => {
+it('current PnL from single positions equals the sum in the tables', async () => {
   const byPositions = createCurrentPnlFromPositions({ tables, prices: readers.prices });
   const inTables = createCurrentPnlFromPositions({ tables, prices: readers.prices, mostOpen: 0 });
   for (const wallet of [active, quiet, largeWallet(2_999), largeWallet(TOKENS)]) {

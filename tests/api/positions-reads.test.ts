@@ -28,9 +28,9 @@ afterAll(() => engine.stop());
 
 const usd = (units: bigint) => Number(units) / 1e6;
 
-it('tells every position of a wallet with its price', async () => {
+it('position reader returns every position of a wallet with its price', async () => {
   const { value } = await readers.positions.ofWallet(alice, 1000);
-  // 160 Yes for 64; 20 given away, 40 sold at 0.45 against 0.40. 10 Rain for 9, 9.9 of them paid out.
+  // 160 Yes for 64; 20 sent away, 40 sold at 0.45 against 0.40. 10 Rain for 9, 9.9 of them paid out.
   expect(
     value.map((one) => [
       one.tokenId,
@@ -50,7 +50,7 @@ it('tells every position of a wallet with its price', async () => {
   expect(gift).toMatchObject({ size: 20_000_000n, received: 20_000_000n, currentValue: 8_400_000n, totalPnl: 0n });
 });
 
-it('ranks holders by what they have made', async () => {
+it('position reader ranks holders by PnL', async () => {
   const filter = { tokenIds: [snowYes, snowNo], status: 'all', minSize: null, wallets: null } as const;
   // Yes: Alice 4; Bob 40 - 50 and 100 x (0.42 - 0.50); Carol and Dave 0. No: Bob 200 x 0.08; Carol 50 x -0.02.
   const ranked = [`${bob}-${snowNo}`, `${alice}-${snowYes}`, `${carol}-${snowYes}`, `${dave}-${snowYes}`];
@@ -66,14 +66,14 @@ it('ranks holders by what they have made', async () => {
   ]);
 });
 
-it('reads long pages', async () => {
+it('position reader returns long pages', async () => {
   const longest = (n: number) => `${10n ** 77n + BigInt(n)}`;
   const ids = Array.from({ length: 1000 }, (_, n) => `${alice}-${longest(n)}`);
   const found = await readers.positions.byId([...ids, `${alice}-${snowYes}`]);
   expect(found.map((one) => one.tokenId)).toEqual([snowYes]);
 });
 
-it('pages the events of a wallet from any place', async () => {
+it("position reader pages a wallet's events from any cursor", async () => {
   const all = { wallet: alice, tokenIds: null, actions: null, afterS: null, beforeS: null, beyond: null, atMost: null };
   const rows = await readers.positions.pnlEvents(all, { order: 'desc', limit: 100, offset: 0 });
   expect(rows.map((row) => [row.action, row.leg, usd(BigInt(row.cash)), usd(BigInt(row.realized_pnl))])).toEqual([
@@ -96,7 +96,7 @@ it('pages the events of a wallet from any place', async () => {
   expect(await readers.positions.pnlEvents(sold, { order: 'asc', limit: 9, offset: 0 })).toEqual([rows[1]]);
 });
 
-it('knows what positions are about', async () => {
+it('position reader adds outcome metadata to positions', async () => {
   const found = await readers.outcomesOf([snowNo, rainYes, '999']);
   expect(found.get(snowNo)).toMatchObject({
     conditionId: snow.conditionId,

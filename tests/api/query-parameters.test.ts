@@ -11,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => api?.stop());
 
 const UNKNOWN = 'zzz';
-/** Routes whose callers are monitors and load balancers, which add parameters of their own. */
+/** Routes for monitors and load balancers, which add parameters. */
 const OPEN = ['/healthz', '/readyz'];
 const namesOf = (route: Route): string[] => [...Object.keys(route.query?.shape ?? {}), ...Object.keys(route.aliases)];
 const strictRoutes = (): readonly Route[] => api.service.routes.filter((route) => !OPEN.includes(route.path));
 
-/** The error of a request that must answer 400; the next one comes a minute later, past every limit. */
+/** Error of a request that must return 400; each request is a minute later, so that no limit applies. */
 async function rejectionMessage(route: Route, query: string): Promise<string> {
   api.clock.nowMs += 60_000;
   const path = `${route.path.replace(/\{\w+\}/g, 'x')}?${query}`;
@@ -27,7 +27,7 @@ async function rejectionMessage(route: Route, query: string): Promise<string> {
   return (body as { error: string }).error;
 }
 
-it('every route refuses an unknown parameter in the words of its group', async () => {
+it('every route rejects an unknown parameter in the format of its API group', async () => {
   expect(strictRoutes().length).toBeGreaterThan(75);
   for (const route of strictRoutes()) {
     const sentences = ['root', 'v1', 'v2', 'v2x'].includes(route.apiGroup);
@@ -41,7 +41,7 @@ it('every route refuses an unknown parameter in the words of its group', async (
   }
 });
 
-it('every route names the parameter that a name one letter off was meant for', async () => {
+it('every route suggests the parameter that differs in one letter', async () => {
   for (const route of strictRoutes()) {
     const names = namesOf(route);
     for (const name of [...names, 'key']) {
@@ -59,11 +59,11 @@ it('every route names the parameter that a name one letter off was meant for', a
   }
 });
 
-it.each(OPEN)('%s answers whatever a monitor adds', async (path) => {
+it.each(OPEN)('%s ignores unknown parameters', async (path) => {
   expect((await api.get(`${path}?cachebust=1&zzz=2`)).status).not.toBe(400);
 });
 
-it('the document lists every name a route knows, aliases among them', () => {
+it('OpenAPI lists every parameter of a route, aliases included', () => {
   const paths = api.service.openApi.paths as Record<
     string,
     Record<string, { parameters: { name: string; in: string }[] }>
@@ -90,7 +90,7 @@ const chosen = ['category', 'tags', 'tag_slug', 'market', 'market_slug', 'event_
 const combo = ['condition_id', 'market_id', 'position_id', ...paging];
 const candles = ['resolution', 'limit', 'direction', 'anchor_ts', 'order', 'gap_fill', ...times];
 
-// What clients of such endpoints send; a name that is missing here is refused.
+// Parameters that clients of such endpoints send.
 it.each<[string, readonly string[]]>([
   ['/v1/coverage', ['source', 'from', 'to']],
   ['/v1/crypto/candles', ['symbol']],
@@ -253,7 +253,7 @@ it.each<[string, readonly string[]]>([
   ['/clobv2/candles/{token_id}', ['resolution', 'limit', 'start', 'end']],
   ['/clobv2/volume/hourly', ['limit']],
   ['/clobv2/builders', ['limit']],
-])('%s knows what clients send', (path, sent) => {
+])('%s accepts the parameters that clients send', (path, sent) => {
   const route = api.service.routes.find((one) => one.path === path);
   if (route === undefined) throw new Error(`No route ${path}`);
   expect(sent.filter((name) => !namesOf(route).includes(name))).toEqual([]);

@@ -12,7 +12,7 @@ import { startTestRedis, type TestRedis, whyNoRedis } from '../support/redis.js'
 const WINDOW = 1_000;
 let names = 0;
 
-/** The rule itself, with a plain list per bucket: a request at t counts until t + window. */
+/** Naive implementation with a list per bucket: a request at t counts until t + window. */
 function naiveStore() {
   const times = new Map<string, number[]>();
   return (buckets: readonly RateLimitBucket[], nowMs: number) => {
@@ -30,9 +30,9 @@ function naiveStore() {
   };
 }
 
-/** Any engine; `open` gives one more view of the same counts. */
+/** Suite for any store; `open` returns a further view of the same counts. */
 function conformance(open: () => Promise<RateLimitStore>, shared: boolean): void {
-  it('agrees with the rule for any traffic over two buckets, whichever instance is asked', async () => {
+  it('agrees with a naive implementation for random traffic over two buckets and any instance', async () => {
     const windows = shared ? [await open(), await open()] : [await open()];
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 300 }),
@@ -57,7 +57,7 @@ function conformance(open: () => Promise<RateLimitStore>, shared: boolean): void
     );
   });
 
-  it('gives a slot to exactly as many of a crowd as there are slots', async () => {
+  it('accepts exactly as many concurrent requests as the limit allows', async () => {
     const windows = shared ? [await open(), await open(), await open()] : [await open()];
     const bucket = { key: `standard:crowd${names++}`, limit: 50 };
     const nowMs = Date.now();
@@ -68,9 +68,10 @@ function conformance(open: () => Promise<RateLimitStore>, shared: boolean): void
   });
 }
 
-describe('rate window: memory', () => conformance(async () => createMemoryRateLimitStore({ windowMs: WINDOW }), false));
+describe('rate-limit store in memory', () =>
+  conformance(async () => createMemoryRateLimitStore({ windowMs: WINDOW }), false));
 
-describe.skipIf(whyNoRedis() !== null)('rate window: redis', () => {
+describe.skipIf(whyNoRedis() !== null)('rate-limit store in Redis', () => {
   let redis: TestRedis;
   const opened: RedisRateLimitStore[] = [];
   const open = async (url = redis.url) => {
@@ -89,7 +90,7 @@ describe.skipIf(whyNoRedis() !== null)('rate window: redis', () => {
 
   conformance(open, true);
 
-  it('limits by itself while Redis hangs or is gone, and together again afterwards', async () => {
+  it('falls back to local limits while Redis hangs or is unreachable, and returns to shared ones', async () => {
     let own = await startTestRedis();
     const shared = await open(own.url);
     const window = createFallbackRateLimitStore({

@@ -54,7 +54,7 @@ beforeAll(async () => {
       SELECT ${hex(64, '5000000 + number')}, 5000 + number, 0, toDateTime(${T} + number, 'UTC')${table === 'resolutions' ? ', [1, 0]' : ''}, number FROM numbers(${MARKETS})`);
   await run(`INSERT INTO collateral_flows (wallet, block_number, log_index, timestamp, direction, amount, _offset)
     SELECT ${hex(40, '1000000 + cityHash64(number) % 1000')}, number, 0, toDateTime(${T}, 'UTC'), number % 2, number, number FROM numbers(${EVENTS})`);
-  // 300 positions per wallet, as many changes of them; a price of every token.
+  // 300 positions per wallet and as many events; a price of every token.
   await run(`INSERT INTO positions (wallet, token_id, size, avg_price, cost, realized_pnl, total_bought, bought_usdc, sold_usdc, fills, first_at, last_at, version, _offset)
     SELECT ${hex(40, '1000000 + number % 1000')}, toUInt256(90000 + cityHash64(intDiv(number, 1000), number % 1000) % 40000), if(number % 3 = 0, 0, 1000 + number),
       0.5, 500, toInt64(number % 7) - 3, 1000, 1000, 500, 2, toDateTime(${T}, 'UTC'), toDateTime(${T} + number, 'UTC'), 1, number FROM numbers(${EVENTS})`);
@@ -69,7 +69,7 @@ beforeAll(async () => {
     SELECT 90000 + number, 90000 + bitXor(number, 1), ${hex(64, '5000000 + intDiv(number, 2)')}, number % 2, number FROM numbers(${MARKETS * 2})`);
   await run(`INSERT INTO leaderboards (board, taken_at, rank, wallet)
     SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
-  // 100,000 changes of 10,000 combos, ten to a block.
+  // 100,000 events of 10,000 combos, ten per block.
   const combo = `bitShiftLeft(toUInt256(3), 248) + bitShiftLeft(toUInt256(cityHash64(number) % 10000), 120) + number % 2`;
   await run(`INSERT INTO combo_events (wallet, token_id, id, tx_hash, leg, block_number, log_index, timestamp, action, _offset)
     SELECT ${hex(40, 'number % 1000')}, ${combo}, toString(number), ${hex(64, 'number')}, 0, intDiv(number, 10), number % 10, toDateTime(${T} + number * 60, 'UTC'),
@@ -79,7 +79,7 @@ beforeAll(async () => {
   await run(`INSERT INTO largest_positions (taken_at, rank, status, wallet, token_id, size)
     SELECT now64(3) - intDiv(number, 30000), number % 30000 + 1, intDiv(number % 30000, 10000), ${hex(40, 'number')}, 90000 + number % 40000,
       30000 - number % 30000 FROM numbers(120000)`);
-  // One part per partition, as the server's merges leave them in the end.
+  // One part per partition, like a server after its merges.
   for (const table of [
     'fills',
     'fills_by_wallet',
@@ -101,7 +101,7 @@ beforeAll(async () => {
     'last_prices',
   ])
     await run(`OPTIMIZE TABLE ${table} FINAL`);
-  // How far each table is, is asked once.
+  // The watermarks are read once.
   await api.ok(`/v3/tokens/${token(5)}`, key);
 }, 300_000);
 afterAll(async () => {
@@ -109,7 +109,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Rows the engine has taken out of tables so far. The summary of an answer tells the embedded engine's result rows instead. */
+/** Rows that the engine has read from tables so far. The summary of a response of the embedded engine counts result rows instead. */
 async function selectedRows(): Promise<number> {
   const answer = await counting.query({
     query: `SELECT value FROM system.events WHERE event = 'SelectedRows'`,
@@ -119,9 +119,9 @@ async function selectedRows(): Promise<number> {
   return Number(row?.value ?? 0);
 }
 
-/** Rows the tables read for an answer. */
+/** Rows read from tables for a request. */
 async function rowsRead(path: string): Promise<number> {
-  // Nothing may be answered from a copy.
+  // No response may come from a cache.
   api.clock.nowMs += 3_700_000;
   api.statements.length = 0;
   await api.ok(path, key);
@@ -138,23 +138,23 @@ async function rowsRead(path: string): Promise<number> {
 }
 
 const GRANULE = 8_192;
-/** The granule a key range begins in and the one it ends in, and one that a page needs beyond. */
+/** First and last granule of a key range, and one further granule of a page. */
 const RANGE = 3 * GRANULE;
-/** Titles of a page of 100 rows: a granule of 256 of tokens and markets each, twice where their conditions are looked up too. */
+/** Titles of a page of 100 rows: a granule of 256 of tokens and of markets each, twice if conditions are looked up too. */
 const TITLES = 100 * 256 * 2;
 /** Tokens of 100 conditions that the chain names. */
 const CHAIN_TOKENS = 100 * 256;
-/** Prices of a wallet's 300 positions: a granule of 256 each, and the newest fills of all tokens there are. */
+/** Prices of a wallet's 300 positions: a granule of 256 each, and the newest fills of all tokens. */
 const PRICE_ROWS = 300 * 256 + 2_000;
-/** Of what 300 positions are about, spread over all 40,000 tokens, each small table once per statement: tokens, quotes, settlements, conditions. */
+/** Metadata of 300 positions, spread over all 40,000 tokens, each small table once per statement: tokens, quotes, settlements, conditions. */
 const METADATA_ROWS = 8.5 * 2 * MARKETS;
-/** Candles of both outcomes of what 300 positions were: a granule of 1024 each. */
+/** Candles of both outcomes of 300 positions: a granule of 1024 each. */
 const CANDLE_ROWS = 100 * 1_024;
 const W = wallet(7);
 const C = condition(3);
 const COMBO = ((3n << 248n) + (17n << 120n)).toString();
 
-it('counts what is read', async () => {
+it('readRows counts the rows that a statement reads', async () => {
   const before = await selectedRows();
   await (await counting.query({ query: 'SELECT max(usdc) FROM fills', format: 'JSONEachRow' })).text();
   expect((await selectedRows()) - before).toBeGreaterThanOrEqual(FILLS);
@@ -204,7 +204,7 @@ it.each<[string, number]>([
   ['/v3/combos/activity', RANGE],
   ['/v3/combos/activity?cursor=5000-0-0-x', RANGE],
   [`/v3/combos/activity?after=${T + 3_000_000}&before=${T + 3_086_400}`, RANGE],
-  // Some ten events of it, in as many granules.
+  // About ten events, in as many granules.
   [`/v3/combos/activity?position_id=${COMBO}`, RANGE],
   // One of fifty.
   ['/v3/combos/redemptions', 2 * RANGE],
@@ -234,7 +234,7 @@ it.each<[string, number]>([
   ['/clobv2/volume/hourly', RANGE],
   ['/clobv2/builders', RANGE],
   ['/clobv2/positions?offset=9000', 2 * RANGE + TITLES],
-  // At most the picture: 10,000 positions of each status.
+  // At most the snapshot: 10,000 positions of each status.
   ['/clobv2/positions?status=closed&min_size=1&offset=9000', 2 * RANGE + TITLES],
   [`/clobv2/neg-risk/events/${id(64, 256 * 3)}/children`, RANGE],
   [`/v1/wallets/${W}/trades`, RANGE + TITLES],
@@ -254,13 +254,13 @@ it.each<[string, number]>([
   ['/v1/markets/market-3/positions', 2 * RANGE],
   // The events of each of 15 holders.
   ['/v1/markets/market-3/positions?includeTrades=true', 2 * RANGE + 15 * GRANULE],
-])('%s reads its key range, not its table', async (path, most) => {
+])('%s reads its key range only', async (path, most) => {
   const rows = await rowsRead(path);
   expect(rows).toBeLessThanOrEqual(most);
   expect(rows).toBeLessThan(FILLS / 2);
 });
 
-it('asks what changed without reading what did not', async () => {
+it('change feed reads changed rows only', async () => {
   const path = `/v1/markets/${C}/trades`;
   await api.ok(path, key);
   api.clock.nowMs += 6_000;
@@ -279,7 +279,7 @@ it('asks what changed without reading what did not', async () => {
   expect((await selectedRows()) - begun - ownRows).toBe(0);
 });
 
-// A wallet's positions are spread over the catalogue; neither the positions of others nor their events are read.
+// A wallet's positions are spread over the catalogue; positions and events of other wallets are not read.
 it.each<[string, number]>([
   [`/v3/wallets/${W}/positions`, RANGE + METADATA_ROWS + 3.5 * TITLES],
   [`/v1/wallets/${W}/positions`, RANGE + METADATA_ROWS],
@@ -287,22 +287,22 @@ it.each<[string, number]>([
   [`/v2/trader/${W}/equity`, RANGE + METADATA_ROWS],
   [`/v2/wallets/${W}/positions/onchain`, RANGE + METADATA_ROWS],
   [`/v2/wallets/${W}/closed-positions`, RANGE + METADATA_ROWS],
-])('%s reads its own positions and what they are about', async (path, most) => {
+])('%s reads its positions and their metadata only', async (path, most) => {
   expect(await rowsRead(path)).toBeLessThanOrEqual(most);
 });
 
-// Questions about the whole catalogue read it once per half minute or more, whoever asks.
+// Requests over the whole catalogue read it at most once per 30 s, for all callers.
 it.each<[string, number]>([
   ['/v3/markets/search?q=question%203', 2 * MARKETS + TITLES],
   ['/v3/tags', 2 * MARKETS],
   ['/v3/tags/tag-3', 2 * MARKETS + TITLES],
   ['/v2/onchain/tags', 2 * MARKETS],
   ['/v3/builders', RANGE],
-  // 10,000 combos, and what is known of those of a page.
+  // 10,000 combos, and metadata of those of a page.
   ['/v3/combos/markets', 10_000 + 100 * 1_024],
   ['/v3/combos/markets?sort=volume', 2 * 10_000 + 100 * 1_024],
   ['/clobv2/neg-risk/events', 2 * MARKETS],
   ['/v1/events/search?q=event', 2 * MARKETS],
-])('%s reads the catalogue, not the fills', async (path, most) => {
+])('%s reads the catalogue and no fills', async (path, most) => {
   expect(await rowsRead(path)).toBeLessThanOrEqual(most);
 });

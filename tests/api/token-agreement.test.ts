@@ -44,7 +44,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     expect(tradesOfWorld.length).toBeGreaterThan(20);
   });
 
-  it('price now, its source, condition and opposite outcome', async () => {
+  it('current price, its source, condition and opposite outcome', async () => {
     for (const [token, truth] of expectations) {
       const price = await api.ok<Row>(`/v3/markets/${token}/price`, key);
       expect([price.source, price.resolved], token).toEqual([truth.source, truth.source === 'settlement']);
@@ -64,7 +64,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     }
   });
 
-  it('the conditions, by the chain alone where the catalogue lacks them', async () => {
+  it('conditions, from the chain if the catalogue lacks them', async () => {
     for (const [token, truth] of expectations) {
       if (!truth.isNamed) continue;
       const { payouts, condition, tokens } = truth.market;
@@ -75,7 +75,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     }
   });
 
-  it('a combo, which has no market: its last fill', async () => {
+  it('a combo without market: its last fill', async () => {
     expect(await api.ok<Row>(`/v3/markets/${comboYes}/price`, key)).toMatchObject({
       price: 0.25,
       source: 'last_fill',
@@ -126,7 +126,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     count('positions', compared > 0);
   });
 
-  it('fills and profit of a condition', async () => {
+  it('fills and PnL of a condition', async () => {
     let found = 0;
     const positionsOf = new Map<string, Row[]>();
     for (const wallet of world.venue.wallets) {
@@ -189,7 +189,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     const made = held.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
     for (const period of ['1D', '1W', 'ALL']) {
       const { series } = await api.ok<{ series: { pnl: number }[] }>(`/v1/trader/${wallet}/pnl?period=${period}`, key);
-      // What the wallet held was settled within minutes; the clock is a day later.
+      // The markets of the wallet settled within minutes; the clock is a day later.
       for (const { pnl } of series.slice(-3)) near(pnl, made, period);
     }
   });

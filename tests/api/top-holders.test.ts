@@ -9,7 +9,7 @@ import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.
 
 const HOLDERS = 12_000;
 const T = 1_790_000_000;
-/** Both outcomes of a market, and three tokens more. */
+/** Both outcomes of a market, and three further tokens. */
 const tokens = [`${10n ** 76n}`, `${10n ** 76n + 1n}`, '7', '8', '9'];
 const [yes, no] = tokens as [string, string];
 
@@ -36,7 +36,7 @@ const prices = new Map([
 beforeAll(async () => {
   engine = await startTestClickHouse();
   await migrate({ client: engine.client, migrations, logger: silentLogger() });
-  // Many of the same rank: ties go by wallet.
+  // Many of the same rank: ties by wallet.
   await engine.client.command(`INSERT INTO positions (wallet, token_id, size, received, avg_price, cost, realized_pnl, total_bought, bought_usdc, sold_usdc, fills, first_at, last_at, version, _offset)
     SELECT concat('0x', leftPad(lower(hex(cityHash64(number))), 16, '0'), '000000000000000000000000'), toUInt256(['${tokens.join("','")}'][number % 5 + 1]),
       (cityHash64(number, 1) % 7) * 1000000 AS size, if(number % 11 = 0, intDiv(size, 2), 0), toDecimal128(cityHash64(number, 2) % 100, 18) / 100 + if(number % 13 = 0, toDecimal128('0.000000000000000001', 18), 0), 1,
@@ -104,38 +104,41 @@ it.each(
     [sort, 'desc'],
     [sort, 'asc'],
   ]) as [keyof typeof keys & 'size', 'asc' | 'desc'][],
-)('ranks the holders of each token by %s, %s, with the rows of the first of them', async (sort, order) => {
-  statements = [];
-  const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
-  const found = await readers.topHolders.ranked(filter, { sort, order, shown: 30, rows: HOLDERS });
-  for (const token of [yes, no]) {
-    const expected = sorted(
-      raw.filter((row) => row.token === token),
-      sort,
-      order,
+)(
+  'createTopHolders ranks the holders of each token by %s, %s, with the rows of the first ones',
+  async (sort, order) => {
+    statements = [];
+    const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
+    const found = await readers.topHolders.ranked(filter, { sort, order, shown: 30, rows: HOLDERS });
+    for (const token of [yes, no]) {
+      const expected = sorted(
+        raw.filter((row) => row.token === token),
+        sort,
+        order,
+      );
+      expect(found.wallets.get(token)?.slice(0, HOLDERS)).toEqual(expected.map((row) => row.wallet));
+      const shown = found.first.filter((row) => row.token === token);
+      expect(
+        shown.map((row) => [row.wallet, BigInt(row.size), BigInt(row.received), BigInt(row.realized_pnl)]),
+      ).toEqual(expected.slice(0, 50).map((row) => [row.wallet, row.size, row.received, row.realized]));
+    }
+    const [some, before] = [found.first.slice(0, 40), statements.length];
+    const pairs = some.map((row) => ({ wallet: row.wallet, tokenId: row.token }));
+    const holders = await readers.topHolders.holders(pairs, found.first);
+    expect(statements).toHaveLength(before);
+    expect(await readers.topHolders.holders(pairs, [])).toEqual(holders);
+    expect(statements).toHaveLength(before + 1);
+    expect(holders.map((one) => one.totalPnl)).toEqual(
+      (await readers.positions.byId(pairs.map((pair) => `${pair.wallet}-${pair.tokenId}`))).map((one) => one.totalPnl),
     );
-    expect(found.wallets.get(token)?.slice(0, HOLDERS)).toEqual(expected.map((row) => row.wallet));
-    const shown = found.first.filter((row) => row.token === token);
-    expect(shown.map((row) => [row.wallet, BigInt(row.size), BigInt(row.received), BigInt(row.realized_pnl)])).toEqual(
-      expected.slice(0, 50).map((row) => [row.wallet, row.size, row.received, row.realized]),
-    );
-  }
-  const [some, before] = [found.first.slice(0, 40), statements.length];
-  const pairs = some.map((row) => ({ wallet: row.wallet, tokenId: row.token }));
-  const holders = await readers.topHolders.holders(pairs, found.first);
-  expect(statements).toHaveLength(before);
-  expect(await readers.topHolders.holders(pairs, [])).toEqual(holders);
-  expect(statements).toHaveLength(before + 1);
-  expect(holders.map((one) => one.totalPnl)).toEqual(
-    (await readers.positions.byId(pairs.map((pair) => `${pair.wallet}-${pair.tokenId}`))).map((one) => one.totalPnl),
-  );
-});
+  },
+);
 
 it.each([
-  { rows: 100, alone: 0, what: 'holders of both among the first of both' },
-  { rows: 5, alone: 1, what: 'none of one among the first of both' },
-])('ranks the first of each token: $what', async ({ rows, alone }) => {
-  // At 42 and 58 cents a holder of a share of `no` is ahead of most who hold as many of `yes`.
+  { rows: 100, separateReads: 0, what: 'the first rows contain holders of both' },
+  { rows: 5, separateReads: 1, what: 'the first rows contain no holder of one' },
+])('createTopHolders ranks the first holders of each token: $what', async ({ rows, separateReads }) => {
+  // At 42 and 58 cents a holder of one share of `no` ranks before most holders of one share of `yes`.
   const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
   statements = [];
   const found = await readers.topHolders.ranked(filter, { sort: 'current_value', order: 'desc', shown: 50, rows });
@@ -150,10 +153,10 @@ it.each([
     expect(shown).toEqual(expected.slice(0, shown.length));
     expect(shown.length).toBeGreaterThanOrEqual(Math.min(50, rows));
   }
-  expect(statements.filter(({ params }) => 'at_most' in params)).toHaveLength(1 + alone);
+  expect(statements.filter(({ params }) => 'at_most' in params)).toHaveLength(1 + separateReads);
 });
 
-it('ranks the holders of many tokens together', async () => {
+it('createTopHolders ranks the holders of many tokens together', async () => {
   statements = [];
   for (const tokenIds of [[yes, no, '7'], tokens]) {
     const filter = { tokenIds, status: 'open', minSize: 2_000_000n, wallets: null } as const;
@@ -164,7 +167,7 @@ it('ranks the holders of many tokens together', async () => {
   }
 });
 
-it('knows holders of tokens nobody has, and of nobody', async () => {
+it('createTopHolders returns empty lists for tokens without holders and for no tokens', async () => {
   statements = [];
   const filter = { tokenIds: [yes, '404'], status: 'all', minSize: null, wallets: null } as const;
   const by = { sort: 'size', order: 'desc', shown: 0, rows: 10 } as const;

@@ -169,7 +169,7 @@ describe('rows', () => {
       outcome_index: 1,
       builder: `0x${'0'.repeat(64)}`,
     });
-    // First generation: no signed side. An event id that is no number has no integer form.
+    // V1: no signed side. A non-numeric event id has no integer form.
     expect(page.trades[1]).toMatchObject({
       side: null,
       direction: 'SELL',
@@ -177,7 +177,7 @@ describe('rows', () => {
       event_id: null,
       image: null,
     });
-    // A token the catalogue does not know; amounts beyond 2^53.
+    // A token that the catalogue does not know; amounts beyond 2^53.
     expect(page.trades[0]).toMatchObject({
       market: null,
       slug: null,
@@ -229,7 +229,7 @@ describe('filters', () => {
     expect(ids(await trades(query))).toEqual(expected.map(id));
   });
 
-  it('clamps the limit and echoes what it applied', async () => {
+  it('clamps the limit and returns the applied one', async () => {
     expect(await trades('limit=5000')).toMatchObject({ limit: 300 });
     expect(await trades('limit=99999999999999999999999999')).toMatchObject({ limit: 300 });
     expect(await trades('limit=2')).toMatchObject({ limit: 2, has_more: true, next_cursor: '102-9' });
@@ -274,12 +274,12 @@ describe('filters', () => {
     ['group_by=maker', 'invalid group_by: use order_hash'],
     ['cursor=abc', 'invalid cursor: use next_cursor of an earlier page'],
     ['cursor=1-1&group_by=order_hash', 'cursor cannot be combined with sort_by or group_by'],
-  ])('refuses ?%s', async (query, error) => {
+  ])('rejects ?%s', async (query, error) => {
     const { status, body } = await api.get(`/v3/trades?${encodeURI(query)}`, key);
     expect({ status, body }).toEqual({ status: 400, body: { error } });
   });
 
-  it('treats hostile text as text', async () => {
+  it('treats SQL and HTML in parameters as text', async () => {
     for (const text of [
       "' OR 1=1 --",
       '{x:String}',
@@ -294,15 +294,15 @@ describe('filters', () => {
   });
 });
 
-describe('orders', () => {
-  it('puts the fills of an order next to each other, orders by most recent fill', async () => {
+describe('order groups', () => {
+  it('lists the fills of an order adjacent, orders by most recent fill', async () => {
     expect(ids(await trades('sort_by=order_hash'))).toEqual([4, 3, 2, 0, 1].map(id));
     expect(ids(await trades('sort_by=order_hash&limit=2&offset=2'))).toEqual([2, 0].map(id));
     expect(ids(await trades('sort_by=order_hash&order=asc'))).toEqual([1, 0, 2, 3, 4].map(id));
     expect(await trades('sort_by=order_hash&limit=2')).toMatchObject({ has_more: true, next_cursor: null });
   });
 
-  it('sums the fills of an order in a row', async () => {
+  it('sums the fills of an order in one row', async () => {
     const { body } = await api.get('/v3/trades?group_by=order_hash', key);
     const page = body as { trades: Record<string, unknown>[]; elapsed_ms: number };
     expect({ ...page, trades: page.trades.map((row) => row.order_hash), elapsed_ms: 0 }).toEqual({
@@ -424,7 +424,7 @@ describe('pages while fills arrive', () => {
       }),
       { numRuns: 6 },
     );
-    // With a fixed end in the past, offsets hold newest first too.
+    // With a fixed end in the past, offsets are stable newest first too.
     const bound = held[0]!.timestampS;
     const expected = held
       .filter((fill) => fill.timestampS <= bound)
@@ -441,8 +441,8 @@ describe('pages while fills arrive', () => {
   });
 });
 
-describe('the newest page', () => {
-  it('is the same whether the last quarter of an hour fills it or not', async () => {
+describe('newest page', () => {
+  it('is the same whether the last 15 minutes fill it or not', async () => {
     const before = api.clock.nowMs;
     const end = T + 1_000_000;
     const burst = Array.from({ length: 12 }, (_, index) => ({
@@ -459,7 +459,7 @@ describe('the newest page', () => {
     await api.clickhouse.insertRows('fills', burst.map(fillRow));
     const newest = burst.map((fill) => `${fill.txHash}_${fill.orderHash}_${fill.logIndex}`).reverse();
     try {
-      // Five of them lie within a quarter of an hour of `end`, none of a moment long after it.
+      // Five of them are within 15 minutes before `end`, none long after.
       for (const nowS of [end, end + 100_000]) {
         api.clock.nowMs = nowS * 1000;
         for (const [query, expected] of [

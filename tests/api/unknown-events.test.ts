@@ -20,12 +20,12 @@ const status = async () => {
   return api.ok<Status>('/v1/status', key);
 };
 
-describe('/v1/status', () => {
-  it('has no alarm while every event is known', async () => {
+describe('/v1/status alarms', () => {
+  it('is empty while every event is known', async () => {
     expect((await status()).alarms).toEqual([]);
   });
 
-  it('raises an alarm for each unknown event of a watched contract, the newest first', async () => {
+  it('has an alarm per unknown event of a watched contract, newest first', async () => {
     const log = (block_number: number, log_index: number, topics: string[], address = EXCHANGE) => ({
       block_number,
       log_index,
@@ -60,20 +60,20 @@ describe('/v1/status', () => {
     ]);
   });
 
-  it('says null, not none, while the tables cannot be read', async () => {
+  it('is null while the tables cannot be read', async () => {
     api.faults.tables = new RetryableError('down');
     const { alarms } = await status();
     api.faults.tables = null;
     expect(alarms).toBeNull();
   });
 
-  it('names the first block after the newest gap as the one from which history is complete', async () => {
-    // A block each minute; none of blocks 120 to 129, that is 11 minutes without one.
+  it('history.complete_from_block is the first block after the newest gap', async () => {
+    // One block per minute, without blocks 120 to 129: a gap of 11 minutes.
     await api.clickhouse.command(
       `INSERT INTO blocks (block_number, timestamp, _offset) SELECT 100 + number, toDateTime('2026-03-01 00:00:00', 'UTC') + number * 60, number FROM numbers(60) WHERE number < 20 OR number >= 30`,
     );
     expect((await status()).history).toEqual({ complete_from_block: 130, complete_from: '2026-03-01T00:30:00Z' });
-    // Ten minutes are no gap yet.
+    // Ten minutes are not a gap.
     await api.clickhouse.command(
       `INSERT INTO blocks (block_number, timestamp, _offset) VALUES (120, toDateTime('2026-03-01 00:20:00', 'UTC'), 900)`,
     );

@@ -28,7 +28,7 @@ const used = (account: string, meter: string, hour: string, quantity: number, id
   );
 
 describe('GET /v1/account/usage', () => {
-  it('sums the service month of the account, the greatest total of each id', async () => {
+  it('sums the service month of the account from the maximum total per id', async () => {
     const key = await api.key('starter');
     const account = 'account-1';
     api.clock.nowMs = NOW_MS;
@@ -48,7 +48,7 @@ describe('GET /v1/account/usage', () => {
         plan: 'starter',
         enforcement: false,
         meters: [
-          // 4.5 days of 30 are over.
+          // 4.5 of 30 days have passed.
           {
             meter: 'api_requests',
             used: 3,
@@ -83,7 +83,7 @@ describe('GET /v1/account/usage', () => {
     expect(sibling.body).toEqual(first.body);
   });
 
-  it('knows no ceiling for enterprise, and needs a key', async () => {
+  it('has no allowance limit for enterprise, and requires a key', async () => {
     const answer = await api.get('/v1/account/usage', await api.key('enterprise'));
     expect(answer).toMatchObject({ status: 200, body: { plan: 'enterprise' } });
     const { meters } = answer.body as { meters: { included: number | null; unlimited: boolean }[] };

@@ -21,7 +21,7 @@ describe('/v1/wallets/{addr}/positions', () => {
   const get = (path: string) => api.ok<Body>(`/v1/wallets/${path}`, key);
   const assets = async (path: string) => (await get(path)).positions.map((row) => row.asset);
 
-  it('lists what a wallet holds, with what it cost and what it is worth', async () => {
+  it('lists open positions with cost and value', async () => {
     expect(await get(`${alice.replace('a', 'A')}/positions`)).toEqual({
       wallet: alice,
       count: 1,
@@ -90,7 +90,7 @@ describe('/v1/wallets/{addr}/positions', () => {
     expect((await get(`${bob}/positions?limit=2`)).positions).toMatchObject([{ mergeable: true }, { mergeable: true }]);
   });
 
-  it('answers for several wallets at once', async () => {
+  it('returns several wallets', async () => {
     const body = await api.ok<{ wallet_count: number; wallets: Body[] }>(
       `/v1/wallets/positions?wallets=${carol},${alice}&limit=1`,
       key,
@@ -111,7 +111,7 @@ describe('/v1/wallets/{addr}/positions', () => {
     expect(await errorOf(`${bob}/positions?redeemable=maybe`)).toEqual([400, 'Invalid redeemable. Use: true, false']);
   });
 
-  it('walks a list without a gap while the wallet trades, and tells the age of copies', async () => {
+  it('pages neither overlap nor skip while the wallet trades, and cached responses have an age', async () => {
     const frank = `0x${'f0'.repeat(20)}`;
     const bought = (block: number, token: number, shares: number) =>
       activityOf({
@@ -142,7 +142,7 @@ describe('/v1/trader/{wallet}/pnl', () => {
   const newest = async (wallet: string, points: number) =>
     (await get(`${wallet}/pnl?period=1D`)).series.slice(-points).map(({ pnl }) => pnl);
 
-  it('marks to market at every moment: cash in less cash out plus what is held', async () => {
+  it('is cash received minus cash paid plus the market value at every point', async () => {
     // An hour and a half later No trades at 0.50, against a Yes of the same price.
     const traded = {
       side: 'BUY',
@@ -156,8 +156,8 @@ describe('/v1/trader/{wallet}/pnl', () => {
       fillRow({ ...traded, block: 2_600, logIndex: 0, timestampS: T + 5_000, orderHash: hex32(9), txHash: hex32(9) }),
     ]);
     api.clock.nowMs = (T + 100 + 2 * 3_600 + 30) * 1000;
-    // Nothing; at cost while no hour is over; Yes 0.40 and No 0.60 traded; both 0.50; quotes 0.42 and 0.58. See fillAccounts for what was done.
-    // Cash of Alice: 18 + 9.9 + 8 given away at cost - 64 - 9 - 0.25 = -37.35, and 100 Yes of cost 40.
+    // 0; at cost before the first full hour; Yes 0.40 and No 0.60 traded; both 0.50; quotes 0.42 and 0.58. The events are those of fillAccounts.
+    // Cash of Alice: 18 + 9.9 + 8 sent away at cost - 64 - 9 - 0.25 = -37.35, and 100 Yes of cost 40.
     expect(await newest(alice, 4)).toEqual([0, 2.65, 2.65, 4.65]);
     api.clock.nowMs += 3_600_000;
     expect(await newest(alice, 5)).toEqual([0, 2.65, 2.65, 12.65, 4.65]);
@@ -198,7 +198,7 @@ describe('/v1/markets/{id}/positions', () => {
   const get = (path: string) => api.ok<Body>(`/v1/markets/${path}`, key);
   const walletsOf = ({ outcomes }: Body) => outcomes.map(({ positions }) => positions.map((row) => row.proxyWallet));
 
-  it('ranks who has or had each outcome', async () => {
+  it('ranks current and former holders of each outcome', async () => {
     const body = await get(`${snow.slug}/positions`);
     expect({ ...body, outcomes: body.outcomes.map(({ token }) => token) }).toEqual({
       condition_id: snow.conditionId,
@@ -208,7 +208,7 @@ describe('/v1/markets/{id}/positions', () => {
       outcome_names: ['Yes', 'No'],
       outcomes: [snowYes, snowNo],
     });
-    // Alice 2 + 2, Carol and Dave nothing, Bob -10 - 8; of No Bob 200 x 0.08, Carol 50 x -0.02.
+    // Alice 2 + 2, Carol and Dave 0, Bob -10 - 8; of No Bob 200 x 0.08, Carol 50 x -0.02.
     expect(walletsOf(body)).toEqual([
       [alice, carol, dave, bob],
       [bob, carol],
@@ -239,7 +239,7 @@ describe('/v1/markets/{id}/positions', () => {
     ]);
   });
 
-  it('filters, sorts and tells the times of trades', async () => {
+  it('filters, sorts and returns the times of trades', async () => {
     const path = `${snow.conditionId}/positions`;
     expect(walletsOf(await get(`${path}?sortBy=TOKENS&sortDirection=ASC`))[0]).toEqual([carol, dave, alice, bob]);
     expect(walletsOf(await get(`${path}?min_size=0.0001&sortBy=CASH_PNL`))[0]).toEqual([alice, dave, bob]);
@@ -273,7 +273,7 @@ describe('/v1/markets/{id}/positions', () => {
     ]);
   });
 
-  it('lets a key in 60 times a minute with times of trades', async () => {
+  it('limits includeTrades to 60 requests per minute and key', async () => {
     const own = await api.key('starter');
     const asked = Array.from({ length: 60 }, () => api.get('/v1/markets/nowhere/positions?includeTrades=1', own));
     expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([404]));

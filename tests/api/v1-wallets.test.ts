@@ -7,7 +7,7 @@ import { alice, bob, carol, fills, insertVenue, rain, snow, snowNo, snowYes, T, 
 
 let api: ApiHarness;
 let key: string;
-/** Keys, and what the pretended node and catalogue know of them. */
+/** Keys, and the responses of the test node and catalogue for them. */
 const [modern, older, safeOnly, newcomer, bare] = [1, 2, 3, 4, 5].map((n) => `0x${String(n).repeat(40)}`) as [
   string,
   string,
@@ -53,11 +53,11 @@ afterAll(() => api.stop());
 type Row = Record<string, unknown>;
 const get = (path: string) => api.ok<Row & { trades: Row[] }>(`/v1/${path}`, key);
 
-describe('trades of wallets', () => {
-  it('are what their own orders got, on the free plan too', async () => {
+describe('/v1 trades', () => {
+  it("are the fills of the wallet's own orders, on the free plan too", async () => {
     const page = await get(`wallets/${alice.toUpperCase().replace('0X', '0x')}/trades`);
     expect(page).toMatchObject({ wallet: alice, count: 4 });
-    // Not the fills where she was a maker's counterparty: those are in her own rows.
+    // Without the fills in which she was a maker's counterparty: her own rows contain those.
     expect(page.trades.map((row) => [row.transactionHash, row.side, row.outcome, row.price, row.size])).toEqual([
       [tx(4), 'BUY', 'Yes', 0.9, 10],
       [tx(3), 'BUY', 'Yes', 0.4, 10],
@@ -91,7 +91,7 @@ describe('trades of wallets', () => {
     expect(await get(`wallets/0x${'0'.repeat(40)}/trades`)).toMatchObject({ count: 0, trades: [] });
   });
 
-  it('of several wallets at once, in the order asked for', async () => {
+  it('of several wallets are in the requested order', async () => {
     const both = (await get(
       `wallets/trades?wallets=${bob},${alice.toUpperCase().replace('0X', '0x')},${bob}&limit=1`,
     )) as Row;
@@ -104,7 +104,7 @@ describe('trades of wallets', () => {
     });
   });
 
-  it('size is net of a fee in shares', async () => {
+  it('have a size net of a fee in shares', async () => {
     const wallet = `0x${'77'.repeat(20)}`;
     await api.clickhouse.insertRows('fills', [
       fillRow({ ...fills[7]!, block: 200, maker: wallet, usdc: 9_000_000n, shares: 10_000_000n, feeShares: 100_000n }),
@@ -112,7 +112,7 @@ describe('trades of wallets', () => {
     expect((await get(`wallets/${wallet}/trades`)).trades[0]).toMatchObject({ size: 9.9, price: 0.9 });
   });
 
-  it('of a market: both sides of each match, by user and side', async () => {
+  it('of a market have both sides of each match, filtered by user and side', async () => {
     const of = async (query: string, id: string = snow.slug) =>
       (await get(`markets/${id}/trades?${query}`)).trades.map((row) => [
         row.transactionHash,
@@ -138,7 +138,7 @@ describe('trades of wallets', () => {
     });
   });
 
-  it('walks by offset stay whole while trades arrive', async () => {
+  it('by offset neither overlap nor skip while trades arrive', async () => {
     const seen: unknown[] = [];
     for (let offset = 0, block = 500; ; offset += 1, block += 1) {
       const { trades } = await get(`markets/${rain.slug}/trades?limit=1&offset=${offset}`);
@@ -146,7 +146,7 @@ describe('trades of wallets', () => {
       seen.push(...trades.map((row) => [row.transactionHash, row.side]));
       await api.clickhouse.insertRows('fills', [fillRow({ ...fills[6]!, block, txHash: tx(block) })]);
     }
-    // The newest one is of the wallet above.
+    // The newest row belongs to the wallet above.
     expect(seen).toEqual([
       [tx(4), 'BUY'],
       [tx(4), 'BUY'],
@@ -179,8 +179,8 @@ describe('trades of wallets', () => {
   });
 });
 
-describe('events search', () => {
-  it('every word, with the markets in the order of the event', async () => {
+describe('/v1/events/search', () => {
+  it('matches every word, with the markets in the order of the event', async () => {
     expect(await get('events/search?q=FALLS%20sky')).toEqual({
       query: 'FALLS sky',
       events: [
@@ -229,8 +229,8 @@ describe('events search', () => {
   });
 });
 
-describe('resolve', () => {
-  it('a key, its wallets and its name lead to the same person', async () => {
+describe('/v1/resolve', () => {
+  it('a key, its wallets and its name resolve to the same owner', async () => {
     const own = walletsOf(modern);
     const person = {
       safe: own.deposit_beacon,
@@ -244,7 +244,7 @@ describe('resolve', () => {
       ],
     };
     expect(await get(`resolve/${modern}`)).toEqual(person);
-    // Nothing tells the key behind a deposit wallet.
+    // The owner key of a deposit wallet is unknown.
     expect(await get('resolve/quietfox')).toMatchObject({ safe: own.deposit_beacon, username: 'QuietFox', eoa: null });
     expect(await get(`resolve/${older}`)).toMatchObject({
       safe: walletsOf(older).deposit_uups,
@@ -253,7 +253,7 @@ describe('resolve', () => {
     });
   });
 
-  it('a Safe tells its owner', async () => {
+  it('a Safe resolves to its owner', async () => {
     const own = walletsOf(safeOnly);
     for (const query of [own.safe, safeOnly])
       expect(await get(`resolve/${query}`)).toMatchObject({
@@ -264,7 +264,7 @@ describe('resolve', () => {
       });
   });
 
-  it('a wallet of unknown kind is itself; a key that trades alone is its own wallet', async () => {
+  it('a wallet of unknown type is itself; a key that trades without a wallet contract is its own wallet', async () => {
     expect(await get(`resolve/${alice}`)).toEqual({
       safe: alice,
       eoa: null,
@@ -276,7 +276,7 @@ describe('resolve', () => {
     expect(await get(`resolve/${bob}`)).toMatchObject({ safe: bob, eoa: bob, type: null });
   });
 
-  it('a named wallet may not be there yet', async () => {
+  it('a named wallet may be undeployed', async () => {
     const own = walletsOf(newcomer);
     expect(await get('resolve/newbie')).toMatchObject({
       safe: own.deposit_beacon,
@@ -286,7 +286,7 @@ describe('resolve', () => {
     });
   });
 
-  it('nobody is 404 for a minute, somebody is kept an hour, trouble not at all', async () => {
+  it('caches 404 for a minute, a result for an hour, and no failure', async () => {
     const { status, body } = await api.get(`/v1/resolve/${bare}`, key);
     expect({ status, body }).toEqual({ status: 404, body: { error: 'Address not found.' } });
     expect(await api.get('/v1/resolve/nobody', key)).toMatchObject({

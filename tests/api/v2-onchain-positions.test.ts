@@ -21,7 +21,7 @@ describe('/v2/onchain', () => {
   const get = (path: string) => api.ok<Page>(`/v2/onchain/${path}`, paid);
   const idsOf = ({ positions }: Page) => positions.map((row) => `${row.wallet}-${row.token_id}`);
 
-  it('adds up the collateral of full sets', async () => {
+  it('open interest sums the collateral of complete sets', async () => {
     const event = (conditionId: string, token_id: string, kind: string, collateral: bigint) => ({
       condition_id: conditionId,
       block_number: 90,
@@ -39,7 +39,7 @@ describe('/v2/onchain', () => {
       event(rain.conditionId, rainYes, 'redemption', -9_900_000n),
       event(hail.conditionId, hail.tokenIds[0], 'merge', -7_000_000n),
     ]);
-    // Split 200, and 50 minted by a match. Of Hail only the end was seen.
+    // Split 200, and 50 minted by a match. Only the last events of Hail are recorded.
     expect(await get(`markets/${snow.conditionId}/oi`)).toEqual({
       condition_id: snow.conditionId,
       source: 'onchain',
@@ -47,7 +47,7 @@ describe('/v2/onchain', () => {
       market: snow.question,
       slug: snow.slug,
       image: snow.image,
-      // Its preparation was not seen, so sets may be missing.
+      // Its preparation is not recorded, so earlier splits may be missing.
       open_interest_usdc: null,
       net_minted_usdc: 250,
       complete: false,
@@ -69,7 +69,7 @@ describe('/v2/onchain', () => {
       net_minted_usdc: -7,
       complete: false,
     });
-    // Seen from its preparation on, it is all there.
+    // The history covers it from its preparation on: complete.
     const prepared = (condition_id: string, token_id: string, outcome_index: number) => ({
       token_id,
       condition_id,
@@ -86,12 +86,12 @@ describe('/v2/onchain', () => {
     ]);
     api.clock.nowMs += 61_000;
     expect(await get(`markets/${snow.conditionId}/oi`)).toMatchObject({ open_interest_usdc: 250, complete: true });
-    // Less than nothing cannot be all.
+    // A negative sum cannot be complete.
     expect(await get(`markets/${hail.conditionId}/oi`)).toMatchObject({ open_interest_usdc: null, complete: false });
     expect((await api.get('/v2/onchain/oi', key)).status).toBe(403);
   });
 
-  it('lists the positions of a wallet, the latest first', async () => {
+  it('positions of a wallet are listed by latest activity', async () => {
     const page = await get(`positions?wallet=${alice}&limit=2000`);
     expect(page).toMatchObject({ count: 2, pagination: { limit: 500, has_more: false } });
     expect(page.positions.map((row) => row.token_id)).toEqual([rainYes, snowYes]);
@@ -132,7 +132,7 @@ describe('/v2/onchain', () => {
     expect((await get(`positions?wallet=${dave}`)).positions[0]).not.toHaveProperty('last_activity');
   });
 
-  it('walks positions by their ids, whatever arrives meanwhile', async () => {
+  it('positions by id neither repeat nor skip while positions arrive', async () => {
     const all = [
       `${alice}-${snowYes}`,
       `${bob}-${snowNo}`,

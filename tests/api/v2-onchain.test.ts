@@ -36,8 +36,8 @@ type Body = Row & { trades: Row[]; pagination: { has_more: boolean; cursor?: str
 const get = (path: string) => api.ok<Body>(`/v2/onchain/${path}`, key);
 const snowTitle = { market: snow.question, slug: snow.slug, outcome: 'Yes', image: snow.image };
 
-describe('lists of a wallet', () => {
-  it('trades from the wallet, combos too', async () => {
+describe('/v2/onchain lists of a wallet', () => {
+  it("trades from the wallet's perspective, combos included", async () => {
     const page = await get(`wallets/${alice}/trades`);
     expect(page).toMatchObject({
       wallet: alice,
@@ -167,8 +167,8 @@ describe('lists of a wallet', () => {
   });
 });
 
-describe('of a market', () => {
-  it('trades with the market told once, seen from the maker', async () => {
+describe('/v2/onchain lists of a market', () => {
+  it("trades with the market in the envelope, from the maker's perspective", async () => {
     const page = await get(`markets/${snowYes}/trades`);
     expect(page).toMatchObject({ token_id: snowYes, count: 5, ...snowTitle, condition_id: snow.conditionId });
     expect(page.trades.map((row) => [row.order_hash, row.side, row.direction])).toEqual([
@@ -183,7 +183,7 @@ describe('of a market', () => {
   });
 
   it('volume counts each match once', async () => {
-    // Alice's bid was hit for 40 and 4 dollars; the takers' own rows and her minted 50 Yes repeat other fills.
+    // Alice's bid was matched for 40 and 4 dollars; the takers' own rows and her minted 50 Yes repeat other fills.
     expect(await get(`markets/${snowYes}/volume`)).toEqual({
       token_id: snowYes,
       source: 'onchain',
@@ -236,7 +236,7 @@ describe('GET /v2/onchain/trades', () => {
     [`sort_by=order_hash&token_id=${snowYes}`, [5, 1, 1, 4, 2]],
   ])('?%s', async (query, expected) => expect(await orders(query)).toEqual(expected.map(order)));
 
-  it('rows and grouped rows', async () => {
+  it('returns rows and grouped rows', async () => {
     const [row] = (await get(`trades?wallet=${carol}&token_id=${snowNo}`)).trades;
     expect(row).toEqual({
       timestamp: T + 2,
@@ -278,7 +278,7 @@ describe('GET /v2/onchain/trades', () => {
     });
   });
 
-  it('without a filter looks back a day', async () => {
+  it('covers 24 hours without a filter', async () => {
     const before = api.clock.nowMs;
     api.clock.nowMs = (T + 86_400 + 5) * 1000;
     expect(await orders('')).toEqual([8, 7, 6].map(order));
@@ -302,7 +302,7 @@ describe('GET /v2/onchain/trades', () => {
     expect(await api.get(`/v2/onchain/${path}`, key)).toMatchObject({ status, body: { error } });
   });
 
-  it('is refused to the free plan with 403, like the whole prefix', async () => {
+  it('is rejected with 403 for the free plan, like the whole prefix', async () => {
     const free = await api.key('free');
     for (const path of [
       'trades',
@@ -315,8 +315,8 @@ describe('GET /v2/onchain/trades', () => {
   });
 });
 
-describe('caches', () => {
-  it('answer for a minute, with age, once for many', async () => {
+describe('/v2/onchain caches', () => {
+  it('return a response for a minute with its age, and share one load', async () => {
     const path = `/v2/onchain/markets/${snowNo}/volume`;
     const first = await api.get(path, key);
     expect([first.headers.get('cache-control'), first.headers.get('age')]).toEqual(['private, max-age=60', '0']);
@@ -343,7 +343,7 @@ describe('caches', () => {
   });
 });
 
-describe('walks while rows arrive', () => {
+describe('/v2/onchain pages while rows arrive', () => {
   const TOKEN = '66000';
   const wallet = `0x${'5a'.repeat(20)}`;
   let block = 50_000;
@@ -371,7 +371,7 @@ describe('walks while rows arrive', () => {
   const name = (row: Row | FillInput) =>
     'txHash' in row ? `${row.txHash} ${row.maker} ${row.timestampS}` : `${row.tx_hash} ${row.maker} ${row.timestamp}`;
 
-  it('are exact by cursor, offset and key, whether pages are copies or not', async () => {
+  it('neither overlap nor skip by cursor, offset and key, cached or not', async () => {
     await arrive(9);
     const step = fc.record({ count: fc.integer({ min: 0, max: 5 }), laterMs: fc.constantFrom(0, 5_000, 61_000) });
     await fc.assert(
@@ -431,7 +431,7 @@ describe('walks while rows arrive', () => {
     );
   }, 120_000);
 
-  it('of events are exact too', async () => {
+  it('of events neither overlap nor skip', async () => {
     const own = walletEvents
       .filter((event) => event.kind !== 'redemption')
       .map((event) => event.txHash)
@@ -453,7 +453,7 @@ describe('walks while rows arrive', () => {
   });
 });
 
-describe('candles of trades', () => {
+describe('/v2/onchain candles', () => {
   type Page = {
     count: number;
     window: Row;
@@ -462,7 +462,7 @@ describe('candles of trades', () => {
   };
   const page = (path: string) => api.ok<Page>(`/v2/onchain/candles${path}`, key);
   const token = '8800';
-  /** A full minute, 300 trades of a dollar, one every half a minute, from there on. */
+  /** From a full minute on, 300 trades of one dollar, one every 30 s. */
   const from = T + 100_000 - ((T + 100_000) % 60);
   const trade = (n: number) =>
     fillRow({
@@ -477,7 +477,7 @@ describe('candles of trades', () => {
       shares: BigInt(2_000_000 + (n % 2) * 3_000_000),
     });
 
-  it('come in whole buckets, from page to page without gap or overlap', async () => {
+  it('have whole buckets, and pages without gap or overlap', async () => {
     await api.clickhouse.insertRows(
       'fills',
       Array.from({ length: 300 }, (_, n) => trade(n)),
@@ -523,7 +523,7 @@ describe('candles of trades', () => {
     });
   });
 
-  it('take their anchor from a block or a transaction too', async () => {
+  it('accept a block or a transaction as anchor', async () => {
     await api.clickhouse.insertRows('blocks', [
       { block_number: 50_100, block_hash: hex32(1), parent_hash: hex32(2), timestamp: from + 3_000, _offset: 1 },
     ]);
@@ -564,8 +564,8 @@ describe('candles of trades', () => {
   });
 });
 
-describe('all trades at once', () => {
-  it('are those of the pages, newest first, from the growth plan on', async () => {
+describe('/v2/onchain trades/all', () => {
+  it('equals the pages, newest first, from the growth plan on', async () => {
     type All = Row & { trades: Row[] };
     const all = await api.ok<All>(`/v2/onchain/wallets/${alice}/trades/all`, key);
     const paged = await get(`wallets/${alice}/trades?limit=1000`);
@@ -601,7 +601,7 @@ describe('all trades at once', () => {
     expect((await api.get(`/v2/onchain/wallets/${alice}/trades/all?from=9&to=8`, key)).status).toBe(400);
   });
 
-  it('say when they are not all, and are read anew then', async () => {
+  it('sets partial beyond the cap, and is not cached then', async () => {
     const readers = createReaders({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;

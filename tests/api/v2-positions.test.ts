@@ -23,8 +23,8 @@ describe('/v2/trader/{wallet}/equity', () => {
     return api.ok<Row & { raw: Row; normalized?: Row }>(`/v2/trader/${path}`, paid);
   };
 
-  it('cumulates the profits of positions in the order they were begun', async () => {
-    // Alice: Snow Yes from T, 2 realized and 2 on paper, 160 bought for 64; Rain from T + 6, 0.99 realized, 10 bought for 9.
+  it('cumulates the PnL of positions in the order of their first activity', async () => {
+    // Alice: Snow Yes from T, 2 realized and 2 unrealized, 160 bought for 64; Rain from T + 6, 0.99 realized, 10 bought for 9.
     expect(await get(`${alice}/equity?period=all&normalize=1`)).toEqual({
       wallet: alice,
       period: 'all',
@@ -56,7 +56,7 @@ describe('/v2/trader/{wallet}/equity', () => {
     });
     const { raw, normalized } = await get(`${alice}/equity?include_unrealized=1`);
     expect([raw.final_pnl, normalized]).toEqual([4.99, undefined]);
-    // Bob: four positions in two markets; Rain was touched last.
+    // Bob: four positions in two markets; Rain has the latest activity.
     expect(await get(`${bob}/equity?max_markets=1&include_unrealized=1`)).toMatchObject({
       positions_count: 2,
       markets_count: 1,
@@ -76,7 +76,7 @@ describe('/v2/trader/{wallet}/equity', () => {
     api.clock.nowMs = NOW_S * 1000;
   });
 
-  it('lets a key in once per 10 s, paid plans only', async () => {
+  it('accepts one request per 10 s and key, on paid plans only', async () => {
     const own = await api.key('starter');
     const sibling = await api.siblingKey(own);
     later(20);
@@ -104,7 +104,7 @@ describe('/v2/trader/{wallet}/equity', () => {
 describe('/v2/wallets', () => {
   const get = (path: string) => api.ok<Row & { positions: Row[] }>(`/v2/wallets/${path}`, paid);
 
-  it('has all positions of a wallet with their sums', async () => {
+  it('lists all positions of a wallet with their sums', async () => {
     const whole = {
       wallet: alice,
       source: 'onchain',
@@ -254,7 +254,7 @@ describe('/v2/wallets', () => {
     expect(await assets('limit=2')).toEqual(['9104', '9103']);
   });
 
-  it('knows no wallet without a history, and no free plan', async () => {
+  it('returns 404 for a wallet without history, 402 or 403 for the free plan', async () => {
     const nobody = hex32(5).slice(0, 42);
     for (const path of ['positions/onchain', 'closed-positions']) {
       expect(await api.get(`/v2/wallets/${nobody}/${path}`, paid)).toMatchObject({

@@ -14,7 +14,7 @@ const units = (usd: number) => BigInt(Math.round(usd * 1e6));
 const usdc = (dollars: number) => ({ usdc: units(dollars), exchange_version: 3 });
 const one = (token: string, shares: number) => ({ tokens: [token], amounts: [units(shares)] });
 
-/** Gina splits 10, sells Harry 4 Yes for 1, and her No pays. Carol's 80 are a fill of the shared world; her Snow is no combo. */
+/** Gina splits 10 and sells Harry 4 Yes for 1; her No pays. Carol's 80 are a fill of the shared fixtures; her Snow is not a combo. */
 const happened = [
   activityOf({ wallet: carol, block_number: 103, action: 'BUY', ...one(snowYes, 5), usdc: units(2) }),
   activityOf({ wallet: carol, block_number: 104, log_index: 41, action: 'BUY', ...one(comboYes, 80), ...usdc(10) }),
@@ -58,8 +58,8 @@ type Page = Row & {
 };
 const get = (path: string) => api.ok<Page>(`/v3/combos/${path}`, key);
 
-describe('combos of everybody', () => {
-  it('what changed positions', async () => {
+describe('/v3/combos', () => {
+  it('lists position changes', async () => {
     const page = await get('activity');
     expect(page).toMatchObject({ position_type: 'combo', source: 'v3.combos.activity', rows_returned: 6 });
     expect(
@@ -72,7 +72,7 @@ describe('combos of everybody', () => {
       [gina, 'split', 'Yes', '10', '-5', '0'],
       [carol, 'buy', 'Yes', '80', '-10', '0'],
     ]);
-    // As the wallet's own list has them.
+    // As in the wallet's list.
     const own = await api.ok<Page>(`/v3/wallets/${gina}/combos/activity`, key);
     expect(page.activity.filter((row) => row.wallet === gina)).toEqual(
       own.activity.map((row) => ({ wallet: gina, ...row })),
@@ -91,7 +91,7 @@ describe('combos of everybody', () => {
     expect(await kinds(`wallet=${address(0xabc)}`)).toEqual([]);
   });
 
-  it('what was redeemed', async () => {
+  it('lists redemptions', async () => {
     const page = await get('redemptions');
     expect(page).toMatchObject({ source: 'v3.combos.redemptions', rows_returned: 1, has_more: false });
     expect(page.redemptions).toEqual([
@@ -128,7 +128,7 @@ describe('combos of everybody', () => {
       }
   });
 
-  it('what one wallet redeemed', async () => {
+  it('lists redemptions of one wallet', async () => {
     const of = async (query: string) => (await get(`redemptions?${query}`)).redemptions.map((row) => row.wallet);
     expect(await of(`wallet=${gina}`)).toEqual([gina]);
     expect(await of(`wallet=${harry}`)).toEqual([]);
@@ -136,7 +136,7 @@ describe('combos of everybody', () => {
     expect(await of(`wallet=${gina}&redemption_type=partial`)).toEqual([]);
   });
 
-  it('pages of one wallet, walked by cursor, are its rows', async () => {
+  it('pages of one wallet by cursor are its rows', async () => {
     const all = (await get(`activity?wallet=${gina}`)).activity;
     const walked: Row[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -148,7 +148,7 @@ describe('combos of everybody', () => {
     expect(walked).toHaveLength(4);
   });
 
-  it('which there are', async () => {
+  it('lists combo markets', async () => {
     const page = await get('markets');
     expect(page).toMatchObject({ source: 'v3.combos.markets', rows_returned: 2, has_more: false, next_cursor: null });
     const [newer, older] = page.markets;
@@ -170,7 +170,7 @@ describe('combos of everybody', () => {
       first_activity_at: T + 40,
       last_activity_at: T + 50,
     });
-    // Of the fill: 80 for 10.
+    // From the fill: 80 for 10.
     expect(older).toMatchObject({
       condition_id: comboCondition,
       leg_count: 2,
@@ -192,7 +192,7 @@ describe('combos of everybody', () => {
     expect(await ids(`market_id=0x${'03'.repeat(31)}`)).toEqual([]);
   });
 
-  it('refused and gated', async () => {
+  it('rejects invalid parameters and the free plan', async () => {
     for (const [path, error] of [
       ['activity?event_kind=gift', 'invalid event_kind: use buy, sell, split, merge, redeem, convert, send, receive'],
       ['activity?cursor=134-0', 'invalid cursor: use next_cursor of an earlier page'],
@@ -215,11 +215,11 @@ describe('combos of everybody', () => {
   });
 });
 
-it('pages of combos show each once, while events arrive at the end and in between', async () => {
+it('/v3/combos pages list each event once while events arrive at the end and in between', async () => {
   const whole = (await get('activity')).activity.map((row) => row.id);
   const markets = (await get('markets')).markets.map((row) => row.condition_id);
   let arrived = 0;
-  /** The newest event of all, of a new combo; and a late one of another wallet, right behind the newest of before. */
+  /** The newest event, of a new combo; and a late one of another wallet, directly after the formerly newest one. */
   const arrive = async () => {
     arrived += 1;
     const fresh = (
@@ -249,7 +249,7 @@ it('pages of combos show each once, while events arrive at the end and in betwee
     const page = await get(`activity?limit=1&offset=${offset}`);
     byOffset.push(...page.activity.map((row) => row.id));
     if (!page.has_more) break;
-    // The place right behind the first event has been passed from the second page on.
+    // Pages after the first are past the position directly after the first event.
     if (offset > 0) await arrive();
   }
   expect(byOffset).toEqual(whole);
@@ -272,7 +272,7 @@ it('pages of combos show each once, while events arrive at the end and in betwee
   expect(second.markets.map((row) => row.condition_id)).toEqual([markets[1]]);
 }, 60_000);
 
-it('combos are closed once their positions are settled', async () => {
+it('/v3/combos status is closed once the positions are settled', async () => {
   await api.clickhouse.command(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, numerator, denominator, timestamp, _offset)
     SELECT toUInt256('${otherYes}') + number, '${other}', number, number, 1, ${T + 60}, number FROM numbers(2)`);
   api.clock.nowMs += 120_000;

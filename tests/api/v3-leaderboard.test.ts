@@ -10,7 +10,7 @@ import { dave, insertAccounts, insertVenueAccounts, tradeOf } from '../support/p
 import { address } from '../support/rows.js';
 import { alice, bob, carol, comboYes, insertVenue, rainNo, rainYes, snow, snowNo, snowYes } from '../support/venue.js';
 
-/** Pictures are kept by the engine's own clock. */
+/** Snapshots expire by the engine's clock. */
 const NOW_S = Math.floor(Date.now() / 1000);
 
 let api: ApiHarness;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   await insertVenue(api.clickhouse);
   await insertVenueAccounts(api.clickhouse);
-  // A combo's profit is on no board: 60 of 80 sold for 30 against 7.50.
+  // PnL of combos is on no leaderboard: 60 of 80 sold for 30 against 7.50.
   await insertAccounts(api.clickhouse, [
     trade(carol, 104, 'BUY', 80, 10, comboYes),
     trade(carol, 107, 'SELL', 60, 30, comboYes),
@@ -48,16 +48,16 @@ type Largest = Row & { positions: Row[]; pagination: { has_more: boolean; next_c
 const largest = (query: string) => api.ok<Largest>(`/clobv2/positions?${query}`, key);
 const positionIds = (page: Largest) => page.positions.map((row) => `${row.wallet} ${row.token_id}`);
 
-describe('leaderboards', () => {
-  it('are empty before the first picture', async () => {
+describe('/v3 leaderboards', () => {
+  it('are empty before the first snapshot', async () => {
     expect(await get('')).toMatchObject({ leaderboard: [], as_of: null, has_more: false, next_cursor: null });
     expect(await api.ok('/v3/stats', key)).toMatchObject({ total_fills: 0, total_volume: '0', as_of: null });
     expect(await largest('')).toMatchObject({ count: 0, as_of: null, pagination: { has_more: false } });
     await painter.refresh();
   });
 
-  it('rank all wallets by any measure', async () => {
-    // Alice 2.99 and 2; Bob 4 - 10 and -5 - 8 + 16; Carol 0 and -1; Dave nothing.
+  it('rank all wallets by each metric', async () => {
+    // Alice 2.99 and 2; Bob 4 - 10 and -5 - 8 + 16; Carol 0 and -1; Dave 0.
     const page = await get('');
     expect(page.leaderboard.map((row) => [row.rank, row.wallet, row.total_pnl])).toEqual([
       [1, alice, 4.99],
@@ -74,13 +74,13 @@ describe('leaderboards', () => {
     expect(await wallets('sort=unrealized')).toEqual([bob, alice, dave, carol]);
     expect(await wallets('sort=profit')).toEqual([bob, alice, carol, dave]);
     expect((await wallets('sort=loss'))[0]).toBe(bob);
-    // 91, 49, 34 and none.
+    // 91, 49, 34 and 0.
     expect(await wallets('sort=volume')).toEqual([alice, bob, carol, dave]);
     expect(await wallets('sort=wins')).toEqual([alice, bob, carol, dave]);
     expect(await wallets('sort=positions')).toEqual([bob, alice, carol, dave]);
   });
 
-  it('rank those of some markets', async () => {
+  it('rank the wallets of selected markets', async () => {
     // Snow: Alice 4, Bob -10 - 8 + 16, Carol -1, Dave 0. Rain: Bob 4 - 5, Alice 0.99.
     expect(
       (await get('market_slug=snow-lisbon-may')).leaderboard.map((row) => [row.rank, row.wallet, row.total_pnl]),
@@ -124,7 +124,7 @@ describe('leaderboards', () => {
     });
   });
 
-  it('sum the venue up', async () => {
+  it('/v3/stats returns the totals of the venue', async () => {
     // Nine logs; matches: 40, 30, 4, 9 and the combo's 10. Positions: Alice 2, Bob 4, Carol 3, Dave 1.
     const { elapsed_ms: _, ...stats } = await api.ok<Row>('/v3/stats', key);
     expect(stats).toEqual({
@@ -140,7 +140,7 @@ describe('leaderboards', () => {
     });
   });
 
-  it('refuse what is too deep, and gate', async () => {
+  it('reject ranks that are too deep, invalid parameters and the free plan', async () => {
     expect(await api.get('/v3/leaderboard?offset=9901', key)).toMatchObject({
       status: 400,
       body: { error: 'leaderboard_offset_too_deep', max_rank: 10_000, max_offset: 9_900, limit: 100, offset: 9901 },
@@ -165,7 +165,7 @@ describe('leaderboards', () => {
 const open = [
   [bob, snowNo, 200],
   [alice, snowYes, 100],
-  // Nothing was paid for what came of a split.
+  // Shares from a split have no cost.
   [bob, snowYes, 100],
   [carol, snowNo, 50],
   [carol, comboYes, 20],
@@ -181,7 +181,7 @@ const named = (rows: readonly (readonly [string, string, number])[]) =>
   rows.map(([wallet, token]) => `${wallet} ${token}`);
 
 describe('GET /clobv2/positions', () => {
-  it('are in the order of their sizes, with what was made', async () => {
+  it('lists positions by size, with realized PnL', async () => {
     const page = await largest('');
     expect(positionIds(page)).toEqual(named([...open, ...redeemable, ...closed]));
     expect(page.positions.map((row) => Number(row.size))).toEqual(
@@ -193,7 +193,7 @@ describe('GET /clobv2/positions', () => {
       as_of: NOW_S,
       pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
     });
-    // 160 bought for 64, 20 given away, 40 sold for 18 against 16.
+    // 160 bought for 64, 20 sent away, 40 sold for 18 against 16.
     expect(page.positions[1]).toEqual({
       wallet: alice,
       token_id: snowYes,
@@ -221,7 +221,7 @@ describe('GET /clobv2/positions', () => {
 
   const all = [...open, ...redeemable, ...closed];
 
-  it('may be asked for by wallet, token and market', async () => {
+  it('filters by wallet, token and market', async () => {
     const [snowNo] = snow.tokenIds.slice(1);
     const of = (
       list: readonly (readonly [string, string, number])[],
@@ -263,12 +263,12 @@ describe('GET /clobv2/positions', () => {
       expect([query, positionIds(page)]).toEqual([query, named(rows)]);
       expect([page.as_of, page.pagination.next_cursor]).toEqual([null, null]);
     }
-    // The same row whichever way it was asked for.
+    // The row is the same with every filter.
     const { positions } = await largest('');
     for (const row of (await largest(`wallet=${bob}`)).positions) expect(positions).toContainEqual(row);
   });
 
-  it('are what GET /v3/positions shows by size', async () => {
+  it('equals GET /v3/positions by size', async () => {
     const of = async (query: string) =>
       (await api.ok<{ positions: Row[] }>(`/v3/positions?sort=size${query}`, key)).positions.map(
         (row) => `${row.wallet} ${row.token_id}`,
@@ -279,7 +279,7 @@ describe('GET /clobv2/positions', () => {
     expect(await of('&min_size=50&limit=2&offset=1')).toEqual(named(open.slice(1, 3)));
   });
 
-  it('walks the smallest of the largest first by cursor', async () => {
+  it('pages ascending by cursor', async () => {
     const walked: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -290,7 +290,7 @@ describe('GET /clobv2/positions', () => {
     expect(walked).toEqual(named([...all].reverse()));
   });
 
-  it('may be asked for by status and size', async () => {
+  it('filters by status and size', async () => {
     for (const [query, rows] of [
       ['status=open', open],
       ['status=redeemable', redeemable],
@@ -322,10 +322,10 @@ describe('GET /clobv2/positions', () => {
   });
 });
 
-it('walks of a leaderboard by offset and by cursor stay with their picture while new ones are taken', async () => {
+it('leaderboard pages by offset and cursor read the snapshot of the first page while new ones are taken', async () => {
   const all = [alice, dave, carol, bob];
   let block = 200;
-  /** A wallet that stands above all others in the next picture, and of the market at once. */
+  /** A wallet that ranks first in the next snapshot, and in the market at once. */
   const arrive = async () => {
     block += 1;
     const wallet = address(block);
@@ -346,7 +346,7 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
     }
   };
   expect(await byOffset('sort=total')).toEqual(all);
-  // Three came above.
+  // Three wallets rank above.
   expect(await wallets('limit=4')).toEqual([201, 202, 203].map(address).concat(alice));
   const above = (await wallets('market=snow-lisbon-may')).slice(0, 3);
   expect(above).toEqual([201, 202, 203].map(address));
@@ -361,7 +361,7 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
   expect(byCursor).toEqual([...above, ...all]);
   expect(await byOffset('market=rain')).toEqual([alice, bob]);
 
-  // A walk whose picture goes is told so, one beyond its end is not.
+  // A session whose snapshot was deleted gets the error, a page after the last rank does not.
   await get('limit=1');
   expect(await get('limit=1&offset=9000')).toMatchObject({ leaderboard: [], has_more: false });
   await api.clickhouse.command('TRUNCATE TABLE leaderboards');
@@ -376,12 +376,12 @@ it('walks of a leaderboard by offset and by cursor stay with their picture while
   expect((await get('limit=1')).leaderboard).toHaveLength(1);
 }, 60_000);
 
-it('walks of the largest positions stay with their picture too, whose age is told', async () => {
+it('/clobv2/positions pages read the snapshot of the first page and return its age', async () => {
   api.clock.nowMs += 90_000;
   const { headers } = await api.get('/clobv2/positions', key);
   expect([headers.get('age'), headers.get('cache-control')]).toEqual(['90', 'private, max-age=90']);
   let block = 150;
-  /** A position larger than all others in the next picture. */
+  /** A position larger than all others in the next snapshot. */
   const arrive = async () => {
     block += 1;
     await insertAccounts(api.clickhouse, [trade(address(block), block, 'BUY', block * 10, 0)]);

@@ -55,7 +55,7 @@ beforeAll(async () => {
       _offset: 1,
     })),
   );
-  // In two blocks, so that candles and sums are states that have to be merged.
+  // In two inserts, so that candles and sums are states that must be merged.
   await api.clickhouse.insertRows('fills', candleFills.slice(0, 31).map(fillRow));
   await api.clickhouse.insertRows('fills', candleFills.slice(31).map(fillRow));
   await api.clickhouse.insertRows('fills', [
@@ -88,8 +88,8 @@ const rejectionOf = async (path: string) => {
   return [status, body];
 };
 
-describe('the catalogue', () => {
-  it('search: every word, any case, largest volume first', async () => {
+describe('/v3 markets', () => {
+  it('search matches every word case-insensitively, largest volume first', async () => {
     const slugs = async (query: string) => (await get(`/v3/markets/search?${query}`)).data.map((row) => row.slug);
     expect(await slugs('q=sky')).toEqual(['hail', 'rain']);
     expect(await slugs('q=SNOW%20lisbon')).toEqual(['snow-lisbon-may']);
@@ -118,7 +118,7 @@ describe('the catalogue', () => {
     ]);
   });
 
-  it('pages of a search stay whole while volumes change', async () => {
+  it('search pages neither overlap nor skip while volumes change', async () => {
     const first = await get('/v3/markets/search?q=%3F&limit=1');
     await api.clickhouse.insertRows('markets', [marketRow({ ...rain, volume: 1e9, offset: 2 })]);
     api.clock.nowMs += 60_000;
@@ -128,7 +128,7 @@ describe('the catalogue', () => {
     expect(anew.data.map((row) => row.slug)).toEqual(['rain', 'snow-lisbon-may', 'hail']);
   });
 
-  it('one market by condition, slug or token', async () => {
+  it('market by condition, slug or token', async () => {
     const market = {
       condition_id: snow.conditionId,
       outcomes: ['Yes', 'No'],
@@ -145,7 +145,7 @@ describe('the catalogue', () => {
       expect(await get(`/v3/markets/${path}`)).toMatchObject({ data: [] });
   });
 
-  it('prices: settlement, middle of the book, catalogue, newest fill', async () => {
+  it('prices from settlement, order book mid, catalogue and newest fill', async () => {
     const price = async (token: string) => {
       const { price, resolved, source, updated_at } = await get(`/v3/markets/${token}/price`);
       return [price, resolved, source, updated_at];
@@ -253,7 +253,7 @@ describe('the catalogue', () => {
       total_fees: '7',
       rank: 1,
     });
-    // One builder has the rank that the list gives it.
+    // A single builder has its rank in the list.
     for (const sort of ['fills', 'volume', 'fees']) {
       const list = (await get(`/v3/builders?sort=${sort}`)) as unknown as { builders: Record<string, unknown>[] };
       for (const [index, { builder }] of list.builders.entries())
@@ -263,7 +263,7 @@ describe('the catalogue', () => {
   });
 });
 
-describe('candles', () => {
+describe('/v3 candles', () => {
   interface Candle {
     time: number;
     open: number;
@@ -292,7 +292,7 @@ describe('candles', () => {
       };
     };
   const six = (value: number) => Number(value.toFixed(6));
-  /** Straight from the trades that are no taker's own rows. */
+  /** Computed from the trades without takers' own rows. */
   const naive = (seconds: number) => {
     const buckets = new Map<number, FillInput[]>();
     for (const fill of candleFills.filter((row) => row.takerOrder === false)) {
@@ -331,7 +331,7 @@ describe('candles', () => {
     ['1h', 3600, 300],
     ['4h', 14_400, 360],
     ['1d', 86_400, 500],
-  ])('%s equal an independent fold', async (resolution, seconds, max) => {
+  ])('%s equal an independent computation', async (resolution, seconds, max) => {
     const page = await candles(`resolution=${resolution}&limit=${max + 1}`);
     const expected = naive(seconds).slice(-max);
     expect(page.candles).toEqual(expected.map((candle) => expect.objectContaining(candle)));
@@ -341,7 +341,7 @@ describe('candles', () => {
     });
   });
 
-  it('walk older and newer without a gap or an overlap', async () => {
+  it('page to older and newer ones without gap or overlap', async () => {
     const all = naive(3600).map((candle) => candle.time);
     const older: number[] = [];
     let end: number | null = T + 1_000_000;
@@ -362,7 +362,7 @@ describe('candles', () => {
     expect((await candles('limit=3&order=desc')).candles.map((candle) => candle.time)).toEqual(all.slice(-3).reverse());
   });
 
-  it('fills gaps with the close before', async () => {
+  it('fill gaps with the previous close', async () => {
     const traded = naive(3600);
     const page = await candles('limit=30&gap_fill=true');
     const last = traded.at(-1)!.time;
@@ -390,7 +390,7 @@ describe('candles', () => {
   it('of a market: one series per outcome', async () => {
     const page = await get(`/v3/markets/slug/${snow.slug}/candles`);
     expect(page).toMatchObject({ condition_id: snow.conditionId, slug: snow.slug, series_count: 2 });
-    // Yes: maker fills of 40 and 4 dollars for 100 and 10 shares; No: 30 for 50. The takers' own rows are not counted again.
+    // Yes: maker fills of 40 and 4 dollars for 100 and 10 shares; No: 30 for 50. Takers' own rows do not count.
     expect(
       (page.series as { candles: Candle[]; outcome: string }[]).map((row) => [row.outcome, row.candles[0]]),
     ).toEqual([

@@ -47,11 +47,11 @@ type Row = Record<string, unknown>;
 type Body = Row & { positions: Row[]; data: Row[]; has_more: boolean };
 const get = (path: string) => api.ok<Body>(`/v3/${path}`, key);
 
-describe('positions of a wallet', () => {
+describe('GET /v3/wallets/{address}/positions', () => {
   const of = async (wallet: string, query = '') => (await get(`wallets/${wallet}/positions?${query}`)).positions;
   const tokens = async (wallet: string, query = '') => (await of(wallet, query)).map((row) => row.token_id);
 
-  it('with what they are worth and what they are about', async () => {
+  it('returns values and market metadata', async () => {
     expect(await get(`wallets/${alice}/positions`)).toMatchObject({
       address: alice,
       rows_returned: 2,
@@ -132,7 +132,7 @@ describe('positions of a wallet', () => {
     expect(lost).toMatchObject({ market_status: 'resolved-loss', winning_outcome_index: 0, current_price: 0 });
   });
 
-  it('filtered and in any order', async () => {
+  it('filters and sorts', async () => {
     // Realized 4, 0, 0, -10; ties by token.
     expect(await tokens(bob)).toEqual([rainYes, snowNo, rainNo, snowYes]);
     expect(await tokens(bob, 'order=asc')).toEqual([snowYes, snowNo, rainNo, rainYes]);
@@ -152,7 +152,7 @@ describe('positions of a wallet', () => {
     expect(await tokens(address(0x9999))).toEqual([]);
   });
 
-  it('combos after the others, where they are asked for', async () => {
+  it('lists combos after the others with include_combos', async () => {
     expect(await tokens(carol)).toEqual([snowNo, snowYes]);
     expect((await of(carol, 'include_combos=true')).slice(2)).toEqual([
       {
@@ -189,7 +189,7 @@ describe('positions of a wallet', () => {
     ]);
   });
 
-  it('page by page, each once, while positions change', async () => {
+  it('lists each position once over all pages while positions change', async () => {
     const pages: unknown[] = [];
     for (let offset = 0, block = 120; ; offset += 1, block += 1) {
       const page = await get(`wallets/${bob}/positions?limit=1&offset=${offset}&sort=size`);
@@ -204,7 +204,7 @@ describe('positions of a wallet', () => {
     expect((await tokens(bob, 'sort=size')).length).toBe(7);
   });
 
-  it('as copies of a stated age', async () => {
+  it('returns cached pages with their age', async () => {
     const path = `/v3/wallets/${dave}/positions`;
     const { headers } = await api.get(path, key);
     expect([headers.get('cache-control'), headers.get('age')]).toEqual(['private, max-age=5', '0']);
@@ -215,11 +215,11 @@ describe('positions of a wallet', () => {
   });
 });
 
-describe('positions of everybody', () => {
+describe('GET /v3/positions', () => {
   const of = async (query: string) =>
     (await get(`positions?${query}`)).positions.map((row) => [row.wallet, row.token_id]);
 
-  it('in a token or a market', async () => {
+  it('lists the positions of a token or a market', async () => {
     const [first] = (await get(`positions?token_id=${rainNo}`)).positions;
     expect(first).toEqual({
       wallet: bob,
@@ -262,7 +262,7 @@ describe('positions of everybody', () => {
     expect((await api.get('/v3/positions?market_slug=rain', await api.key('free'))).status).toBe(402);
   });
 
-  it('without a market: what was traded last, newest first, or the largest', async () => {
+  it('without a market lists the most recently traded or the largest positions', async () => {
     const newest = [...fills].sort((a, b) => b.block - a.block || b.logIndex - a.logIndex);
     const traded = [...new Set(newest.map(({ maker, tokenId }) => `${maker} ${tokenId}`))];
     const recent = (await of('')).map(([wallet, token]) => `${wallet} ${token}`);
@@ -274,7 +274,7 @@ describe('positions of everybody', () => {
     for (const status of ['open', 'redeemable', 'closed', 'redeemed'])
       expect(await of(`status=${status}`), status).toEqual(where((row) => row.status === status));
     expect(await of('min_size=50')).toEqual(where((row) => Number(row.size) >= 50));
-    // No picture was taken.
+    // No snapshot exists.
     expect(await of('sort=size')).toEqual([]);
     for (const [query, given] of [
       ['sort=pnl', 'sort=pnl'],
@@ -287,18 +287,18 @@ describe('positions of everybody', () => {
   });
 });
 
-describe('holders', () => {
+describe('GET holders', () => {
   const rows = async (path: string) =>
     (await get(`markets/${path}`)).data.map((row) => [row.user, row.token_id, row.realized_pnl]);
 
-  it('of a market, the largest first', async () => {
+  it('lists the holders of a market, largest first', async () => {
     const { data } = await get(`markets/condition/${snow.conditionId}/positions`);
     expect(data).toEqual(
       [
         [alice, snowYes, '100000000', '400000', '2000000', '160000000'],
         [bob, snowNo, '200000000', '500000', '0', '200000000'],
         [carol, snowNo, '50000000', '600000', '0', '50000000'],
-        // What she sold was never seen coming; what he has is a gift.
+        // Her sale is of untracked shares; his shares are a zero-cost transfer.
         [carol, snowYes, '0', null, '0', '0'],
         [dave, snowYes, '20000000', null, '0', '0'],
         [bob, snowYes, '100000000', '500000', '-10000000', '200000000'],
@@ -328,7 +328,7 @@ describe('holders', () => {
     expect((await get('markets/999999/positions')).data).toEqual([]);
   });
 
-  it('by pages as large as the plan allows', async () => {
+  it('limits pages by plan', async () => {
     const path = `/v3/markets/condition/${snow.conditionId}/positions?limit=5000`;
     const limitOf = async (plan: 'starter' | 'growth' | 'enterprise') =>
       (await api.ok<Body>(path, await api.key(plan))).limit;
@@ -346,7 +346,7 @@ describe('holders', () => {
       expect(await api.get(`/v3/markets/${name}`, key)).toMatchObject({ status: 400, body: { error } });
   });
 
-  it('page by page, each once, while new ones come', async () => {
+  it('lists each holder once over all pages while new ones arrive', async () => {
     const path = `condition/${snow.conditionId}/positions?sort=amount`;
     const all = await rows(path);
     const pages: unknown[] = [];
@@ -362,7 +362,7 @@ describe('holders', () => {
   });
 });
 
-describe('combos of a wallet', () => {
+describe('GET /v3/wallets/{address}/combos', () => {
   const frank = address(0xf6);
   const comboNo = (BigInt(comboYes) + 1n).toString();
   type Page = Row & { positions: Row[]; activity: Row[]; redemptions: Row[]; next_cursor: string | null };
@@ -397,7 +397,7 @@ describe('combos of a wallet', () => {
     api.clock.nowMs += 60_000;
   });
 
-  it('what it holds and made', async () => {
+  it('returns positions and PnL', async () => {
     const { elapsed_ms: _, ...summary } = await combos('summary');
     expect(summary).toEqual({
       address: frank,
@@ -428,7 +428,7 @@ describe('combos of a wallet', () => {
     expect(await of(`market_id=0x${'03'.repeat(31)}`)).toEqual([]);
   });
 
-  it('what changed it', async () => {
+  it('lists position changes', async () => {
     const { activity } = await combos('activity');
     expect(
       activity.map((row) => [row.event_kind, row.outcome, row.size, row.amount, row.realized_pnl, row.size_after]),
@@ -467,7 +467,7 @@ describe('combos of a wallet', () => {
       expect((await api.get(`/v3/wallets/${frank}/combos/${path}`, free)).status).toBe(402);
   });
 
-  it('page by page, each once, while more happens', async () => {
+  it('lists each change once over all pages while changes arrive', async () => {
     const whole = (await combos('activity')).activity.map((row) => row.id);
     let block = 300;
     const arrive = async () => {
@@ -484,7 +484,7 @@ describe('combos of a wallet', () => {
     }
     expect(byOffset).toEqual(whole);
     const byCursor: unknown[] = [];
-    // From behind what came meanwhile.
+    // After the events that arrived meanwhile.
     let { next_cursor: cursor } = await combos(`activity?limit=${block - 300}`);
     while (cursor !== null) {
       const page = await combos(`activity?limit=1&cursor=${cursor}`);

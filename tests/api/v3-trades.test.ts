@@ -33,7 +33,7 @@ const idsOf = async (path: string) => (await get(path)).trades.map((row) => row.
 const wallet = (query: string, who = alice) => `/v3/wallets/${who}/trades?${query}`;
 
 describe('GET /v3/wallets/{address}/trades', () => {
-  it('shows each fill from the wallet, role and direction flipped where it took', async () => {
+  it("returns each fill from the wallet's perspective, direction inverted where it was the taker", async () => {
     const page = await get(wallet('', `0x${alice.slice(2).toUpperCase()}`));
     expect(page).toMatchObject({ address: alice, rows_returned: 6, has_more: false, offset: 0, limit: 100 });
     expect(
@@ -74,7 +74,7 @@ describe('GET /v3/wallets/{address}/trades', () => {
     ['cursor=101-2', [2, 0]],
   ])('?%s', async (query, expected) => expect(await idsOf(wallet(query))).toEqual(expected.map(fillId)));
 
-  it('puts together the fills of an own order, and what it traded per transaction', async () => {
+  it('groups fills by own order, and by transaction', async () => {
     const orders = await get(wallet('group_by=order_hash'));
     expect(orders.trades.map((row) => [row.order_hash, row.fill_count, row.total_usd, row.total_shares])).toEqual([
       [order(7), 1, 9, 10],
@@ -101,7 +101,7 @@ describe('GET /v3/wallets/{address}/trades', () => {
     ]);
   });
 
-  it('adds the combo branch where asked for', async () => {
+  it('adds combo trades with include_combos', async () => {
     const page = await get(wallet('include_combos=true&limit=2'));
     expect(page.trades.map((row) => row.id)).toEqual([fillId(7), fillId(6)]);
     expect(page).toMatchObject({
@@ -149,13 +149,13 @@ describe('GET /v3/wallets/{address}/trades', () => {
       'invalid condition_id: use 0x and 62 hex digits',
     ],
     [`/v3/wallets/${alice}/combos/trades?side=both`, 'invalid side: use BUY, SELL or all'],
-  ])('refuses %s', async (path, error) => {
+  ])('rejects %s', async (path, error) => {
     const { status, body } = await api.get(path, key);
     expect({ status, body }).toEqual({ status: 400, body: { error } });
   });
 });
 
-describe('the other lists', () => {
+describe('the other /v3 fill lists', () => {
   it('token, market and builder', async () => {
     expect(await get(`/v3/markets/${snowYes}/trades`)).toMatchObject({ token_id: snowYes, rows_returned: 5 });
     expect(await idsOf(`/v3/markets/${snowYes}/trades?order=asc&limit=2`)).toEqual([fillId(0), fillId(1)]);
@@ -200,7 +200,7 @@ describe('the other lists', () => {
     expect(await of('side=all&limit=900')).toHaveLength(1);
   });
 
-  it('are paid for and heavy, all six', async () => {
+  it('require a paid plan and count as heavy, all six', async () => {
     const free = await api.key('free');
     const paths = [
       '/v3/trades',
@@ -214,7 +214,7 @@ describe('the other lists', () => {
     for (const path of paths) {
       expect((await api.get(path)).status).toBe(401);
       expect((await api.get(path, free)).status).toBe(402);
-      // 1,500 heavy beside 2,000 standard per minute.
+      // Per minute 1,500 heavy and 2,000 standard requests.
       expect((await api.get(path, starter)).headers.get('x-ratelimit-limit')).toBe('1500');
     }
   });

@@ -46,8 +46,8 @@ type Body = Record<string, unknown> & { data: Record<string, unknown>[]; next_cu
 const get = (path: string) => api.ok<Body>(`/v3/wallets/${path}`, key);
 const at = (block: number) => String(T + (block - 100) * 2);
 
-describe('events of a wallet', () => {
-  it('each kind in its own list', async () => {
+describe('/v3 wallet events', () => {
+  it('each kind has its list', async () => {
     expect((await get(`${alice}/splits`)).data).toEqual([
       { id: `${tx(110)}_0x11`, timestamp: at(110), condition: snow.conditionId, amount: '50000000' },
     ]);
@@ -73,7 +73,7 @@ describe('events of a wallet', () => {
     });
   });
 
-  it('all of them in one feed', async () => {
+  it('the feed contains all kinds', async () => {
     const page = await get(`${alice}/activity`);
     expect(page.data.map(({ event_type, ref_id, amount, extra }) => [event_type, ref_id, amount, extra])).toEqual([
       ['redemption', hex32(0xdead), '0', '{2}'],
@@ -88,7 +88,7 @@ describe('events of a wallet', () => {
     expect(await types('cursor=112-3')).toEqual(['nrc', 'split']);
   });
 
-  it('redemptions with what is known of the market', async () => {
+  it('redemptions have the known market fields', async () => {
     const page = await get(`${alice}/redemptions?order=asc`);
     expect(page).toMatchObject({ order: 'asc', source: 'v3.wallet_redemptions_unified', next_offset: null });
     expect(page.data).toEqual([
@@ -174,7 +174,7 @@ describe('events of a wallet', () => {
     expect(await of(`after=${T + 91}&before=${T + 91}`)).toEqual(['5000000']);
   });
 
-  it('clamps, refuses and gates as /v3 does', async () => {
+  it('clamp limits, reject invalid parameters and the free plan', async () => {
     expect(await get(`${alice}/splits?limit=9999`)).toMatchObject({ limit: 300 });
     expect(await get(`${alice}/splits?limit=0`)).toMatchObject({ limit: 1 });
     for (const [path, error] of [
@@ -192,7 +192,7 @@ describe('events of a wallet', () => {
   });
 });
 
-it('walks of the feed by offset and by cursor are exact while events arrive', async () => {
+it('/v3 wallet event pages by offset and cursor neither overlap nor skip while events arrive', async () => {
   const ids = walletEvents.map((event) => `${event.txHash}_0x${event.logIndex.toString(16)}`).reverse();
   let block = 1000;
   const arrive = async () => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
   await insertAccounts(api.clickhouse, week(frank));
   await insertAccounts(api.clickhouse, [
     ...week(erin),
-    // 80 for 10; 40 sold for 8 against 5. The others are worth what the combo's one fill says, 0.125.
+    // 80 for 10; 40 sold for 8 against 5. The others are valued at the combo's only fill, 0.125.
     trade(erin, MONDAY + 3 * HOUR, 'BUY', 80, 10, comboYes),
     trade(erin, MONDAY + 4 * HOUR, 'SELL', 40, 8, comboYes),
   ]);
@@ -85,7 +85,7 @@ const summaries: Readonly<Record<string, Body>> = {
     open_positions: 2,
     total_volume: 49,
   },
-  // 50 No for 30; 10 Yes sold that nobody saw coming: no profit.
+  // 50 No for 30; 10 untracked Yes sold: no PnL.
   [carol]: {
     net_realized_pnl: 0,
     gross_profit: 0,
@@ -98,7 +98,7 @@ const summaries: Readonly<Record<string, Body>> = {
     open_positions: 1,
     total_volume: 34,
   },
-  // A gift.
+  // A zero-cost transfer.
   [dave]: {
     net_realized_pnl: 0,
     gross_profit: 0,
@@ -128,8 +128,8 @@ const nothing = {
   ...Object.fromEntries(Object.keys(summaries[alice] as Body).map((name) => [name, 0])),
 };
 
-describe('summaries', () => {
-  it('of one wallet, combos apart', async () => {
+describe('/v3 PnL summaries', () => {
+  it('of one wallet, combos in separate fields', async () => {
     for (const wallet of [alice, bob, carol, dave, erin])
       expect(await get(wallet)).toEqual({ address: wallet, ...summaries[wallet] });
     expect(await get(`${erin}?include_combos=true`)).toEqual({
@@ -175,7 +175,7 @@ describe('summaries', () => {
       order_filled_through_block: '0',
       projector_status: 'ready',
     });
-    // A fill that was written again is still one fill.
+    // A fill that was inserted twice counts once.
     await api.clickhouse.insertRows('fills', fills.filter(({ maker }) => maker === alice).map(fillRow));
     expect((await get(`${alice}?include_accounting_summary=1`)).accounting_summary).toEqual(body.accounting_summary);
     expect((await get(`${dave}?include_accounting_summary=1`)).accounting_summary).toMatchObject({
@@ -184,7 +184,7 @@ describe('summaries', () => {
     });
   });
 
-  it('of many wallets, in the order asked for, each once', async () => {
+  it('of many wallets in the requested order, each once', async () => {
     const post = (body: unknown, with_key = key) =>
       api.request('/v3/wallets/batch', {
         method: 'POST',
@@ -217,7 +217,7 @@ describe('summaries', () => {
   });
 });
 
-describe('profit by time', () => {
+describe('/v3 PnL by time', () => {
   const series = async (path: string) => {
     const body = (await get(path)) as { buckets: Record<string, number>[] };
     return body.buckets.map((row) => [row.bucket, row.realized_pnl, row.cumulative_pnl, row.wins, row.losses]);
@@ -255,7 +255,7 @@ describe('profit by time', () => {
       total_losses: 1,
       source: 'realized_pnl_series',
     });
-    // Both ends belong to the span.
+    // Both ends are included.
     expect(await series(`${path}?after=${SUNDAY + 12.5 * HOUR}&before=${MONDAY}`)).toEqual([
       [SUNDAY, 1, 1, 1, 1],
       [MONDAY, 0.5, 1.5, 1, 0],
@@ -267,7 +267,7 @@ describe('profit by time', () => {
     expect(await series(`${path}?after=1&limit=2`)).toHaveLength(2);
     expect(await series(`${path}?before=${SUNDAY}`)).toEqual([]);
     expect(await series(`${path}?period=1d`)).toEqual([[MONDAY + DAY, 3, 3, 1, 0]]);
-    // after wins over period.
+    // after takes precedence over period.
     expect(await series(`${path}?period=1d&after=${MONDAY}`)).toHaveLength(2);
     expect(await series(`${path}?group=hour&period=7d`)).toEqual([
       [SUNDAY + 12 * HOUR, 0, 0, 1, 1],
@@ -282,7 +282,7 @@ describe('profit by time', () => {
     expect(await series(`${path}?group=month&period=1y`)).toEqual([[MONDAY - 20 * DAY, 5.5, 5.5, 4, 1]]);
   });
 
-  it('in one bucket of all time that counts positions', async () => {
+  it('in one bucket over all time that counts positions', async () => {
     const { total_volume, position_count, net_realized_pnl, ...rest } = summaries[bob] as Body;
     const { wins, losses, gross_profit, gross_loss, ...held } = rest;
     expect(await get(`${bob}/pnl/events?group=week`)).toEqual({
@@ -320,7 +320,7 @@ describe('profit by time', () => {
     });
   });
 
-  it('as one sum, of all markets or of some', async () => {
+  it('as one sum, over all or selected markets', async () => {
     expect(await get(`${alice}/pnl`)).toEqual({ address: alice, ...summaries[alice] });
     expect(await get(`${erin}/pnl?include_combos=true`)).toMatchObject({ realized_pnl: 8.5, net_realized_pnl: 5.5 });
     const realized = async (wallet: string, query: string) => (await get(`${wallet}/pnl?${query}`)).net_realized_pnl;
@@ -360,7 +360,7 @@ describe('profit by time', () => {
     expect(await sum(frank, 'after=9999999999&before=9999999999')).toEqual([0, 0, undefined]);
   });
 
-  it('refuses what makes no sense, and gates', async () => {
+  it('rejects invalid spans and the free plan', async () => {
     for (const [path, error] of [
       ['0x1', 'invalid address: use 0x and 40 hex digits'],
       ['0x1/pnl', 'invalid address: use 0x and 40 hex digits'],

@@ -18,7 +18,7 @@ const units = (usd: number) => BigInt(Math.round(usd * 1e6));
 const trader = `0x${'77'.repeat(20)}`;
 const largeWallet = `0x${'78'.repeat(20)}`;
 const collector = `0x${'79'.repeat(20)}`;
-/** Tokens nobody knows, of short and long ids. */
+/** Unknown tokens with short and long ids. */
 const unknownTokens = ['5', '40', '300', `${10n ** 70n}`, `${9n * 10n ** 69n}`];
 
 let engine: TestClickHouse;
@@ -74,7 +74,7 @@ const measures: Readonly<Record<WalletSort, (position: PositionWithMetadata) => 
   avg_price: (position) => position.avgPrice,
   last_at: (position) => BigInt(position.lastAtS),
 };
-/** Combos last, then by the measure, ties by token. */
+/** Combos last, then by the sort key, ties by token. */
 const inOrder = (
   list: readonly PositionWithMetadata[],
   sort: WalletSort,
@@ -89,7 +89,7 @@ const inOrder = (
   });
 
 it.each(Object.keys(filters))(
-  'pages of a wallet are cut from all it has in the order asked for: %s',
+  'createWalletPositionPages cuts pages from all positions in the requested order: %s',
   async (filter) => {
     const wanted = filters[filter] ?? null;
     let most = 0;
@@ -118,7 +118,7 @@ it.each(Object.keys(filters))(
   },
 );
 
-it('reads the rows of a first page and, by name, the order it begins; later pages by themselves', async () => {
+it('createWalletPositionPages reads first page and prefix together, later pages separately', async () => {
   const question = { wallet: trader, sort: 'size', order: 'desc', combos: true, predicate: null, limit: 4 } as const;
   const statements = async (sessionKey: string, offset: number): Promise<number> => {
     sqlTexts = [];
@@ -128,7 +128,7 @@ it('reads the rows of a first page and, by name, the order it begins; later page
   expect([await statements('1', 0), await statements('2', 0), await statements('1', 4)]).toEqual([2, 0, 1]);
 });
 
-it('keeps for longer what was read of more than a thousand positions', async () => {
+it('createWalletPositionPages caches large wallets longer', async () => {
   const maxAgesOf = async (wallet: string): Promise<number[]> => {
     const found: number[] = [];
     for (const wanted of [null, () => true]) {

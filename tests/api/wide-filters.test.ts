@@ -7,9 +7,9 @@ import { insertAccounts, tradeOf } from '../support/positions.js';
 import { address, fillRow, hex32, type MarketInput, marketRow, tokenRows } from '../support/rows.js';
 import { alice, bob, carol, T } from '../support/venue.js';
 
-/** 8,000 tokens of 78 digits: as a list they are 600 kB, more than twice what a statement may have. */
+/** 8,000 tokens of 78 digits: as a list they are 600 kB, more than twice the limit of a statement. */
 const MARKETS = 4_000;
-/** Pictures are kept by the engine's own clock. */
+/** Snapshots expire by the engine's clock. */
 const NOW_S = Math.floor(Date.now() / 1000);
 const BUILDER = hex32(0xbd);
 const eve = address(0xe5);
@@ -27,7 +27,7 @@ const marketOf = (n: number, tags: readonly string[], offset = 1): MarketInput =
   tags,
   offset,
 });
-/** Of no tag that the others have. */
+/** A market without the tag of the others. */
 const elsewhere = marketOf(MARKETS, ['rare']);
 const [first, last, other] = [tokenOf(0, 0), tokenOf(MARKETS - 1, 1), tokenOf(MARKETS, 0)];
 
@@ -39,7 +39,7 @@ const insertMarkets = async (markets: readonly MarketInput[]) => {
   await api.clickhouse.insertRows('tokens', markets.flatMap(tokenRows));
 };
 
-/** Alice makes 2 with the first market and holds 20 there, Bob loses 3 with the last; Carol and Eve deal elsewhere, Eve also in the first. */
+/** Alice realizes 2 with the first market and has 20 there, Bob loses 3 with the last; Carol and Eve trade elsewhere, Eve also in the first. */
 const trades = [
   tradeOf(alice, 100, 'BUY', first, 30, 15),
   tradeOf(alice, 110, 'SELL', first, 10, 7),
@@ -90,18 +90,18 @@ type Body = Row & { positions: Row[]; trades: Row[]; leaderboard: Row[]; data: R
 const get = (path: string) => api.ok<Body>(path, key);
 const walletsOf = (rows: readonly Row[]) => rows.map((row) => row.wallet);
 
-/** Statements and bound values, as far as tokens could be in them. */
+/** Statements and bound values that could contain tokens. */
 const longest = () =>
   Math.max(
     ...api.statements.map(({ text, params }) => text.length + JSON.stringify(Object.values(params), plain).length),
   );
 const plain = (_key: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
 
-/** Every name of the same 4,000 markets. */
+/** All filters that select the same 4,000 markets. */
 const names = ['tag_slug=coins', 'tags=coins', 'category=coins', 'tags=even,odd', 'tag_slug=coins&tags=odd,even'];
 
-describe('filters by a tag of thousands of markets', () => {
-  it('positions: those of the tag, page by page, of everybody and of a wallet', async () => {
+describe('filters by a tag with thousands of markets', () => {
+  it('positions of the tag, page by page, over all wallets and of one wallet', async () => {
     const ids = async (query: string) =>
       (await get(`/v2/onchain/positions?${query}`)).positions.map((row) => `${row.wallet} ${row.token_id}`);
     const held = [
@@ -128,7 +128,7 @@ describe('filters by a tag of thousands of markets', () => {
     expect(await ids('tag_slug=rare&order=asc')).toEqual([alice, carol, eve].map((wallet) => `${wallet} ${other}`));
   });
 
-  it('fills of a builder: those of the tag, page by page', async () => {
+  it('fills of a builder in the tag, page by page', async () => {
     for (const name of ['tag_slug=coins', 'category=coins']) {
       const page = await get(`/v3/builders/${BUILDER}/trades?${name}`);
       expect(page.trades.map((row) => [row.maker, row.token_id])).toEqual([
@@ -148,7 +148,7 @@ describe('filters by a tag of thousands of markets', () => {
     expect((await get(`/v3/wallets/${eve}/trades?event_slug=coins-0`)).trades).toHaveLength(1);
   });
 
-  it('leaderboards: what was made with the tag alone, before its picture and after', async () => {
+  it('leaderboard by PnL in the tag only, before and after its snapshot', async () => {
     const ranked = async () => {
       for (const name of names) {
         const { leaderboard } = await get(`/v3/leaderboard?sort=realized&${name}`);
@@ -177,12 +177,12 @@ describe('filters by a tag of thousands of markets', () => {
       'SELECT DISTINCT tag FROM tag_leaderboards ORDER BY tag',
     );
     expect(pictured.map(({ tag }) => tag)).toEqual(['coins', 'even', 'odd']);
-    // Copies of the orders before are over.
+    // Cached orders have expired.
     api.clock.nowMs += 120_000;
     const asked = api.statements.length;
     await ranked();
     expect(api.statements.slice(asked).filter(({ text }) => text.includes('FROM tag_leaderboards'))).not.toEqual([]);
-    // A newer picture that is shorter than the one before hides its last ranks.
+    // A newer snapshot that is shorter than the previous one hides its last ranks.
     await insertAccounts(api.clickhouse, [tradeOf(carol, 120, 'BUY', tokenOf(2, 0), 10, 1)]);
     api.clock.nowMs += 120_000;
     await painter.paint();
@@ -190,7 +190,7 @@ describe('filters by a tag of thousands of markets', () => {
     expect(walletsOf((await get('/v3/tags/coins/leaderboard?sort=volume')).data)).toEqual([alice, bob, eve, carol]);
   });
 
-  it('profits of a wallet: those of the tag, of all time and of a span', async () => {
+  it('PnL of a wallet in the tag, over all time and in a span', async () => {
     for (const name of names) {
       expect(await get(`/v3/wallets/${alice}/pnl?${name}`)).toMatchObject({ net_realized_pnl: 2, position_count: 1 });
       expect(await get(`/v3/wallets/${alice}/pnl?after=${T}&before=${T + 100}&${name}`)).toMatchObject({
@@ -201,7 +201,7 @@ describe('filters by a tag of thousands of markets', () => {
     expect(await get(`/v3/wallets/${carol}/pnl?tag_slug=odd`)).toMatchObject({ position_count: 0 });
   });
 
-  it('leave a market out as soon as it has lost the tag', async () => {
+  it('exclude a market as soon as it has lost the tag', async () => {
     await insertMarkets([marketOf(0, ['even'], 2)]);
     api.clock.nowMs += 120_000;
     expect(walletsOf((await get('/v2/onchain/positions?tag_slug=coins&order=asc')).positions)).toEqual([bob, carol]);
@@ -210,7 +210,7 @@ describe('filters by a tag of thousands of markets', () => {
     expect(await get(`/v3/wallets/${alice}/pnl?tag_slug=even`)).toMatchObject({ position_count: 1 });
   });
 
-  it('put no list of tokens into a statement', () => {
+  it('do not put token lists into statements', () => {
     expect(longest()).toBeLessThan(100_000);
   });
 });

@@ -7,7 +7,7 @@ import { eventually, type Product, startProduct, untilLoaded, untilUp } from '..
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
-/** The history is still being loaded beside the test. */
+/** The history is loading during the test. */
 const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
 
 interface Market {
@@ -42,7 +42,7 @@ interface ApiPosition {
   total_pnl: number;
 }
 
-/** Shares of base units with two decimals at most, rounded half up; below a hundredth as they are. */
+/** Shares of base units with at most two decimals, rounded half up; below 0.01 unrounded. */
 function shown(units: string): RegExp {
   const value = BigInt(units);
   if (value > 0n && value < 10_000n) return /^0\.00\d+$/;
@@ -57,14 +57,14 @@ function shown(units: string): RegExp {
 /** Early in the recording; 35 matches of Up, 33 of Down. */
 const SLUG = 'btc-updown-5m-1773957000';
 const FILLS = 136;
-/** The market once all its fills and its settlement are in the tables: nothing is added to it any more. */
+/** The market with all fills and its settlement in the tables: no more rows are added. */
 const settledSql = `SELECT m.condition_id AS condition, any(m.slug) AS slug, any(m.question) AS question,
     any(arrayMap(token -> toString(token), m.token_ids)) AS tokens, any(m.outcomes) AS outcomes,
     any(arrayMap(payout -> toUInt8(payout), r.payout_numerators)) AS payouts, toUInt32(count()) AS fills
   FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id INNER JOIN markets AS m ON m.condition_id = t.condition_id
   INNER JOIN resolutions AS r ON r.condition_id = m.condition_id
   WHERE m.slug = '${SLUG}' GROUP BY condition HAVING fills = ${FILLS}`;
-/** Who traded there and what of it positions and their changes do not have yet: those come from partitions by wallet, each at its own pace. */
+/** Traders of the market whose positions and events are not complete yet: they come from several partitions by wallet. */
 const missingSql = ({ condition }: Market) => `SELECT DISTINCT lower(f.maker) AS wallet, f.token_id AS token
   FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id
   WHERE t.condition_id = '${condition}' AND ((wallet, token) NOT IN (SELECT wallet, token_id FROM positions)
@@ -87,7 +87,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await product?.dispose();
   });
 
-  /** A page opened with the ready key, as the start-up text links it. `complaints`: what the browser says of scripts, styles and policy. */
+  /** A page opened with the ready key, like the link of the start-up text. `complaints`: the browser's errors about scripts, styles and policy. */
   async function open(
     path: string,
     options: { dark?: boolean; width?: number; key?: string; before?: (page: Page) => Promise<unknown> } = {},
@@ -134,7 +134,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.getByRole('heading', { level: 1, name: market.question }).waitFor();
     expect(page.url()).toBe(`${product.api}/app/market/${market.condition}`);
 
-    // Enter on words alone lists everything that has them.
+    // Enter on plain words lists all markets that match.
     await page.keyboard.press('/');
     await page.keyboard.type('bitcoin up');
     await page.keyboard.press('Enter');
@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await soon(() => rows(page, 'results').count()).toBe(100);
     const names = (await page.evaluate(cellsOf('results'))) as string[][];
     expect(names.every(([name]) => /bitcoin up/i.test(name ?? ''))).toBe(true);
-    // The head stays when rows move under it.
+    // The table head stays visible while rows scroll.
     await page.locator('#results .scroll').evaluate((box) => Object.assign(box, { scrollTop: 900 }));
     const tops = (await page.evaluate(
       `['.scroll', 'th', 'tbody tr'].map((name) => document.querySelector('#results ' + name).getBoundingClientRect().top)`,
@@ -152,14 +152,14 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(Math.abs((tops[1] ?? 0) - (tops[0] ?? 0))).toBeLessThan(3);
     expect(tops[2]).toBeLessThan((tops[0] ?? 0) - 800);
 
-    // The console of this tab has the key too.
+    // The console in this tab uses the same key.
     await page.getByRole('link', { name: 'Console', exact: true }).click();
     await soon(() => page.getByLabel('Key').inputValue()).toBe(product.key());
     expect(complaints).toEqual([]);
     await page.close();
   });
 
-  it('shows a market: settled prices with their source, candles as drawn and as told, every trade once', async () => {
+  it('shows a market: settled prices with their source, candles in the chart and the table, every trade once', async () => {
     const { page, complaints } = await open(marketPage());
     const tiles = page.locator('#tiles > div');
     await page.locator('#tiles:not([aria-busy])').waitFor();
@@ -168,7 +168,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       const text = await tiles.nth(index).textContent();
       expect(text).toMatch(new RegExp(`^${outcome}\\$${market.payouts[index]}\\.00settled on chain, 2026-`));
     }
-    // Rising or falling, as the style sheet has them; nothing else on the canvas has these colours.
+    // Colours of rising and falling candles in the style sheet; nothing else on the canvas has them.
     const isCandle = [
       [0x1f, 0x8a, 0x5b],
       [0xc8, 0x45, 0x2f],
@@ -184,7 +184,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       })`);
     await soon(painted).toBe(true);
 
-    // By the day it is one candle or two; volumes are those of the fills, each match once.
+    // One or two candles by day; volumes are those of the fills, each match once.
     await page.getByRole('radio', { name: '4h' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByText('Candles as a table').click();
@@ -221,7 +221,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         maker,
       ]),
     );
-    // Holders: what the page was told in base units, rounded half up here by whole numbers.
+    // Holders: amounts in base units, rounded half up here with integers.
     const [holders] = await Promise.all([
       responseOf<{ data: Holder[] }>(page, '/positions?sort=volume'),
       page.getByRole('radio', { name: 'Most bought' }).check(),
@@ -250,7 +250,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
-  it('shows a wallet: sums, profit over time in two ways, positions with the source of each price', async () => {
+  it('shows a wallet: totals, two PnL curves, positions with the source of each price', async () => {
     const [held] = await product.sql<{ wallet: string }>(
       `SELECT maker AS wallet FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') GROUP BY maker ORDER BY count() DESC LIMIT 1`,
     );
@@ -297,14 +297,14 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(realized.raw.points).toBeGreaterThan(0);
     await page.getByText('Before fees; positions in the order of their first activity.').waitFor();
     expect(complaints).toEqual([]);
-    // One in ten seconds: the page says so and offers the rest of the wait.
+    // One request per 10 s: the page shows the error and the remaining wait.
     await page.getByRole('radio', { name: '1Y' }).check();
     await page.getByRole('alert').getByText('429Rate limited. 1 request per 10 s per key.').waitFor();
     expect(await page.getByRole('button', { name: /^Try again in \d+ s$/ }).isDisabled()).toBe(true);
     await page.close();
   });
 
-  it('shows a key of the free plan what /v1 has of a wallet, and says in a sentence what is for paid plans', async () => {
+  it('shows the /v1 data of a wallet to a free key, and notes what requires a paid plan', async () => {
     const made = await fetch(`${product.api}/v1/keys`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -356,7 +356,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
-  it('puts trades of the event socket on top, once', async () => {
+  it('inserts trades of the event socket at the top, once', async () => {
     const frame = {
       type: 'trade',
       seq: 9,
@@ -409,7 +409,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
-  it("repeats the API's own words: unknown market, refused key, bad address, too many requests", async () => {
+  it("shows the API's error text: unknown market, rejected key, malformed address, too many requests", async () => {
     const unknown = await open('/app/market/no-such-market', { dark: true });
     await unknown.page.getByRole('alert').getByText('404market not found').waitFor();
     expect(await unknown.page.evaluate(CONTRASTS)).toEqual([]);
@@ -448,13 +448,13 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const empty = await open(`/app/wallet/0x${'0'.repeat(38)}aa`);
     await empty.page.getByText('This wallet has not traded.').waitFor();
     await empty.page.getByText('This wallet never had a position.').waitFor();
-    // A trial click finds what is covered by the chart's canvas.
+    // A trial click finds elements that are covered by the chart's canvas.
     await empty.page.getByText('No profit or loss in this period.').click({ trial: true });
     await empty.page.getByText('Address not found.').waitFor();
     await empty.page.close();
   });
 
-  it('is readable in both themes and on a phone, and waits with bones', async () => {
+  it('is readable in both themes and on a phone, and shows placeholders while loading', async () => {
     const [holder] = await product.sql<{ maker: string }>(
       `SELECT maker FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') ORDER BY maker LIMIT 1`,
     );
@@ -479,7 +479,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
-  it('is served small and under a strict policy', async () => {
+  it('is served compressed and with a strict content security policy', async () => {
     const answer = await fetch(`${product.api}${marketPage()}`);
     const text = await answer.text();
     expect(answer.headers.get('content-security-policy')).toMatch(

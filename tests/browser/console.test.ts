@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await gateway?.server.close();
   });
 
-  /** The console, opened; anything the browser complains of fails the test. */
+  /** The console in a new page; any browser error fails the test. */
   async function open(colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; complaints: string[] }> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme });
     const complaints: string[] = [];
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.close();
   });
 
-  it('is used without a mouse', async () => {
+  it('works with the keyboard only', async () => {
     const { page, complaints } = await open();
     await page.getByLabel('Key').focus();
     await page.keyboard.type(key);
@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.close();
   });
 
-  it('draws oracle prices, compressed, in the dark too', async () => {
+  it('draws oracle prices of compressed frames, in the dark theme too', async () => {
     const { page, complaints } = await open('dark');
     await page.getByLabel('Key').fill(key);
     await page.getByLabel('Preset').selectOption('chainlink');
@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     expect(await page.getByLabel('Feed of the chart').inputValue()).toBe('BTC/USD');
     await expect.poll(() => rows(page).filter({ hasText: 'price_feed' }).count()).toBeGreaterThan(10);
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(17, 21, 27)');
-    // The line's colour is nobody else's.
+    // No other element has the colour of the line.
     const painted = () =>
       page.evaluate(`[...document.querySelectorAll('#chart canvas')].some((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -134,7 +134,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.close();
   });
 
-  it('comes back after the connection is lost, and asks for what it missed', async () => {
+  it('reconnects after a lost connection and resumes with since_seq', async () => {
     const { page } = await open();
     const sent: { filters?: { since_seq?: number } }[] = [];
     const cut: (() => Promise<void>)[] = [];
@@ -159,7 +159,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.close();
   });
 
-  it('stands beside the AsyncAPI document of this address', async () => {
+  it('serves the AsyncAPI document with the address of the socket', async () => {
     const { status, body } = await api.get('/asyncapi.json');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -168,7 +168,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     });
   });
 
-  it('says why a key is refused, and what is wrong with a filter', async () => {
+  it('shows why a key is rejected and which filter is invalid', async () => {
     const { page } = await open();
     await page.getByLabel('Key').fill('revoked');
     await page.getByLabel('More filters as JSON').fill('{');
@@ -180,7 +180,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.close();
   });
 
-  it('gives code that does the same: JavaScript that runs, Python, curl that answers', async () => {
+  it('shows equivalent code: JavaScript and curl that work, and Python', async () => {
     const { page, complaints } = await open();
     await page.getByLabel('Preset').selectOption('large_trades');
     await page.getByLabel('Side').selectOption('SELL');

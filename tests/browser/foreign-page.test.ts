@@ -13,7 +13,7 @@ if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.
 /** A name that its owner points at 127.0.0.1, as an attacker can. */
 const ATTACKER = 'attacker.example';
 
-/** What a page learns by a request: its answer, that the browser hides it, or that there is none. */
+/** Result of a request by a page: the response, hidden by the browser, or none. */
 const responseSeenBy = (page: Page, url: string, init: RequestInit = {}) =>
   page.evaluate(
     ([target, options]) =>
@@ -24,7 +24,7 @@ const responseSeenBy = (page: Page, url: string, init: RequestInit = {}) =>
     [url, init] as const,
   );
 
-describe.skipIf(missing !== null)('a page of another site in a browser', () => {
+describe.skipIf(missing !== null)('a page of another origin in a browser', () => {
   let api: ApiHarness;
   let admin: AdminServer;
   let foreign: Server;
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
     await api?.stop();
   });
 
-  it('makes no key, by no kind of request', async () => {
+  it('cannot create a key with any kind of request', async () => {
     const before = api.log.all('accounts.commands').length;
     const url = `${api.url}/v1/keys`;
     const json = { 'content-type': 'application/json' };
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
     expect(api.log.all('accounts.commands')).toHaveLength(before);
   });
 
-  it('reads the API with a key, and neither pages nor admin ports', async () => {
+  it('reads the API with a key, but neither pages nor admin ports', async () => {
     const headers = { 'x-api-key': await api.key('enterprise') };
     expect(await responseSeenBy(page, `${api.url}/v3/trades?limit=1`, { headers })).toMatch(/^200 \{/);
     expect(await responseSeenBy(page, `${api.url}/v3/trades?limit=1`)).toMatch(/^401 /);
@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
       expect(await responseSeenBy(page, url), url).toBe('nothing');
   });
 
-  it('may link to our pages, which then work', async () => {
+  it('may link to the pages, which then work', async () => {
     const linked = await browser.newPage();
     await linked.goto(page.url());
     const failed: string[] = [];
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)('a page of another site in a browser', () => {
     expect(failed).toEqual([]);
   });
 
-  it('learns nothing under its own name for our address', async () => {
+  it("gets no data under its own name for the server's address", async () => {
     for (const [port, path] of [
       [new URL(api.url).port, '/app'],
       [new URL(api.url).port, '/healthz'],

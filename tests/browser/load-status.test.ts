@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('/app while the history loads', () => {
     await api?.stop();
   });
 
-  it('shows the progress, then what is there, then all of it, by itself', async () => {
+  it('shows the progress, then the loaded part, then everything, automatically', async () => {
     const page = await browser.newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));

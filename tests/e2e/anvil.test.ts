@@ -211,7 +211,7 @@ describe('chain ingest on a real node', () => {
             orderHash: event.value.order_hash,
           },
         ];
-  /** chain.head with its retractions obeyed. */
+  /** chain.head with its retractions applied. */
   async function heldHead() {
     let held: AnyEvent[] = [];
     for (const event of await head()) {
@@ -300,7 +300,7 @@ describe('chain ingest on a real node', () => {
     expect(kinds).toEqual(['settlement', 'trade', 'trade', 'status_update', 'trade', 'trade', 'status_update']);
   });
 
-  it('writes what became final, and nothing above the finalised block', async () => {
+  it('writes finalised blocks only', async () => {
     await mine(2 * SLOTS);
     const final = (await tip()) - 2 * SLOTS;
     await until('final', async () => {
@@ -330,7 +330,7 @@ describe('chain ingest on a real node', () => {
     await expectHeadIsCanonical();
   });
 
-  it('goes on after its own restart without repeating or losing', async () => {
+  it('resumes after its restart without repeating or losing events', async () => {
     const hash = await send(await signMatch(1));
     await one('settlement', ({ tx_hash }) => tx_hash === hash);
     await ingest.stop();

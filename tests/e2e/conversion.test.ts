@@ -32,7 +32,7 @@ const adapter = parseAbi([
 ]);
 const CTF = addresses.conditionalTokens as Hex;
 const ADAPTER = addresses.negRiskAdapter as Hex;
-// The node's first development account, which it signs for.
+// The node's first development account, for which it signs.
 const USER: Hex = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 const SCALE = 10n ** 12n;
 
@@ -79,13 +79,13 @@ const call = async (to: Hex, abi: Abi, functionName: string, args: readonly unkn
 const tip = async () => Number(await anvil.rpc<Hex>('eth_blockNumber'));
 const collateral = () => call(ADAPTER, adapter, 'collateral', [USER]);
 
-/** A conversion: full sets of every question first, then the NO of `given` of them. */
+/** A conversion: complete sets of every question first, then the NO tokens of `given` of them. */
 const conversion = fc.integer({ min: 2, max: 6 }).chain((questions) =>
   fc.record({
     questions: fc.constant(questions),
     mask: fc.integer({ min: 1, max: 2 ** questions - 1 }),
     sets: fc.bigInt({ min: 2n, max: 50_000_000n }),
-    /** Of the sets, thousandths that are converted. */
+    /** Thousandths of the sets that are converted. */
     part: fc.integer({ min: 1, max: 1000 }),
     bips: fc.constantFrom(0n, 1n, 37n, 250n, 9_999n),
     /** The preparation of the market is in the log, which tells its fee. */
@@ -94,7 +94,7 @@ const conversion = fc.integer({ min: 2, max: 6 }).chain((questions) =>
 );
 
 describe('a neg-risk conversion on a node', () => {
-  it('takes the NO, gives every other YES and the collateral less the fee, on the chain and in the fold', {
+  it('removes NO, adds every other YES and the collateral minus the fee, on chain and in the positions processor', {
     timeout: 240_000,
   }, async () => {
     let run = 0;
@@ -134,7 +134,7 @@ describe('a neg-risk conversion on a node', () => {
         ]);
         await anvil.rpc('anvil_mine', '0x1');
 
-        // The chain: what the venue's own rules say of a conversion.
+        // The chain: the venue's rules for a conversion.
         const balance = (id: bigint) => call(CTF, shares, 'balanceOf', [id, USER]);
         for (const one of group) {
           expect(await balance(one.no)).toBe(one.given ? sets - amount : sets);
@@ -142,7 +142,7 @@ describe('a neg-risk conversion on a node', () => {
         }
         expect((await collateral()) - held).toBe((n - 1n) * (amount - fee));
 
-        // The fold, from the logs of the node.
+        // The positions processor, from the logs of the node.
         const memory = new Map<string, ActivityState>();
         const state = {
           get: (id: string) => memory.get(id),
@@ -170,7 +170,7 @@ describe('a neg-risk conversion on a node', () => {
         const cash = events.reduce((sum, event) => sum + event.cash, 0n);
         expect(cash).toBe(((await collateral()) - before.collateral) * SCALE);
         expect(events.filter(({ problem }) => problem !== null)).toEqual([]);
-        // Cash in less cash out is profit less what is still held at cost: nothing of the fee is lost on the way.
+        // Cash received minus cash paid is PnL minus the cost of the remaining shares: no part of the fee is lost.
         const profit = positions.reduce((sum, one) => sum + one.realized - one.cost, 0n);
         expect(cash).toBe(profit);
       }),

@@ -18,7 +18,7 @@ function openToOthers(directory: string): readonly string[] {
   });
 }
 
-it('every file and directory of the data directory is for its user alone, in one that others could read before', async () => {
+it('data directory: every file and directory is accessible to its user only, also if others could read it before', async () => {
   mkdirSync(dataDir);
   chmodSync(dataDir, 0o755);
   const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' }, dataDir });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { shortHistory } from '../support/short-recording.js';
 
-/** Tables behind the groups that /readyz tells of. */
+/** Tables of the groups in /readyz. */
 const TABLES = [
   'fills',
   'fills_by_wallet',
@@ -17,7 +17,7 @@ const TABLES = [
   'positions FINAL',
   'pnl_events FINAL',
 ];
-/** Lists that are not empty once everything is loaded, and the field that holds them. */
+/** Lists that are not empty once everything is loaded, and their field. */
 const LISTS = [
   ['/v3/trades?limit=3', 'trades'],
   ['/v3/resolutions?limit=3', 'resolutions'],
@@ -77,7 +77,7 @@ afterAll(async () => {
   await product.dispose();
 }, 30_000);
 
-it('is not ready before every table has the rows that it has in the end', async () => {
+it('first start: /readyz is 503 until every table has its final rows', async () => {
   const last = samples.at(-1);
   expect(last?.ready, JSON.stringify(last)).toBe(200);
   expect(samples.filter(({ ready }) => ready === 503).length).toBeGreaterThan(5);
@@ -90,14 +90,14 @@ it('is not ready before every table has the rows that it has in the end', async 
   expect(Math.min(...end.filter((_, i) => TABLES[i] !== 'collateral_flows'))).toBeGreaterThan(0);
 }, 30_000);
 
-it('tells how far each table is while it loads', () => {
+it('first start: /readyz reports the progress of each table', () => {
   const told = samples.flatMap(({ progress }) => progress.tables ?? []);
   expect(new Set(told.filter(({ table }) => table === 'fills').map(({ state }) => state))).toContain('loaded');
   expect(told.some(({ state }) => state === 'empty' || state === 'loading')).toBe(true);
   expect(told.filter(({ percent, state }) => percent === 100 && state !== 'loaded')).toEqual([]);
 });
 
-it('never answers an empty list as if it were whole', () => {
+it('first start: no endpoint returns an empty list without loading headers', () => {
   expect(unmarked).toEqual([]);
   for (const [path] of LISTS)
     expect([path, [...(seen.get(path) ?? [])].some((state) => state.startsWith('503'))]).toEqual([path, true]);

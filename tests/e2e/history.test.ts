@@ -51,11 +51,11 @@ describe('the recorded history, from the log through the sinks to tables and API
       expect(more >= 0n && more * 1_000n < usdc, `${who}: ${more}`).toBe(true);
       added += more;
     }
-    // The cost of buys whose price is known net of a share fee; the page on the recording says how it comes about.
+    // The cost of buys whose price is known net of a share fee; tests/recorded/README.md documents the reason.
     expect(added).toBe(30_416_608n);
   });
 
-  it('holds each fill once, in every order', async () => {
+  it('has each fill once in every copy of the table', async () => {
     const [counts] = await product.sql<Record<string, string>>(
       `SELECT count() AS fills, uniqExact(id) AS ids, uniqExact(block_number, log_index) AS places,
          (SELECT count() FROM fills_by_token) AS by_token, (SELECT count() FROM fills_by_wallet) AS by_wallet,
@@ -66,7 +66,7 @@ describe('the recorded history, from the log through the sinks to tables and API
     expect(counts?.by_wallet).toBe(counts?.parties);
   });
 
-  it('tells wallets their recorded trades, page by page, and tokens each match once', async () => {
+  it("API returns a wallet's recorded trades page by page, and each match of a token once", async () => {
     for (const wallet of ['0xf539c942036cc7633a1e0015209a1343e9b2dda9', '0xeebde7a0e019a63e6b476eb425505b7b3e6eba30']) {
       const sums = new Map<string, { rows: number; shares: bigint }>();
       for (let offset = 0, count = 500; count === 500; offset += 500) {
@@ -103,8 +103,8 @@ describe('the recorded history, from the log through the sinks to tables and API
     );
   });
 
-  it('has every tick, and candles that follow from them', async () => {
-    // 18-digit sums taken over the source file by the same separate program; a candle holds the ticks from its start to its end, both included.
+  it('has every tick, and candles computed from them', async () => {
+    // 18-digit sums over the source file by the same separate program; a candle contains the ticks from its start to its end, both included.
     const [ticks] = await product.sql<{ n: string; sum: string }>(
       'SELECT toString(count()) AS n, toString(sum(toDecimal256(price, 18))) AS sum FROM ticks',
     );
@@ -122,7 +122,7 @@ describe('the recorded history, from the log through the sinks to tables and API
     ]);
   });
 
-  it("gives every BTC window the recording's open, close and outcome, the documented gaps excepted", async () => {
+  it("has the recording's open, close and outcome of every BTC window, except for the documented gaps", async () => {
     const recording = openRecording(join(import.meta.dirname, '..', 'recorded', 'set'));
     const prices = new Map([...recording.ticks()].map((tick) => [tick.timestampMs / 1000, tick.priceE18]));
     const windows = recording.markets.slice(0, recording.meta.day.markets);
@@ -167,7 +167,7 @@ describe('the recorded history, from the log through the sinks to tables and API
     expect(counted).toEqual({ open: 271, close: 271, up: 140, byPrices: 257 });
   }, 120_000);
 
-  it('knows the ids of every BTC window as the catalogue published them', async () => {
+  it('has the ids of every BTC window as published by the catalogue', async () => {
     const recording = openRecording(join(import.meta.dirname, '..', 'recorded', 'set'));
     const rows = await product.sql<{ slug: string; condition_id: string; tokens: string }>(
       "SELECT slug, condition_id, arrayStringConcat(arrayMap(t -> toString(t), token_ids), ',') AS tokens FROM markets FINAL",

@@ -23,7 +23,7 @@ afterAll(async () => {
 }, 30_000);
 
 describe('npm start on recorded input', () => {
-  it('prints where everything is, and that the data is recorded and shifted', () => {
+  it('prints the addresses, and that the data is recorded and shifted', () => {
     const text = product.output();
     for (const part of [product.api, `${product.api}/docs`, product.socket, product.clickhouse, product.key()])
       expect(text).toContain(part);
@@ -31,7 +31,7 @@ describe('npm start on recorded input', () => {
     expect(text).toMatch(/shifted by \d+ whole days/);
   });
 
-  it('keeps the ready key in a file only its owner can read', () => {
+  it('stores the ready key in a file that only its owner can read', () => {
     expect(statSync(join(product.dataDir, 'dev-key')).mode & 0o777).toBe(0o600);
     expect(product.key()).toMatch(/^odds_live_[0-9a-f]{32}$/);
   });
@@ -43,7 +43,7 @@ describe('npm start on recorded input', () => {
       .map((line) => line.trim());
 
   it.skipIf(whyNoCurl() !== null)(
-    'prints questions that are answered when pasted',
+    'prints example requests that succeed when pasted',
     async () => {
       const curls = printed().filter((line) => line.startsWith('curl -s '));
       expect(curls.length).toBeGreaterThanOrEqual(3);
@@ -74,7 +74,7 @@ describe('npm start on recorded input', () => {
     NEXT_TRADE_MS,
   );
 
-  it('serves the whole status without a 402', async () => {
+  it('serves /v1/status to the ready key', async () => {
     const { status, body } = await product.get('/v1/status');
     expect(status).toBe(200);
     const sources = (body as { sources: { source: string; mode: string; shift_days: number | null }[] }).sources;
@@ -83,7 +83,7 @@ describe('npm start on recorded input', () => {
     expect(sources.find((entry) => entry.source === 'chain')?.shift_days).toBeGreaterThan(0);
   });
 
-  it('counts the open sockets in the status, whoever holds them', async () => {
+  it('counts all open sockets in /v1/status', async () => {
     const sockets = () =>
       product.get('/v1/status').then(({ body }) => {
         const { ws_subscribers, firehose_connections } = body as Body;
@@ -112,7 +112,7 @@ describe('npm start on recorded input', () => {
       expect(candle.high).toBeGreaterThanOrEqual(Math.max(candle.open, candle.close));
       expect(candle.low).toBeLessThanOrEqual(Math.min(candle.open, candle.close));
     }
-    // The recording has gaps of up to six minutes, so an hour is asked for.
+    // The recording has gaps of up to six minutes; an hour is long enough.
     await eventually('an hour of ticks', async () => {
       const now = Date.now();
       const { body } = await product.get(`/v1/crypto/ticks?symbol=BTC&from=${now - 3_600_000}&to=${now}`);
@@ -174,7 +174,7 @@ describe('npm start on recorded input', () => {
         const update = await client
           .until((frame) => frame.type === 'status_update' && frame.data?.tx_hash === tx, 30_000)
           .catch(async () => {
-            // A few per mille never confirm: then another one must.
+            // A few per mille never confirm: use another one.
             return client.until((frame) => frame.type === 'status_update', NEXT_TRADE_MS);
           });
         expect(update.data?.latency_ms).toBeGreaterThan(0);
@@ -194,7 +194,7 @@ describe('npm start on recorded input', () => {
     2 * NEXT_TRADE_MS + NEXT_TICK_MS,
   );
 
-  it('makes keys, gates the free plan and counts requests', async () => {
+  it('creates keys, enforces the free plan and counts requests', async () => {
     const made = await fetch(`${product.api}/v1/keys`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -217,7 +217,7 @@ describe('npm start on recorded input', () => {
     client.close();
   });
 
-  it('runs each process within its memory and stops within five seconds', async () => {
+  it('runs each process within its memory limit and stops within five seconds', async () => {
     for (const name of processNames) expect(product.pid(name), name).not.toBeNull();
     const { code, tookMs } = await product.stop();
     expect(code).toBe(0);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** Starts a process of ours from dist/; `ended` resolves with its exit code and its output. */
+/** Starts a process from dist/; `ended` resolves with its exit code and its output. */
 function start(script: string, args: readonly string[], env: Record<string, string>) {
   const child = spawn(process.execPath, [join(root, 'dist', script), ...args], {
     env: { ...process.env, ...env },
@@ -33,7 +33,7 @@ function start(script: string, args: readonly string[], env: Record<string, stri
   return { child, ended };
 }
 
-it('the recorded history, rebuilt from offset 0, is row-identical to what was built live', async () => {
+it('rebuild from offset 0 produces the same rows as the live sinks', async () => {
   const env = { RECORDED_HISTORY_ONLY: '1' };
   const [clickhouse, admin] = await freePorts(2);
   const alone = {

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
   it(
-    'know each other’s keys and count an account’s requests together',
+    'share keys and the request counts of an account',
     async () => {
       const redis = await startTestRedis();
       cleanups.push(() => redis.stop());
@@ -47,7 +47,7 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
       const alone = async () =>
         (await product.metric('api', name)) +
         (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((answer) => answer.text())));
-      // On a machine that stalls for longer than an api waits for Redis, a request counts in that api alone: such a burst tells nothing.
+      // If the machine stalls for longer than an API waits for Redis, a request counts in that API only: such a burst is not conclusive.
       const { served, refused, remaining } = await eventually('a burst that Redis answered as a whole', async () => {
         const before = await alone();
         const counts = await burst(product.api, second);
@@ -59,7 +59,7 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
   );
 });
 
-/** 80 requests at once with a new key, half to each api, after a first one to the one that did not make it. */
+/** 80 concurrent requests with a new key, half to each API, after a first one to the API that did not create it. */
 async function burst(api: string, second: string): Promise<{ served: number; refused: number; remaining: number }> {
   const made = await fetch(`${second}/v1/keys`, {
     method: 'POST',

@@ -56,7 +56,7 @@ function logsOf(block: number) {
   return market.n < UNPREPARED ? [filled] : [prepared, filled];
 }
 
-it('a backfill of a day whose markets closed long ago ends with every market named that Gamma has', async () => {
+it('backfill of an old day names every market that Gamma has', async () => {
   const node = await startFakeNode({
     length: MARKETS + 1,
     written: logsOf,
@@ -110,12 +110,12 @@ it('a backfill of a day whose markets closed long ago ends with every market nam
       return checks.catalog?.detail?.endsWith('0 market lookups queued, 1 ids without a market');
     });
 
-    // The catalogue's own lists hold none of them.
+    // The catalogue's lists contain none of them.
     const lists = gamma.requests.filter((request) => request.startsWith('/events/keyset?closed=true'));
     expect(lists.length).toBeGreaterThan(0);
     expect(lists.every((request) => request.includes('end_date_min='))).toBe(true);
 
-    // Each of the ids once among the closed, in few questions, within the rate.
+    // Each id once among the closed ones, in few requests, within the rate.
     const first = asked().filter(({ closed }) => closed === 'true');
     const ids = first.flatMap((question) => question.ids);
     expect(new Set(ids)).toEqual(
@@ -153,7 +153,7 @@ it('a backfill of a day whose markets closed long ago ends with every market nam
       expect(trades).toContain(`market-${n}`);
     }
 
-    // A process that starts again asks for nothing of this.
+    // A restarted process requests none of them again.
     const before = asked().length;
     const loads = () => gamma.requests.filter((request) => request.startsWith('/events/keyset?closed=true')).length;
     const loadsBefore = loads();
