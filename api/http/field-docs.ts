@@ -11,8 +11,8 @@ export const priceDocs = {
   close: "Last fill's price in the bucket, USD per share; in a filled gap the previous close.",
   vwap: 'Mean fill price in the bucket weighted by shares: its USD over its shares.',
   tickOpen: 'Oracle spot price of the tick that opens the bucket, USD.',
-  tickHigh: 'Highest oracle spot price in the bucket, USD.',
-  tickLow: 'Lowest oracle spot price in the bucket, USD.',
+  tickHigh: 'Highest oracle spot price of the ticks in the bucket, USD.',
+  tickLow: 'Lowest oracle spot price of the ticks in the bucket, USD.',
   tickClose: 'Oracle spot price of the last tick in the bucket, USD; changes until the bucket ends.',
   payout: 'Settlement: USD per share that each outcome pays.',
 } as const;

@@ -13,7 +13,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 interface Field {
-  readonly place: string;
+  readonly path: string;
   readonly name: string;
   readonly schema: Schema;
 }
@@ -30,16 +30,16 @@ const branches = (schema: Schema): readonly Schema[] => [
   ...(schema.allOf ?? []),
 ];
 
-function fieldsOf(schema: Schema, place: string): readonly Field[] {
-  const { items, additionalProperties: others } = schema;
+function fieldsOf(schema: Schema, path: string): readonly Field[] {
+  const { items, additionalProperties: rest } = schema;
   return [
     ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
-      { place: `${place}.${name}`, name, schema: inner },
-      ...fieldsOf(inner, `${place}.${name}`),
+      { path: `${path}.${name}`, name, schema: inner },
+      ...fieldsOf(inner, `${path}.${name}`),
     ]),
-    ...(items === undefined ? [] : fieldsOf(items, `${place}[]`)),
-    ...(typeof others === 'object' ? fieldsOf(others, `${place}{}`) : []),
-    ...branches(schema).flatMap((branch) => fieldsOf(branch, place)),
+    ...(items === undefined ? [] : fieldsOf(items, `${path}[]`)),
+    ...(typeof rest === 'object' ? fieldsOf(rest, `${path}{}`) : []),
+    ...branches(schema).flatMap((branch) => fieldsOf(branch, path)),
   ];
 }
 
@@ -62,10 +62,10 @@ const answered = (): readonly Field[] => answeredSchemas().flatMap(({ path, sche
 
 const isBoolean = ({ schema }: Field): boolean => schema.type === 'boolean';
 /** Fields with source or time of a price have their own descriptions. */
-const ABOUT_PRICES = /source|updated/i;
+const PRICE_ORIGIN = /source|updated/i;
 const namedLikePrice = (field: Field): boolean =>
   (/price|vwap|^avg|entry|prob/i.test(field.name) || ['open', 'high', 'low', 'close'].includes(field.name)) &&
-  !ABOUT_PRICES.test(field.name) &&
+  !PRICE_ORIGIN.test(field.name) &&
   field.name !== 'avg_per_day' &&
   !isBoolean(field);
 /** Paging fields: the direction in time. */
@@ -76,10 +76,10 @@ const namedLikeSide = (field: Field): boolean =>
 const undescribed = (fields: readonly Field[], words: RegExp) =>
   fields
     .filter(({ schema }) => !words.test(schema.description ?? ''))
-    .map(({ place, schema }) => [place, schema.description ?? null]);
+    .map(({ path, schema }) => [path, schema.description ?? null]);
 
 it('OpenAPI: every price field documents its formula', () => {
-  const fields = answered().filter(namedLikePrice);
+  const fields = responseFields().filter(namedLikePrice);
   expect(fields.length).toBeGreaterThan(90);
   expect(undescribed(fields, /settlement|middle|fills?\b|tick|paid|cost/i)).toEqual([]);
 });
@@ -127,11 +127,11 @@ it('every price of now stands beside its source and time', () => {
 it('every average of a position says which average it is', () => {
   const fields = answered().filter(({ name, place }) => /^avg_?price$/i.test(name) && /positions|data\[/.test(place));
   expect(fields.length).toBeGreaterThan(8);
-  expect(undescribed(fields, /while shares are held.*afterwards/i)).toEqual([]);
+  expect(undescribed(fields, /with shares.*without shares/i)).toEqual([]);
 });
 
 it('OpenAPI: every field of buys, sells, side or direction documents whose side it is', () => {
-  const fields = answered().filter(namedLikeSide);
+  const fields = responseFields().filter(namedLikeSide);
   expect(fields.length).toBeGreaterThan(45);
   expect(undescribed(fields, /maker|wallet/i)).toEqual([]);
 });
@@ -141,6 +141,6 @@ it('fieldsOf finds fields in lists, unions and maps, and undocumented ones', () 
   const inner: Schema = { properties: { price } };
   const schema: Schema = { anyOf: [{ items: inner }, { additionalProperties: inner }] };
   const found = fieldsOf(schema, '').filter(namedLikePrice);
-  expect(found.map(({ place }) => place)).toEqual(['[].price', '{}.price']);
+  expect(found.map(({ path }) => path)).toEqual(['[].price', '{}.price']);
   expect(undescribed(found, /fill/)).toHaveLength(2);
 });

@@ -43,7 +43,9 @@ const tick = z.object({
     feed: z.string(),
     price: z
       .number()
-      .describe('USD price as published by the oracle: spot, or the mean over twap_window_seconds if is_twap.'),
+      .describe(
+        'USD price that the oracle published with this tick: spot, or the mean over twap_window_seconds if is_twap.',
+      ),
     bid: z.number().meta({ description: 'Equal to the price if the source publishes no spread.' }),
     ask: z.number().meta({ description: 'Equal to the price if the source publishes no spread.' }),
     timestamp: z.int(),
