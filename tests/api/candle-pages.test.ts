@@ -60,7 +60,7 @@ it.each([
     const query = { tokenId: TOKEN, seconds, direction, gapFill: false };
     for (const limit of [1, 2, 7, 40, 1_000]) {
       let edge: number | null = null;
-      const walked: number[][] = [];
+      const listed: number[][] = [];
       for (let pages = 0; pages < 100; pages++) {
         sqlTexts = [];
         const page = await readCandles(tables, {
@@ -72,16 +72,16 @@ it.each([
         const rows = page.candles.map((one) =>
           [one.startS, one.open, one.high, one.low, one.close, one.usdc].map(Number),
         );
-        walked.splice(direction === 'after' ? walked.length : 0, 0, ...rows);
+        listed.splice(direction === 'after' ? listed.length : 0, 0, ...rows);
         if (!(direction === 'after' ? page.hasNewer : page.hasOlder)) break;
         edge =
           (direction === 'after' ? (page.candles.at(-1)?.startS ?? 0) : (page.candles[0]?.startS ?? 0)) +
           (direction === 'after' ? seconds : -seconds);
         if (limit < 3 && pages === 5) break;
       }
-      const expected = direction === 'after' ? brief.slice(0, walked.length) : brief.slice(-walked.length);
-      expect(walked).toEqual(expected);
-      if (limit >= 3) expect(walked).toHaveLength(brief.length);
+      const expected = direction === 'after' ? brief.slice(0, listed.length) : brief.slice(-listed.length);
+      expect(listed).toEqual(expected);
+      if (limit >= 3) expect(listed).toHaveLength(brief.length);
     }
   },
 );

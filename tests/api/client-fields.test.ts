@@ -294,8 +294,8 @@ const at = (value: unknown, path: string): unknown =>
     : path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 
 describe('fields that clients of the contract read', () => {
-  it.each(table)('are in %s, %s, with the expected types', async (path, place, fields) => {
-    const found = at(await api.ok(path, key), place);
+  it.each(table)('are in %s, %s, with the expected types', async (path, position, fields) => {
+    const found = at(await api.ok(path, key), position);
     expect([path, found]).toEqual([path, expect.any(Object)]);
     const wrong = Object.entries(fields).filter(([name, type]) => !fits(at(found, name), type));
     expect(wrong.map(([name, type]) => [name, type, at(found, name)])).toEqual([]);

@@ -114,13 +114,13 @@ describe('GET /clobv2/trades', () => {
   });
 
   it('lists of a wallet and of a token', async () => {
-    const own = await get(`wallets/${alice}/trades?limit=2&offset=1`);
-    expect(own).toMatchObject({ wallet: alice, source: 'onchain-v2', count: 2, offset: 1 });
-    expect(own.trades.map((row) => [row.order_hash, row.side])).toEqual([
+    const walletList = await get(`wallets/${alice}/trades?limit=2&offset=1`);
+    expect(walletList).toMatchObject({ wallet: alice, source: 'onchain-v2', count: 2, offset: 1 });
+    expect(walletList.trades.map((row) => [row.order_hash, row.side])).toEqual([
       [order(1), 'maker'],
       [order(4), 'maker'],
     ]);
-    expect(own.trades.some((row) => 'counterparty' in row)).toBe(false);
+    expect(walletList.trades.some((row) => 'counterparty' in row)).toBe(false);
     const market = await get(`markets/${snowYes}/trades`);
     expect(market).toMatchObject({ token_id: snowYes, count: 5, market: snow.question, outcome: 'Yes' });
     expect(Object.keys(market.trades[0]!)).not.toContain('side');

@@ -429,8 +429,8 @@ describe('/v1/crypto/ticks', () => {
     ['symbol=BTC&symbol=ETH&from=0&to=1', "Query parameter 'symbol' must be given once"],
     ["symbol=BTC'; DROP TABLE ticks --&from=0&to=1", 'Invalid symbol. Use: BTC, ETH, SOL, BNB, XRP, DOGE, HYPE'],
   ])('rejects ?%s', async (query, error) => {
-    const answer = await api.get(`/v1/crypto/ticks?${encodeURI(query)}`, key);
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error } });
+    const reply = await api.get(`/v1/crypto/ticks?${encodeURI(query)}`, key);
+    expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } });
   });
 
   it('accepts a range of 24 hours and not more', async () => {
@@ -538,8 +538,8 @@ describe('/v1/crypto/price', () => {
     ['symbol=BTC&window=1811000400000', 'Invalid window (1811000400000 looks like milliseconds)'],
     ['symbol=BTC&window=1811000400&interval=2m', 'Invalid interval. Use: 5m, 15m, 1h, 4h'],
   ])('rejects ?%s', async (query, error) => {
-    const answer = await api.get(`/v1/crypto/price?${query}`, key);
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error } });
+    const reply = await api.get(`/v1/crypto/price?${query}`, key);
+    expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } });
   });
 });
 
@@ -602,7 +602,7 @@ describe('/v1/event/{slug}', () => {
     ['a\u0000b', 400, 'Invalid event slug'],
     ['a'.repeat(301), 400, 'Invalid event slug'],
   ])('returns for slug %j status %i', async (slug, status, error) => {
-    const answer = await api.get(`/v1/event/${encodeURIComponent(slug)}`, key);
-    expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error } });
+    const reply = await api.get(`/v1/event/${encodeURIComponent(slug)}`, key);
+    expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } });
   });
 });

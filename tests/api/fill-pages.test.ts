@@ -25,12 +25,12 @@ interface Fill {
 /** Every seventh fill is a wallet's trade with itself, every fifth one of a combo; the last fills of a wallet are trades with itself only. */
 const fills: readonly Fill[] = Array.from({ length: FILLS }, (_, n) => {
   const maker = wallets[(n * 7) % 4] as string;
-  const own = n % 7 === 0 || n > FILLS - 40;
+  const isSelfTrade = n % 7 === 0 || n > FILLS - 40;
   return {
     block: 100 + Math.floor(n / 3),
     log: n % 3,
     maker,
-    taker: own ? maker : (wallets[(n * 3 + 1) % 4] as string),
+    taker: isSelfTrade ? maker : (wallets[(n * 3 + 1) % 4] as string),
     token: tokens[n % 3] as string,
     version: n % 5 === 0 ? 3 : (n % 2) + 1,
   };
@@ -90,11 +90,11 @@ function expected(filter: FillFilter): string[] {
       ({ version }) => filter.versions === null || (version >= filter.versions.min && version <= filter.versions.max),
     )
     .flatMap((fill) => {
-      const place = `${fill.block}-${fill.log}`;
-      if (filter.wallets === null) return [place];
+      const id = `${fill.block}-${fill.log}`;
+      if (filter.wallets === null) return [id];
       return filter.wallets.flatMap((wallet) => [
-        ...(asMaker(fill, wallet) ? [place] : []),
-        ...(asTaker(fill, wallet) ? [place] : []),
+        ...(asMaker(fill, wallet) ? [id] : []),
+        ...(asTaker(fill, wallet) ? [id] : []),
       ]);
     });
 }

@@ -43,10 +43,10 @@ describe('routes while tables load', () => {
     ['/v2/onchain/trades', 'v2'],
   ])('%s returns 503 with a message and Retry-After while its table is empty', async (path) => {
     loading = tablesWith({ fills: { state: 'empty', percent: 0 } });
-    const answer = await api.get(path, key);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('5');
-    expect(answer.body).toEqual({
+    const response = await api.get(path, key);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect(response.body).toEqual({
       error: 'Trades are still loading: 0 % of the history is loaded. Try again in 5 seconds.',
     });
   });
@@ -75,9 +75,9 @@ describe('routes while tables load', () => {
       catalog: { state: 'empty', percent: null, throughBlock: null, throughMs: null },
       oracle: { state: 'loading', percent: 1, throughBlock: 7, throughMs: 0 },
     });
-    const answer = await api.get('/v3/trades', key);
-    expect(answer.status).toBe(200);
-    expect(Object.fromEntries([...answer.headers].filter(([name]) => /^x-(load|lag|compl)/.test(name)))).toEqual({
+    const response = await api.get('/v3/trades', key);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries([...response.headers].filter(([name]) => /^x-(load|lag|compl)/.test(name)))).toEqual({
       'x-loading': 'fills 34%, catalog',
       'x-complete-through-block': '120',
       'x-complete-through': '2027-01-02T00:00:00Z',
@@ -97,8 +97,8 @@ describe('routes while tables load', () => {
     ).toEqual([]);
     expect((await api.get('/readyz')).status).toBe(200);
     loading = tablesWith({ fills: { lagS: 61, throughBlock: 5 } });
-    const answer = await api.get('/v3/trades', key);
-    expect([answer.headers.get('x-lagging'), answer.headers.get('x-complete-through-block')]).toEqual([
+    const response = await api.get('/v3/trades', key);
+    expect([response.headers.get('x-lagging'), response.headers.get('x-complete-through-block')]).toEqual([
       'fills 61s',
       '5',
     ]);

@@ -74,12 +74,12 @@ describe('API keys', () => {
 
   it('returns 402 with tier and upgrade_url on /v3 for the free plan', async () => {
     const key = await api.key('free');
-    const answer = await api.get('/v3/trades', key);
-    expect({ status: answer.status, body: answer.body }).toEqual({
+    const reply = await api.get('/v3/trades', key);
+    expect({ status: reply.status, body: reply.body }).toEqual({
       status: 402,
       body: { error: 'paid plan required', tier: 'free', upgrade_url: 'http://api.test/docs#plans' },
     });
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('60');
+    expect(reply.headers.get('x-ratelimit-limit')).toBe('60');
     for (const plan of ['starter', 'growth', 'enterprise'] as const) {
       expect((await api.get('/v3/trades', await api.key(plan))).status).toBe(200);
     }
@@ -174,15 +174,15 @@ describe('POST /v1/keys', () => {
   ) => api.request('/v1/keys', { method: 'POST', body, headers: { ...headers, 'x-forwarded-for': ip } });
 
   it('creates a free key that is valid at once, one per address and UTC day', async () => {
-    const made = await post('{"name":"desk-bot"}', '203.0.113.7');
-    expect(made.status).toBe(201);
-    expect(made.body).toEqual({
+    const created = await post('{"name":"desk-bot"}', '203.0.113.7');
+    expect(created.status).toBe(201);
+    expect(created.body).toEqual({
       api_key: expect.stringMatching(/^odds_live_[0-9a-f]{32}$/),
       name: 'desk-bot',
       rate_limit_per_minute: 60,
       message: 'Store this key securely — it cannot be retrieved again.',
     });
-    expect((await api.get(CANDLES, (made.body as { api_key: string }).api_key)).status).toBe(200);
+    expect((await api.get(CANDLES, (created.body as { api_key: string }).api_key)).status).toBe(200);
     const again = await post('{}', '203.0.113.7');
     expect({ status: again.status, body: again.body }).toEqual({
       status: 429,
@@ -191,13 +191,13 @@ describe('POST /v1/keys', () => {
     expect(again.headers.get('retry-after')).toBe(String((Date.UTC(2027, 4, 23) - NOW) / 1000));
     // Raw keys and addresses never enter the log.
     const logged = api.log.all('accounts.commands').map((record) => record.value?.toString('latin1') ?? '');
-    expect(logged.some((text) => text.includes((made.body as { api_key: string }).api_key))).toBe(false);
+    expect(logged.some((text) => text.includes((created.body as { api_key: string }).api_key))).toBe(false);
     expect(logged.some((text) => text.includes('203.0.113.7'))).toBe(false);
   });
 
   it('accepts exactly one of many concurrent requests, and one more the next day', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => post('{}', '203.0.113.8')));
-    expect(all.map((answer) => answer.status).sort()).toEqual([201, 429, 429, 429, 429, 429, 429, 429]);
+    expect(all.map((reply) => reply.status).sort()).toEqual([201, 429, 429, 429, 429, 429, 429, 429]);
     api.clock.nowMs = NOW + 86_400_000;
     expect((await post('{}', '203.0.113.8')).status).toBe(201);
     api.clock.nowMs = NOW;
@@ -222,25 +222,25 @@ describe('POST /v1/keys', () => {
     ['198.51.100.5', '"x"', 400, 'Request body is not valid JSON.'],
     ['198.51.100.5', JSON.stringify({ name: 'y'.repeat(20_000) }), 413, 'Request body too large. Max 16384 bytes.'],
   ])('from %s responds to body %#', async (ip, body, status, text) => {
-    const answer = await post(body, ip);
-    expect(answer.status).toBe(status);
-    expect((answer.body as { name?: string; error?: string })[status === 201 ? 'name' : 'error']).toBe(text);
+    const reply = await post(body, ip);
+    expect(reply.status).toBe(status);
+    expect((reply.body as { name?: string; error?: string })[status === 201 ? 'name' : 'error']).toBe(text);
   });
 
   it.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])(
     'returns 400 for a body that is not valid %s',
     async (encoding) => {
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
-      const answer = await post('{"name":"plain"}', '198.51.100.5', headers);
-      expect([answer.status, answer.body]).toEqual([400, { error: 'Request body cannot be read.' }]);
+      const reply = await post('{"name":"plain"}', '198.51.100.5', headers);
+      expect([reply.status, reply.body]).toEqual([400, { error: 'Request body cannot be read.' }]);
     },
   );
 
   it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ;charset=utf-8'])(
     'accepts a body of %s',
     async (type) => {
-      const answer = await post('{"name":5}', '198.51.100.9', { 'content-type': type });
-      expect([answer.status, answer.body]).toEqual([400, { error: 'Invalid name. Use a string.' }]);
+      const reply = await post('{"name":5}', '198.51.100.9', { 'content-type': type });
+      expect([reply.status, reply.body]).toEqual([400, { error: 'Invalid name. Use a string.' }]);
     },
   );
 
@@ -248,8 +248,8 @@ describe('POST /v1/keys', () => {
     'returns 415 for a body of type "%s" and creates no key',
     async (type) => {
       const before = api.log.all('accounts.commands').length;
-      const answer = await post('{"name":"curl"}', '198.51.100.9', { 'content-type': type });
-      expect([answer.status, answer.body]).toEqual([
+      const reply = await post('{"name":"curl"}', '198.51.100.9', { 'content-type': type });
+      expect([reply.status, reply.body]).toEqual([
         415,
         { error: "Unsupported content type. Send 'application/json' in the Content-Type header." },
       ]);
@@ -311,10 +311,10 @@ describe('requests by web pages', () => {
     ],
   ])('cannot create a key: %s', async (_who, headers, error) => {
     const before = api.log.all('accounts.commands').length;
-    const own = { host: 'localhost:8080', 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.60' };
+    const valid = { host: 'localhost:8080', 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.60' };
     const sent = { path: '/v1/keys', method: 'POST', body: '{}' };
-    const answer = await rawResponse({ ...sent, headers: { ...own, ...headers } });
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([403, error]);
+    const reply = await rawResponse({ ...sent, headers: { ...valid, ...headers } });
+    expect([reply.status, JSON.parse(reply.body)]).toEqual([403, error]);
     expect(api.log.all('accounts.commands')).toHaveLength(before);
   });
 
@@ -335,8 +335,8 @@ describe('requests by web pages', () => {
     expect((await page({ ...cross, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' })).status).toBe(403);
     expect((await page({ ...cross, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' })).status).toBe(403);
     expect((await page({ origin: 'https://page.example' })).status).toBe(403);
-    const own = await page({ 'sec-fetch-site': 'same-origin' });
-    expect([own.status, own.headers['access-control-allow-origin']]).toEqual([200, undefined]);
+    const sameOrigin = await page({ 'sec-fetch-site': 'same-origin' });
+    expect([sameOrigin.status, sameOrigin.headers['access-control-allow-origin']]).toEqual([200, undefined]);
   });
 
   it('of other origins may read the API with a key, and its documents', async () => {
@@ -347,16 +347,16 @@ describe('requests by web pages', () => {
       'x-api-key': await api.key('enterprise'),
     };
     for (const path of ['/v3/trades', '/openapi.json', '/asyncapi.json', '/healthz']) {
-      const answer = await rawResponse({ path, headers });
-      expect([path, answer.status, answer.headers['access-control-allow-origin']]).toEqual([path, 200, '*']);
+      const reply = await rawResponse({ path, headers });
+      expect([path, reply.status, reply.headers['access-control-allow-origin']]).toEqual([path, 200, '*']);
     }
   });
 });
 
 describe('/healthz, /readyz and /v1/status', () => {
   it('/healthz returns ok', async () => {
-    const answer = await api.get('/healthz');
-    expect([answer.status, answer.body, answer.headers.get('content-type')]).toEqual([
+    const reply = await api.get('/healthz');
+    expect([reply.status, reply.body, reply.headers.get('content-type')]).toEqual([
       200,
       'ok',
       'text/plain; charset=utf-8',
@@ -541,7 +541,7 @@ describe('error responses', () => {
     ['/docs/%2e%2e%2fpackage.json', 404, { error: 'Not found.' }],
   ])('%s returns %i as JSON', async (path, status, body) => {
     // fetch would normalize the path.
-    const answer = await new Promise<{
+    const reply = await new Promise<{
       status: number | undefined;
       text: string;
       type: string | undefined;
@@ -565,14 +565,14 @@ describe('error responses', () => {
         .on('error', reject)
         .end();
     });
-    expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({ status, body });
-    expect(answer.type).toBe('application/json; charset=utf-8');
-    expect(answer.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect({ status: reply.status, body: JSON.parse(reply.text) }).toEqual({ status, body });
+    expect(reply.type).toBe('application/json; charset=utf-8');
+    expect(reply.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('are 405 with Allow for another method on a known path', async () => {
-    const answer = await api.request('/v1/crypto/candles', { method: 'POST' });
-    expect([answer.status, answer.body, answer.headers.get('allow')]).toEqual([
+    const reply = await api.request('/v1/crypto/candles', { method: 'POST' });
+    expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([
       405,
       { error: 'Method not allowed. Use GET or HEAD.' },
       'GET, HEAD',
@@ -599,10 +599,10 @@ describe('error responses', () => {
 
 describe('response headers', () => {
   it('contain a request id, the caller’s if it is valid, and no server name', async () => {
-    const own = await api.get('/healthz', null, { 'x-request-id': 'trace-1.a_B' });
-    expect(own.headers.get('x-request-id')).toBe('trace-1.a_B');
-    expect(own.headers.get('x-powered-by')).toBeNull();
-    expect(own.headers.get('server')).toBeNull();
+    const reply = await api.get('/healthz', null, { 'x-request-id': 'trace-1.a_B' });
+    expect(reply.headers.get('x-request-id')).toBe('trace-1.a_B');
+    expect(reply.headers.get('x-powered-by')).toBeNull();
+    expect(reply.headers.get('server')).toBeNull();
     const odd = await api.get('/healthz', null, { 'x-request-id': 'a b;c' });
     expect(odd.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -620,19 +620,19 @@ describe('response headers', () => {
       preflight.headers.get('access-control-allow-methods'),
       preflight.headers.get('access-control-allow-headers'),
     ]).toEqual([204, 'GET, HEAD', 'x-api-key, authorization, content-type, x-request-id']);
-    const made = await api.request('/v1/keys', {
+    const created = await api.request('/v1/keys', {
       method: 'POST',
       headers: { origin: 'https://page.example', 'x-forwarded-for': '192.0.2.44' },
     });
-    expect(made.headers.get('access-control-allow-origin')).toBeNull();
+    expect(created.headers.get('access-control-allow-origin')).toBeNull();
   });
 
   it('are the same for HEAD as for GET', async () => {
-    const answer = await api.request('/v1/crypto/series', {
+    const reply = await api.request('/v1/crypto/series', {
       method: 'HEAD',
       headers: { 'x-api-key': await api.key('free') },
     });
-    expect([answer.status, answer.body, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '', '60']);
+    expect([reply.status, reply.body, reply.headers.get('x-ratelimit-limit')]).toEqual([200, '', '60']);
   });
 });
 
@@ -722,8 +722,8 @@ describe('pages', () => {
     'an unmet precondition returns its status: %j',
     async (headers, status, error) => {
       for (const path of ['/console/main.js', '/app/assets/api.js', '/docs/swagger-ui.css']) {
-        const answer = await api.get(path, null, headers as Record<string, string>);
-        expect([path, answer.status, answer.body]).toEqual([path, status, { error }]);
+        const reply = await api.get(path, null, headers as Record<string, string>);
+        expect([path, reply.status, reply.body]).toEqual([path, status, { error }]);
       }
     },
   );

@@ -153,12 +153,12 @@ const upTo = (limit: number): number => {
 
 /** Random trades of a wallet in time order, except for buys that arrive late. */
 function trade(wallet: string, token: string, atS: number, isLate = false): void {
-  const held = trades
+  const position = trades
     .filter((one) => one.wallet === wallet && one.token === token)
     .reduce((sum, one) => (one.action === 'BUY' ? sum + one.shares : sum - one.shares), 0n);
   const wanted = BigInt(1 + upTo(50)) * 1_000_100n;
-  const sells = !isLate && held > 0n && upTo(3) === 0;
-  const shares = sells && wanted > held ? held : wanted;
+  const sells = !isLate && position > 0n && upTo(3) === 0;
+  const shares = sells && wanted > position ? position : wanted;
   const cents = BigInt(2 + upTo(96));
   trades.push({ wallet, token, atS, action: sells ? 'SELL' : 'BUY', shares, cents, fee: BigInt(upTo(2) * 12_345) });
 }

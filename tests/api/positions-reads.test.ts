@@ -46,8 +46,8 @@ it('position reader returns every position of a wallet with its price', async ()
     [snowYes, 100, 40, 42, 2, 2, 4, 'clob_mid'],
     [rainYes, 0, 0, 0, 0.99, 0, 0.99, 'settlement'],
   ]);
-  const [gift] = (await readers.positions.ofWallet(dave, 1000)).value;
-  expect(gift).toMatchObject({ size: 20_000_000n, received: 20_000_000n, currentValue: 8_400_000n, totalPnl: 0n });
+  const [received] = (await readers.positions.ofWallet(dave, 1000)).value;
+  expect(received).toMatchObject({ size: 20_000_000n, received: 20_000_000n, currentValue: 8_400_000n, totalPnl: 0n });
 });
 
 it('position reader ranks holders by PnL', async () => {

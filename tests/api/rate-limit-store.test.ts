@@ -61,10 +61,10 @@ function conformance(open: () => Promise<RateLimitStore>, shared: boolean): void
     const windows = shared ? [await open(), await open(), await open()] : [await open()];
     const bucket = { key: `standard:crowd${names++}`, limit: 50 };
     const nowMs = Date.now();
-    const asked = Array.from({ length: 150 }, (_, n) =>
+    const requested = Array.from({ length: 150 }, (_, n) =>
       (windows[n % windows.length] as RateLimitStore).take([bucket], nowMs),
     );
-    expect((await Promise.all(asked)).filter(({ allowed }) => allowed)).toHaveLength(50);
+    expect((await Promise.all(requested)).filter(({ allowed }) => allowed)).toHaveLength(50);
   });
 }
 
@@ -91,8 +91,8 @@ describe.skipIf(whyNoRedis() !== null)('rate-limit store in Redis', () => {
   conformance(open, true);
 
   it('falls back to local limits while Redis hangs or is unreachable, and returns to shared ones', async () => {
-    let own = await startTestRedis();
-    const shared = await open(own.url);
+    let instance = await startTestRedis();
+    const shared = await open(instance.url);
     const window = createFallbackRateLimitStore({
       shared,
       local: createMemoryRateLimitStore({ windowMs: WINDOW }),
@@ -103,17 +103,17 @@ describe.skipIf(whyNoRedis() !== null)('rate-limit store in Redis', () => {
       Promise.all(Array.from({ length: times }, () => window.take([{ key, limit: 2 }], Date.now())));
     const allowed = async (key: string) => (await take(key, 5)).filter((admission) => admission.allowed).length;
     expect(await allowed('standard:before')).toBe(2);
-    process.kill(own.pid, 'SIGSTOP');
+    process.kill(instance.pid, 'SIGSTOP');
     expect(await allowed('standard:hangs')).toBe(2);
-    process.kill(own.pid, 'SIGCONT');
-    await own.stop();
+    process.kill(instance.pid, 'SIGCONT');
+    await instance.stop();
     expect(await allowed('standard:gone')).toBe(2);
-    own = await startTestRedis(Number(new URL(own.url).port));
+    instance = await startTestRedis(Number(new URL(instance.url).port));
     await eventually('the connection', () => shared.take([{ key: 'standard:x', limit: 5 }], Date.now()));
-    const other = await open(own.url);
+    const other = await open(instance.url);
     const now = Date.now();
     await other.take([{ key: 'standard:back', limit: 1 }], now);
     expect((await window.take([{ key: 'standard:back', limit: 1 }], now)).allowed).toBe(false);
-    await own.stop();
+    await instance.stop();
   });
 });

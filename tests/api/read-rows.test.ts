@@ -111,11 +111,11 @@ afterAll(async () => {
 
 /** Rows that the engine has read from tables so far. The summary of a response of the embedded engine counts result rows instead. */
 async function selectedRows(): Promise<number> {
-  const answer = await counting.query({
+  const reply = await counting.query({
     query: `SELECT value FROM system.events WHERE event = 'SelectedRows'`,
     format: 'JSONEachRow',
   });
-  const [row] = await answer.json<{ value: string }>();
+  const [row] = await reply.json<{ value: string }>();
   return Number(row?.value ?? 0);
 }
 
@@ -128,13 +128,13 @@ async function rowsRead(path: string): Promise<number> {
   const statements = [...api.statements];
   const before = await selectedRows();
   const ownRows = (await selectedRows()) - before;
-  const begun = await selectedRows();
+  const startRows = await selectedRows();
   for (const { text, params } of statements) {
-    const answer = await counting.query({ query: text, query_params: { ...params }, format: 'JSONEachRow' });
-    await answer.text();
+    const reply = await counting.query({ query: text, query_params: { ...params }, format: 'JSONEachRow' });
+    await reply.text();
   }
   expect(statements.length, path).toBeGreaterThan(0);
-  return (await selectedRows()) - begun - ownRows;
+  return (await selectedRows()) - startRows - ownRows;
 }
 
 const GRANULE = 8_192;
@@ -266,17 +266,17 @@ it('change feed reads changed rows only', async () => {
   api.clock.nowMs += 6_000;
   api.statements.length = 0;
   await api.ok(path, key);
-  const [asked] = api.statements.filter(({ params }) => 'token_settlements' in params);
+  const [requested] = api.statements.filter(({ params }) => 'token_settlements' in params);
   const before = await selectedRows();
   const ownRows = (await selectedRows()) - before;
-  const begun = await selectedRows();
-  const answer = await counting.query({
-    query: asked?.text ?? '',
-    query_params: { ...asked?.params },
+  const startRows = await selectedRows();
+  const reply = await counting.query({
+    query: requested?.text ?? '',
+    query_params: { ...requested?.params },
     format: 'JSONEachRow',
   });
-  expect(await answer.json()).toEqual([]);
-  expect((await selectedRows()) - begun - ownRows).toBe(0);
+  expect(await reply.json()).toEqual([]);
+  expect((await selectedRows()) - startRows - ownRows).toBe(0);
 });
 
 // A wallet's positions are spread over the catalogue; positions and events of other wallets are not read.

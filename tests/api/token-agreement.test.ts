@@ -68,10 +68,10 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     for (const [token, truth] of expectations) {
       if (!truth.isNamed) continue;
       const { payouts, condition, tokens } = truth.market;
-      const told = await api.ok<Row>(`/v3/conditions/${condition}`, key);
-      expect(told.position_ids, token).toEqual([...tokens]);
+      const body = await api.ok<Row>(`/v3/conditions/${condition}`, key);
+      expect(body.position_ids, token).toEqual([...tokens]);
       const numerators = truth.source === 'settlement' ? payouts?.map(Number) : [];
-      expect(told.payout_numerators, token).toEqual(numerators);
+      expect(body.payout_numerators, token).toEqual(numerators);
     }
   });
 
@@ -153,7 +153,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
         const positions = positionsOf.get(wallet) ?? [];
         const own = positions.filter((row) => row.condition_id === market.condition);
         const pnl = await api.ok<Row>(`/v3/wallets/${wallet}/pnl?condition_id=${market.condition}`, key);
-        const sum = own.reduce((total, row) => total + Number(row.realized_pnl), 0);
+        const sum = ofCondition.reduce((total, row) => total + Number(row.realized_pnl), 0);
         expect(Math.abs(Number(pnl.net_realized_pnl) - sum), `${wallet} ${market.condition}`).toBeLessThan(3e-6);
       }
     }
@@ -173,7 +173,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     // Each 10 shares for 4 USD, one second before the history begins.
     await insertAccounts(
       api.clickhouse,
-      held.map(({ token }, index) =>
+      bought.map(({ token }, index) =>
         activityOf({
           wallet,
           block_number: 1,
@@ -186,11 +186,11 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
         }),
       ),
     );
-    const made = held.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
+    const expectedPnl = bought.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
     for (const period of ['1D', '1W', 'ALL']) {
       const { series } = await api.ok<{ series: { pnl: number }[] }>(`/v1/trader/${wallet}/pnl?period=${period}`, key);
       // The markets of the wallet settled within minutes; the clock is a day later.
-      for (const { pnl } of series.slice(-3)) near(pnl, made, period);
+      for (const { pnl } of series.slice(-3)) near(pnl, expectedPnl, period);
     }
   });
 });

@@ -173,7 +173,7 @@ it('createTopHolders returns empty lists for tokens without holders and for no t
   const by = { sort: 'size', order: 'desc', shown: 0, rows: 10 } as const;
   const found = await readers.topHolders.ranked(filter, by);
   expect([found.wallets.get('404'), found.first]).toEqual([[], []]);
-  const nobody = await readers.topHolders.ranked({ ...filter, wallets: [] }, by);
-  expect([...nobody.wallets.values()]).toEqual([[], []]);
+  const none = await readers.topHolders.ranked({ ...filter, wallets: [] }, by);
+  expect([...none.wallets.values()]).toEqual([[], []]);
   expect(await readers.topHolders.holders([{ wallet: '0x1', tokenId: yes }], [])).toEqual([]);
 });

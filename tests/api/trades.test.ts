@@ -367,7 +367,7 @@ describe('order groups', () => {
 describe('pages while fills arrive', () => {
   const TOKEN = '777000';
   let block = 200_000;
-  const held: FillInput[] = [];
+  const inserted: FillInput[] = [];
   const arrive = async (counts: readonly number[]) => {
     const fresh: FillInput[] = [];
     for (const count of counts) {
@@ -388,7 +388,7 @@ describe('pages while fills arrive', () => {
       }
     }
     if (fresh.length > 0) await api.clickhouse.insertRows('fills', fresh.map(fillRow));
-    held.push(...fresh);
+    inserted.push(...fresh);
   };
   const idOf = (fill: FillInput) => `${fill.txHash}_${fill.orderHash}_${fill.logIndex}`;
   const counts = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 5 });
@@ -397,7 +397,7 @@ describe('pages while fills arrive', () => {
     await arrive([3, 1, 4, 2]);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 7 }), fc.array(counts, { maxLength: 4 }), async (limit, arrivals) => {
-        const before = held.map(idOf).reverse();
+        const before = inserted.map(idOf).reverse();
         const down: unknown[] = [];
         const queue = [...arrivals];
         let cursor: string | null = '';
@@ -419,14 +419,14 @@ describe('pages while fills arrive', () => {
           if (!page.has_more) break;
           await arrive(queue.shift() ?? []);
         }
-        expect(up).toEqual(held.slice(0, up.length).map(idOf));
+        expect(up).toEqual(inserted.slice(0, up.length).map(idOf));
         expect(up.length).toBeGreaterThanOrEqual(before.length);
       }),
       { numRuns: 6 },
     );
     // With a fixed end in the past, offsets are stable newest first too.
-    const bound = held[0]!.timestampS;
-    const expected = held
+    const bound = inserted[0]!.timestampS;
+    const expected = inserted
       .filter((fill) => fill.timestampS <= bound)
       .map(idOf)
       .reverse();

@@ -84,9 +84,9 @@ describe('GET /v1/account/usage', () => {
   });
 
   it('has no allowance limit for enterprise, and requires a key', async () => {
-    const answer = await api.get('/v1/account/usage', await api.key('enterprise'));
-    expect(answer).toMatchObject({ status: 200, body: { plan: 'enterprise' } });
-    const { meters } = answer.body as { meters: { included: number | null; unlimited: boolean }[] };
+    const response = await api.get('/v1/account/usage', await api.key('enterprise'));
+    expect(response).toMatchObject({ status: 200, body: { plan: 'enterprise' } });
+    const { meters } = response.body as { meters: { included: number | null; unlimited: boolean }[] };
     expect(meters.map(({ included, unlimited }) => [included, unlimited])).toEqual(Array(3).fill([null, true]));
     expect((await api.get('/v1/account/usage')).status).toBe(401);
   });

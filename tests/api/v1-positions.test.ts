@@ -103,8 +103,8 @@ describe('/v1/wallets/{addr}/positions', () => {
       ],
     });
     const errorOf = async (path: string) => {
-      const { status, body: answer } = await api.get(`/v1/wallets/${path}`, key);
-      return [status, (answer as { error: string }).error];
+      const { status, body: response } = await api.get(`/v1/wallets/${path}`, key);
+      return [status, (response as { error: string }).error];
     };
     expect(await errorOf('positions')).toEqual([400, "Missing required query parameter 'wallets'"]);
     expect(await errorOf('0x12/positions')).toEqual([400, 'Invalid wallet: 0x12']);
@@ -274,15 +274,17 @@ describe('/v1/markets/{id}/positions', () => {
   });
 
   it('limits includeTrades to 60 requests per minute and key', async () => {
-    const own = await api.key('starter');
-    const asked = Array.from({ length: 60 }, () => api.get('/v1/markets/nowhere/positions?includeTrades=1', own));
-    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([404]));
-    const refused = await api.get(`/v1/markets/${rain.slug}/positions?includeTrades=1`, own);
+    const starterKey = await api.key('starter');
+    const requested = Array.from({ length: 60 }, () =>
+      api.get('/v1/markets/nowhere/positions?includeTrades=1', starterKey),
+    );
+    expect(new Set((await Promise.all(requested)).map(({ status }) => status))).toEqual(new Set([404]));
+    const rejected = await api.get(`/v1/markets/${rain.slug}/positions?includeTrades=1`, starterKey);
     const retryAtS = Math.ceil(api.clock.nowMs / 1000) + 60;
-    expect(refused).toMatchObject({
+    expect(rejected).toMatchObject({
       status: 429,
       body: { error: `includeTrades is limited to 60 requests per minute per key. Retry after ${retryAtS}` },
     });
-    expect((await api.get(`/v1/markets/${rain.slug}/positions`, own)).status).toBe(200);
+    expect((await api.get(`/v1/markets/${rain.slug}/positions`, starterKey)).status).toBe(200);
   });
 });

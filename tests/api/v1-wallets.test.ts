@@ -231,21 +231,25 @@ describe('/v1/events/search', () => {
 
 describe('/v1/resolve', () => {
   it('a key, its wallets and its name resolve to the same owner', async () => {
-    const own = walletsOf(modern);
+    const wallets = walletsOf(modern);
     const person = {
-      safe: own.deposit_beacon,
+      safe: wallets.deposit_beacon,
       eoa: modern,
       username: 'QuietFox',
       type: 'deposit_wallet',
-      wallets: { deposit_wallet: own.deposit_beacon, safe: own.safe, proxy_wallet: null },
+      wallets: { deposit_wallet: wallets.deposit_beacon, safe: wallets.safe, proxy_wallet: null },
       wallet_details: [
-        { address: own.deposit_beacon, wallet_type: 'deposit_wallet', deployed: true, current: true },
-        { address: own.safe, wallet_type: 'safe', deployed: true, current: false },
+        { address: wallets.deposit_beacon, wallet_type: 'deposit_wallet', deployed: true, current: true },
+        { address: wallets.safe, wallet_type: 'safe', deployed: true, current: false },
       ],
     };
     expect(await get(`resolve/${modern}`)).toEqual(person);
     // The owner key of a deposit wallet is unknown.
-    expect(await get('resolve/quietfox')).toMatchObject({ safe: own.deposit_beacon, username: 'QuietFox', eoa: null });
+    expect(await get('resolve/quietfox')).toMatchObject({
+      safe: wallets.deposit_beacon,
+      username: 'QuietFox',
+      eoa: null,
+    });
     expect(await get(`resolve/${older}`)).toMatchObject({
       safe: walletsOf(older).deposit_uups,
       type: 'deposit_wallet',
@@ -254,13 +258,13 @@ describe('/v1/resolve', () => {
   });
 
   it('a Safe resolves to its owner', async () => {
-    const own = walletsOf(safeOnly);
-    for (const query of [own.safe, safeOnly])
+    const wallets = walletsOf(safeOnly);
+    for (const query of [wallets.safe, safeOnly])
       expect(await get(`resolve/${query}`)).toMatchObject({
-        safe: own.safe,
+        safe: wallets.safe,
         eoa: safeOnly,
         type: 'safe',
-        wallets: { deposit_wallet: null, safe: own.safe, proxy_wallet: own.proxy },
+        wallets: { deposit_wallet: null, safe: wallets.safe, proxy_wallet: wallets.proxy },
       });
   });
 

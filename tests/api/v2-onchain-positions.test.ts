@@ -157,15 +157,15 @@ describe('/v2/onchain', () => {
         usdc: 400_000n,
       });
     await insertAccounts(api.clickhouse, [bought(early), bought(`0x${'fe'.repeat(20)}`)]);
-    const walked = idsOf(first);
+    const paged = idsOf(first);
     let at = first.pagination.pagination_key;
     while (at !== undefined) {
       const page = await get(`${list}&order=asc&limit=2&pagination_key=${at}`);
-      walked.push(...idsOf(page));
+      paged.push(...idsOf(page));
       at = page.pagination.pagination_key;
     }
-    expect(walked).toEqual([...all, `${early}-${snowYes}`, `0x${'fe'.repeat(20)}-${snowYes}`]);
-    expect(idsOf(await get(`${list}&limit=3`))).toEqual([...walked].reverse().slice(0, 3));
+    expect(paged).toEqual([...all, `${early}-${snowYes}`, `0x${'fe'.repeat(20)}-${snowYes}`]);
+    expect(idsOf(await get(`${list}&limit=3`))).toEqual([...paged].reverse().slice(0, 3));
     const errorOf = async (rest: string) => {
       const { status, body } = await api.get(`/v2/onchain/positions?${rest}`, paid);
       return [status, (body as { error: string }).error];

@@ -505,14 +505,14 @@ describe('/v2/onchain candles', () => {
       vwap: 0.285714,
     });
     await api.clickhouse.insertRows('fills', [trade(300), trade(301)]);
-    const walked = [...first.candles];
+    const listed = [...first.candles];
     let older = first.pagination.older_end_ts;
     while (older !== null) {
       const next = await page(`/${token}?resolution=1m&limit=100&anchor_ts=${older}`);
-      walked.unshift(...next.candles);
+      listed.unshift(...next.candles);
       older = next.pagination.older_end_ts;
     }
-    expect(walked.map(({ time, trades }) => [time, trades])).toEqual(
+    expect(listed.map(({ time, trades }) => [time, trades])).toEqual(
       Array.from({ length: 150 }, (_, n) => [(from + n * 60) * 1000, 2]),
     );
     const forward = await page(`/${token}?resolution=1m&limit=100&direction=after&anchor_ts=${from + 8_950}`);

@@ -83,12 +83,12 @@ describe('/v2/trader/{wallet}/equity', () => {
     expect((await api.get(`/v2/trader/${alice}/equity`, own)).status).toBe(200);
     expect((await api.get(`/v2/trader/${alice}/equity`, sibling)).status).toBe(200);
     later(4);
-    const refused = await api.get(`/v2/trader/${alice}/equity`, own);
-    expect(refused).toMatchObject({
+    const rejected = await api.get(`/v2/trader/${alice}/equity`, own);
+    expect(rejected).toMatchObject({
       status: 429,
       body: { error: 'Rate limited. 1 request per 10 s per key.', retryAfterMs: 6_000 },
     });
-    expect(refused.headers.get('retry-after')).toBe('6');
+    expect(rejected.headers.get('retry-after')).toBe('6');
     later(6);
     const again = await api.get(`/v2/trader/${alice}/equity`, own);
     expect([again.status, again.headers.get('age')]).toEqual([200, '10']);

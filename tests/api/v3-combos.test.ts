@@ -138,14 +138,14 @@ describe('/v3/combos', () => {
 
   it('pages of one wallet by cursor are its rows', async () => {
     const all = (await get(`activity?wallet=${gina}`)).activity;
-    const walked: Row[] = [];
+    const listed: Row[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: Page = await get(`activity?wallet=${gina}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      walked.push(...page.activity);
+      listed.push(...page.activity);
       cursor = page.has_more ? page.next_cursor : null;
     }
-    expect(walked).toEqual(all);
-    expect(walked).toHaveLength(4);
+    expect(listed).toEqual(all);
+    expect(listed).toHaveLength(4);
   });
 
   it('lists combo markets', async () => {

@@ -280,14 +280,14 @@ describe('GET /clobv2/positions', () => {
   });
 
   it('pages ascending by cursor', async () => {
-    const walked: string[] = [];
+    const listed: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
       const page: Largest = await largest(`order=asc&limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      walked.push(...positionIds(page));
+      listed.push(...positionIds(page));
       cursor = page.pagination.next_cursor;
     }
-    expect(walked).toEqual(named([...all].reverse()));
+    expect(listed).toEqual(named([...all].reverse()));
   });
 
   it('filters by status and size', async () => {

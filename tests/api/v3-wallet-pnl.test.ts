@@ -192,9 +192,9 @@ describe('/v3 PnL summaries', () => {
         body: JSON.stringify(body),
       });
     const unknown = address(0x9999);
-    const asked = [bob, unknown, alice.toUpperCase().replace('0X', '0x'), bob];
-    const answer = await post({ wallets: asked });
-    expect(answer).toMatchObject({
+    const requests = [bob, unknown, alice.toUpperCase().replace('0X', '0x'), bob];
+    const response = await post({ wallets: requests });
+    expect(response).toMatchObject({
       status: 200,
       body: {
         count: 3,
@@ -213,7 +213,7 @@ describe('/v3 PnL summaries', () => {
       [[], 'invalid body: use an object with wallets'],
     ])
       expect(await post(body)).toMatchObject({ status: 400, body: { error } });
-    expect((await post({ wallets: asked }, await api.key('free'))).status).toBe(402);
+    expect((await post({ wallets: requests }, await api.key('free'))).status).toBe(402);
   });
 });
 

@@ -112,14 +112,14 @@ describe('filters by a tag with thousands of markets', () => {
     expect(await ids('tag_slug=coins')).toEqual([...held].sort().reverse());
     expect(await ids('tag_slug=coins&order=asc')).toEqual([...held].sort());
     expect(await ids('tag_slug=coins&order=asc&status=closed')).toEqual([`${bob} ${last}`]);
-    const walked: string[] = [];
+    const listed: string[] = [];
     for (let beyond = ''; ; ) {
       const page = await get(`/v2/onchain/positions?tag_slug=coins&order=asc&limit=1${beyond}`);
-      walked.push(...page.positions.map((row) => `${row.wallet} ${row.token_id}`));
+      listed.push(...page.positions.map((row) => `${row.wallet} ${row.token_id}`));
       if (page.pagination.has_more !== true) break;
       beyond = `&pagination_key=${String(page.pagination.pagination_key)}`;
     }
-    expect(walked).toEqual([...held].sort());
+    expect(listed).toEqual([...held].sort());
     expect(await ids(`tag_slug=coins&wallet=${alice}`)).toEqual([`${alice} ${first}`]);
     expect(await ids(`tag_slug=coins&condition_id=${hex32(0x10_0000)}&order=asc`)).toEqual([
       `${alice} ${first}`,
@@ -179,9 +179,11 @@ describe('filters by a tag with thousands of markets', () => {
     expect(pictured.map(({ tag }) => tag)).toEqual(['coins', 'even', 'odd']);
     // Cached orders have expired.
     api.clock.nowMs += 120_000;
-    const asked = api.statements.length;
+    const requested = api.statements.length;
     await ranked();
-    expect(api.statements.slice(asked).filter(({ text }) => text.includes('FROM tag_leaderboards'))).not.toEqual([]);
+    expect(api.statements.slice(requested).filter(({ text }) => text.includes('FROM tag_leaderboards'))).not.toEqual(
+      [],
+    );
     // A newer snapshot that is shorter than the previous one hides its last ranks.
     await insertAccounts(api.clickhouse, [tradeOf(carol, 120, 'BUY', tokenOf(2, 0), 10, 1)]);
     api.clock.nowMs += 120_000;

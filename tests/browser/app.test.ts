@@ -255,15 +255,15 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       `SELECT maker AS wallet FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') GROUP BY maker ORDER BY count() DESC LIMIT 1`,
     );
     const path = `/app/wallet/${held?.wallet}`;
-    const answers: { book?: Promise<{ positions: ApiPosition[] }>; curve?: Promise<{ series: { pnl: number }[] }> } =
+    const responses: { book?: Promise<{ positions: ApiPosition[] }>; curve?: Promise<{ series: { pnl: number }[] }> } =
       {};
     const { page, complaints } = await open(path, {
       before: async (page) => {
-        answers.book = responseOf(page, '/positions?');
-        answers.curve = responseOf(page, '/pnl?period=ALL');
+        responses.book = responseOf(page, '/positions?');
+        responses.curve = responseOf(page, '/pnl?period=ALL');
       },
     });
-    const positions = (await answers.book)?.positions ?? [];
+    const positions = (await responses.book)?.positions ?? [];
     expect(positions.length).toBeGreaterThan(0);
     await soon(() => rows(page, 'positions').count()).toBe(positions.length);
     const told = (await page.evaluate(cellsOf('positions'))) as string[][];
@@ -280,7 +280,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       expect(total?.[0]).toBe(profit > 0 ? '+' : profit < 0 ? '−' : '$');
     }
 
-    const points = (await answers.curve)?.series ?? [];
+    const points = (await responses.curve)?.series ?? [];
     expect(points.length).toBeGreaterThan(1);
     const newest = points.at(-1)?.pnl ?? 0;
     await page.getByText('Profit as a table').click();
@@ -305,29 +305,31 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
   });
 
   it('shows the /v1 data of a wallet to a free key, and notes what requires a paid plan', async () => {
-    const made = await fetch(`${product.api}/v1/keys`, {
+    const created = await fetch(`${product.api}/v1/keys`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'free' }),
     });
-    const { api_key: key } = (await made.json()) as { api_key: string };
+    const { api_key: key } = (await created.json()) as { api_key: string };
     const [held] = await product.sql<{ wallet: string }>(
       `SELECT maker AS wallet FROM fills WHERE maker IN (SELECT wallet FROM positions FINAL WHERE size > 0)
         GROUP BY maker ORDER BY count() DESC, maker LIMIT 1`,
     );
     const path = `/app/wallet/${held?.wallet}`;
     for (const dark of [false, true]) {
-      const answers: { book?: Promise<{ positions: Record<string, unknown>[] }>; trades?: Promise<{ count: number }> } =
-        {};
+      const responses: {
+        book?: Promise<{ positions: Record<string, unknown>[] }>;
+        trades?: Promise<{ count: number }>;
+      } = {};
       const { page, complaints } = await open(path, {
         key,
         dark,
         before: async (page) => {
-          answers.book = responseOf(page, `/v1/wallets/${held?.wallet}/positions?`);
-          answers.trades = responseOf(page, `/v1/wallets/${held?.wallet}/trades?`);
+          responses.book = responseOf(page, `/v1/wallets/${held?.wallet}/positions?`);
+          responses.trades = responseOf(page, `/v1/wallets/${held?.wallet}/trades?`);
         },
       });
-      const positions = (await answers.book)?.positions ?? [];
+      const positions = (await responses.book)?.positions ?? [];
       expect(positions.length).toBeGreaterThan(0);
       await soon(() => rows(page, 'positions').count()).toBe(positions.length);
       const told = (await page.evaluate(cellsOf('positions'))) as string[][];
@@ -337,7 +339,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       expect(await page.locator('#status, #position-sort').count()).toBe(0);
       await page.getByText('Open positions, largest first. Closed positions are part of the paid plans.').waitFor();
       await page.getByText('The totals of a wallet are part of the paid plans.').waitFor();
-      const first = (await answers.trades)?.count ?? 0;
+      const first = (await responses.trades)?.count ?? 0;
       expect(first).toBe(50);
       await soon(() => rows(page, 'trades').count()).toBe(first);
       await page.getByRole('button', { name: 'Load more: Trades' }).click();
@@ -379,12 +381,12 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         fee: 0.25,
       },
     };
-    const asked: { filters?: object }[] = [];
+    const requested: { filters?: object }[] = [];
     const { page } = await open(marketPage(), {
       before: (page) =>
         page.routeWebSocket(/\/ws\?/, (socket) => {
           socket.onMessage((message) => {
-            asked.push(JSON.parse(message.toString()));
+            requested.push(JSON.parse(message.toString()));
             for (let times = 0; times < 2; times += 1) socket.send(JSON.stringify(frame));
           });
         }),
@@ -393,7 +395,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.getByRole('button', { name: 'Live' }).click();
     const fresh = page.locator('#trades tr.fresh');
     await fresh.waitFor();
-    expect(asked[0]?.filters).toMatchObject({ condition_ids: [market.condition], event_types: ['trade'] });
+    expect(requested[0]?.filters).toMatchObject({ condition_ids: [market.condition], event_types: ['trade'] });
     expect(await fresh.locator('td').allTextContents()).toEqual([
       '2026-09-21 14:13:20',
       'SELL',
@@ -480,9 +482,9 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
   });
 
   it('is served compressed and with a strict content security policy', async () => {
-    const answer = await fetch(`${product.api}${marketPage()}`);
-    const text = await answer.text();
-    expect(answer.headers.get('content-security-policy')).toMatch(
+    const response = await fetch(`${product.api}${marketPage()}`);
+    const text = await response.text();
+    expect(response.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws:\/\/127\.0\.0\.1:\d+; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     );
     expect(text).not.toMatch(/ on\w+=| style=|<style|<script>/);

@@ -18,7 +18,7 @@ const responseSeenBy = (page: Page, url: string, init: RequestInit = {}) =>
   page.evaluate(
     ([target, options]) =>
       fetch(target, options).then(
-        async (answer) => (answer.type === 'opaque' ? 'hidden' : `${answer.status} ${await answer.text()}`),
+        async (reply) => (reply.type === 'opaque' ? 'hidden' : `${reply.status} ${await reply.text()}`),
         () => 'nothing',
       ),
     [url, init] as const,
@@ -67,11 +67,11 @@ describe.skipIf(missing !== null)('a page of another origin in a browser', () =>
     await form.setContent(
       `<form method="post" enctype="text/plain" action="${url}"><input name='{"name":"' value='"}'><button>Send</button></form>`,
     );
-    const [answer] = await Promise.all([
+    const [reply] = await Promise.all([
       form.waitForResponse((response) => response.url() === url),
       form.getByRole('button').click(),
     ]);
-    expect(answer.status()).toBe(403);
+    expect(reply.status()).toBe(403);
     expect(api.log.all('accounts.commands')).toHaveLength(before);
   });
 
@@ -103,8 +103,8 @@ describe.skipIf(missing !== null)('a page of another origin in a browser', () =>
       [admin.port, '/metrics'],
     ] as const) {
       const rebound = await browser.newPage();
-      const answer = await rebound.goto(`http://${ATTACKER}:${port}${path}`);
-      expect([answer?.status(), await answer?.text()]).toEqual([403, expect.stringContaining('is not served here')]);
+      const reply = await rebound.goto(`http://${ATTACKER}:${port}${path}`);
+      expect([reply?.status(), await reply?.text()]).toEqual([403, expect.stringContaining('is not served here')]);
       expect(await responseSeenBy(rebound, path)).toMatch(/^403 /);
     }
   });

@@ -60,14 +60,15 @@ beforeAll(async () => {
       samples.push({ ready: ready.status, progress, counts: isReady ? await counts() : [] });
     }
     for (const [path] of isReady ? [] : LISTS) {
-      const answer = await fetch(product.api + path, { headers: { 'x-api-key': key } }).catch(() => undefined);
-      if (answer === undefined) continue;
-      const body: unknown = await answer.json();
-      const marked = answer.headers.has('x-loading');
+      const response = await fetch(product.api + path, { headers: { 'x-api-key': key } }).catch(() => undefined);
+      if (response === undefined) continue;
+      const body: unknown = await response.json();
+      const marked = response.headers.has('x-loading');
       const states = seen.get(path) ?? new Set();
-      seen.set(path, states.add(`${answer.status}${marked ? ' marked' : ''}`));
-      if (answer.status === 200 && !marked && isEmpty(body)) unmarked.push(`${path}: ${JSON.stringify(body)}`);
-      if (answer.status === 503 && answer.headers.get('retry-after') === null) unmarked.push(`${path}: no retry-after`);
+      seen.set(path, states.add(`${response.status}${marked ? ' marked' : ''}`));
+      if (response.status === 200 && !marked && isEmpty(body)) unmarked.push(`${path}: ${JSON.stringify(body)}`);
+      if (response.status === 503 && response.headers.get('retry-after') === null)
+        unmarked.push(`${path}: no retry-after`);
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -134,16 +134,16 @@ describe('the recorded history, from the log through the sinks to tables and API
       ).map((row) => [row.condition_id, row.payout_numerators.join()]),
     );
     const counted = { open: 0, close: 0, up: 0, byPrices: 0 };
-    const answers = new Map<string, unknown>();
+    const responses = new Map<string, unknown>();
     for (let i = 0; i < windows.length; i += 16) {
       await Promise.all(
         windows.slice(i, i + 16).map(async ({ slug, startS }) => {
-          answers.set(slug, (await product.get(`/v1/crypto/price?symbol=BTC&window=${startS}`)).body);
+          responses.set(slug, (await product.get(`/v1/crypto/price?symbol=BTC&window=${startS}`)).body);
         }),
       );
     }
     for (const window of windows) {
-      const price = answers.get(window.slug) as { openPrice: number | null; closePrice: number | null };
+      const price = responses.get(window.slug) as { openPrice: number | null; closePrice: number | null };
       const [opening, closing] = [prices.get(window.startS ?? 0), prices.get(window.endS ?? 0)];
       if (opening !== undefined) {
         expect(price.openPrice, window.slug).toBe(dollars(opening));

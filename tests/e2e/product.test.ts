@@ -53,8 +53,8 @@ describe('npm start on recorded input', () => {
       );
       for (const command of curls) {
         const stdout = await eventually(command, async () => {
-          const answer = (await run('sh', ['-c', command])).stdout;
-          return answer.includes('are still loading') ? false : answer;
+          const response = (await run('sh', ['-c', command])).stdout;
+          return response.includes('are still loading') ? false : response;
         });
         expect(stdout.trim().length).toBeGreaterThan(2);
         expect(stdout, product.output().slice(-3000)).not.toMatch(/"error"|Exception/);
@@ -195,13 +195,13 @@ describe('npm start on recorded input', () => {
   );
 
   it('creates keys, enforces the free plan and counts requests', async () => {
-    const made = await fetch(`${product.api}/v1/keys`, {
+    const created = await fetch(`${product.api}/v1/keys`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'e2e' }),
     });
-    expect(made.status).toBe(201);
-    const { api_key: key } = (await made.json()) as { api_key: string };
+    expect(created.status).toBe(201);
+    const { api_key: key } = (await created.json()) as { api_key: string };
     const again = await fetch(`${product.api}/v1/keys`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -46,7 +46,7 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
         Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(await metrics)?.[1] ?? 0);
       const alone = async () =>
         (await product.metric('api', name)) +
-        (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((answer) => answer.text())));
+        (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((response) => response.text())));
       // If the machine stalls for longer than an API waits for Redis, a request counts in that API only: such a burst is not conclusive.
       const { served, refused, remaining } = await eventually('a burst that Redis answered as a whole', async () => {
         const before = await alone();
@@ -61,19 +61,19 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
 
 /** 80 concurrent requests with a new key, half to each API, after a first one to the API that did not create it. */
 async function burst(api: string, second: string): Promise<{ served: number; refused: number; remaining: number }> {
-  const made = await fetch(`${second}/v1/keys`, {
+  const created = await fetch(`${second}/v1/keys`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'two apis' }),
   });
-  expect(made.status).toBe(201);
-  const { api_key: key } = (await made.json()) as { api_key: string };
+  expect(created.status).toBe(201);
+  const { api_key: key } = (await created.json()) as { api_key: string };
   const ask = (base: string) => fetch(`${base}/v1/crypto/series`, { headers: { 'x-api-key': key } });
   const first = await eventually('the key at the first api', async () => {
-    const answer = await ask(api);
-    return answer.status === 200 ? answer : null;
+    const response = await ask(api);
+    return response.status === 200 ? response : null;
   });
-  const answers = await Promise.all(Array.from({ length: 80 }, (_, n) => ask(n % 2 === 0 ? api : second)));
-  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  const responses = await Promise.all(Array.from({ length: 80 }, (_, n) => ask(n % 2 === 0 ? api : second)));
+  const count = (status: number) => responses.filter((response) => response.status === status).length;
   return { served: count(200), refused: count(429), remaining: Number(first.headers.get('x-ratelimit-remaining')) };
 }

@@ -88,7 +88,7 @@ it('backfill of an old day names every market that Gamma has', async () => {
     },
   });
   try {
-    const asked = () =>
+    const requested = () =>
       gamma.requests.flatMap((request, i) => {
         const url = new URL(request, gamma.url);
         const ids = ['condition_ids', 'clob_token_ids'].flatMap((name) => url.searchParams.getAll(name));
@@ -116,7 +116,7 @@ it('backfill of an old day names every market that Gamma has', async () => {
     expect(lists.every((request) => request.includes('end_date_min='))).toBe(true);
 
     // Each id once among the closed ones, in few requests, within the rate.
-    const first = asked().filter(({ closed }) => closed === 'true');
+    const first = requested().filter(({ closed }) => closed === 'true');
     const ids = first.flatMap((question) => question.ids);
     expect(new Set(ids)).toEqual(
       new Set(markets.map(({ n, condition, tokens }) => (n < UNPREPARED ? tokens[0] : condition))),
@@ -142,19 +142,19 @@ it('backfill of an old day names every market that Gamma has', async () => {
       (one) => one ?? [],
     )) {
       const market = await eventually(`market ${n}`, async () => {
-        const answer = await api(`/v3/markets/condition/${condition}`);
-        return answer.status === 200 && answer.text;
+        const response = await api(`/v3/markets/condition/${condition}`);
+        return response.status === 200 && response.text;
       });
       expect(market).toContain(`Question ${n}?`);
       const trades = await eventually(`the trade of market ${n}`, async () => {
-        const answer = await api(`/v3/trades?condition_id=${condition}`);
-        return answer.status === 200 && answer.text.includes(word(n + 1).slice(-3)) && answer.text;
+        const response = await api(`/v3/trades?condition_id=${condition}`);
+        return response.status === 200 && response.text.includes(word(n + 1).slice(-3)) && response.text;
       });
       expect(trades).toContain(`market-${n}`);
     }
 
     // A restarted process requests none of them again.
-    const before = asked().length;
+    const before = requested().length;
     const loads = () => gamma.requests.filter((request) => request.startsWith('/events/keyset?closed=true')).length;
     const loadsBefore = loads();
     const pid = product.pid('ingest') ?? -1;
@@ -165,7 +165,7 @@ it('backfill of an old day names every market that Gamma has', async () => {
       return checks.catalog?.detail?.endsWith('0 market lookups queued, 1 ids without a market');
     });
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    expect(asked().length).toBe(before);
+    expect(requested().length).toBe(before);
   } finally {
     clearInterval(beat);
     await product.dispose();

@@ -44,11 +44,11 @@ export const openRoutes: readonly OpenRoute[] = table('Routes without a key').ma
 
 /** The documented route that opens this path to everybody, or undefined. A HEAD is a GET without a body. */
 export function openRouteOf(port: string, method: string, path: string): OpenRoute | undefined {
-  const asked = method === 'HEAD' ? 'GET' : method;
+  const requested = method === 'HEAD' ? 'GET' : method;
   return openRoutes.find(
     (route) =>
       route.port === port &&
-      route.method === asked &&
+      route.method === requested &&
       new RegExp(
         `^${route.path
           .replace(/[.]/g, '\\.')

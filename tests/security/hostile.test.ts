@@ -21,7 +21,7 @@ type Outcome = { readonly status: number } | 'closed' | 'silent';
 const exchange = (port: number, input: HostileInput) =>
   new Promise<Outcome>((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    let answer = '';
+    let response = '';
     const finish = (outcome: Outcome) => {
       clearTimeout(timer);
       clearTimeout(halfClose);
@@ -31,8 +31,8 @@ const exchange = (port: number, input: HostileInput) =>
     const timer = setTimeout(() => finish('silent'), RESPONSE_TIMEOUT_MS);
     const halfClose = input.mayStayUnanswered ? setTimeout(() => socket.end(), IDLE_MS) : undefined;
     socket.on('data', (data) => {
-      answer += data.toString('latin1');
-      const status = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n/.exec(answer.replace(/^HTTP\/1\.1 100[^\r]*\r\n\r\n/, ''))?.[1];
+      response += data.toString('latin1');
+      const status = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n/.exec(response.replace(/^HTTP\/1\.1 100[^\r]*\r\n\r\n/, ''))?.[1];
       if (status !== undefined) finish({ status: Number(status) });
     });
     socket.on('error', () => finish('closed'));

@@ -252,13 +252,13 @@ describe('the event socket', () => {
       const own = routes.filter(({ path }) => /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path));
       expect(own).toHaveLength(1);
       for (const { method, path } of routes.filter((route) => !own.includes(route))) {
-        const asked = path.replace(/\*$/, 'anything');
+        const requested = path.replace(/\*$/, 'anything');
         // Its answers to HEAD have bodies, which Node's client takes for a malformed answer.
         for (const name of method === 'any' ? METHODS.filter((name) => name !== 'HEAD') : ['GET'])
           for (const headers of [{}, upgrade]) {
-            const { status } = await send(gateway.server.port, name, asked, headers);
-            const what = `${name} ${asked} ${Object.keys(headers).length === 0 ? 'plain' : 'upgrade'}`;
-            expect(openRouteOf('event socket', name, asked), what).toBeUndefined();
+            const { status } = await send(gateway.server.port, name, requested, headers);
+            const what = `${name} ${requested} ${Object.keys(headers).length === 0 ? 'plain' : 'upgrade'}`;
+            expect(openRouteOf('event socket', name, requested), what).toBeUndefined();
             expect([401, 404, 426], what).toContain(status);
             if (path === '/ws' && name === 'GET' && headers === upgrade) expect(status).toBe(401);
           }

@@ -84,14 +84,14 @@ export const allTablesLoaded: LoadStatus = {
 };
 
 /** Body must be exactly what the route documents: no field more, none less. */
-function expectMatchesSchema(service: Service, method: string, path: string, answer: ApiResponse): void {
+function expectMatchesSchema(service: Service, method: string, path: string, reply: ApiResponse): void {
   const bare = path.split('?', 1)[0] ?? '';
   const route = service.routes.find(
     (candidate) =>
       candidate.method === method && new RegExp(`^${candidate.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(bare),
   );
-  if (route === undefined || answer.status !== route.success.status) return;
-  expect(route.success.schema.parse(answer.body)).toEqual(answer.body);
+  if (route === undefined || reply.status !== route.success.status) return;
+  expect(route.success.schema.parse(reply.body)).toEqual(reply.body);
 }
 
 /** The API over the real engine with the real tables, an in-memory log and the real accounts fold; own clock. */
@@ -182,9 +182,9 @@ export async function startApi(options: {
     const response = await fetch(url + path, init);
     const text = await response.text();
     const json = text !== '' && response.headers.get('content-type')?.includes('json') === true;
-    const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
-    expectMatchesSchema(service, (init.method ?? 'GET').toLowerCase(), path, answer);
-    return answer;
+    const reply = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+    expectMatchesSchema(service, (init.method ?? 'GET').toLowerCase(), path, reply);
+    return reply;
   };
 
   const get: ApiHarness['get'] = (path, key = null, headers = {}) =>
