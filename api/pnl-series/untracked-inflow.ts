@@ -1,19 +1,19 @@
 import { problems } from '../../schemas/primitives/problems.js';
 import type { UntrackedInflowRow } from './series.sql.js';
 
-/** Shares go out as in a sale all the same. */
+/** Problems for which shares leave the position as in a sale. */
 const TREATED_AS_SOLD = new Set<string>([problems.unknownShares, problems.payoutDisagrees]);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** Shares without a cost, from a slot of the frame on. */
+/** Untracked shares from a bucket of the grid on. */
 export interface InflowStep {
   readonly bucketIndex: number;
   readonly value: bigint;
 }
 
 /**
- * Shares of each position that came without a cost, as they changed. A gift goes out first where shares are given away, last where they are sold; of
- * a conversion only as many sets have a cost as there are NO shares with one, whatever else comes of it is a gift.
+ * Untracked shares (without a cost) of each position over time. They leave first when shares are sent away, and last when shares are sold. In a conversion only as
+ * many sets have a cost as there are tracked NO shares; the other converted shares are untracked.
  */
 export function untrackedInflowOf(rows: readonly UntrackedInflowRow[]): ReadonlyMap<string, readonly InflowStep[]> {
   const inflows = new Map<string, bigint>();
@@ -33,7 +33,7 @@ export function untrackedInflowOf(rows: readonly UntrackedInflowRow[]): Readonly
     const out = -BigInt(row.shares);
     put(row, gift - (out - min(out, tracked)));
   };
-  const giveAway = (row: UntrackedInflowRow) => {
+  const sendAway = (row: UntrackedInflowRow) => {
     const { gift } = before(row);
     put(row, gift - min(-BigInt(row.shares), gift));
   };
@@ -54,7 +54,7 @@ export function untrackedInflowOf(rows: readonly UntrackedInflowRow[]): Readonly
       while (rows[at + 1]?.id === row.id) legs.push(rows[++at] as UntrackedInflowRow);
       convert(legs);
     } else if (row.action === 'RECEIVE') put(row, before(row).gift + BigInt(row.shares));
-    else if (row.action === 'SEND' || (row.problem !== '' && !TREATED_AS_SOLD.has(row.problem))) giveAway(row);
+    else if (row.action === 'SEND' || (row.problem !== '' && !TREATED_AS_SOLD.has(row.problem))) sendAway(row);
     else sell(row);
   }
   return steps;
