@@ -39,7 +39,7 @@ export interface LeaderboardReader {
    */
   rankedWallets(
     tokens: TokenChoice,
-    board: RankingMetric,
+    metric: RankingMetric,
     name: string,
     tag: string | null,
   ): Promise<readonly string[]>;

@@ -40,8 +40,8 @@ const packHourlyCloses = (row: HourlyClosesRow): string => {
 /** `<hour with a trade, or empty> <closes>`; empty for a token without trades. */
 const closesCodec: TextCodec<CachedCloses | null> = {
   encoding: 'latin1',
-  pack: (held) =>
-    held === null ? '' : [Number.isFinite(held.tradedHourS) ? held.tradedHourS : '', held.packed].join(' '),
+  pack: (closes) =>
+    closes === null ? '' : [Number.isFinite(closes.tradedHourS) ? closes.tradedHourS : '', closes.packed].join(' '),
   unpack(text) {
     if (text === '') return null;
     const at = text.indexOf(' ');

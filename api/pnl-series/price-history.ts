@@ -14,9 +14,9 @@ export interface PriceHistory {
   readonly settled: { readonly bucketIndex: number; readonly price: bigint } | null;
 }
 
-/** Reads price histories. `heldFrom`: first bucket with shares by token, from which prices are needed; `turn`: awaited after each history. */
+/** Reads price histories. `firstBuckets`: first bucket with shares by token, from which prices are needed; `yieldIfDue`: awaited after each history. */
 export type PriceHistoryReader = (
-  frame: TimeGrid,
+  timeGrid: TimeGrid,
   firstBuckets: ReadonlyMap<string, number>,
   yieldIfDue: YieldIfDue,
 ) => Promise<ReadonlyMap<string, PriceHistory>>;
@@ -66,16 +66,16 @@ export function createPriceHistoryReader(deps: {
       let numbers = 0;
       for (const entry of cached.values()) numbers += entry.numbers;
       if (numbers < MAX_NUMBERS) return true;
-      const earlier = [...cached].find(([, held]) => servingHourOf(held.timeGrid) < servingHourOf(timeGrid));
+      const earlier = [...cached].find(([, entry]) => servingHourOf(entry.timeGrid) < servingHourOf(timeGrid));
       if (earlier === undefined) return false;
       cached.delete(earlier[0]);
     }
   };
 
   const read = async (
-    ...[frame, heldFrom, turn]: Parameters<PriceHistoryReader>
+    ...[timeGrid, firstBuckets, yieldIfDue]: Parameters<PriceHistoryReader>
   ): Promise<Map<string, PriceHistory>> => {
-    const tokens = await metadata.tokensOf([...heldFrom.keys()]);
+    const tokens = await metadata.tokensOf([...firstBuckets.keys()]);
     const conditions = [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId]));
     const [markets, resolutions] = await Promise.all([
       metadata.marketsOf(conditions),
@@ -85,13 +85,13 @@ export function createPriceHistoryReader(deps: {
     const priced = new Set<string>();
     const otherOf = new Map<string, string>();
     for (const [token, tokenMetadata] of tokens) {
-      await turn();
+      await yieldIfDue();
       const resolution = tokenMetadata === null ? null : (resolutions.get(tokenMetadata.conditionId) ?? null);
-      const settlement = settlementOf(tokenMetadata, resolution, frame);
+      const settlement = settlementOf(tokenMetadata, resolution, timeGrid);
       if (settlement !== null) {
         settled.set(token, settlement);
         // Prices before the first bucket with shares are not needed.
-        if (settlement.bucketIndex <= (heldFrom.get(token) ?? 0)) continue;
+        if (settlement.bucketIndex <= (firstBuckets.get(token) ?? 0)) continue;
       }
       priced.add(token);
       if (tokenMetadata === null) continue;
@@ -100,40 +100,40 @@ export function createPriceHistoryReader(deps: {
       const other = tokenMetadata.otherTokenId ?? oppositeTokenOf({ outcomeIndex, tokenIds });
       if (other !== null) otherOf.set(token, other);
     }
-    const closes = await deps.readHourlyCloses([...new Set([...priced, ...otherOf.values()])], frame.startS);
+    const closes = await deps.readHourlyCloses([...new Set([...priced, ...otherOf.values()])], timeGrid.startS);
     const historyOf = (token: string): PriceHistory => {
       const other = otherOf.get(token);
       return {
         priceSteps: priced.has(token)
-          ? priceStepsOf(frame, closes(token), other === undefined ? [] : closes(other))
+          ? priceStepsOf(timeGrid, closes(token), other === undefined ? [] : closes(other))
           : null,
         settled: settled.get(token) ?? null,
       };
     };
-    const lines = new Map<string, PriceHistory>();
-    for (const token of heldFrom.keys()) {
-      lines.set(token, historyOf(token));
-      await turn();
+    const result = new Map<string, PriceHistory>();
+    for (const token of firstBuckets.keys()) {
+      result.set(token, historyOf(token));
+      await yieldIfDue();
     }
-    return lines;
+    return result;
   };
 
-  return async (frame, heldFrom, turn) => {
+  return async (timeGrid, firstBuckets, yieldIfDue) => {
     await deps.changes.sync();
-    const cachedGrid = cachedFor(frame);
+    const cachedGrid = cachedFor(timeGrid);
     const found = new Map<string, PriceHistory>();
     const missing = new Map<string, number>();
-    for (const [token, bucketIndex] of heldFrom) {
+    for (const [token, bucketIndex] of firstBuckets) {
       const history = cachedGrid.histories.get(token);
-      const serves =
+      const isCovered =
         history !== undefined &&
         (history.priceSteps !== null || (history.settled !== null && history.settled.bucketIndex <= bucketIndex));
-      if (serves) found.set(token, history);
+      if (isCovered) found.set(token, history);
       else missing.set(token, bucketIndex);
     }
     if (missing.size === 0) return found;
-    const canCache = frame.isWalletSpecific || hasCapacity(frame);
-    for (const [token, history] of await read(frame, missing, turn)) {
+    const canCache = timeGrid.isWalletSpecific || hasCapacity(timeGrid);
+    for (const [token, history] of await read(timeGrid, missing, yieldIfDue)) {
       found.set(token, history);
       if (!canCache) continue;
       cachedGrid.histories.set(token, history);

@@ -19,14 +19,14 @@ export function priceStepsOf(timeGrid: TimeGrid, own: readonly HourlyClose[], ot
     if (steps.length > 0 && steps.at(-2) === bucketIndex) steps[steps.length - 1] = price;
     else if (steps.at(-1) !== price || steps.length === 0) steps.push(bucketIndex, price);
   };
-  let [ours, theirs] = [0, 0];
+  let [ownAt, otherAt] = [0, 0];
   for (;;) {
-    const [a, b] = [own[ours], other[theirs]];
+    const [a, b] = [own[ownAt], other[otherAt]];
     const isOfToken = a !== undefined && (b === undefined || a.place < b.place);
     const close = isOfToken ? a : b;
     if (close === undefined || close.endS > newestS) break;
-    if (isOfToken) ours++;
-    else theirs++;
+    if (isOfToken) ownAt++;
+    else otherAt++;
     put(close.endS, isOfToken ? close.price : Math.max(0, ONE_USD - close.price));
   }
   return steps;

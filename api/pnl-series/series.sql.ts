@@ -70,7 +70,7 @@ export interface ChangeRow {
  */
 export const changesSql = (
   wallet: string,
-  frame: TimeGrid,
+  timeGrid: TimeGrid,
   part: { readonly share: number; readonly of: number },
 ): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot,
@@ -84,7 +84,7 @@ export const changesSql = (
       GROUP BY e.token_id, slot
       ORDER BY e.token_id, slot
       SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame), ...part },
+  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid), ...part },
 });
 
 export interface UntrackedInflowRow {
@@ -99,7 +99,7 @@ export interface UntrackedInflowRow {
 }
 
 /** Events of positions with untracked inflows, and of the conversions that cause them, in chain order. */
-export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
+export const untrackedInflowSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.id AS id, e.action AS action, toString(e.shares) AS shares,
         toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
       FROM pnl_events AS e FINAL
@@ -107,7 +107,7 @@ export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUntrackedInflowSql('')})
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
+  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid) },
 });
 
 /** A change of a position whose shares paid fees and that a change without a clear price emptied. */
@@ -142,9 +142,9 @@ export interface VersionRow {
   readonly changes: number | string;
 }
 
-export const versionSql = (wallet: string, frame: TimeGrid): Sql => ({
+export const versionSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
   text: `SELECT toString(max(_offset)) AS version, count() AS changes FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
-  params: { wallet, newest: newestTimeOf(frame) },
+  params: { wallet, newest: newestTimeOf(timeGrid) },
   singleChunk: true,
 });
 

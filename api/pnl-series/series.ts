@@ -107,7 +107,7 @@ export function createPnlSeries(
     while (cachedSteps > MAX_CACHED_STEPS) drop(cached.keys().next().value as string);
   };
   deps.changes.subscribe(['fills', 'resolutions'], (ids, _source, sinceS) => {
-    const isLate = (frame: TimeGrid) => ids === null || sinceS <= newestTimeOf(frame);
+    const isLate = (timeGrid: TimeGrid) => ids === null || sinceS <= newestTimeOf(timeGrid);
     for (const [name, { timeGrid }] of cached) if (isLate(timeGrid)) drop(name);
     for (const one of inFlight.values()) one.isStale ||= isLate(one.timeGrid);
   });
@@ -226,20 +226,20 @@ export function createPnlSeries(
       });
     },
     async prefetch(wallet, period) {
-      const moments = await requestedTimesOf(wallet, period);
-      if (moments === null) return;
+      const requested = await requestedTimesOf(wallet, period);
+      if (requested === null) return;
       const name = nameOf(wallet, period);
       await deps.changes.sync();
-      const known = cachedFor(name, moments.sampleTimes);
-      if (known !== null && !isRenewable(known.timeGrid, moments.sampleTimes)) return;
+      const known = cachedFor(name, requested.sampleTimes);
+      if (known !== null && !isRenewable(known.timeGrid, requested.sampleTimes)) return;
       const running = inFlight.get(name);
       if (running !== undefined) {
         await running.series;
         return;
       }
-      const frame = timeGridFor(moments.sampleTimes, moments.sinceS);
-      const isMany = isLarge(known) || (await readVersion(tables, wallet, frame)).changes > LARGE_WALLET_EVENTS;
-      await computeShared(name, wallet, frame, isMany ? null : await eventsOf(name, wallet), true);
+      const timeGrid = timeGridFor(requested.sampleTimes, requested.sinceS);
+      const isMany = isLarge(known) || (await readVersion(tables, wallet, timeGrid)).changes > LARGE_WALLET_EVENTS;
+      await computeShared(name, wallet, timeGrid, isMany ? null : await eventsOf(name, wallet), true);
     },
   };
 }

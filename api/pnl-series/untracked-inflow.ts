@@ -26,16 +26,16 @@ export function untrackedInflowOf(rows: readonly UntrackedInflowRow[]): Readonly
   };
   const before = (row: UntrackedInflowRow) => {
     const inflow = inflows.get(row.token) ?? 0n;
-    return { gift: inflow, tracked: BigInt(row.size_after) - BigInt(row.shares) - inflow };
+    return { inflow, tracked: BigInt(row.size_after) - BigInt(row.shares) - inflow };
   };
   const sell = (row: UntrackedInflowRow) => {
-    const { gift, tracked } = before(row);
+    const { inflow, tracked } = before(row);
     const out = -BigInt(row.shares);
-    put(row, gift - (out - min(out, tracked)));
+    put(row, inflow - (out - min(out, tracked)));
   };
   const sendAway = (row: UntrackedInflowRow) => {
-    const { gift } = before(row);
-    put(row, gift - min(-BigInt(row.shares), gift));
+    const { inflow } = before(row);
+    put(row, inflow - min(-BigInt(row.shares), inflow));
   };
   const convert = (legs: readonly UntrackedInflowRow[]) => {
     const given = legs.filter((leg) => BigInt(leg.shares) <= 0n);
@@ -44,7 +44,7 @@ export function untrackedInflowOf(rows: readonly UntrackedInflowRow[]): Readonly
       .reduce((least, one) => (least === null ? one : min(least, one)), null as bigint | null);
     for (const leg of legs) {
       if (BigInt(leg.shares) <= 0n) sell(leg);
-      else put(leg, before(leg).gift + BigInt(leg.shares) - (sets ?? 0n));
+      else put(leg, before(leg).inflow + BigInt(leg.shares) - (sets ?? 0n));
     }
   };
   for (let at = 0; at < rows.length; at++) {
@@ -53,7 +53,7 @@ export function untrackedInflowOf(rows: readonly UntrackedInflowRow[]): Readonly
       const legs = [row];
       while (rows[at + 1]?.id === row.id) legs.push(rows[++at] as UntrackedInflowRow);
       convert(legs);
-    } else if (row.action === 'RECEIVE') put(row, before(row).gift + BigInt(row.shares));
+    } else if (row.action === 'RECEIVE') put(row, before(row).inflow + BigInt(row.shares));
     else if (row.action === 'SEND' || (row.problem !== '' && !TREATED_AS_SOLD.has(row.problem))) sendAway(row);
     else sell(row);
   }

@@ -14,7 +14,7 @@ import { createSessionWriter } from './session-writer.js';
 
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const SESSION_TIME_CHECK_INTERVAL_MS = 1_000;
-/** A new connection waits this long for the log's decision; then this process decides alone. */
+/** A new connection waits this long for the log's decision; then this process decides by its local state. */
 const DECISION_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -75,7 +75,7 @@ export function createLogAdmission(deps: {
   const outcomes = metrics.counter('gateway_admissions_total', 'Connection requests, by outcome', ['outcome']);
   const fallbacks = metrics.counter(
     'gateway_admissions_fallback_total',
-    'Connections that this process decided on alone because the log was unreachable or too slow',
+    'Connections decided by local state because the log was unreachable or too slow',
   );
   const openSessions = metrics.gauge('gateway_sessions', 'Open sessions of plans with limits, over all processes');
   const admissionSeconds = metrics.histogram(

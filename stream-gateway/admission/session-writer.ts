@@ -70,7 +70,7 @@ export function createSessionWriter(deps: {
         if (!failing)
           deps.logger.warn(
             { err: error },
-            'cannot write gateway.sessions; this process decides on connections alone until it can',
+            'cannot write gateway.sessions; this process decides on connections by its local state until the log is reachable',
           );
         failing = true;
         const newer = pending;

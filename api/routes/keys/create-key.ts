@@ -122,7 +122,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
       if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 });
       if (outcome.accepted || outcome.code === 'rate_limited') exhaustedNetworks.add(utcDay, ipHash);
       if (outcome.code === 'rate_limited') reject();
-      if (!outcome.accepted) throw new Error(`CreateFreeKey was refused: ${outcome.code}`);
+      if (!outcome.accepted) throw new Error(`CreateFreeKey was rejected: ${outcome.code}`);
       return {
         body: { api_key: rawKey, name, rate_limit_per_minute: plans.free.standardPerMinute, message: STORE_KEY_NOTICE },
       };

@@ -95,7 +95,7 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
     weigh: (collected) => (collected as Collected).trades.length,
     maxWeight: 2 * MAX_CACHED_TRADES,
   });
-  const turns = createConcurrencyLimiter({
+  const concurrencyLimiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
     maxWaitMs: 20_000,
@@ -140,7 +140,9 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
     const ttlMs = ({ reason, trades }: Collected) =>
       reason !== null || trades.length > MAX_CACHED_TRADES ? 0 : CACHE_S * 1000;
     const cached = await copies.get(key, ttlMs, () =>
-      turns.run(context.caller?.accountId ?? '', () => collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS)),
+      concurrencyLimiter.run(context.caller?.accountId ?? '', () =>
+        collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS),
+      ),
     );
     const { toS, reason, fetchedMs, trades } = cached.value;
     return {

@@ -45,7 +45,7 @@ export function createLive({ condition, onTrade, onReturn }) {
           following = false;
           button.setAttribute('aria-pressed', 'false');
           status.textContent =
-            detail === 'refused'
+            detail === 'rejected'
               ? 'The event socket rejected the connection; the connections of your plan may be used up.'
               : detail;
         },

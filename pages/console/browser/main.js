@@ -205,7 +205,7 @@ function connect() {
         if (name === 'closed') {
           stream = null;
           $('connect').textContent = 'Connect';
-          if (detail === 'refused') {
+          if (detail === 'rejected') {
             void explainRejection(key);
             return;
           }

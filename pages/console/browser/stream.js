@@ -72,7 +72,7 @@ export function openStream({ url, message, on }) {
       clearInterval(pings);
       if (stopped) return;
       if (!opened || FINAL_CODES.has(code)) {
-        on.state('closed', opened ? `${code} ${reason}` : 'refused');
+        on.state('closed', opened ? `${code} ${reason}` : 'rejected');
         return;
       }
       on.state('waiting', `${code} ${reason}`.trim());
