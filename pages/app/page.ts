@@ -82,11 +82,11 @@ ${tiles(2)}
 ${chart(
   'candles',
   'Candles',
-  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Length of a candle', sameTextOptions(RESOLUTIONS), FIRST_RESOLUTION)}`,
+  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Resolution', sameTextOptions(RESOLUTIONS), FIRST_RESOLUTION)}`,
   'Candles as a table',
 )}
 ${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}
-${table('holders', 'Holders', radios('holder-sort', 'Order of the holders', HOLDER_SORTS, 'amount'))}`;
+${table('holders', 'Holders', radios('holder-sort', 'Sort order of holders', HOLDER_SORTS, 'amount'))}`;
 
 const wallet = `<h1 id="title">Wallet</h1>
 <p id="facts" class="facts">${skeleton}</p>
@@ -94,13 +94,13 @@ ${tiles(4)}
 ${chart(
   'equity',
   'Profit',
-  `${radios('curve', 'What is counted', CURVES, 'market')}<fieldset class="choice" id="period"><legend class="unseen">Period</legend></fieldset>`,
+  `${radios('curve', 'PnL curve', CURVES, 'market')}<fieldset class="choice" id="period"><legend class="unseen">Period</legend></fieldset>`,
   'Profit as a table',
 )}
 ${table(
   'positions',
   'Positions',
-  `${radios('status', 'Which positions', STATUSES, '')}${radios('position-sort', 'Order of the positions', POSITION_SORTS, 'recent')}`,
+  `${radios('status', 'Status', STATUSES, '')}${radios('position-sort', 'Sort order of positions', POSITION_SORTS, 'recent')}`,
 )}
 ${table('trades', 'Trades')}`;
 

@@ -15,7 +15,7 @@ const NOW_S = Math.floor(Date.now() / 1000);
 
 let api: ApiHarness;
 let key: string;
-let painter: LeaderboardRefresher;
+let refresher: LeaderboardRefresher;
 
 const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: number, usd: number, token = snowYes) =>
   tradeOf(wallet, block, action, token, shares, usd);
@@ -23,7 +23,7 @@ const trade = (wallet: string, block: number, action: 'BUY' | 'SELL', shares: nu
 beforeAll(async () => {
   api = await startApi({ nowMs: NOW_S * 1000 });
   key = await api.key('starter');
-  painter = createLeaderboardRefresher({
+  refresher = createLeaderboardRefresher({
     clickhouse: api.clickhouse,
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
@@ -53,7 +53,7 @@ describe('/v3 leaderboards', () => {
     expect(await get('')).toMatchObject({ leaderboard: [], as_of: null, has_more: false, next_cursor: null });
     expect(await api.ok('/v3/stats', key)).toMatchObject({ total_fills: 0, total_volume: '0', as_of: null });
     expect(await largest('')).toMatchObject({ count: 0, as_of: null, pagination: { has_more: false } });
-    await painter.refresh();
+    await refresher.refresh();
   });
 
   it('rank all wallets by each metric', async () => {
@@ -334,7 +334,7 @@ it('leaderboard pages by offset and cursor read the snapshot of the first page w
       trade(wallet, block + 1, 'SELL', 100, 90),
     ]);
     api.clock.nowMs += 61_000;
-    await painter.refresh();
+    await refresher.refresh();
   };
   const byOffset = async (query: string) => {
     const found: unknown[] = [];
@@ -366,7 +366,7 @@ it('leaderboard pages by offset and cursor read the snapshot of the first page w
   expect(await get('limit=1&offset=9000')).toMatchObject({ leaderboard: [], has_more: false });
   await api.clickhouse.command('TRUNCATE TABLE leaderboards');
   api.clock.nowMs += 61_000;
-  await painter.refresh();
+  await refresher.refresh();
   expect(await api.get('/v3/leaderboard?limit=1&offset=1', key)).toMatchObject({
     status: 400,
     body: {
@@ -386,7 +386,7 @@ it('/clobv2/positions pages read the snapshot of the first page and return its a
     block += 1;
     await insertAccounts(api.clickhouse, [trade(address(block), block, 'BUY', block * 10, 0)]);
     api.clock.nowMs += 61_000;
-    await painter.refresh();
+    await refresher.refresh();
   };
   const byOffset: string[] = [];
   for (let offset = 0; ; offset += 4) {

@@ -44,23 +44,23 @@ export interface ApiHarness {
   readonly metered: CompletedRequest[];
   /** The API's clock. */
   readonly clock: { nowMs: number };
-  /** Every statement the API has asked the tables. */
+  /** All statements that the API has sent to the tables. */
   readonly statements: Sql[];
-  /** Set to make every table read fail. */
+  /** Faults to inject: `tables` fails every table read; `reachable` false fails the check. */
   readonly faults: { tables: Error | null; reachable: boolean };
-  /** An account of this plan and its key. */
+  /** Creates an account with this plan and returns its key. */
   key(plan: Plan): Promise<string>;
-  /** Another key of the account a key belongs to. */
+  /** Creates another key of the account of a key. */
   siblingKey(rawKey: string): Promise<string>;
   send(command: AccountCommand['command']): Promise<void>;
   reportSource(status: Partial<SourceStatus>): Promise<void>;
   /** Writes the record that the stream processor keeps in topic `sources`. */
   reportStream(status: StreamStatus): Promise<void>;
-  /** What a gateway process says of itself now. */
+  /** Report of a gateway process at the current time. */
   reportGateway(processId: string, load: GatewayLoad): Promise<void>;
-  /** A GET; 2xx bodies are held against the route's own schema, to the last field. */
+  /** GET; the body of a 2xx response must match the schema of the route exactly. */
   get(path: string, key?: string | null, headers?: Record<string, string>): Promise<ApiResponse>;
-  /** The body of a GET that must answer 200. */
+  /** Body of a GET that must return 200. */
   ok<T>(path: string, key?: string | null): Promise<T>;
   request(path: string, init: RequestInit): Promise<ApiResponse>;
   stop(): Promise<void>;
@@ -77,13 +77,13 @@ const loaded = (table: TableGroup) => ({
   lagS: 0,
 });
 
-/** Tables that hold all history. */
+/** Load status of tables with the complete history. */
 export const allTablesLoaded: LoadStatus = {
   groups: Object.fromEntries(tableGroups.map((table) => [table, loaded(table)])) as LoadStatus['groups'],
   ready: true,
 };
 
-/** Body must be exactly what the route documents: no field more, none less. */
+/** The body must match the route's schema exactly, without further fields. */
 function expectMatchesSchema(service: Service, method: string, path: string, reply: ApiResponse): void {
   const bare = path.split('?', 1)[0] ?? '';
   const route = service.routes.find(
@@ -94,7 +94,7 @@ function expectMatchesSchema(service: Service, method: string, path: string, rep
   expect(route.success.schema.parse(reply.body)).toEqual(reply.body);
 }
 
-/** The API over the real engine with the real tables, an in-memory log and the real accounts fold; own clock. */
+/** Starts the API over the real engine and tables, an in-memory log and the real accounts processor, with a test clock. */
 export async function startApi(options: {
   nowMs: number;
   keylessPerMinute?: number;
@@ -102,7 +102,7 @@ export async function startApi(options: {
   socketPort?: number;
   chainState?: ChainState;
   profiles?: Profiles;
-  /** How far the tables are; loaded unless given. */
+  /** Load progress of the tables; default: loaded. */
   progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
   const engine = await startTestClickHouse();
@@ -143,7 +143,7 @@ export async function startApi(options: {
     gateways,
     keys: createKeyDirectory(accounts),
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
-    createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'of these tests' },
+    createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'test secret' },
     pools,
     rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
     keylessPerMinute: options.keylessPerMinute ?? 1_000_000,
@@ -164,7 +164,7 @@ export async function startApi(options: {
 
   const send = async (command: AccountCommand['command']): Promise<void> => {
     const outcome = await accounts.waitForOutcome(await commands.send(command), 10_000);
-    if (outcome?.accepted !== true) throw new Error(`Refused: ${outcome?.code ?? 'no outcome'}`);
+    if (outcome?.accepted !== true) throw new Error(`Rejected: ${outcome?.code ?? 'no outcome'}`);
   };
   const addKey = async (accountId: string): Promise<string> => {
     const rawKey = newRawKey();

@@ -2,7 +2,7 @@ import { type ApiHarness, startApi } from './api.js';
 import { insertVenueAccounts } from './positions.js';
 import { insertVenue, T } from './venue.js';
 
-/** When the questions are asked, unless a test moves the clock. */
+/** Time of the API's clock, unless a test changes it. */
 export const NOW_S = T + 100;
 
 export interface PositionsApi {
@@ -11,11 +11,11 @@ export interface PositionsApi {
   readonly key: string;
   /** A key of a paid plan. */
   readonly paid: string;
-  /** Moves the API's clock. */
+  /** Advances the API's clock. */
   later(seconds: number): void;
 }
 
-/** The API over the made-up venue and what its wallets hold. */
+/** Starts the API with the fixture venue and the positions of its wallets. */
 export async function startPositionsApi(): Promise<PositionsApi> {
   const api = await startApi({ nowMs: NOW_S * 1000 });
   const [key, paid] = [await api.key('free'), await api.key('starter')];
