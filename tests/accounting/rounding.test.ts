@@ -66,11 +66,11 @@ describe('amounts of every recorded wallet agree to the base unit', () => {
     const merged = new Map(
       activity.filter((one) => one.action === 'MERGE').map((one) => [one.id, one.amounts?.[0] ?? 0n] as const),
     );
-    const told = await rows<{ id: string; cash: string }>(
+    const fromTable = await rows<{ id: string; cash: string }>(
       `SELECT id, toString(sum(cash)) AS cash FROM pnl_events FINAL WHERE action = 'MERGE' GROUP BY id HAVING sum(untracked) = 0`,
     );
-    expect(told.length).toBeGreaterThan(300);
-    expect(told.filter(({ id, cash }) => BigInt(cash) !== merged.get(id))).toEqual([]);
+    expect(fromTable.length).toBeGreaterThan(300);
+    expect(fromTable.filter(({ id, cash }) => BigInt(cash) !== merged.get(id))).toEqual([]);
   });
 
   it('tables contain the exact amounts with 18 decimals, rounded once per position', async () => {
@@ -80,11 +80,11 @@ describe('amounts of every recorded wallet agree to the base unit', () => {
       const found = exact.get(one.wallet) ?? { sum: 0n, positions: 0n };
       exact.set(one.wallet, { sum: found.sum + one.realized, positions: found.positions + 1n });
     }
-    const told = await rows<{ wallet: string; realized: string }>(
+    const fromTable = await rows<{ wallet: string; realized: string }>(
       'SELECT wallet, toString(sum(realized_pnl)) AS realized FROM positions FINAL GROUP BY wallet',
     );
-    expect(told).toHaveLength(exact.size);
-    for (const { wallet, realized } of told) {
+    expect(fromTable).toHaveLength(exact.size);
+    for (const { wallet, realized } of fromTable) {
       const { sum, positions } = exact.get(wallet) ?? { sum: 0n, positions: 0n };
       const apart = BigInt(realized) * UNIT - sum;
       expect((apart < 0n ? -apart : apart) * 2n <= positions * UNIT, wallet).toBe(true);
@@ -97,12 +97,12 @@ describe('amounts of every recorded wallet agree to the base unit', () => {
     );
     for (const { wallet, realized } of wallets) {
       const shown: Record<string, bigint> = {};
-      const ask = (path: string) => api.ok<Record<string, unknown>>(`/v3/wallets/${wallet}${path}`, key);
-      shown.wallet = units((await ask('?include_combos=true')).net_realized_pnl);
-      shown.pnl = units((await ask('/pnl')).net_realized_pnl);
-      shown.span = units((await ask(`/pnl?${WHOLE_SPAN}`)).realized_pnl);
+      const read = (path: string) => api.ok<Record<string, unknown>>(`/v3/wallets/${wallet}${path}`, key);
+      shown.wallet = units((await read('?include_combos=true')).net_realized_pnl);
+      shown.pnl = units((await read('/pnl')).net_realized_pnl);
+      shown.span = units((await read(`/pnl?${WHOLE_SPAN}`)).realized_pnl);
       for (const group of ['hour', 'day', 'week', 'month']) {
-        const series = await ask(`/pnl/events?${WHOLE_SPAN}&group=${group}`);
+        const series = await read(`/pnl/events?${WHOLE_SPAN}&group=${group}`);
         const buckets = series.buckets as { realized_pnl: number; cumulative_pnl: number }[];
         shown[`${group} total`] = units(series.total_realized_pnl);
         shown[`${group} sum`] = buckets.reduce((sum, bucket) => sum + units(bucket.realized_pnl), 0n);

@@ -123,14 +123,14 @@ it('fill reader returns the same pages whether the statement or the reader exclu
 });
 
 it('fill reader runs one statement for a page without excluded rows, two for a full page with excluded rows', async () => {
-  const asks = async (some: Partial<FillFilter>, order: 'asc' | 'desc', limit: number) => {
+  const statementsFor = async (some: Partial<FillFilter>, order: 'asc' | 'desc', limit: number) => {
     statementCount = 0;
     await readers.fills.fills({ ...allFills, wallets: ['0xb'], ...some }, { order, limit, offset: 0 }, null);
     return statementCount;
   };
-  expect(await asks({ role: 'maker', versions: { min: 1, max: 3 } }, 'desc', 10)).toBe(1);
+  expect(await statementsFor({ role: 'maker', versions: { min: 1, max: 3 } }, 'desc', 10)).toBe(1);
   // The newest fills are all trades with itself.
-  expect(await asks({}, 'desc', 5)).toBe(2);
+  expect(await statementsFor({}, 'desc', 5)).toBe(2);
   // Some are, and no fills follow.
-  expect(await asks({}, 'desc', 1_000)).toBe(1);
+  expect(await statementsFor({}, 'desc', 1_000)).toBe(1);
 });

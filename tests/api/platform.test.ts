@@ -96,13 +96,13 @@ describe('rate limits', () => {
     expect(rate((await api.get(CANDLES, key)).headers)).toEqual([60, 59, NOW / 1000 + 61]);
     api.clock.nowMs = NOW + 10_000;
     for (let n = 0; n < 59; n += 1) await api.get(CANDLES, key);
-    const refused = await api.get(CANDLES, key);
-    expect({ status: refused.status, body: refused.body }).toEqual({
+    const limited = await api.get(CANDLES, key);
+    expect({ status: limited.status, body: limited.body }).toEqual({
       status: 429,
       body: { error: `Rate limit exceeded. Retry after ${NOW / 1000 + 61}.`, reset_at: NOW / 1000 + 61 },
     });
-    expect(rate(refused.headers)).toEqual([60, 0, NOW / 1000 + 61]);
-    expect(refused.headers.get('retry-after')).toBe('51');
+    expect(rate(limited.headers)).toEqual([60, 0, NOW / 1000 + 61]);
+    expect(limited.headers.get('retry-after')).toBe('51');
     // The oldest request leaves the window and frees capacity; rejected requests are not counted.
     api.clock.nowMs = NOW + 60_249;
     expect((await api.get(CANDLES, key)).status).toBe(429);
@@ -139,13 +139,13 @@ describe('rate limits', () => {
     for (let sent = 0; sent < 1500; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, () => api.get('/v3/trades?side=x', key)));
     }
-    const refused = await api.get('/v3/trades', key);
-    expect({ status: refused.status, body: refused.body }).toEqual({
+    const limited = await api.get('/v3/trades', key);
+    expect({ status: limited.status, body: limited.body }).toEqual({
       status: 429,
       body: { error: 'rate limit exceeded', reset_at: NOW / 1000 + 60, scope: 'v3_heavy' },
     });
-    expect(rate(refused.headers)).toEqual([1500, 0, NOW / 1000 + 60]);
-    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(rate(limited.headers)).toEqual([1500, 0, NOW / 1000 + 60]);
+    expect(limited.headers.get('retry-after')).toBe('60');
     expect(rate((await api.get(CANDLES, key)).headers)).toEqual([4000, 2499, NOW / 1000 + 60]);
   });
 
@@ -509,8 +509,8 @@ describe('error responses', () => {
   it('are 503 with Retry-After while the tables are unreachable, 500 for a bug, in the format of the API group', async () => {
     const key = await api.key('enterprise');
     api.faults.tables = new RetryableError('connection refused to 10.1.2.3');
-    const away = await api.get('/v3/trades', key);
-    expect([away.status, away.body, away.headers.get('retry-after')]).toEqual([
+    const unavailable = await api.get('/v3/trades', key);
+    expect([unavailable.status, unavailable.body, unavailable.headers.get('retry-after')]).toEqual([
       503,
       { error: 'temporarily unavailable, retry shortly' },
       '2',

@@ -306,7 +306,7 @@ it('PnL series at every minute equals the PnL of the trades so far, with any cac
 it('PnL series is computed once per hour, in the background for distant points', async () => {
   const large = largeWallet(3_001);
   /** Requests a series and waits for background computations. */
-  const ask = async (atS: number, period: Period, times: number) => {
+  const expectReads = async (atS: number, period: Period, times: number) => {
     nowMs = atS * 1000;
     const before = bucketedReads;
     await expectCorrectSeries(active, period);
@@ -317,21 +317,21 @@ it('PnL series is computed once per hour, in the background for distant points',
   };
   const hour = T - 1_200 + 20 * DAY_S;
   const [day, , month] = periods as [Period, Period, Period];
-  await ask(hour, month, 1);
-  await ask(hour + 59 * 60, month, 0);
-  await ask(hour + 61 * 60, month, 1);
-  await ask(hour + 119 * 60, month, 0);
-  await ask(hour + 121 * 60, month, 1);
-  await ask(hour, day, 1);
-  await ask(hour + 59 * 60, day, 0);
-  await ask(hour + 60 * 60, day, 1);
+  await expectReads(hour, month, 1);
+  await expectReads(hour + 59 * 60, month, 0);
+  await expectReads(hour + 61 * 60, month, 1);
+  await expectReads(hour + 119 * 60, month, 0);
+  await expectReads(hour + 121 * 60, month, 1);
+  await expectReads(hour, day, 1);
+  await expectReads(hour + 59 * 60, day, 0);
+  await expectReads(hour + 60 * 60, day, 1);
   nowMs = (hour + 2 * DAY_S) * 1000;
   const before = bucketedReads;
   // A request neither starts it again nor waits for other background work.
   await Promise.all([readers.pnlSeries.prefetch(large, month), readers.pnlSeries.read(large, month)]);
   expect(bucketedReads - before).toBe(1);
   await readers.pnlSeries.prefetch(large, month);
-  await ask(hour + 2 * DAY_S, month, 0);
+  await expectReads(hour + 2 * DAY_S, month, 0);
 });
 
 it('PnL series includes late events', async () => {

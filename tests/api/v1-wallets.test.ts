@@ -27,15 +27,15 @@ const names = new Map<string, string>([
   [walletsOf(modern).deposit_beacon, 'QuietFox'],
   [walletsOf(newcomer).deposit_beacon, 'newbie'],
 ]);
-const node = { away: false, asked: 0 };
+const node = { isUnreachable: false, requests: 0 };
 
 beforeAll(async () => {
   api = await startApi({
     nowMs: (T + 100) * 1000,
     chainState: {
       async deployed(addresses) {
-        node.asked += 1;
-        if (node.away) throw new RetryableError('away');
+        node.requests += 1;
+        if (node.isUnreachable) throw new RetryableError('unreachable');
         return addresses.map((address) => contracts.has(address as `0x${string}`));
       },
       ownersOf: async (address) => (address === walletsOf(safeOnly).safe ? [safeOnly] : null),
@@ -299,14 +299,14 @@ describe('/v1/resolve', () => {
     });
     const known = await api.get(`/v1/resolve/${modern}`, key);
     expect(known.headers.get('cache-control')).toBe('private, max-age=3600');
-    const before = node.asked;
+    const before = node.requests;
     api.clock.nowMs += 59_000;
     expect((await api.get(`/v1/resolve/${bare}`, key)).status).toBe(404);
-    expect(node.asked).toBe(before);
-    node.away = true;
+    expect(node.requests).toBe(before);
+    node.isUnreachable = true;
     api.clock.nowMs += 2_000;
     expect((await api.get(`/v1/resolve/${bare}`, key)).status).toBe(503);
-    node.away = false;
+    node.isUnreachable = false;
     expect((await api.get(`/v1/resolve/${bare}`, key)).status).toBe(404);
   });
 });

@@ -347,7 +347,7 @@ describe('/v2/onchain pages while rows arrive', () => {
   const TOKEN = '66000';
   const wallet = `0x${'5a'.repeat(20)}`;
   let block = 50_000;
-  const held: FillInput[] = [];
+  const inserted: FillInput[] = [];
   const arrive = async (count: number) => {
     const fresh = Array.from({ length: count }, (_, logIndex): FillInput => {
       if (logIndex % 3 === 0) block += 1;
@@ -366,7 +366,7 @@ describe('/v2/onchain pages while rows arrive', () => {
       };
     });
     if (fresh.length > 0) await api.clickhouse.insertRows('fills', fresh.map(fillRow));
-    held.push(...fresh);
+    inserted.push(...fresh);
   };
   const name = (row: Row | FillInput) =>
     'txHash' in row ? `${row.txHash} ${row.maker} ${row.timestampS}` : `${row.tx_hash} ${row.maker} ${row.timestamp}`;
@@ -385,7 +385,7 @@ describe('/v2/onchain pages while rows arrive', () => {
         };
         for (const list of [`wallets/${wallet}/trades`, `markets/${TOKEN}/trades`]) {
           api.clock.nowMs += 61_000;
-          const expected = held.map(name).reverse();
+          const expected = inserted.map(name).reverse();
           const byCursor: string[] = [];
           for (let cursor: string | undefined = ''; cursor !== undefined; ) {
             const page: Body = await get(`${list}?limit=${limit}&cursor=${cursor}`);
@@ -396,7 +396,7 @@ describe('/v2/onchain pages while rows arrive', () => {
           expect(byCursor).toEqual(expected);
           queue.push(...steps);
           api.clock.nowMs += 61_000;
-          const all = held.map(name).reverse();
+          const all = inserted.map(name).reverse();
           const byOffset: string[] = [];
           for (let offset = 0; ; offset += limit) {
             const page = await get(`${list}?limit=${limit}&offset=${offset}`);
@@ -408,7 +408,7 @@ describe('/v2/onchain pages while rows arrive', () => {
         }
         for (const mode of ['', '&sort_by=order_hash', '&group_by=order_hash']) {
           queue.push(...steps);
-          const before = held.length;
+          const before = inserted.length;
           const seen: Row[] = [];
           for (let next: string | undefined = ''; next !== undefined; ) {
             const suffix: string = next === '' ? '' : `&pagination_key=${next}`;
@@ -606,10 +606,10 @@ describe('/v2/onchain trades/all', () => {
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;
     const context = { requestId: '', clientIp: '', nowMs: api.clock.nowMs, elapsedMs: () => 0, caller };
-    const ask = async (address: string) =>
+    const tradesOf = async (address: string) =>
       (await ofWallet?.handle({ params: { address }, query: new URLSearchParams(), body: undefined }, context))?.body;
     for (let n = 0; n < 2; n++) {
-      expect(await ask(alice)).toMatchObject({
+      expect(await tradesOf(alice)).toMatchObject({
         count: 3,
         partial: true,
         partial_reason: 'hard_cap_250000',

@@ -255,9 +255,9 @@ describe('/v2/wallets', () => {
   });
 
   it('returns 404 for a wallet without history, 402 or 403 for the free plan', async () => {
-    const nobody = hex32(5).slice(0, 42);
+    const unknownWallet = hex32(5).slice(0, 42);
     for (const path of ['positions/onchain', 'closed-positions']) {
-      expect(await api.get(`/v2/wallets/${nobody}/${path}`, paid)).toMatchObject({
+      expect(await api.get(`/v2/wallets/${unknownWallet}/${path}`, paid)).toMatchObject({
         status: 404,
         body: { error: 'Wallet not found' },
       });

@@ -124,8 +124,8 @@ describe('/v3 markets', () => {
     api.clock.nowMs += 60_000;
     const rest = await get('/v3/markets/search?q=%3F&limit=5&offset=1');
     expect([...first.data, ...rest.data].map((row) => row.slug)).toEqual(['snow-lisbon-may', 'hail', 'rain']);
-    const anew = await get('/v3/markets/search?q=%3F');
-    expect(anew.data.map((row) => row.slug)).toEqual(['rain', 'snow-lisbon-may', 'hail']);
+    const again = await get('/v3/markets/search?q=%3F');
+    expect(again.data.map((row) => row.slug)).toEqual(['rain', 'snow-lisbon-may', 'hail']);
   });
 
   it('market by condition, slug or token', async () => {

@@ -284,7 +284,7 @@ describe('/v3 PnL by time', () => {
 
   it('in one bucket over all time that counts positions', async () => {
     const { total_volume, position_count, net_realized_pnl, ...rest } = summaries[bob] as Body;
-    const { wins, losses, gross_profit, gross_loss, ...held } = rest;
+    const { wins, losses, gross_profit, gross_loss, ...openFields } = rest;
     expect(await get(`${bob}/pnl/events?group=week`)).toEqual({
       address: bob,
       granularity: 'week',
@@ -301,7 +301,7 @@ describe('/v3 PnL by time', () => {
           events: 2,
           position_count,
           total_volume,
-          ...held,
+          ...openFields,
         },
       ],
       total_realized_pnl: net_realized_pnl,
@@ -309,7 +309,7 @@ describe('/v3 PnL by time', () => {
       total_wins: wins,
       total_losses: losses,
       total_positions: position_count,
-      ...held,
+      ...openFields,
       source: 'wallet_summary',
       count_type: 'positions',
       summary_bucket: true,

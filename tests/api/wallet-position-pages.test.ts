@@ -100,10 +100,19 @@ it.each(Object.keys(filters))(
           for (const combos of [true, false]) {
             const listed = all.filter((position) => combos || !isComboPosition(position.tokenId));
             const expected = inOrder(wanted === null ? listed : listed.filter(wanted), sort, order);
-            const walk = `${sort} ${order} ${combos} ${wallet} ${filter}`;
+            const sessionKey = `${sort} ${order} ${combos} ${wallet} ${filter}`;
             for (let offset = 0; offset < 12; offset += 4) {
-              const question = { wallet, sort, order, combos, predicate: wanted, sessionKey: walk, offset, limit: 4 };
-              expect((await pages.page(question, ages)).value).toEqual({
+              const query = {
+                wallet,
+                sort,
+                order,
+                combos,
+                predicate: wanted,
+                sessionKey: sessionKey,
+                offset,
+                limit: 4,
+              };
+              expect((await pages.page(query, ages)).value).toEqual({
                 positions: expected.slice(offset, offset + 4),
                 hasMore: expected.length > offset + 4,
                 maxAgeMs: ages.smallWalletMs,

@@ -104,13 +104,13 @@ describe('filters by a tag with thousands of markets', () => {
   it('positions of the tag, page by page, over all wallets and of one wallet', async () => {
     const ids = async (query: string) =>
       (await get(`/v2/onchain/positions?${query}`)).positions.map((row) => `${row.wallet} ${row.token_id}`);
-    const held = [
+    const expected = [
       [alice, first],
       [bob, last],
       [eve, first],
     ].map((pair) => pair.join(' '));
-    expect(await ids('tag_slug=coins')).toEqual([...held].sort().reverse());
-    expect(await ids('tag_slug=coins&order=asc')).toEqual([...held].sort());
+    expect(await ids('tag_slug=coins')).toEqual([...expected].sort().reverse());
+    expect(await ids('tag_slug=coins&order=asc')).toEqual([...expected].sort());
     expect(await ids('tag_slug=coins&order=asc&status=closed')).toEqual([`${bob} ${last}`]);
     const listed: string[] = [];
     for (let beyond = ''; ; ) {
@@ -119,7 +119,7 @@ describe('filters by a tag with thousands of markets', () => {
       if (page.pagination.has_more !== true) break;
       beyond = `&pagination_key=${String(page.pagination.pagination_key)}`;
     }
-    expect(listed).toEqual([...held].sort());
+    expect(listed).toEqual([...expected].sort());
     expect(await ids(`tag_slug=coins&wallet=${alice}`)).toEqual([`${alice} ${first}`]);
     expect(await ids(`tag_slug=coins&condition_id=${hex32(0x10_0000)}&order=asc`)).toEqual([
       `${alice} ${first}`,

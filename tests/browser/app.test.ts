@@ -192,12 +192,12 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       `SELECT toUInt32(count()) AS matches, toString(sum(usdc)) AS usdc FROM fills
         WHERE token_id = toUInt256('${market.tokens[0]}') AND NOT is_taker_order`,
     );
-    const told = () =>
+    const chartSums = () =>
       page.evaluate(`[...document.querySelectorAll('#candles-rows tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))
         .reduce(([trades, cents], row) => [trades + Number(row[7]), cents + Math.round(Number(row[5].replace(/[$,]/g, '')) * 100)], [0, 0])`);
-    await soon(async () => ((await told()) as number[])[0]).toBe(sum?.matches);
+    await soon(async () => ((await chartSums()) as number[])[0]).toBe(sum?.matches);
     const cents = Number(BigInt(sum?.usdc ?? '0') / 10_000n);
-    expect(Math.abs(((await told()) as number[])[1] ?? 0) - cents).toBeLessThanOrEqual(2);
+    expect(Math.abs(((await chartSums()) as number[])[1] ?? 0) - cents).toBeLessThanOrEqual(2);
     expect(page.url()).toBe(`${product.api}${marketPage()}?resolution=1d`);
 
     const fills = await product.sql<Fill>(
@@ -251,10 +251,10 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
   });
 
   it('shows a wallet: totals, two PnL curves, positions with the source of each price', async () => {
-    const [held] = await product.sql<{ wallet: string }>(
+    const [trader] = await product.sql<{ wallet: string }>(
       `SELECT maker AS wallet FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') GROUP BY maker ORDER BY count() DESC LIMIT 1`,
     );
-    const path = `/app/wallet/${held?.wallet}`;
+    const path = `/app/wallet/${trader?.wallet}`;
     const responses: { book?: Promise<{ positions: ApiPosition[] }>; curve?: Promise<{ series: { pnl: number }[] }> } =
       {};
     const { page, complaints } = await open(path, {
@@ -266,7 +266,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const positions = (await responses.book)?.positions ?? [];
     expect(positions.length).toBeGreaterThan(0);
     await soon(() => rows(page, 'positions').count()).toBe(positions.length);
-    const told = (await page.evaluate(cellsOf('positions'))) as string[][];
+    const cells = (await page.evaluate(cellsOf('positions'))) as string[][];
     const sources: Record<string, string> = {
       settlement: 'settled on chain',
       clob_mid: 'middle of the order book',
@@ -274,7 +274,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       last_fill: 'newest fill',
     };
     for (const [index, { market: name, status, price_source: source, total_pnl: profit }] of positions.entries()) {
-      const [title, , state, , , price, , , total] = told[index] as string[];
+      const [title, , state, , , price, , , total] = cells[index] as string[];
       expect([title, state]).toEqual([name, status]);
       expect(price).toContain(source === null ? 'no price yet' : sources[source]);
       expect(total?.[0]).toBe(profit > 0 ? '+' : profit < 0 ? '−' : '$');
@@ -311,11 +311,11 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       body: JSON.stringify({ name: 'free' }),
     });
     const { api_key: key } = (await created.json()) as { api_key: string };
-    const [held] = await product.sql<{ wallet: string }>(
+    const [trader] = await product.sql<{ wallet: string }>(
       `SELECT maker AS wallet FROM fills WHERE maker IN (SELECT wallet FROM positions FINAL WHERE size > 0)
         GROUP BY maker ORDER BY count() DESC, maker LIMIT 1`,
     );
-    const path = `/app/wallet/${held?.wallet}`;
+    const path = `/app/wallet/${trader?.wallet}`;
     for (const dark of [false, true]) {
       const responses: {
         book?: Promise<{ positions: Record<string, unknown>[] }>;
@@ -325,15 +325,15 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         key,
         dark,
         before: async (page) => {
-          responses.book = responseOf(page, `/v1/wallets/${held?.wallet}/positions?`);
-          responses.trades = responseOf(page, `/v1/wallets/${held?.wallet}/trades?`);
+          responses.book = responseOf(page, `/v1/wallets/${trader?.wallet}/positions?`);
+          responses.trades = responseOf(page, `/v1/wallets/${trader?.wallet}/trades?`);
         },
       });
       const positions = (await responses.book)?.positions ?? [];
       expect(positions.length).toBeGreaterThan(0);
       await soon(() => rows(page, 'positions').count()).toBe(positions.length);
-      const told = (await page.evaluate(cellsOf('positions'))) as string[][];
-      expect(told.map(([title, outcome, state]) => [title, outcome, state])).toEqual(
+      const cells = (await page.evaluate(cellsOf('positions'))) as string[][];
+      expect(cells.map(([title, outcome, state]) => [title, outcome, state])).toEqual(
         positions.map((row) => [row.title, row.outcome, row.redeemable ? 'resolved' : 'open']),
       );
       expect(await page.locator('#status, #position-sort').count()).toBe(0);
@@ -427,13 +427,13 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await badAddress.page.getByRole('alert').getByText('invalid address: use 0x and 40 hex digits').waitFor();
     await badAddress.page.close();
 
-    const refused = await open('/app', { key: `odds_live_${'0'.repeat(32)}` });
-    await refused.page.getByRole('alert').getByText('403invalid or inactive API key').waitFor();
-    await refused.page.getByRole('button', { name: 'Use another key' }).click();
-    await refused.page.getByLabel('API key').fill(product.key());
-    await refused.page.keyboard.press('Enter');
-    await soon(() => rows(refused.page, 'results').count()).toBe(50);
-    await refused.page.close();
+    const invalidKey = await open('/app', { key: `odds_live_${'0'.repeat(32)}` });
+    await invalidKey.page.getByRole('alert').getByText('403invalid or inactive API key').waitFor();
+    await invalidKey.page.getByRole('button', { name: 'Use another key' }).click();
+    await invalidKey.page.getByLabel('API key').fill(product.key());
+    await invalidKey.page.keyboard.press('Enter');
+    await soon(() => rows(invalidKey.page, 'results').count()).toBe(50);
+    await invalidKey.page.close();
 
     const limited = await open('/app', {
       before: sample('**/v3/trades*', {

@@ -213,19 +213,19 @@ describe('chain ingest on a real node', () => {
         ];
   /** chain.head with its retractions applied. */
   async function heldHead() {
-    let held: AnyEvent[] = [];
+    let current: AnyEvent[] = [];
     for (const event of await head()) {
-      if (event.kind !== 'retract') held.push(event);
+      if (event.kind !== 'retract') current.push(event);
       else {
         const gone = new Set(event.value.block_hashes);
-        held = held.filter(({ value }) => !('block_hash' in value) || !gone.has(value.block_hash));
+        current = current.filter(({ value }) => !('block_hash' in value) || !gone.has(value.block_hash));
       }
     }
-    return held;
+    return current;
   }
   async function expectHeadIsCanonical() {
-    const held = await heldHead();
-    const blocks = held.flatMap((event) => (event.kind === 'block' ? [event.value] : []));
+    const current = await heldHead();
+    const blocks = current.flatMap((event) => (event.kind === 'block' ? [event.value] : []));
     const first = blocks[0]!.block_number;
     const last = blocks.at(-1)!.block_number;
     expect(last).toBe(await tip());
@@ -238,7 +238,7 @@ describe('chain ingest on a real node', () => {
       ),
     );
     expect(blocks.map(({ block_hash }) => block_hash)).toEqual(onChain.map(({ hash }) => hash));
-    expect(held.flatMap(fillOf)).toEqual(await fillsOnChain(first, last));
+    expect(current.flatMap(fillOf)).toEqual(await fillsOnChain(first, last));
   }
 
   it('loads a few hundred blocks of history up to the finalised block, every fill once and in order', async () => {
@@ -308,9 +308,9 @@ describe('chain ingest on a real node', () => {
       const event = codec.decode(last!.value!);
       return event.kind === 'block' && event.value.block_number === final ? true : undefined;
     });
-    const held = await events(topics.chainFinal.name);
-    expect(held.flatMap(fillOf)).toEqual(await fillsOnChain(0, final));
-    const order = held.map(({ value }) => ('block_number' in value ? (value.block_number ?? -1) : -1));
+    const written = await events(topics.chainFinal.name);
+    expect(written.flatMap(fillOf)).toEqual(await fillsOnChain(0, final));
+    const order = written.map(({ value }) => ('block_number' in value ? (value.block_number ?? -1) : -1));
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
@@ -343,8 +343,8 @@ describe('chain ingest on a real node', () => {
     await expectHeadIsCanonical();
     const fills = await fillsOnChain(0, length - 2 * SLOTS);
     await until('final', async () => {
-      const held = (await events(topics.chainFinal.name)).flatMap(fillOf);
-      return held.length >= fills.length ? true : undefined;
+      const written = (await events(topics.chainFinal.name)).flatMap(fillOf);
+      return written.length >= fills.length ? true : undefined;
     });
     expect((await events(topics.chainFinal.name)).flatMap(fillOf)).toEqual(fills);
     expect(await events(topics.deadLetters.name)).toEqual([]);

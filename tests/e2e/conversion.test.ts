@@ -123,7 +123,7 @@ describe('a neg-risk conversion on a node', () => {
           await send(ADAPTER, adapter, 'split', [condition, [yes, no], sets]);
         }
         await anvil.rpc('anvil_mine', '0x1');
-        const held = await collateral();
+        const collateralBefore = await collateral();
         await send(ADAPTER, adapter, 'convert', [
           market,
           BigInt(mask),
@@ -140,7 +140,7 @@ describe('a neg-risk conversion on a node', () => {
           expect(await balance(one.no)).toBe(one.given ? sets - amount : sets);
           expect(await balance(one.yes)).toBe(one.given ? sets : sets + amount - fee);
         }
-        expect((await collateral()) - held).toBe((n - 1n) * (amount - fee));
+        expect((await collateral()) - collateralBefore).toBe((n - 1n) * (amount - fee));
 
         // The positions processor, from the logs of the node.
         const memory = new Map<string, ActivityState>();

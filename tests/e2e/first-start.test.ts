@@ -92,10 +92,10 @@ it('first start: /readyz is 503 until every table has its final rows', async () 
 }, 30_000);
 
 it('first start: /readyz reports the progress of each table', () => {
-  const told = samples.flatMap(({ progress }) => progress.tables ?? []);
-  expect(new Set(told.filter(({ table }) => table === 'fills').map(({ state }) => state))).toContain('loaded');
-  expect(told.some(({ state }) => state === 'empty' || state === 'loading')).toBe(true);
-  expect(told.filter(({ percent, state }) => percent === 100 && state !== 'loaded')).toEqual([]);
+  const states = samples.flatMap(({ progress }) => progress.tables ?? []);
+  expect(new Set(states.filter(({ table }) => table === 'fills').map(({ state }) => state))).toContain('loaded');
+  expect(states.some(({ state }) => state === 'empty' || state === 'loading')).toBe(true);
+  expect(states.filter(({ percent, state }) => percent === 100 && state !== 'loaded')).toEqual([]);
 });
 
 it('first start: no endpoint returns an empty list without loading headers', () => {

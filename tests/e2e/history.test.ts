@@ -41,10 +41,10 @@ describe('the recorded history, from the log through the sinks to tables and API
          toString(sum(toInt128(usdc) - if(side = 'SELL', fee, 0))) AS usdc
        FROM fills GROUP BY maker, side`,
     );
-    const held = new Map(rows.map((row) => [row.who, row]));
+    const byWallet = new Map(rows.map((row) => [row.who, row]));
     let added = 0n;
     for (const [who, [count, shares, usdc]] of Object.entries(SOURCE)) {
-      const row = held.get(who);
+      const row = byWallet.get(who);
       expect(Number(row?.n), who).toBe(count - (ROWS_JOINED.get(who) ?? 0));
       expect(BigInt(row?.shares ?? 0), who).toBe(shares);
       const more = BigInt(row?.usdc ?? 0) - usdc;
@@ -172,9 +172,9 @@ describe('the recorded history, from the log through the sinks to tables and API
     const rows = await product.sql<{ slug: string; condition_id: string; tokens: string }>(
       "SELECT slug, condition_id, arrayStringConcat(arrayMap(t -> toString(t), token_ids), ',') AS tokens FROM markets FINAL",
     );
-    const held = new Map(rows.map((row) => [row.slug, `${row.condition_id} ${row.tokens}`]));
+    const bySlug = new Map(rows.map((row) => [row.slug, `${row.condition_id} ${row.tokens}`]));
     for (const market of recording.markets.slice(0, recording.meta.day.markets))
-      expect(held.get(market.slug)).toBe(`${market.conditionId} ${market.tokenIds.join()}`);
+      expect(bySlug.get(market.slug)).toBe(`${market.conditionId} ${market.tokenIds.join()}`);
   });
 });
 

@@ -48,19 +48,19 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
         (await product.metric('api', name)) +
         (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((response) => response.text())));
       // If the machine stalls for longer than an API waits for Redis, a request counts in that API only: such a burst is not conclusive.
-      const { served, refused, remaining } = await eventually('a burst that Redis answered as a whole', async () => {
+      const { served, rejected, remaining } = await eventually('a burst within the Redis timeout', async () => {
         const before = await alone();
         const counts = await burst(product.api, second);
         return (await alone()) === before && counts;
       });
-      expect([served, refused]).toEqual([remaining, 80 - remaining]);
+      expect([served, rejected]).toEqual([remaining, 80 - remaining]);
     },
     REFERENCE_RUN_TIMEOUT_MS,
   );
 });
 
 /** 80 concurrent requests with a new key, half to each API, after a first one to the API that did not create it. */
-async function burst(api: string, second: string): Promise<{ served: number; refused: number; remaining: number }> {
+async function burst(api: string, second: string): Promise<{ served: number; rejected: number; remaining: number }> {
   const created = await fetch(`${second}/v1/keys`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -68,12 +68,12 @@ async function burst(api: string, second: string): Promise<{ served: number; ref
   });
   expect(created.status).toBe(201);
   const { api_key: key } = (await created.json()) as { api_key: string };
-  const ask = (base: string) => fetch(`${base}/v1/crypto/series`, { headers: { 'x-api-key': key } });
+  const send = (base: string) => fetch(`${base}/v1/crypto/series`, { headers: { 'x-api-key': key } });
   const first = await eventually('the key at the first api', async () => {
-    const response = await ask(api);
+    const response = await send(api);
     return response.status === 200 ? response : null;
   });
-  const responses = await Promise.all(Array.from({ length: 80 }, (_, n) => ask(n % 2 === 0 ? api : second)));
+  const responses = await Promise.all(Array.from({ length: 80 }, (_, n) => send(n % 2 === 0 ? api : second)));
   const count = (status: number) => responses.filter((response) => response.status === status).length;
-  return { served: count(200), refused: count(429), remaining: Number(first.headers.get('x-ratelimit-remaining')) };
+  return { served: count(200), rejected: count(429), remaining: Number(first.headers.get('x-ratelimit-remaining')) };
 }

@@ -105,7 +105,7 @@ it('backfill of an old day names every market that Gamma has', async () => {
     expect(named.map(({ question }) => question).sort()).toEqual(
       [...markets.map(({ n }) => n).filter((n) => n !== NOWHERE), 9999].map((n) => `Question ${n}?`).sort(),
     );
-    await eventually('the answer about the last id', async () => {
+    await eventually('the response for the last id', async () => {
       const { checks } = await product.readyz('ingest');
       return checks.catalog?.detail?.endsWith('0 market lookups queued, 1 ids without a market');
     });
