@@ -73,3 +73,9 @@ export const resolutionCodec = nullableCodec<Resolution>({
     return resolutionOf({ payouts, resolved_at: Number(resolvedAt) });
   },
 });
+
+export const flagCodec = nullableCodec<boolean>({
+  encoding: 'latin1',
+  pack: (value) => String(Number(value)),
+  unpack: (text) => text === '1',
+});

@@ -14,7 +14,7 @@ import {
   type TokenMetadataRow,
   tokenMetadataSql,
 } from './metadata.sql.js';
-import { conditionTokensCodec, marketCodec, resolutionCodec, tokenCodec } from './metadata-codecs.js';
+import { conditionTokensCodec, flagCodec, marketCodec, resolutionCodec, tokenCodec } from './metadata-codecs.js';
 import { type Resolution, resolutionOf } from './resolution.js';
 
 /** Condition and outcome of a token. */
@@ -65,17 +65,6 @@ export function oppositeTokenOf({
   return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
 }
 
-/** Settlement of a condition. */
-export interface Resolution {
-  /** Payout numerators in outcome order. */
-  readonly payouts: readonly bigint[];
-  /** Their sum; a share of outcome i pays payouts[i] / denominator. */
-  readonly denominator: bigint;
-  /** Index of the only outcome with a payout; null if several pay. */
-  readonly winner: number | null;
-  readonly resolvedAtS: number;
-}
-
 /** Metadata lookups shared by all API groups, cached until a change; null where unknown. */
 export interface MetadataLookups {
   /** By token id. */
@@ -124,111 +113,6 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   endMs: row.end_ms === null ? null : Number(row.end_ms),
   tagSlugs: row.tag_slugs,
 });
-
-/** Array without field names, which would take a quarter of the text; 0 stands for an icon equal to the image. */
-const marketCodec: TextCodec<MarketMetadata | null> = {
-  pack: (market) =>
-    market === null
-      ? ''
-      : JSON.stringify([
-          market.question,
-          market.slug,
-          market.image,
-          market.icon === market.image ? 0 : market.icon,
-          market.eventId,
-          market.eventSlug,
-          market.eventTitle,
-          market.outcomes,
-          market.tokenIds,
-          market.negRisk,
-          market.closed,
-          market.endMs,
-          market.tagSlugs,
-        ]),
-  unpack(text) {
-    if (text === '') return null;
-    const [
-      question,
-      slug,
-      image,
-      icon,
-      eventId,
-      eventSlug,
-      eventTitle,
-      outcomes,
-      tokenIds,
-      negRisk,
-      closed,
-      endMs,
-      tagSlugs,
-    ] = JSON.parse(text);
-    return {
-      question,
-      slug,
-      image,
-      icon: icon === 0 ? image : icon,
-      eventId,
-      eventSlug,
-      eventTitle,
-      outcomes,
-      tokenIds,
-      negRisk,
-      closed,
-      endMs,
-      tagSlugs,
-    };
-  },
-};
-
-const tokenCodec: TextCodec<TokenMetadata | null> = {
-  pack: (value) =>
-    value === null
-      ? ''
-      : [
-          value.conditionId,
-          value.outcomeIndex,
-          value.negRisk === null ? '' : Number(value.negRisk),
-          value.otherTokenId ?? '',
-          ...(value.outcome === null ? [] : [value.outcome]),
-        ].join('\n'),
-  unpack(text) {
-    if (text === '') return null;
-    const [conditionId = '', outcomeIndex, negRisk, otherTokenId = '', ...outcome] = text.split('\n');
-    return {
-      conditionId,
-      outcomeIndex: Number(outcomeIndex),
-      outcome: outcome.length === 0 ? null : outcome.join('\n'),
-      negRisk: negRisk === '' ? null : negRisk === '1',
-      otherTokenId: otherTokenId === '' ? null : otherTokenId,
-    };
-  },
-};
-
-const conditionTokensCodec: TextCodec<ConditionTokens | null> = {
-  encoding: 'latin1',
-  pack: (value) => (value === null ? '' : [Number(value.negRisk), ...value.tokenIds].join(' ')),
-  unpack(text) {
-    if (text === '') return null;
-    const [negRisk, ...tokenIds] = text.split(' ');
-    return { negRisk: negRisk === '1', tokenIds };
-  },
-};
-
-const flagCodec: TextCodec<boolean | null> = {
-  encoding: 'latin1',
-  pack: (value) => (value === null ? '' : String(Number(value))),
-  unpack: (text) => (text === '' ? null : text === '1'),
-};
-
-const resolutionCodec: TextCodec<Resolution | null> = {
-  encoding: 'latin1',
-  pack: (value) => (value === null ? '' : [value.resolvedAtS, ...value.payouts].join(' ')),
-  unpack(text) {
-    if (text === '') return null;
-    const [resolvedAt, ...payouts] = text.split(' ');
-    return resolutionOf({ payouts, resolved_at: Number(resolvedAt) });
-  },
-};
 
 export function createMetadataLookups(deps: {
   tables: Tables;

@@ -13,7 +13,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 interface Field {
-  readonly path: string;
+  readonly place: string;
   readonly name: string;
   readonly schema: Schema;
 }
@@ -30,16 +30,16 @@ const branches = (schema: Schema): readonly Schema[] => [
   ...(schema.allOf ?? []),
 ];
 
-function fieldsOf(schema: Schema, path: string): readonly Field[] {
-  const { items, additionalProperties: rest } = schema;
+function fieldsOf(schema: Schema, place: string): readonly Field[] {
+  const { items, additionalProperties: others } = schema;
   return [
     ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
-      { path: `${path}.${name}`, name, schema: inner },
-      ...fieldsOf(inner, `${path}.${name}`),
+      { place: `${place}.${name}`, name, schema: inner },
+      ...fieldsOf(inner, `${place}.${name}`),
     ]),
-    ...(items === undefined ? [] : fieldsOf(items, `${path}[]`)),
-    ...(typeof rest === 'object' ? fieldsOf(rest, `${path}{}`) : []),
-    ...branches(schema).flatMap((branch) => fieldsOf(branch, path)),
+    ...(items === undefined ? [] : fieldsOf(items, `${place}[]`)),
+    ...(typeof others === 'object' ? fieldsOf(others, `${place}{}`) : []),
+    ...branches(schema).flatMap((branch) => fieldsOf(branch, place)),
   ];
 }
 
@@ -61,14 +61,14 @@ function answeredSchemas(): readonly { readonly path: string; readonly schema: S
 const answered = (): readonly Field[] => answeredSchemas().flatMap(({ path, schema }) => fieldsOf(schema, path));
 
 const isBoolean = ({ schema }: Field): boolean => schema.type === 'boolean';
-/** Fields with source or time of a price have their own descriptions. */
-const PRICE_ORIGIN = /source|updated/i;
+/** Where a price is from, or when, is described by its own words. */
+const ABOUT_PRICES = /source|updated/i;
 const namedLikePrice = (field: Field): boolean =>
   (/price|vwap|^avg|entry|prob/i.test(field.name) || ['open', 'high', 'low', 'close'].includes(field.name)) &&
-  !PRICE_ORIGIN.test(field.name) &&
+  !ABOUT_PRICES.test(field.name) &&
   field.name !== 'avg_per_day' &&
   !isBoolean(field);
-/** Paging fields: the direction in time. */
+/** Of pages: which way they go in time. */
 const isPaging = ({ schema }: Field): boolean => schema.enum?.includes('before') === true;
 const namedLikeSide = (field: Field): boolean =>
   /(^|_)(buys?|sells?)(_|$)|^side$|^direction$/.test(field.name) && !isPaging(field);
@@ -76,10 +76,10 @@ const namedLikeSide = (field: Field): boolean =>
 const undescribed = (fields: readonly Field[], words: RegExp) =>
   fields
     .filter(({ schema }) => !words.test(schema.description ?? ''))
-    .map(({ path, schema }) => [path, schema.description ?? null]);
+    .map(({ place, schema }) => [place, schema.description ?? null]);
 
-it('OpenAPI: every price field documents its formula', () => {
-  const fields = responseFields().filter(namedLikePrice);
+it('every price field says how the price is made', () => {
+  const fields = answered().filter(namedLikePrice);
   expect(fields.length).toBeGreaterThan(90);
   expect(undescribed(fields, /settlement|middle|fills?\b|tick|paid|cost/i)).toEqual([]);
 });
@@ -130,17 +130,17 @@ it('every average of a position says which average it is', () => {
   expect(undescribed(fields, /with shares.*without shares/i)).toEqual([]);
 });
 
-it('OpenAPI: every field of buys, sells, side or direction documents whose side it is', () => {
-  const fields = responseFields().filter(namedLikeSide);
+it('every field of buys, sells, a side or a direction says whose it is', () => {
+  const fields = answered().filter(namedLikeSide);
   expect(fields.length).toBeGreaterThan(45);
   expect(undescribed(fields, /maker|wallet/i)).toEqual([]);
 });
 
-it('fieldsOf finds fields in lists, unions and maps, and undocumented ones', () => {
+it('finds fields in lists, choices and maps, and those without words', () => {
   const price: Schema = { type: 'number' };
   const inner: Schema = { properties: { price } };
   const schema: Schema = { anyOf: [{ items: inner }, { additionalProperties: inner }] };
   const found = fieldsOf(schema, '').filter(namedLikePrice);
-  expect(found.map(({ path }) => path)).toEqual(['[].price', '{}.price']);
+  expect(found.map(({ place }) => place)).toEqual(['[].price', '{}.price']);
   expect(undescribed(found, /fill/)).toHaveLength(2);
 });

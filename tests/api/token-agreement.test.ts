@@ -44,7 +44,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     expect(tradesOfWorld.length).toBeGreaterThan(20);
   });
 
-  it('current price, its source, condition and opposite outcome', async () => {
+  it('price now, its source, condition and opposite outcome', async () => {
     for (const [token, truth] of expectations) {
       const price = await api.ok<Row>(`/v3/markets/${token}/price`, key);
       expect([price.source, price.resolved], token).toEqual([truth.source, truth.source === 'settlement']);
@@ -64,18 +64,18 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     }
   });
 
-  it('conditions, from the chain if the catalogue lacks them', async () => {
+  it('the conditions, by the chain alone where the catalogue lacks them', async () => {
     for (const [token, truth] of expectations) {
       if (!truth.isNamed) continue;
       const { payouts, condition, tokens } = truth.market;
-      const body = await api.ok<Row>(`/v3/conditions/${condition}`, key);
-      expect(body.position_ids, token).toEqual([...tokens]);
+      const told = await api.ok<Row>(`/v3/conditions/${condition}`, key);
+      expect(told.position_ids, token).toEqual([...tokens]);
       const numerators = truth.source === 'settlement' ? payouts?.map(Number) : [];
-      expect(body.payout_numerators, token).toEqual(numerators);
+      expect(told.payout_numerators, token).toEqual(numerators);
     }
   });
 
-  it('a combo without market: its last fill', async () => {
+  it('a combo, which has no market: its last fill', async () => {
     expect(await api.ok<Row>(`/v3/markets/${comboYes}/price`, key)).toMatchObject({
       price: 0.25,
       source: 'last_fill',
@@ -126,7 +126,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     count('positions', compared > 0);
   });
 
-  it('fills and PnL of a condition', async () => {
+  it('fills and profit of a condition', async () => {
     let found = 0;
     const positionsOf = new Map<string, Row[]>();
     for (const wallet of world.venue.wallets) {
@@ -153,7 +153,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
         const positions = positionsOf.get(wallet) ?? [];
         const own = positions.filter((row) => row.condition_id === market.condition);
         const pnl = await api.ok<Row>(`/v3/wallets/${wallet}/pnl?condition_id=${market.condition}`, key);
-        const sum = ofCondition.reduce((total, row) => total + Number(row.realized_pnl), 0);
+        const sum = own.reduce((total, row) => total + Number(row.realized_pnl), 0);
         expect(Math.abs(Number(pnl.net_realized_pnl) - sum), `${wallet} ${market.condition}`).toBeLessThan(3e-6);
       }
     }
@@ -173,7 +173,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     // Each 10 shares for 4 USD, one second before the history begins.
     await insertAccounts(
       api.clickhouse,
-      bought.map(({ token }, index) =>
+      held.map(({ token }, index) =>
         activityOf({
           wallet,
           block_number: 1,
@@ -186,11 +186,11 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
         }),
       ),
     );
-    const expectedPnl = bought.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
+    const made = held.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
     for (const period of ['1D', '1W', 'ALL']) {
       const { series } = await api.ok<{ series: { pnl: number }[] }>(`/v1/trader/${wallet}/pnl?period=${period}`, key);
-      // The markets of the wallet settled within minutes; the clock is a day later.
-      for (const { pnl } of series.slice(-3)) near(pnl, expectedPnl, period);
+      // What the wallet held was settled within minutes; the clock is a day later.
+      for (const { pnl } of series.slice(-3)) near(pnl, made, period);
     }
   });
 });

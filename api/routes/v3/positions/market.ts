@@ -169,7 +169,7 @@ export function createPositionsRoute(
       const { rows, paging } = named
         ? await pageOf(`of ${JSON.stringify(selection)}`, selection, asked, context)
         : await allWalletsPage(query, context);
-      const about = await deps.outcomesOf(rows.map((row) => row.tokenId));
+      const metadataByToken = await deps.outcomesOf(rows.map((row) => row.tokenId));
       return {
         body: {
           positions: rows.map((row) => rowFrom(row, metadataByToken.get(row.tokenId) ?? unknownOutcomeMetadata)),
