@@ -86,7 +86,7 @@ it('every price field says how the price is made', () => {
 
 /** What a price is made of that is no price of now: it stands for itself, with the trade, the bucket or the payout it is of. */
 const MADE_OF_ITS_OWN =
-  /of this fill|over their number|average|bucket|^Mean fill price|^Oracle spot|^Spot price|^Settlement: what|tick/i;
+  /of this fill|per fill|average|bucket|^Mean fill price|^Oracle spot|^Spot price|^Settlement: USD|tick/i;
 const SOURCE = /^(price_?)?sources?$|^prices?_?sources?$/i;
 const UPDATED = /^(prices?_?)?updated_?at$/i;
 /** Objects of a schema with the names of their fields. */
@@ -116,11 +116,11 @@ const pricesWithoutSource = (objects: ReturnType<typeof objectsOf>) =>
 it('every price of now stands beside its source and time', () => {
   const objects = answeredSchemas().flatMap(({ path, schema }) => objectsOf(schema, path));
   const now = objects.flatMap(({ properties }) =>
-    Object.values(properties).filter(({ description }) => /^Price now|middle of the best bid/.test(description ?? '')),
+    Object.values(properties).filter(({ description }) => /^Current price|mid of best bid/.test(description ?? '')),
   );
   expect(now.length).toBeGreaterThan(12);
   expect(pricesWithoutSource(objects)).toEqual([]);
-  const bare: Schema = { properties: { cur_price: { type: 'number', description: 'Price now.' } } };
+  const bare: Schema = { properties: { cur_price: { type: 'number', description: 'Current price.' } } };
   expect(pricesWithoutSource(objectsOf({ items: bare }, ''))).toEqual(['[].cur_price']);
 });
 
