@@ -18,7 +18,7 @@ async function eventLoopTurnsDuring(waiting: Promise<void>): Promise<number> {
   return turns;
 }
 
-it('backgroundThrottle pauses unless the result is awaited, then continues in the next event-loop iteration', async () => {
+it('rests while nobody waits, and goes on in the next turn when somebody does', async () => {
   let isAwaited = false;
   const pace = backgroundThrottle(() => isAwaited);
   expect(await eventLoopTurnsDuring(pace(10))).toBeGreaterThan(10);
@@ -26,10 +26,10 @@ it('backgroundThrottle pauses unless the result is awaited, then continues in th
   expect(await eventLoopTurnsDuring(pace(10))).toBeLessThan(5);
 });
 
-it('createYieldIfDue cuts work into chunks and reports the duration of each', async () => {
-  const durationsMs: number[] = [];
+it('makes pieces of steps of any length, and tells how long each took', async () => {
+  const told: number[] = [];
   const pace: YieldPolicy = async (workedMs) => {
-    durationsMs.push(workedMs);
+    told.push(workedMs);
     await yieldToEventLoop();
   };
   const turn = createYieldIfDue(pace);
@@ -37,8 +37,8 @@ it('createYieldIfDue cuts work into chunks and reports the duration of each', as
     work(step === 20 ? 30 : 0.5);
     await turn();
   }
-  // The time between two chunks does not count.
-  expect(durationsMs.length).toBeGreaterThan(2);
-  expect(Math.min(...durationsMs)).toBeGreaterThanOrEqual(3);
-  expect(Math.max(...durationsMs)).toBeGreaterThanOrEqual(30);
+  // The time between two pieces is nobody's.
+  expect(told.length).toBeGreaterThan(2);
+  expect(Math.min(...told)).toBeGreaterThanOrEqual(3);
+  expect(Math.max(...told)).toBeGreaterThanOrEqual(30);
 });

@@ -20,12 +20,12 @@ import {
 import { bucketIndexOf, type CumulativeSteps, newestTimeOf, stepsOf, type TimeGrid } from './time-grid.js';
 import { type InflowStep, untrackedInflowOf } from './untracked-inflow.js';
 
-/** Tokens whose price histories are read at once: a few milliseconds if they are cached. */
+/** What is known of so many is looked up at one go: in some milliseconds, where it is held in memory. */
 const TOKEN_BATCH = 1_000;
-/** Events of a large wallet that are summed per statement. */
+/** Changes of a large wallet that are read at once. */
 const CHANGE_BATCH = 5_000;
 
-/** Sum of a position's events up to a bucket of the grid. Base units. */
+/** What happened to a position up to a slot of the frame. Base units. */
 interface PositionChange {
   readonly bucketIndex: number;
   /** See ChangeRow. */
@@ -35,46 +35,44 @@ interface PositionChange {
 }
 
 const NONE: readonly never[] = [];
-/** For tokens that no bucket has in its position. */
+/** Of what is never held at a slot. */
 const EMPTY_HISTORY: PriceHistory = { priceSteps: NONE, settled: null };
 const bucketIndexAt = (rows: readonly { readonly bucketIndex: number }[], at: number): number =>
   rows[at]?.bucketIndex ?? Number.POSITIVE_INFINITY;
 
-/** Calls `add` with the changes of a position's value (cash and market value) per bucket. */
+/** Tells `add` what the changes of one position, and of its prices, are worth at the slots in which they happen. */
 function addPosition(
   history: PriceHistory,
   inflows: readonly InflowStep[],
   changes: readonly PositionChange[],
-  add: (bucketIndex: number, value: bigint) => void,
+  add: (slot: number, value: bigint) => void,
 ): void {
-  const priceSteps = history.priceSteps ?? NONE;
+  const marks = history.priceSteps ?? NONE;
   const settledFrom = history.settled?.bucketIndex ?? Number.POSITIVE_INFINITY;
   let [size, cost, inflow, value] = [0n, 0n, 0n, 0n];
   let price: bigint | null = null;
   let [nextChange, nextInflow, nextPriceStep] = [0, 0, 0];
-  const priceStepAt = (at: number): number => priceSteps[at] ?? Number.POSITIVE_INFINITY;
-  for (let bucketIndex = bucketIndexAt(changes, 0); bucketIndex !== Number.POSITIVE_INFINITY; ) {
-    for (; bucketIndexAt(changes, nextChange) <= bucketIndex; nextChange++) {
+  const priceStepAt = (at: number): number => marks[at] ?? Number.POSITIVE_INFINITY;
+  for (let slot = bucketIndexAt(changes, 0); slot !== Number.POSITIVE_INFINITY; ) {
+    for (; bucketIndexAt(changes, nextChange) <= slot; nextChange++) {
       const change = changes[nextChange] as PositionChange;
-      add(bucketIndex, change.cash);
+      add(slot, change.cash);
       size = change.size;
       cost = change.cost;
     }
-    for (; bucketIndexAt(inflows, nextInflow) <= bucketIndex; nextInflow++)
-      inflow = (inflows[nextInflow] as InflowStep).value;
-    for (; priceStepAt(nextPriceStep) <= bucketIndex; nextPriceStep += 2)
-      price = BigInt(priceSteps[nextPriceStep + 1] as number);
-    // After the settlement the price is its payout.
-    if (history.settled !== null && settledFrom <= bucketIndex) price = history.settled.price;
+    for (; bucketIndexAt(inflows, nextInflow) <= slot; nextInflow++) inflow = (inflows[nextInflow] as InflowStep).value;
+    for (; priceStepAt(nextPriceStep) <= slot; nextPriceStep += 2) price = BigInt(marks[nextPriceStep + 1] as number);
+    // After a settlement only what it pays counts.
+    if (history.settled !== null && settledFrom <= slot) price = history.settled.price;
     const next = price === null ? cost : valueAtPrice(size - inflow, price);
-    if (next !== value) add(bucketIndex, next - value);
+    if (next !== value) add(slot, next - value);
     value = next;
     const isOver = size === 0n && bucketIndexAt(changes, nextChange) === Number.POSITIVE_INFINITY;
     if (isOver) return;
-    bucketIndex = Math.min(
+    slot = Math.min(
       bucketIndexAt(changes, nextChange),
       bucketIndexAt(inflows, nextInflow),
-      settledFrom <= bucketIndex ? Number.POSITIVE_INFINITY : Math.min(priceStepAt(nextPriceStep), settledFrom),
+      settledFrom <= slot ? Number.POSITIVE_INFINITY : Math.min(priceStepAt(nextPriceStep), settledFrom),
     );
   }
 }
@@ -84,13 +82,13 @@ export interface SeriesDeps {
   readonly readPriceHistory: PriceHistoryReader;
 }
 
-/** Tokens with their changes in bucket order. */
+/** Tokens with their changes in their order. */
 type TokenChanges = readonly [token: string, changes: readonly PositionChange[]];
 
-/** PnL of a wallet in the closed buckets of a grid. */
+/** What is known of a wallet up to the newest slot of a frame. */
 export interface CachedSeries {
   readonly steps: CumulativeSteps;
-  /** See versionSql; read before everything else. */
+  /** See versionSql; of before anything else was read. */
   readonly version: string;
 }
 
@@ -105,24 +103,24 @@ function firstHeldBuckets(tokens: readonly TokenChanges[]): ReadonlyMap<string, 
   const heldFrom = new Map<string, number>();
   for (const [token, changes] of tokens) {
     const first = changes.find(({ size }) => size !== 0n);
-    if (first !== undefined) firstBuckets.set(token, first.bucketIndex);
+    if (first !== undefined) heldFrom.set(token, first.bucketIndex);
   }
-  return firstBuckets;
+  return heldFrom;
 }
 
 /**
- * Adds the changes of PnL per bucket to `added`. PnL: cash received minus cash paid minus fees, plus positions at the prices of each bucket. A token without a
- * price counts at its cost, untracked inflows count 0, and shares sent away count as sold at their cost.
+ * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
+ * nothing, and what was given away counts as sold at its cost. Adds to what is added at each slot and stays.
  */
 async function addPositions(
   deps: SeriesDeps,
-  timeGrid: TimeGrid,
+  frame: TimeGrid,
   tokens: Iterator<TokenChanges>,
   { gifts, feeCosts }: UnclearParts,
   added: Map<number, bigint>,
   yieldIfDue: YieldIfDue,
 ): Promise<void> {
-  const add = (bucketIndex: number, value: bigint) => added.set(bucketIndex, (added.get(bucketIndex) ?? 0n) + value);
+  const add = (slot: number, value: bigint) => added.set(slot, (added.get(slot) ?? 0n) + value);
   for (;;) {
     const some: TokenChanges[] = [];
     for (let next = tokens.next(); next.done !== true; next = tokens.next()) {
@@ -130,7 +128,7 @@ async function addPositions(
       if (some.length === TOKEN_BATCH) break;
     }
     if (some.length === 0) return;
-    const histories = await deps.readPriceHistory(timeGrid, firstBucketsWithShares(some), yieldIfDue);
+    const lines = await deps.readPriceHistory(frame, firstHeldBuckets(some), yieldIfDue);
     for (const [token, changes] of some) {
       addPosition(lines.get(token) ?? EMPTY_HISTORY, gifts.get(token) ?? NONE, changes, add);
       for (const { bucketIndex, value } of feeCosts.get(token) ?? NONE) add(bucketIndex, -value);
@@ -143,20 +141,20 @@ const readFeeCosts = async ({ tables }: SeriesDeps, wallet: string, frame: TimeG
 const readUntrackedInflow = async ({ tables }: SeriesDeps, wallet: string, frame: TimeGrid) =>
   untrackedInflowOf(await tables.rows<UntrackedInflowRow>(untrackedInflowSql(wallet, frame)));
 
-/** PnL of a wallet since its first event in the buckets of a grid, computed from single events. */
+/** A wallet's profit over its whole life at the slots of a frame, by all its changes. */
 export async function computeSeriesFromEvents(
   deps: SeriesDeps,
   wallet: string,
-  timeGrid: TimeGrid,
+  frame: TimeGrid,
   events: readonly EventRow[],
-  policy: YieldPolicy = yieldToEventLoop,
+  pace: YieldPolicy = yieldToEventLoop,
 ): Promise<CachedSeries> {
-  const newestS = newestTimeOf(timeGrid);
+  const newestS = newestTimeOf(frame);
   const changes = new Map<string, PositionChange[]>();
   let given = false;
   let unclear = false;
   for (const event of events) {
-    // Events are in time order.
+    // Times only rise.
     if (Number(event.at) > newestS) break;
     const bucketIndex = bucketIndexOf(frame, Number(event.at));
     given ||= isUntrackedInflow(event);
@@ -179,7 +177,7 @@ export async function computeSeriesFromEvents(
   return { steps: stepsOf(added), version: versionOf(events, frame) };
 }
 
-/** Groups rows by token; rows of a token are adjacent. */
+/** Rows stand together by token. */
 function* changesByToken(rows: readonly ChangeRow[]): Generator<TokenChanges> {
   for (let at = 0; at < rows.length; ) {
     const token = (rows[at] as ChangeRow).token;
@@ -192,16 +190,16 @@ function* changesByToken(rows: readonly ChangeRow[]): Generator<TokenChanges> {
   }
 }
 
-/** The same for any number of events: sums per bucket from the tables, for part of the tokens at a time. */
+/** The same of a wallet with any number of changes: the tables put them together by slots, and tell them of some of its tokens at a time. */
 export async function computeSeriesFromBuckets(
   deps: SeriesDeps,
   wallet: string,
-  timeGrid: TimeGrid,
-  policy: YieldPolicy = yieldToEventLoop,
+  frame: TimeGrid,
+  pace: YieldPolicy = yieldToEventLoop,
 ): Promise<CachedSeries> {
   const { tables } = deps;
-  const yieldIfDue = createYieldIfDue(policy);
-  const { version, changes } = await readVersion(tables, wallet, timeGrid);
+  const yieldIfDue = createYieldIfDue(pace);
+  const { version, changes } = await readVersion(tables, wallet, frame);
   const times = Math.ceil(changes / CHANGE_BATCH);
   const added = new Map<number, bigint>();
   let gifts: UnclearParts['gifts'] = new Map();
@@ -218,12 +216,12 @@ export async function computeSeriesFromBuckets(
   return { steps: stepsOf(added), version };
 }
 
-/** Version of a wallet's events in the closed buckets of a grid, see VersionRow. */
+/** Of a wallet's changes up to the newest slot of a frame, see VersionRow. */
 export async function readVersion(
   tables: Tables,
   wallet: string,
-  timeGrid: TimeGrid,
+  frame: TimeGrid,
 ): Promise<{ readonly version: string; readonly changes: number }> {
-  const [row] = await tables.rows<VersionRow>(versionSql(wallet, timeGrid));
+  const [row] = await tables.rows<VersionRow>(versionSql(wallet, frame));
   return { version: row?.version ?? '0', changes: Number(row?.changes ?? 0) };
 }

@@ -5,22 +5,22 @@ import type { Tables } from '../tables/port.js';
 import { createYieldIfDue } from './background-throttle.js';
 import { currentPnlSql, type HoldingLists, type HoldingsRow, holdingsSql } from './series.sql.js';
 
-/** Limit of open positions whose prices are looked up in the cache; for more the tables join them, which is ten times slower for most wallets. */
+/** Open positions whose prices are looked up among those held in memory; for more, the tables join them, which takes ten times as long for most wallets. */
 const MAX_OPEN_POSITIONS = 10_000;
 
-/** Realized part plus open positions at current prices, at cost without a price. Base units. */
+/** What was made without what is held, and that at the prices of now, at its cost where no price is known of it. Base units. */
 const currentPnlOf = async (
-  realized: bigint,
+  made: bigint,
   { tokens, sizes, costs }: HoldingLists,
   prices: Lookup<Price>,
 ): Promise<bigint> => {
   const priceOf = await prices(tokens);
-  const yieldIfDue = createYieldIfDue(yieldToEventLoop);
-  let pnl = realized;
+  const turn = createYieldIfDue(yieldToEventLoop);
+  let pnl = made;
   for (const [n, token] of tokens.entries()) {
     const price = priceOf.get(token)?.usd ?? null;
     pnl += price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price);
-    await yieldIfDue();
+    await turn();
   }
   return pnl;
 };

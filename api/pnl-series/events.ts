@@ -2,15 +2,15 @@ import type { Tables } from '../tables/port.js';
 import { type EventRow, eventsSql } from './series.sql.js';
 import { newestTimeOf, type TimeGrid } from './time-grid.js';
 
-/** All events of a wallet, in chain order; null if there are more than `most`. */
+/** All changes of a wallet, in chain order; null where there are more than `most`. */
 export async function readEvents(tables: Tables, wallet: string, most: number): Promise<readonly EventRow[] | null> {
   const events = await tables.rows<EventRow>(eventsSql(wallet, most + 1));
   return events.length > most ? null : events;
 }
 
-/** Version of a wallet's events in the closed buckets of a grid, as in versionSql; detects late events. */
-export function versionOf(events: readonly EventRow[], timeGrid: TimeGrid): string {
-  const newestS = newestTimeOf(timeGrid);
+/** By which a later look sees that something came in late: the same as of versionSql, by all changes of a wallet. */
+export function versionOf(events: readonly EventRow[], frame: TimeGrid): string {
+  const newestS = newestTimeOf(frame);
   let version = 0n;
   for (const { at, _offset } of events) {
     const offset = BigInt(_offset);
@@ -19,7 +19,7 @@ export function versionOf(events: readonly EventRow[], timeGrid: TimeGrid): stri
   return String(version);
 }
 
-/** Cash received minus cash paid minus fees; shares sent away count as sold at their cost. Base units. */
+/** Collateral received less paid, less fees; what was given away counts as sold at its cost. Base units. */
 export function cashOf({ action, problem, cash, cost, realized_pnl, fee }: EventRow): bigint {
   const isGivenAway = action === 'SEND' || problem !== '';
   return (isGivenAway ? BigInt(realized_pnl) - BigInt(cost) : BigInt(cash)) - BigInt(fee);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Sql, Tables } from '../tables/port.js';
 import { prefetchLargestWallets } from './prefetch.js';
 
-it('prefetchLargestWallets prefetches the wallets of the snapshot one by one and can stop after each', async () => {
+it('holds the series of the wallets of the picture one after the other, and may be ended after each', async () => {
   const wallets = ['0xa', '0xb', '0xc'];
   const tables: Tables = {
     reachable: async () => true,
@@ -11,21 +11,21 @@ it('prefetchLargestWallets prefetches the wallets of the snapshot one by one and
   };
   const done: string[] = [];
   const period = { stepS: 3_600, points: 25 };
-  const count = await prefetchLargestWallets({
+  const held = await prefetchLargestWallets({
     tables,
     period,
     profitSeries: {
-      prefetch: async (wallet, requested) => {
-        expect(requested).toBe(period);
+      prefetch: async (wallet, asked) => {
+        expect(asked).toBe(period);
         await new Promise((resolve) => setTimeout(resolve, 5));
         done.push(wallet);
-        if (wallet === '0xb') throw new Error('timeout');
+        if (wallet === '0xb') throw new Error('no time for so many');
       },
     },
     pause: async () => {
-      done.push('pause');
+      done.push('rest');
     },
   });
-  expect(count).toBe(2);
-  expect(done).toEqual(wallets.flatMap((wallet) => [wallet, 'pause']));
+  expect(held).toBe(2);
+  expect(done).toEqual(wallets.flatMap((wallet) => [wallet, 'rest']));
 });

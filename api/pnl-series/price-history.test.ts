@@ -46,7 +46,7 @@ function setUp(resolvedAtS: number | null) {
 const frame = (startS: number): TimeGrid => ({ startS, stepS: HOUR_S, spanS: 60, spans: 3, isWalletSpecific: false });
 const from = (...entries: [string, number][]) => new Map(entries);
 
-it('createPriceHistoryReader computes a history once per time grid, and again after a late event', async () => {
+it('puts a line together once for a frame, and anew when something older came in late', async () => {
   const { asked, closes, lines, change } = setUp(null);
   const some = frame(NOON - HOUR_S);
   const line = { priceSteps: [0, 300_000, 1, 400_000], settled: null };
@@ -65,7 +65,7 @@ it('createPriceHistoryReader computes a history once per time grid, and again af
   expect(asked).toHaveLength(3);
 });
 
-it('createPriceHistoryReader caches histories per time grid', async () => {
+it('knows frames apart', async () => {
   const { asked, lines } = setUp(null);
   const some = frame(NOON - HOUR_S);
   const others = [{ startS: some.startS - HOUR_S }, { stepS: 2 * HOUR_S }, { windows: 4, own: false }];
@@ -78,7 +78,7 @@ it('createPriceHistoryReader caches histories per time grid', async () => {
   expect(asked).toHaveLength(6);
 });
 
-it('createPriceHistoryReader reads no closes of a token that settled before the position, until an earlier position needs them', async () => {
+it('reads no closes of what was settled before it was held, until somebody held it earlier', async () => {
   const { asked, lines } = setUp(NOON);
   const settled = { bucketIndex: 1, price: 1_000_000n };
   const some = frame(NOON - HOUR_S);
@@ -90,7 +90,7 @@ it('createPriceHistoryReader reads no closes of a token that settled before the 
   expect(asked).toHaveLength(2);
 });
 
-it('createPriceHistoryReader returns a history for every token, empty for an unknown one', async () => {
+it('gives every token a line, of nothing where nothing is known', async () => {
   const { lines } = setUp(null);
   const found = await lines(frame(NOON), from(['3', 0], ['1', 0]));
   expect(found.get('3')).toEqual({ priceSteps: [], settled: null });

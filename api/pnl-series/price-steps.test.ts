@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { priceStepsOf } from './price-steps.js';
 
-it('priceStepsOf uses the outcome of the market that traded last', () => {
+it('prices a token by whichever outcome of its market traded last', () => {
   // Six windows of a slot each.
   const frame = { startS: 7_200, stepS: 3_600, spanS: 60, spans: 6, isWalletSpecific: false };
   const close = (i: number, price: number, place: number) => ({ endS: 7_200 + i * 3_600, price, place });
@@ -15,7 +15,7 @@ it('priceStepsOf uses the outcome of the market that traded last', () => {
   expect(priceStepsOf(frame, [], [])).toEqual([]);
 });
 
-it('priceStepsOf has one step per price change and the last price of a bucket', () => {
+it('tells a price once for as long as it stays, and the last one of a slot', () => {
   const frame = { startS: 7_200, stepS: 4 * 3_600, spanS: 2 * 3_600, spans: 2, isWalletSpecific: false };
   const close = (hour: number, price: number) => ({ endS: 7_200 + hour * 3_600, price, place: hour });
   // The second hour ends in the first window, the next two between the windows, the sixth in the second window.

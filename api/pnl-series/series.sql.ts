@@ -4,7 +4,7 @@ import { bucketIndexSql, newestTimeOf, type TimeGrid, timeGridParams } from './t
 
 const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
 
-/** Time of a wallet's first event, Unix seconds; no row without events. */
+/** First moment of a wallet, Unix seconds; no row for a wallet without any. */
 export const firstEventTimeSql = (wallet: string): Sql => ({
   text: 'SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} ORDER BY timestamp LIMIT 1',
   params: { wallet },
@@ -18,11 +18,11 @@ const isUnclearEndSql = (row: '' | 'e.'): string =>
 
 /** Of changes `e`, what cashOf has of all of them. */
 const cashSum = `sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')`;
-/** Value of the last event `e` in chain order. */
+/** Of changes `e`, as the last of them in chain order has it. */
 const lastValueOf = (column: 'size_after' | 'cost_after'): string =>
   `argMax(e.${column}, (e.block_number, e.log_index, e.id, e.leg))`;
 
-/** Event of a position, base units; wide numbers are sent as text. */
+/** One change of a position, in base units: wide numbers come as text by themselves. */
 export interface EventRow {
   readonly token_id: string;
   /** Unix seconds. */
@@ -38,7 +38,7 @@ export interface EventRow {
   readonly _offset: string;
 }
 
-/** Events of a wallet's positions, in chain order. Uses the old analyzer, see simpleQuerySettings in fills.sql.ts. */
+/** Changes of a wallet's positions, in chain order. The older analyzer takes less, see the fills. */
 export const eventsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, cash, fee, realized_pnl, cost, size_after, cost_after, _offset
       FROM pnl_events FINAL
@@ -50,27 +50,27 @@ export const eventsSql = (wallet: string, rows: number): Sql => ({
   singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
 });
 
-/** Sum of a position's events in a bucket of the grid. Base units, as text. */
+/** What happened to a position up to a slot of the frame. Base units, as text. */
 export interface ChangeRow {
   readonly token: string;
   readonly slot: number | string;
-  /** Cash received minus cash paid minus fees; shares sent away count as sold at their cost. */
+  /** Collateral received less paid, less fees; what was given away counts as sold at its cost. */
   readonly cash: string;
   readonly size: string;
   readonly cost: string;
-  /** True if shares entered without a cost. */
+  /** Whether shares came in without a cost. */
   readonly gifts: SqlBool;
   /** Whether a change without a clear price emptied the position. */
   readonly unclear: SqlBool;
 }
 
 /**
- * Changes of a wallet's positions per token and bucket of a grid; everything before the grid is one change in its first bucket. `part`: a share of the wallet's
- * tokens. Uses one thread, so that concurrent requests are not delayed.
+ * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `part`: of a share of
+ * its tokens. On one thread: pages wait beside it.
  */
 export const changesSql = (
   wallet: string,
-  timeGrid: TimeGrid,
+  frame: TimeGrid,
   part: { readonly share: number; readonly of: number },
 ): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot,
@@ -84,7 +84,7 @@ export const changesSql = (
       GROUP BY e.token_id, slot
       ORDER BY e.token_id, slot
       SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid), ...part },
+  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame), ...part },
 });
 
 export interface UntrackedInflowRow {
@@ -98,8 +98,8 @@ export interface UntrackedInflowRow {
   readonly problem: string;
 }
 
-/** Events of positions with untracked inflows, and of the conversions that cause them, in chain order. */
-export const untrackedInflowSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
+/** Events of the positions into which shares came without a cost, and of the conversions that made some so, in chain order. */
+export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.id AS id, e.action AS action, toString(e.shares) AS shares,
         toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
       FROM pnl_events AS e FINAL
@@ -107,7 +107,7 @@ export const untrackedInflowSql = (wallet: string, timeGrid: TimeGrid): Sql => (
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUntrackedInflowSql('')})
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid) },
+  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
 });
 
 /** A change of a position whose shares paid fees and that a change without a clear price emptied. */
@@ -136,19 +136,19 @@ export const feeSharesSql = (wallet: string, frame: TimeGrid): Sql => ({
 });
 
 export interface VersionRow {
-  /** Log offset of the newest event in the closed buckets of the grid, as text; 0 without events. */
+  /** Of the newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
   readonly version: string;
-  /** Number of events up to there, rewritten ones possibly counted twice. */
+  /** Changes up to there, those not counted once that were written again. */
   readonly changes: number | string;
 }
 
-export const versionSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
+export const versionSql = (wallet: string, frame: TimeGrid): Sql => ({
   text: `SELECT toString(max(_offset)) AS version, count() AS changes FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
-  params: { wallet, newest: newestTimeOf(timeGrid) },
+  params: { wallet, newest: newestTimeOf(frame) },
   singleChunk: true,
 });
 
-/** Open positions: three lists of the same length, base units as text. */
+/** Positions that hold something: three lists of the same length, in base units as text. */
 export interface HoldingLists {
   readonly tokens: readonly string[];
   readonly sizes: readonly string[];
@@ -158,13 +158,13 @@ export interface HoldingLists {
 /** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
 export interface HoldingsRow extends HoldingLists {
   readonly positions: number | string;
-  /** Number of open positions. */
+  /** How many of them hold something. */
   readonly open: number | string;
-  /** Realized PnL minus fees minus the cost of open positions: PnL without their market value. */
+  /** Realized, less fees, less the cost of what is held: all but what that is worth. */
   readonly made: string;
 }
 
-/** Sums over a wallet's positions, and its open positions with sizes without untracked shares. `most`: limit of listed positions; above it none are listed. */
+/** What a wallet made and holds, what came without a cost left out of the sizes; `most`: open positions that are told of one by one, none where there are more. */
 export const holdingsSql = (wallet: string, most: number): Sql => ({
   text: `SELECT count() AS positions, countIf(size > 0) AS open,
         toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS made,
@@ -178,7 +178,7 @@ export const holdingsSql = (wallet: string, most: number): Sql => ({
   singleChunk: true,
 });
 
-/** PnL of all positions of a wallet at current prices, see CurrentPnlFromPositions. Base units, as text. */
+/** What a wallet made with all its positions at the prices of now, see ProfitByPositions. Base units, as text. */
 export const currentPnlSql = (wallet: string): Sql => ({
   text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
           + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),

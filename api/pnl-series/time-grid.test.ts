@@ -16,8 +16,8 @@ import {
 const HOUR_S = 3_600;
 const NOON = 1_790_000_000 - (1_790_000_000 % HOUR_S);
 
-describe('time grid', () => {
-  it('has the times of its period except the newest, as long as it is valid', () => {
+describe('a frame', () => {
+  it('has the moments of its grid, the newest left out, for as long as it serves', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(1, 3, 12, 18),
@@ -57,7 +57,7 @@ describe('time grid', () => {
     );
   });
 
-  it('assigns an event between two points to the later one', () => {
+  it('puts what happens between two windows at the beginning of the later one', () => {
     const frame: TimeGrid = { startS: NOON, stepS: 3 * HOUR_S, spanS: 2 * HOUR_S, spans: 2, isWalletSpecific: false };
     const slots = bucketsPerSpan(frame);
     const at = (seconds: number) => bucketIndexOf(frame, NOON + seconds);
@@ -67,7 +67,7 @@ describe('time grid', () => {
   });
 });
 
-it('sums additions per bucket up to a time', () => {
+it('sums what is added at slots, up to a time', () => {
   const frame: TimeGrid = { startS: NOON, stepS: 60, spanS: 60, spans: 9, isWalletSpecific: false };
   const steps = stepsOf(
     new Map([

@@ -1,4 +1,4 @@
-/** Times of a series: `points` times, `stepS` apart, the first at `startS`; on full minutes. */
+/** Moments at which a wallet's profit is told: `points` of them, `stepS` apart, the first at `startS`; on full minutes. */
 export interface SampleTimes {
   readonly startS: number;
   readonly stepS: number;
@@ -6,8 +6,8 @@ export interface SampleTimes {
 }
 
 /**
- * Bucket grid that contains the times of a series, except the newest, while the clock advances: `spans` spans of `spanS`, `stepS` apart, which begin on the hour.
- * Each minute of a span is a bucket. Events between two spans belong to the first bucket of the later one.
+ * Where the moments of a grid stand, its newest one left out, while the clock moves on: `windows` stretches of `windowS` that begin on the hour, `stepS`
+ * apart. Each minute of a window is a slot. What happens between two windows is seen from the first slot of the later one on.
  */
 export interface TimeGrid {
   /** On the hour. */
@@ -15,25 +15,25 @@ export interface TimeGrid {
   readonly stepS: number;
   readonly spanS: number;
   readonly spans: number;
-  /** True if it begins with the first event of a wallet, and cannot be shared with other wallets. */
+  /** Whether it begins with the wallet it is for, and is of no use to others. */
   readonly isWalletSpecific: boolean;
 }
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
-/** Validity of a grid, unless times are closer: in its second hour the next grid can be computed in the background. */
+/** For as long as a frame serves, unless moments are nearer to each other: beside answers of its second hour the next one can be made. */
 const MAX_SPAN_S = 2 * HOUR_S;
 
 const endOf = (grid: SampleTimes): number => grid.startS + (grid.points - 1) * grid.stepS;
-/** Buckets of a span. */
+/** Slots of a window. */
 export const bucketsPerSpan = (timeGrid: TimeGrid): number => timeGrid.spanS / MINUTE_S;
-/** The hour in which a grid becomes valid. */
+/** The hour in which a frame begins to serve. */
 export const servingHourOf = (timeGrid: TimeGrid): number => timeGrid.startS + timeGrid.spans * timeGrid.stepS;
-/** The newest time of a grid. Later events are not in it. */
+/** The newest moment of a frame. Whatever happens later is not in it. */
 export const newestTimeOf = (timeGrid: TimeGrid): number =>
   servingHourOf(timeGrid) - timeGrid.stepS + timeGrid.spanS - MINUTE_S;
 
-/** The grid for sample times, valid from the hour of their end. `sinceS`: the grid begins there and grows with its validity. */
+/** The frame of a grid, begun in the hour of its end. `sinceS`: a grid that goes back to then gets longer while the frame serves. */
 export function timeGridFor(grid: SampleTimes, sinceS: number | null): TimeGrid {
   const hourS = Math.floor(endOf(grid) / HOUR_S) * HOUR_S;
   const spanS = Math.min(grid.stepS, MAX_SPAN_S);
@@ -42,17 +42,17 @@ export function timeGridFor(grid: SampleTimes, sinceS: number | null): TimeGrid 
   return { startS: hourS - spans * grid.stepS, stepS: grid.stepS, spanS, spans, isWalletSpecific: sinceS !== null };
 }
 
-/** True if the sample times, except the newest, are in the spans of the grid. */
+/** Whether the moments of a grid, its newest one left out, stand in the windows of a frame. */
 export function covers(timeGrid: TimeGrid, grid: SampleTimes): boolean {
   const laterS = endOf(grid) - servingHourOf(timeGrid);
   return timeGrid.stepS === grid.stepS && laterS >= 0 && laterS < timeGrid.spanS && timeGrid.spans >= grid.points - 1;
 }
 
-/** True if a newer grid could be computed. */
+/** Whether a newer frame could be begun. */
 export const isRenewable = (timeGrid: TimeGrid, grid: SampleTimes): boolean =>
   endOf(grid) - servingHourOf(timeGrid) >= HOUR_S;
 
-/** The first bucket at or after a time, Unix seconds; times before the grid belong to its first bucket. */
+/** The first slot at or after a time, Unix seconds; what lies before the frame belongs to its first slot. */
 export function bucketIndexOf(timeGrid: TimeGrid, atS: number): number {
   if (atS <= timeGrid.startS) return 0;
   const window = Math.floor((atS - timeGrid.startS) / timeGrid.stepS);
@@ -61,7 +61,7 @@ export function bucketIndexOf(timeGrid: TimeGrid, atS: number): number {
   return window * slots + Math.min(minute, slots);
 }
 
-/** The same in SQL, for an expression in Unix seconds; parameters: `timeGridParams`. */
+/** The same in SQL, of an expression in Unix seconds; its parameters are `frameParams`. */
 export const bucketIndexSql = (seconds: string): string =>
   `if(${seconds} <= {start:Int64}, 0, intDiv(${seconds} - {start:Int64}, {step:Int64}) * {slots:Int64}
           + least(intDiv((${seconds} - {start:Int64}) % {step:Int64} + ${MINUTE_S - 1}, ${MINUTE_S}), {slots:Int64}))`;
@@ -71,14 +71,14 @@ export const timeGridParams = (timeGrid: TimeGrid) => ({
   slots: bucketsPerSpan(timeGrid),
 });
 
-/** A sum per bucket: the buckets where it changes, and the sum from there on. */
+/** A sum at each slot of a frame: where it changes, and from there on. */
 export interface CumulativeSteps {
   /** Ascending. */
   readonly bucketIndexes: Uint32Array;
   readonly sums: BigInt64Array;
 }
 
-/** Cumulates additions per bucket. */
+/** Steps of what is added at slots. */
 export function stepsOf(added: ReadonlyMap<number, bigint>): CumulativeSteps {
   const changed = [...added].filter(([, value]) => value !== 0n).sort(([a], [b]) => a - b);
   const sums = new BigInt64Array(changed.length);
@@ -92,11 +92,11 @@ export function stepsOf(added: ReadonlyMap<number, bigint>): CumulativeSteps {
 
 /** The sum at a time, Unix seconds. */
 export function sumAt({ bucketIndexes, sums }: CumulativeSteps, timeGrid: TimeGrid, atS: number): bigint {
-  const bucketIndex = bucketIndexOf(timeGrid, atS);
+  const slot = bucketIndexOf(timeGrid, atS);
   let [low, high] = [0, bucketIndexes.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((bucketIndexes[middle] as number) <= bucketIndex) low = middle + 1;
+    if ((bucketIndexes[middle] as number) <= slot) low = middle + 1;
     else high = middle;
   }
   return low === 0 ? 0n : (sums[low - 1] as bigint);
