@@ -14,7 +14,7 @@ afterAll(() => ch.stop());
 const deduplicating = 'SETTINGS non_replicated_deduplication_window = 1000';
 
 describe('insertRows', () => {
-  test('wide integers, nulls and nested values keep their worth', async () => {
+  test('insertRows keeps the values of wide integers, nulls and nested columns', async () => {
     await ch.client.command(
       'CREATE TABLE wide (a UInt256, b Int64, c Nullable(String), d Array(UInt64), e Decimal(38, 18), f DateTime64(3)) ENGINE = MergeTree ORDER BY a',
     );
@@ -41,7 +41,7 @@ describe('insertRows', () => {
     ]);
   });
 
-  test('one insert is one block, in the table and behind its views', async () => {
+  test('one insert is one block, in the table and in the targets of its views', async () => {
     await ch.client.command('CREATE TABLE blocks (a UInt64) ENGINE = MergeTree ORDER BY a');
     await ch.client.command('CREATE TABLE blocks_seen (rows UInt64) ENGINE = MergeTree ORDER BY tuple()');
     await ch.client.command('CREATE MATERIALIZED VIEW blocks_mv TO blocks_seen AS SELECT count() AS rows FROM blocks');
@@ -52,7 +52,7 @@ describe('insertRows', () => {
     expect(await ch.client.query('SELECT rows FROM blocks_seen')).toEqual([{ rows: '200000' }]);
   });
 
-  test('a token counts once in the table and in views of every kind, however often and with whatever rows it comes', async () => {
+  test('an insert with a used token has no effect on the table and on views of every kind, whatever rows it has', async () => {
     await ch.client.command(
       `CREATE TABLE facts (wallet String, amount UInt64) ENGINE = MergeTree ORDER BY wallet ${deduplicating}`,
     );
@@ -88,7 +88,7 @@ describe('insertRows', () => {
     expect(await totals()).toEqual({ facts: '9', sums: '9', big: '6' });
   });
 
-  test('encoded rows, chosen columns, no rows', async () => {
+  test('insertBytes takes encoded rows and columns; insertRows takes no rows and rejects bad names', async () => {
     await ch.client.command("CREATE TABLE encoded (a UInt8, b String DEFAULT 'd') ENGINE = MergeTree ORDER BY a");
     await ch.client.insertBytes('test.encoded', 'RowBinary', Buffer.from([7, 8]), { columns: ['a'] });
     await ch.client.insertRows('encoded', []);
@@ -104,17 +104,17 @@ describe('insertRows', () => {
 });
 
 describe('failures', () => {
-  test('a server that is not there is worth another try, a bad query is not', async () => {
-    const nobody = createClickHouse(
+  test('an unreachable server is a RetryableError, a bad query is not', async () => {
+    const unreachable = createClickHouse(
       { url: 'http://127.0.0.1:1', user: 'default', password: '', database: 'x' },
       { logger: silentLogger() },
     );
-    await expect(nobody.query('SELECT 1')).rejects.toThrow(RetryableError);
-    await expect(nobody.insertRows('t', [{ a: 1 }])).rejects.toThrow(RetryableError);
-    await expect(nobody.command('SELECT 1')).rejects.toThrow(RetryableError);
-    await expect(nobody.ping()).rejects.toThrow(RetryableError);
-    await expect(nobody.stream('SELECT 1').next()).rejects.toThrow(RetryableError);
-    await nobody.close();
+    await expect(unreachable.query('SELECT 1')).rejects.toThrow(RetryableError);
+    await expect(unreachable.insertRows('t', [{ a: 1 }])).rejects.toThrow(RetryableError);
+    await expect(unreachable.command('SELECT 1')).rejects.toThrow(RetryableError);
+    await expect(unreachable.ping()).rejects.toThrow(RetryableError);
+    await expect(unreachable.stream('SELECT 1').next()).rejects.toThrow(RetryableError);
+    await unreachable.close();
     await expect(ch.client.query('SELECT nope')).rejects.toMatchObject({
       name: 'Error',
       code: '47',
@@ -123,19 +123,19 @@ describe('failures', () => {
     await expect(ch.client.insertRows('nope', [{ a: 1 }])).rejects.toMatchObject({ code: '60' });
   });
 
-  test('too little memory is worth another try', async () => {
+  test('too little memory is a RetryableError', async () => {
     const hungry = 'SELECT groupArray(repeat(toString(number), 100)) AS a FROM numbers(10000000) FORMAT Null';
     await expect(ch.client.command(hungry, {}, { settings: { max_memory_usage: '20000000' } })).rejects.toThrow(
       RetryableError,
     );
   });
 
-  test.each([75, 243])('a disk that is full (code %d) is worth another try', async (code) => {
+  test.each([75, 243])('a full disk (code %d) is a RetryableError', async (code) => {
     const full = `SELECT throwIf(1, 'no space', toInt16(${code})) SETTINGS allow_custom_error_code_in_throwif = 1`;
     await expect(ch.client.query(full)).rejects.toThrow(RetryableError);
   });
 
-  test('an idle connection is not lost to the server’s keep-alive', async () => {
+  test('a connection that was idle serves the next query', async () => {
     for (let i = 0; i < 3; i++) {
       expect(await ch.client.query('SELECT 1 AS a')).toEqual([{ a: 1 }]);
       await wait(50);

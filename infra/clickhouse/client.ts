@@ -14,36 +14,36 @@ export interface QueryOptions {
 }
 
 export interface InsertOptions {
-  /** Rows with a token that was inserted before are dropped, in the table and in the materialized views behind it. */
+  /** An insert with a token that was used before has no effect on the table and on the targets of its materialized views. */
   readonly dedupToken?: string;
   readonly settings?: ClickHouseSettings;
-  /** Columns of the rows when they are not all of the table's. */
+  /** Columns of the rows; default: all columns of the table. */
   readonly columns?: readonly string[];
 }
 
 /**
- * The tables, in this service's manner. SQL takes values as `{name:Type}` from `params` only. 64-bit and wider integers come as
- * strings; Decimals too. Every method throws RetryableError when the server cannot be reached or is overloaded, and
- * ClickHouseError (with `code` and `type`) when it refuses.
+ * A ClickHouse client. SQL takes values as `{name:Type}` from `params` only. Decimals and integers of 64 bits or more are returned as
+ * strings. Every method throws RetryableError when the server is unreachable or overloaded, and
+ * ClickHouseError (with `code` and `type`) when it rejects the statement.
  */
 export interface ClickHouse {
   readonly database: string;
-  /** The cluster whose node this is a connection to; undefined for a single server. */
+  /** The cluster of the connected node; undefined for a single server. */
   readonly cluster?: string;
-  /** Makes the connection's database, on every node, when it is missing. */
+  /** Creates the connection's database on every node if it does not exist. */
   ensureDatabase(): Promise<void>;
   query<T>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<T[]>;
-  /** Rows as they come, at bounded memory. */
+  /** Streams rows at bounded memory. */
   stream<T>(sql: string, params?: QueryParams, options?: QueryOptions): AsyncGenerator<T, void, undefined>;
   /** A statement without rows: DDL, INSERT ... SELECT. */
   command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>;
-  /** One block: all of `rows` or none, and with a token exactly once. Bigints become numbers' text; Dates are not allowed. */
+  /** Inserts one block: all of `rows` or none, and with a token exactly once. Bigints are written as decimal strings; Dates are not allowed. */
   insertRows(table: string, rows: readonly object[], options?: InsertOptions): Promise<void>;
   /** As insertRows, with rows already encoded, e.g. RowBinary or JSONEachRow. */
   insertBytes(table: string, format: string, data: Uint8Array, options?: InsertOptions): Promise<void>;
-  /** In a cluster: waits until this node holds what other nodes have acked for the replicated table. */
+  /** In a cluster: waits until this node has the rows of the replicated table that other nodes have acknowledged. */
   syncReplica(table: string): Promise<void>;
-  /** Throws RetryableError when the server does not answer. */
+  /** Throws RetryableError when the server does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface ClickHouseConfig {
   readonly password: string;
   readonly database: string;
   readonly cluster?: string;
-  /** How long a statement may be silent before it counts as lost; five minutes unless told. */
+  /** Longest time without data from the server before a statement fails; default: five minutes. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -66,11 +66,11 @@ const SINGLE_BLOCK_SETTINGS: ClickHouseSettings = {
   input_format_parallel_parsing: 0,
   max_insert_threads: '1',
   async_insert: 0,
-  // Acked means that every shard has its rows; a single server ignores it.
+  // The insert is acknowledged when every shard has its rows; a single server ignores this.
   distributed_foreground_insert: 1,
 };
 /**
- * Codes that tell of load, of a full disk or of a restart, not of the query: too many queries, memory, timeouts, no connection, read-only
+ * Codes caused by load, a full disk or a restart, not by the query: too many queries, memory, timeouts, no connection, read-only
  * replica, no space, a file that could not be written.
  */
 const RETRYABLE_CODES = new Set([
@@ -92,14 +92,14 @@ const RETRYABLE_CODES = new Set([
 ]);
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Connects nothing yet: the first call does. Several processes may use one database; each makes its own. */
+/** Creates a client; the first call connects. */
 export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logger }): ClickHouse {
   const { logger } = deps;
   const common = {
     url: config.url,
     username: config.user,
     password: config.password,
-    // Every failure is thrown to the caller, who logs it once.
+    // Every failure is thrown to the caller, which logs it once.
     log: { level: ClickHouseLogLevel.OFF },
   };
   const client = createClient({
@@ -107,7 +107,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
     database: config.database,
     request_timeout: config.requestTimeoutMs ?? 300_000,
     max_open_connections: 16,
-    // Below the server's keep-alive, so that it never closes a socket a request is being written to.
+    // Below the server's keep-alive, so that the server never closes a socket while a request is written to it.
     keep_alive: { enabled: true, idle_socket_ttl: 2500 },
     clickhouse_settings: {
       output_format_json_quote_64bit_integers: 1,
@@ -172,15 +172,14 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
       post(query, data, { ...SINGLE_BLOCK_SETTINGS, ...dedup, ...extra.settings }),
     );
   }
-  /** Rows as bytes: the client library would pass them through a string or a stream of rows. */
+  /** Sends rows as bytes: the client library's insert() would convert them to a string or a stream of rows. */
   async function post(query: string, data: Uint8Array, settings: ClickHouseSettings): Promise<void> {
     const result = await client.exec({
       query,
       values: Readable.from([data], { objectMode: false }),
       clickhouse_settings: settings,
     });
-    for await (const rest of result.stream)
-      logger.warn({ bytes: (rest as Buffer).length }, 'an insert answered with rows');
+    for await (const rest of result.stream) logger.warn({ bytes: (rest as Buffer).length }, 'an insert returned rows');
   }
 
   const onCluster = ddlFor(config).onCluster;
@@ -207,7 +206,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
           format: 'JSONEachRow',
           ...options(extra),
         });
-        // Not its json(): that passes each row through a pipeline of streams, which costs more than parsing it.
+        // Not result.json(): it passes each row through a pipeline of streams, which costs more than the parsing.
         return parseRows<T>(await result.text(), exceptionTagOf(result.response_headers));
       }),
     command: (sql, params = {}, extra = {}) =>
@@ -220,7 +219,7 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
       await insertBytes(table, 'JSONEachRow', Buffer.from(`${text}\n`), extra);
     },
     syncReplica: (table) =>
-      call(`settle ${table}`, async () => {
+      call(`sync the replica of ${table}`, async () => {
         if (config.cluster === undefined) return;
         await client.command({ query: `SYSTEM SYNC REPLICA ${target(table)} LIGHTWEIGHT` });
       }),
@@ -242,7 +241,7 @@ function bigintAsText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** RetryableError for a server that is not there, not ready or overloaded; the ClickHouseError itself for a query it refuses. */
+/** RetryableError for a server that is unreachable, not ready or overloaded; the unchanged ClickHouseError for a rejected query. */
 function translateError(error: unknown, what: string): unknown {
   if (error instanceof RetryableError || error instanceof FatalError) return error;
   if (error instanceof ClickHouseError) {

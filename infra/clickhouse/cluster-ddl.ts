@@ -2,21 +2,22 @@ import { FatalError } from '../errors.js';
 import { addIndex, createTable, type Ddl, DEDUPLICATION_WINDOW, singleServerDdl, type TableSpec } from './ddl.js';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** A week: longer than any insert is retried, where the server's own hour is not. */
+/** A week: longer than any insert is retried. The server's default of one hour is shorter. */
 const DEDUPLICATION_WINDOW_SECONDS = 604_800;
 
 /**
  * DDL of a replicated, sharded cluster. Nodes need the macros `{shard}` and `{replica}`, Keeper, and `internal_replication` on.
  *
- * - A spread table `t` is `t_local` on every shard (ReplicatedMergeTree family) and `t`, a Distributed table over them, so queries and
- *   inserts say `t` as on a single server. The client inserts in the foreground, and an insert's token reaches every shard it touches:
- *   each shard recognises what it has already.
+ * - A sharded table `t` is `t_local` on every shard (ReplicatedMergeTree family) and `t`, a Distributed table over them, so queries and
+ *   inserts use the name `t` as on a single server. Inserts are distributed in the foreground, and an insert's token reaches every shard
+ *   that gets rows of it: each shard drops a block that it already has.
  * - Materialized views read `t_local` and write the `_local` of their target. They must not write a Distributed table: parts of one
  *   insert that come from two source shards would reach a target shard under the same token, and the second would be dropped.
- *   So a target is spread as its source is, and a question in its order asks every shard.
+ *   So a target is sharded as its source is, and a query by the target's sorting key reads every shard.
  * - Tables `everywhere` are one replicated set over all shards, under their own name.
  *
- * Keeper paths are made of the table's UUID, which ON CLUSTER gives to all nodes alike: tables can be renamed and made anew.
+ * Keeper paths contain the table's UUID, which ON CLUSTER assigns equally on all nodes: tables can be renamed and recreated.
+ * Throws FatalError when a name is not an identifier.
  */
 export function clusterDdl(options: { cluster: string; database: string }): Ddl {
   const { cluster, database } = options;
@@ -60,14 +61,14 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
   };
 }
 
-/** The DDL for where the tables live: a cluster when one is named. */
+/** The DDL of the target: of a cluster when one is named, else of a single server. */
 export function ddlFor(target: { readonly cluster?: string; readonly database: string }): Ddl {
   return target.cluster === undefined
     ? singleServerDdl
     : clusterDdl({ cluster: target.cluster, database: target.database });
 }
 
-/** The name under which a node keeps its own rows of a table. */
+/** The name of the table that stores a node's rows of a table. */
 export function localName(spec: TableSpec): string {
   return spec.placement === 'everywhere' ? spec.name : `${spec.name}_local`;
 }

@@ -2,12 +2,12 @@ import type { Config } from '../config/config.js';
 import { readOrCreateSecret } from '../files/secret.js';
 import type { ClickHouseConfig } from './client.js';
 
-/** The file of the data directory with the password of the product's own user of the embedded server. */
+/** The file in the data directory with the embedded server's password for the product's user. */
 const PASSWORD_FILE = 'clickhouse-password';
 
 /**
- * How the product's processes reach their tables. The embedded server's password is random and stands in the data directory, which all of its
- * processes share, unless CLICKHOUSE_PASSWORD is set. Throws FatalError when the file cannot be read.
+ * Connection settings of the product's processes. Unless CLICKHOUSE_PASSWORD is set, the embedded server's password is random and stored in the
+ * data directory, which all processes share. Throws FatalError when the file cannot be read.
  */
 export async function clickHouseConnection(
   config: Pick<Config, 'clickhouse' | 'dataDir'>,

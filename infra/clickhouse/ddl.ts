@@ -1,24 +1,24 @@
 export type MergeTreeEngine = 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree' | 'SummingMergeTree';
 
 /**
- * Where a table's rows live in a cluster; a single server ignores it.
- * - `shardBy`: an integer expression of the columns that tells the shard. All versions of one sorting key must share it, else
- *   FINAL cannot collapse them.
+ * The placement of a table's rows in a cluster; a single server ignores it.
+ * - `shardBy`: an integer expression of the columns that selects the shard. All versions of one sorting key must have the same value,
+ *   else FINAL cannot collapse them.
  * - `with its source`: filled by a materialized view, so a row stays on the shard of the row it came from.
- * - `everywhere`: a whole copy on each node, for small tables that others are joined with.
+ * - `everywhere`: a complete copy on each node, for small tables that others are joined with.
  */
 export type Placement = { readonly shardBy: string } | 'with its source' | 'everywhere';
 
 export interface TableSpec {
   readonly name: string;
-  /** Columns and indices, as between the parentheses of CREATE TABLE. */
+  /** Columns and indices: the text between the parentheses of CREATE TABLE. */
   readonly columns: string;
   readonly engine: MergeTreeEngine;
   /** Arguments of the engine, e.g. the version column of a ReplacingMergeTree. */
   readonly engineArgs?: readonly string[];
   readonly partitionBy?: string;
   readonly orderBy: string;
-  /** When rows go, e.g. `at + INTERVAL 1 DAY`. */
+  /** When rows expire, e.g. `at + INTERVAL 1 DAY`. */
   readonly ttl?: string;
   /** Further table settings, e.g. `index_granularity = 256`. */
   readonly settings?: readonly string[];
@@ -33,7 +33,7 @@ export interface MaterializedViewSpec {
   readonly select: (from: string) => string;
 }
 
-/** A skipping index: tells which granules cannot hold what is asked for. */
+/** A data skipping index: excludes granules that cannot contain rows of a query. */
 export interface IndexSpec {
   readonly name: string;
   readonly on: TableSpec;
@@ -42,29 +42,29 @@ export interface IndexSpec {
   readonly type: string;
 }
 
-/** The one switch between a single server and a cluster: every CREATE statement is written by it. */
+/** Writes every CREATE statement, for a single server or for a cluster. */
 export interface Ddl {
   /** '' or ` ON CLUSTER <name>`; goes right after the name in a statement. */
   readonly onCluster: string;
-  /** The table and, where its rows are spread, the Distributed table that carries its name. */
+  /** The table and, when it is sharded, the Distributed table of its name. */
   table(spec: TableSpec): readonly string[];
   /** A view that runs on each node on the rows inserted there. */
   materializedView(spec: MaterializedViewSpec): readonly string[];
   /**
-   * Fills a view's target with what its source held before the view was made: nothing may write the source meanwhile. Empty on a cluster,
-   * where no one statement reads and writes each node's own rows: rebuild the tables there.
+   * Fills a view's target with the rows that its source had before the view was created; no process may write the source meanwhile. Empty on
+   * a cluster, where no single statement reads and writes each node's local rows: rebuild the tables there.
    */
   backfill(spec: MaterializedViewSpec): readonly string[];
   view(name: string, select: string): readonly string[];
-  /** The view with another text, in the place of the one of this name. */
+  /** Replaces the view's SELECT. */
   replaceView(name: string, select: string): readonly string[];
-  /** Drops the target of a view with all it holds, and the view: both are to be made anew. */
+  /** Drops a view and its target with all rows; the caller recreates both. */
   drop(spec: Pick<MaterializedViewSpec, 'name' | 'to'>): readonly string[];
-  /** Adds the index where the rows are, and builds it over the rows that are there already, in the background. */
+  /** Adds the index to the table that stores the rows, and builds it over existing rows in the background. */
   index(spec: IndexSpec): readonly string[];
 }
 
-/** The same for a database without rows: there is nothing to fill views or indices with. */
+/** The DDL for a database without rows: it backfills no views and builds no indices. */
 export const emptyDatabaseDdl = (ddl: Ddl): Ddl => ({
   ...ddl,
   backfill: () => [],
@@ -79,33 +79,33 @@ export interface Migration {
   readonly statements: (ddl: Ddl) => readonly string[];
 }
 
-/** Blocks a table remembers the tokens of, so that a repeated insert changes nothing. */
+/** Number of inserted blocks whose tokens a table remembers, so that a repeated insert has no effect. */
 export const DEDUPLICATION_WINDOW = 1000;
 
 /** CREATE TABLE with the engine clause, name and deduplication settings of one kind of deployment. */
 export function createTable(
   spec: TableSpec,
-  own: { name: string; onCluster: string; engine: string; settings: readonly string[] },
+  target: { name: string; onCluster: string; engine: string; settings: readonly string[] },
 ): string {
   const partition = spec.partitionBy === undefined ? '' : `\n    PARTITION BY ${spec.partitionBy}`;
-  return `CREATE TABLE IF NOT EXISTS ${own.name}${own.onCluster} (${spec.columns}
-    ) ENGINE = ${own.engine}${partition}
+  return `CREATE TABLE IF NOT EXISTS ${target.name}${target.onCluster} (${spec.columns}
+    ) ENGINE = ${target.engine}${partition}
     ORDER BY ${spec.orderBy}${spec.ttl === undefined ? '' : `\n    TTL ${spec.ttl}`}
-    SETTINGS ${[...own.settings, ...(spec.settings ?? [])].join(', ')}`;
+    SETTINGS ${[...target.settings, ...(spec.settings ?? [])].join(', ')}`;
 }
 
 const MATERIALIZE = ' MATERIALIZE INDEX ';
 
-/** ALTER TABLE that adds an index to the table of this name and builds it. */
-export function addIndex(spec: IndexSpec, own: { table: string; onCluster: string }): readonly string[] {
-  const alter = `ALTER TABLE ${own.table}${own.onCluster}`;
+/** ALTER TABLE statements that add an index to the target table and build it. */
+export function addIndex(spec: IndexSpec, target: { table: string; onCluster: string }): readonly string[] {
+  const alter = `ALTER TABLE ${target.table}${target.onCluster}`;
   return [
     `${alter} ADD INDEX IF NOT EXISTS ${spec.name} ${spec.expression} TYPE ${spec.type}`,
     `${alter}${MATERIALIZE}${spec.name}`,
   ];
 }
 
-/** A whole table is folded in the memory the embedded engine gives one query. */
+/** A backfill aggregates a complete table within the memory limit of one query of the embedded engine. */
 const LOW_MEMORY_SETTINGS =
   'max_threads = 1, max_block_size = 16384, max_bytes_before_external_group_by = 50000000, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432';
 

@@ -4,44 +4,44 @@ import type { ClickHouse } from './client.js';
 
 const PING_TIMEOUT_MS = 1_500;
 
-/** Asks the server for an answer each time. Metrics: `clickhouse_up`, `clickhouse_unavailable_seconds`. */
+/** Returns a check that pings the server; concurrent checks share one ping. Metrics: `clickhouse_up`, `clickhouse_unavailable_seconds`. */
 export function createClickHouseCheck(deps: {
   client: Pick<ClickHouse, 'ping'>;
   metrics: Metrics;
   nowMs?: () => number;
 }): () => Promise<Check> {
   const { client, metrics, nowMs = Date.now } = deps;
-  const up = metrics.gauge('clickhouse_up', 'Whether ClickHouse answers this process: 1, or 0');
+  const up = metrics.gauge('clickhouse_up', '1 while ClickHouse responds to this process, else 0');
   const seconds = metrics.gauge(
     'clickhouse_unavailable_seconds',
-    'How long ClickHouse has not answered; 0 while it does',
+    'Seconds since ClickHouse stopped responding; 0 while it responds',
   );
   let sinceMs: number | null = null;
-  let asked: Promise<string | null> | null = null;
+  let pending: Promise<string | null> | null = null;
 
-  const ask = (): Promise<string | null> => {
-    asked ??= client
+  const ping = (): Promise<string | null> => {
+    pending ??= client
       .ping()
       .then(
         () => null,
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       )
       .finally(() => {
-        asked = null;
+        pending = null;
       });
-    return asked;
+    return pending;
   };
 
   return async () => {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
+    const timeout = new Promise<string>((resolve) => {
       timer = setTimeout(() => resolve(`ClickHouse does not answer within ${PING_TIMEOUT_MS} ms`), PING_TIMEOUT_MS);
     });
-    const trouble = await Promise.race([ask(), late]).finally(() => clearTimeout(timer));
-    if (trouble === null) sinceMs = null;
+    const error = await Promise.race([ping(), timeout]).finally(() => clearTimeout(timer));
+    if (error === null) sinceMs = null;
     else sinceMs ??= nowMs();
-    up.set(trouble === null ? 1 : 0);
+    up.set(error === null ? 1 : 0);
     seconds.set(sinceMs === null ? 0 : (nowMs() - sinceMs) / 1000);
-    return trouble === null ? { ok: true } : { ok: false, detail: trouble };
+    return error === null ? { ok: true } : { ok: false, detail: error };
   };
 }

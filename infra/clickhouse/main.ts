@@ -11,7 +11,7 @@ import { startEmbeddedServer } from './embedded/server.js';
 
 /**
  * The embedded ClickHouse server on CLICKHOUSE_EMBEDDED_HOST and CLICKHOUSE_EMBEDDED_PORT. Start it with UV_THREADPOOL_SIZE=16 (the supervisor and
- * `npm run clickhouse` do): libuv fixes its pool before this file runs, and every query holds one of its threads.
+ * `npm run clickhouse` do): libuv sizes its pool before this file runs, and every query occupies one of its threads.
  */
 const SPARE_THREADS = 4;
 /** The engine's destructors take some 100 ms. */
@@ -28,13 +28,13 @@ runProcess({
     const { embedded, threads, analyst } = config.clickhouse;
     if (embedded === null)
       throw new FatalError(
-        'CLICKHOUSE_URL names a ClickHouse of your own, so the embedded one does not start. Unset it; CLICKHOUSE_EMBEDDED_PORT moves the embedded one.',
+        'CLICKHOUSE_URL names an external ClickHouse server, so the embedded one does not start. Unset CLICKHOUSE_URL; to change the port of the embedded one, set CLICKHOUSE_EMBEDDED_PORT.',
       );
-    if (threads < 8) logger.warn({ threads }, 'few threads for queries: start with UV_THREADPOOL_SIZE=16');
+    if (threads < 8) logger.warn({ threads }, 'too few libuv threads for queries: start with UV_THREADPOOL_SIZE=16');
     lowerProcessPriority();
     const { user, password } = await clickHouseConnection(config);
-    // Leaving runs the engine's destructors, which wait for ever when queries run in an engine that was not closed, or
-    // that was still being opened; and now and then in one that was closed.
+    // The exit of the process runs the engine's destructors. They block forever when the engine was not closed or was still being opened, and
+    // sometimes after it was closed.
     let open = true;
     process.once('exit', () => {
       if (open) process.kill(process.pid, 'SIGKILL');
@@ -57,12 +57,12 @@ runProcess({
       logger,
       metrics,
     }).catch((error: unknown) => {
-      // A start that failed has closed what it opened: the exit code says why.
+      // A failed start has closed the engine, so the process can exit with the error's exit code.
       open = false;
       throw error;
     });
-    // The engine's own handler, set while it started, waits five minutes for a report that nobody writes here. Ended at once, the process is
-    // started again at once; an abort() inside the engine meets libuv's handler instead, returns from it and dies.
+    // Replaces the engine's signal handler, which waits five minutes for a crash report that is never written here. An abort() inside the
+    // engine now runs libuv's handler and then ends the process at once, so that the supervisor restarts it at once.
     process.on('SIGABRT', () => process.kill(process.pid, 'SIGKILL'));
     const admin = await startAdminServer({
       host: config.host,

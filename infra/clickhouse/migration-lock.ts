@@ -25,10 +25,10 @@ interface CurrentLock {
 }
 
 /**
- * Runs `work` while this process alone holds the database's migration lock. The lock is a table, because CREATE TABLE is the one
- * atomic test-and-set of the store; its comment names the owner and when the lease ends. A lock whose owner is gone is taken over by
- * making the table of the next generation, which again only one can. In a cluster the table is made ON CLUSTER: Keeper's queue orders
- * the attempts, and each node carries them out in that order.
+ * Runs `work` while this process owns the database's migration lock. The lock is a table, because CREATE TABLE is ClickHouse's only
+ * atomic test-and-set; its comment names the owner and the end of the lease. A process takes over the lock of an ended owner by
+ * creating the table of the next generation, which again only one process can. In a cluster the table is created ON CLUSTER: Keeper's queue
+ * orders the attempts, and each node executes them in that order. Throws RetryableError when the lock is not free within two minutes.
  */
 export async function withMigrationLock<T>(
   options: { client: ClickHouse; logger: Logger; owner: LockOwner; onCluster?: string },
@@ -38,19 +38,19 @@ export async function withMigrationLock<T>(
   const comment = () => JSON.stringify({ ...owner, expiresMs: Date.now() + LEASE_MS });
   const table = (generation: number) => `${PREFIX}${generation}`;
 
-  async function held(): Promise<CurrentLock | undefined> {
+  async function readLock(): Promise<CurrentLock | undefined> {
     const rows = await client.query<{ name: string; comment: string }>(
       'SELECT name, comment FROM system.tables WHERE database = {database:String} AND startsWith(name, {prefix:String})',
       { database: client.database, prefix: PREFIX },
     );
     const locks = rows.map((row) => {
       const { expiresMs, ...by } = JSON.parse(row.comment) as LockOwner & { expiresMs: number };
-      const gone = by.host === owner.host && !isProcessAlive(by.pid);
-      return { generation: Number(row.name.slice(PREFIX.length)), owner: by, expired: gone || Date.now() > expiresMs };
+      const ended = by.host === owner.host && !isProcessAlive(by.pid);
+      return { generation: Number(row.name.slice(PREFIX.length)), owner: by, expired: ended || Date.now() > expiresMs };
     });
     return locks.sort((a, b) => b.generation - a.generation)[0];
   }
-  async function take(generation: number): Promise<boolean> {
+  async function tryLock(generation: number): Promise<boolean> {
     try {
       await client.command(
         `CREATE TABLE {name:Identifier}${onCluster} (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT ${literal(comment())}`,
@@ -66,14 +66,16 @@ export async function withMigrationLock<T>(
   const deadline = Date.now() + WAIT_TIMEOUT_MS;
   let generation = 0;
   while (generation === 0) {
-    const current = await held();
+    const current = await readLock();
     if (current === undefined || current.expired) {
       const next = (current?.generation ?? 0) + 1;
       if (current !== undefined)
-        logger.warn({ owner: current.owner }, 'taking over the migration lock of a process that is gone');
-      if (await take(next)) generation = next;
+        logger.warn({ owner: current.owner }, 'taking over the migration lock of a process that has ended');
+      if (await tryLock(next)) generation = next;
     } else if (Date.now() > deadline) {
-      throw new RetryableError(`The migration lock is held by process ${current.owner.pid} on ${current.owner.host}.`);
+      throw new RetryableError(
+        `Process ${current.owner.pid} on ${current.owner.host} owns the migration lock for longer than ${WAIT_TIMEOUT_MS / 1000} s.`,
+      );
     } else await wait(POLL_INTERVAL_MS);
   }
 
@@ -95,7 +97,7 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** Comments take no bound parameter; the text is JSON this file has made. */
+/** Quotes JSON that this file created: a COMMENT clause takes no bound parameter. */
 function literal(json: string): string {
   return `'${json.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

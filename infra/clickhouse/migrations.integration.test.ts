@@ -21,7 +21,7 @@ const first: Migration = {
     ...ddl.view('av', 'SELECT sum(x) AS total FROM a'),
   ],
 };
-/** Not safe to run twice: it tells when it was. */
+/** Not safe to run twice: a second run inserts a second row. */
 const second: Migration = {
   id: '0002_second',
   statements: () => ['INSERT INTO a SELECT 1', 'ALTER TABLE a ADD COLUMN y UInt8'],
@@ -29,7 +29,7 @@ const second: Migration = {
 const applied = async (client: TestClickHouse['client']) =>
   (await client.query<{ id: string }>('SELECT id FROM schema_migrations ORDER BY id')).map((row) => row.id);
 
-test('a missing database is made; migrations run in order, once', async () => {
+test('migrate creates a missing database and runs migrations in order, once', async () => {
   const client = await ch.connect({ database: 'fresh' });
   await client.command('DROP DATABASE {d:Identifier} SYNC', { d: 'fresh' }).catch(() => undefined);
   expect(await migrate({ client, migrations: [first], logger })).toEqual(['0001_first']);
@@ -39,7 +39,7 @@ test('a missing database is made; migrations run in order, once', async () => {
   expect(await applied(client)).toEqual(['0001_first', '0002_second']);
 });
 
-test('several processes at once: each step still runs once', async () => {
+test('concurrent migrate calls run each migration once', async () => {
   const clients = await Promise.all(Array.from({ length: 4 }, () => ch.connect({ database: 'crowd' })));
   const results = await Promise.all(clients.map((client) => migrate({ client, migrations: [first, second], logger })));
   expect(results.flat().sort()).toEqual(['0001_first', '0002_second']);
@@ -49,7 +49,7 @@ test('several processes at once: each step still runs once', async () => {
   ).toEqual([]);
 });
 
-test('a changed migration is fatal, before anything runs', async () => {
+test('migrate throws FatalError for a changed migration before it runs any', async () => {
   const client = await ch.connect({ database: 'changed' });
   await migrate({ client, migrations: [first], logger });
   const edited: Migration = { id: first.id, statements: (ddl) => [...first.statements(ddl), 'SELECT 1'] };
@@ -58,7 +58,7 @@ test('a changed migration is fatal, before anything runs', async () => {
   await expect(migrate({ client, migrations: [second, first], logger })).rejects.toThrow(/ascending/);
 });
 
-test('a migration that fails is not recorded and can be run again', async () => {
+test('a failed migration is not recorded and can be run again', async () => {
   const client = await ch.connect({ database: 'failing' });
   let broken = true;
   const flaky: Migration = { id: '0001_flaky', statements: (ddl) => [...first.statements(ddl)] };
@@ -74,24 +74,24 @@ test('a migration that fails is not recorded and can be run again', async () => 
   expect(await migrate({ client, migrations: [broken ? failing : flaky], logger })).toEqual(['0001_flaky']);
 });
 
-test('the lock of a process that is gone is taken over, by one only', async () => {
+test('withMigrationLock takes over an expired lock, one process at a time', async () => {
   const client = await ch.connect({ database: 'locked' });
-  const gone = { host: 'elsewhere', pid: 1, id: randomUUID(), expiresMs: Date.now() - 1 };
+  const ended = { host: 'elsewhere', pid: 1, id: randomUUID(), expiresMs: Date.now() - 1 };
   await client.command(
-    `CREATE TABLE schema_migrations_lock_1 (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT '${JSON.stringify(gone)}'`,
+    `CREATE TABLE schema_migrations_lock_1 (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT '${JSON.stringify(ended)}'`,
   );
   let inside = 0;
   let most = 0;
-  let turns = 0;
+  let runs = 0;
   const one = () =>
     withMigrationLock({ client, logger, owner: { host: 'here', pid: process.pid, id: randomUUID() } }, async () => {
       inside += 1;
-      turns += 1;
+      runs += 1;
       most = Math.max(most, inside);
       await client.query('SELECT 1');
       inside -= 1;
     });
   await Promise.all([one(), one(), one()]);
-  expect([turns, most]).toEqual([3, 1]);
+  expect([runs, most]).toEqual([3, 1]);
   expect(await client.query("SELECT name FROM system.tables WHERE database = 'locked'")).toEqual([]);
 });

@@ -11,12 +11,12 @@ export interface MigrateOptions {
   readonly client: ClickHouse;
   /** In ascending order of id. */
   readonly migrations: readonly Migration[];
-  /** Of the client's server or cluster unless given. */
+  /** Default: the DDL of the client's server or cluster. */
   readonly ddl?: Ddl;
   readonly logger: Logger;
 }
 
-/** What has been applied; the newest row per id counts. */
+/** Applied migrations; the newest row per id counts. */
 export const migrationsTable: TableSpec = {
   name: 'schema_migrations',
   columns: "id String, checksum String, applied_at DateTime64(3, 'UTC')",
@@ -32,11 +32,10 @@ interface AppliedRow {
 }
 
 /**
- * Makes the client's database when it is missing and applies what `schema_migrations` does not list yet, in order. Processes that
- * start at once take turns. A process killed in the middle leaves a migration that is run again from its first statement, so
- * statements say IF [NOT] EXISTS. Where there are no rows yet, none are carried over. FatalError when ids are not ascending, or when a
- * migration that was applied has changed since.
- * Returns the ids applied now.
+ * Creates the client's database if it does not exist and applies, in order, the migrations that `schema_migrations` does not list. Processes
+ * that start at the same time run one after another. A migration whose process was killed is run again from its first statement, so
+ * statements say IF [NOT] EXISTS. A database without rows is not backfilled. Throws FatalError when ids are not ascending, or when an
+ * applied migration has changed since. Returns the ids applied by this call.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { client, migrations, logger } = options;
@@ -51,11 +50,11 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   return withMigrationLock(
     { client, logger, onCluster: ddl.onCluster, owner: { host: hostname(), pid: process.pid, id: randomUUID() } },
     async () => {
-      // Asked again: another process may have been here while this one waited.
+      // Queried again: another process may have applied migrations while this one waited for the lock.
       const due = await pending(client, migrations);
-      const how = (await isEmpty(client)) ? emptyDatabaseDdl(ddl) : ddl;
+      const effectiveDdl = (await isEmpty(client)) ? emptyDatabaseDdl(ddl) : ddl;
       for (const migration of due) {
-        for (const statement of migration.statements(how)) await client.command(statement);
+        for (const statement of migration.statements(effectiveDdl)) await client.command(statement);
         const row = { id: migration.id, checksum: checksumOf(migration), applied_at: new Date().toISOString() };
         await client.insertRows(migrationsTable.name, [row]);
         logger.info({ migration: migration.id }, 'migration applied');
@@ -65,11 +64,11 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   );
 }
 
-/** Whether no table has a row yet that a migration could have to carry over. */
+/** Whether no table but `schema_migrations` has a row. */
 async function isEmpty(client: ClickHouse): Promise<boolean> {
   const found = await client.query(
-    'SELECT 1 AS found FROM system.parts WHERE database = currentDatabase() AND table != {own:String} AND active AND rows > 0 LIMIT 1',
-    { own: migrationsTable.name },
+    'SELECT 1 AS found FROM system.parts WHERE database = currentDatabase() AND table != {migrations:String} AND active AND rows > 0 LIMIT 1',
+    { migrations: migrationsTable.name },
   );
   return found.length === 0;
 }
@@ -81,14 +80,14 @@ async function pending(client: ClickHouse, migrations: readonly Migration[]): Pr
     const checksum = applied.get(migration.id);
     if (checksum !== undefined && checksum !== checksumOf(migration)) {
       throw new FatalError(
-        `Migration ${migration.id} was changed after it had been applied to database ${client.database}. Put its text back and write a new migration, or rebuild the tables in a new database.`,
+        `Migration ${migration.id} was changed after it had been applied to database ${client.database}. Restore its text and write a new migration, or rebuild the tables in a new database.`,
       );
     }
   }
   return migrations.filter((migration) => !applied.has(migration.id));
 }
 
-/** Of the single-server text, so that it is one for every deployment. */
+/** Checksum of the single-server statements, so that it is the same for every deployment. */
 function checksumOf(migration: Migration): string {
   return createHash('sha256').update(migration.statements(singleServerDdl).join('\n;\n')).digest('hex');
 }

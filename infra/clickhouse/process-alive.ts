@@ -1,4 +1,4 @@
-/** Whether a process of this machine lives. */
+/** Whether a process with this pid runs on this machine. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

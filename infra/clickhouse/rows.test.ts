@@ -8,7 +8,7 @@ const jsonRow = fc.record({
   c: fc.option(fc.integer()),
 });
 
-it('gives back the rows that were written, however long they are', async () => {
+it('parseRows returns the written rows of any length', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(jsonRow), fc.nat(3), fc.boolean(), async (rows, long, ends) => {
       const all = [...rows, ...Array.from({ length: long }, (_, n) => ({ a: `${n}\n`.repeat(300_000) }))];
@@ -19,10 +19,10 @@ it('gives back the rows that were written, however long they are', async () => {
   );
 });
 
-it('throws what broke the answer off, and is not misled by a row that quotes it', async () => {
+it('parseRows throws the exception after the rows and ignores a row that quotes its marker', async () => {
   const quoted = JSON.stringify({ a: '\r\n__exception__\r\ntag' });
   expect(await parseRows(`${quoted}\n`, 'tag')).toEqual([{ a: '\r\n__exception__\r\ntag' }]);
-  const said = 'Code: 395. DB::Exception: stop. (FUNCTION_THROW_IF_VALUE_IS_NON_ZERO)\n';
-  const text = `{"a":1}\n\r\n__exception__\r\ntag\r\n${said}${said.length} tag\r\n__exception__\r\n`;
+  const message = 'Code: 395. DB::Exception: stop. (FUNCTION_THROW_IF_VALUE_IS_NON_ZERO)\n';
+  const text = `{"a":1}\n\r\n__exception__\r\ntag\r\n${message}${message.length} tag\r\n__exception__\r\n`;
   await expect(parseRows(text, 'tag')).rejects.toThrow(expect.objectContaining({ code: '395' }));
 });

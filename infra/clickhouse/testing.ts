@@ -12,19 +12,19 @@ export interface TestClickHouse {
   readonly url: string;
   readonly server: EmbeddedServer;
   readonly dataDir: string;
-  /** Connected to the database `test`, which exists. */
+  /** A client of the existing database `test`. */
   readonly client: ClickHouse;
-  /** One more client, on another database (made when missing) or as another user. */
+  /** Another client, of another database (created if it does not exist) or as another user. */
   connect(options?: { database?: string; user?: string; password?: string }): Promise<ClickHouse>;
   /** Closes clients and server and removes the directory. */
   stop(): Promise<void>;
 }
 
 /**
- * The real embedded server (the engine included) inside this test's process, on a free port and an empty directory.
+ * Starts the real embedded server with its engine inside the test's process, on a free port and an empty directory.
  *
- * The engine allows one data directory per process and vitest gives each file its own, so: one server per test file, started in
- * `beforeAll` and stopped in `afterAll`; tests of a file share it, each in its own database or tables.
+ * The engine allows one data directory per process and vitest runs each file in a separate process, so start one server per test file in
+ * `beforeAll` and stop it in `afterAll`; the tests of a file share it, each with separate tables or a separate database.
  *
  *     let clickhouse: TestClickHouse;
  *     beforeAll(async () => { clickhouse = await startTestClickHouse(); });

@@ -4,7 +4,7 @@ import type { Engine } from './engine.js';
 export interface AnalystFunctions {
   /** Lower-case names that may be called in expressions. */
   readonly allowed: ReadonlySet<string>;
-  /** Lower-case names that may stand where a table stands. */
+  /** Lower-case names of the table functions that may be called in FROM. */
   readonly tables: ReadonlySet<string>;
   /** Lower-case names of all other functions. */
   readonly forbidden: ReadonlySet<string>;
@@ -63,7 +63,7 @@ interface FunctionRow {
   readonly categories: string;
 }
 
-/** Reads the engine's functions and sorts them. A name that stands for an allowed and for another function is not allowed. */
+/** Reads and classifies the engine's functions. A name that denotes an allowed and a forbidden function is not allowed. */
 export async function readAnalystFunctions(engine: Engine): Promise<AnalystFunctions> {
   const lines = (text: string) => text.trimEnd().split('\n');
   const rows = lines(

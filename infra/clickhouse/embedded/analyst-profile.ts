@@ -1,7 +1,7 @@
 import { ServerException } from './errors.js';
 import { quoteString } from './sql-text.js';
 
-/** What one statement of an analyst may take. Clients may lower these, never raise them. */
+/** Limits of one analyst statement. Clients may lower these, never raise them. */
 export interface AnalystLimits {
   readonly memoryBytes: number;
   readonly executionS: number;
@@ -17,7 +17,7 @@ export const DEFAULT_ANALYST_LIMITS: AnalystLimits = {
   resultBytes: 500_000_000,
 };
 
-/** What a statement may spill to disk when it sorts or groups more than fits in memory. */
+/** Temporary data on disk that one statement may use to sort or group more than fits in memory. */
 const TEMPORARY_BYTES = 2_000_000_000;
 const QUERY_BYTES = 256 * 1024;
 
@@ -25,8 +25,8 @@ const QUERY_BYTES = 256 * 1024;
 const UNRESTRICTED_SETTING =
   /^(output_format_(json|csv|tsv|pretty|arrow|parquet|orc|avro|msgpack|markdown|sql_insert|values|bson|binary|native|decimal|float|trim|always|write|compression|enable)_?[a-z0-9_]*|format_(csv|tsv|custom|json)_[a-z0-9_]+|date_time_(output|input)_format|interval_output_format|extremes|session_timezone|join_use_nulls|group_by_use_nulls|aggregate_functions_null_for_empty|transform_null_in|union_default_mode|prefer_column_name_to_alias|cast_keep_nullable|limit|offset|log_comment|send_progress_in_http_headers|http_headers_progress_interval_ms|http_response_buffer_size|http_write_exception_in_output_format|http_make_head_request|cancel_http_readonly_queries_on_client_close|input_format_[a-z0-9_]+)$/;
 /**
- * What the engine and this check read alike. The engine rounds what is smaller than its unit (seconds: a microsecond) to 0, which means
- * without limit.
+ * Numbers that the engine and this check parse to the same value. The engine rounds a value below its unit (for seconds: a microsecond) to 0,
+ * which means "no limit".
  */
 const LIMIT_VALUE = /^[0-9]{1,16}(\.[0-9]{1,3})?$/;
 /** Besides sources: sizes of the pieces of a file. Of pieces of one row each the engine makes a file for minutes, and cannot be stopped meanwhile. */
@@ -80,7 +80,7 @@ function constraintViolation(text: string): ServerException {
   return new ServerException(452, 'SETTING_CONSTRAINT_VIOLATION', text);
 }
 
-/** Settings of an analyst's session under those the client sends. System tables show only rows about `database`. */
+/** Base settings of an analyst's session; the client's settings override them. System tables show only rows about `database`. */
 export function analystSettings(database: string, limits: AnalystLimits): Readonly<Record<string, string>> {
   const name = quoteString(database);
   const filters: Readonly<Record<string, string>> = {
@@ -94,7 +94,7 @@ export function analystSettings(database: string, limits: AnalystLimits): Readon
     max_memory_usage: String(limits.memoryBytes),
     max_bytes_before_external_group_by: String(Math.floor(limits.memoryBytes / 2)),
     max_bytes_before_external_sort: String(Math.floor(limits.memoryBytes / 2)),
-    // The names of all tokens are larger than this: joined in pieces when they are joined with every row.
+    // The names of all tokens exceed this, so a join with them as the right side is processed in buckets (grace hash join).
     max_bytes_before_external_join: String(Math.floor(limits.memoryBytes / 5)),
     grace_hash_join_initial_buckets: '8',
     max_temporary_data_on_disk_size_for_query: String(TEMPORARY_BYTES),
@@ -113,7 +113,7 @@ export function analystSettings(database: string, limits: AnalystLimits): Readon
   };
 }
 
-/** An analyst's error with the limit that it met and what helps. */
+/** Adds to an analyst's error which limit was exceeded and the remedy; returns other errors unchanged. */
 export function addLimitHint(error: ServerException, limits: AnalystLimits): ServerException {
   const hints: Readonly<Record<number, string>> = {
     159: `Limit of user analyst: max_execution_time = ${limits.executionS} s (ANALYST_TIMEOUT_S). Read less: filter by wallet, token or time.`,

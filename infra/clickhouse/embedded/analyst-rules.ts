@@ -1,6 +1,6 @@
 import { ServerException } from './errors.js';
 
-/** What a statement of an analyst may name. */
+/** Names that an analyst's statement may use. */
 export interface AnalystRules {
   /** The one database whose views may be read. */
   readonly database: string;
@@ -52,7 +52,7 @@ interface AstNode {
 }
 
 /**
- * Checks a statement by the syntax tree the engine's parser made of it: the text of `EXPLAIN AST`, one node a line, children indented by
+ * Checks a statement by its syntax tree as the engine's parser prints it: the text of `EXPLAIN AST`, one node per line, children indented by
  * one. Only known kinds of nodes pass. The caller guarantees that no name in the statement contains a line break. Throws code 497.
  */
 export function checkSyntaxTree(tree: string, rules: AnalystRules): void {
@@ -70,7 +70,7 @@ const CONVERSIONS = new Set([
 ]);
 
 /**
- * A computed name of a type could be that of a state of an aggregate function, which the statement's text would not show. The engine reads
+ * Rejects type names that are computed: they could name the type AggregateFunction without its name in the statement's text. The engine reads
  * such a state from bytes without checking them.
  */
 function checkTypeArgument(node: AstNode, nodes: readonly AstNode[], index: number): void {
@@ -94,7 +94,7 @@ function checkTypeArgument(node: AstNode, nodes: readonly AstNode[], index: numb
   }
 }
 
-/** Two system tables have columns that show where the server keeps its files: no statement that reads them may read these columns. */
+/** Rejects reads of the columns of system.databases and system.tables that show where the server stores its files. */
 function checkPathColumns(nodes: readonly AstNode[], rules: AnalystRules): void {
   const tables = nodes.filter(({ kind }) => kind === 'TableIdentifier').map(nameOf);
   if (!tables.some((name) => TABLES_WITH_PATHS.has(name))) return;
@@ -211,8 +211,8 @@ function checkTable(name: string, rules: AnalystRules): void {
 }
 
 /**
- * A name in an expression is a column, but the engine also takes it for a table (`x IN name`, directly or by an alias) and for a function
- * (`arrayMap(file, [...])`). So what could be either must be allowed wherever it stands.
+ * A name in an expression is a column, but the engine also resolves it as a table (`x IN name`, directly or by an alias) and as a function
+ * (`arrayMap(file, [...])`). So a name that could be a table or a function must be an allowed one at any position.
  */
 function checkIdentifier(name: string, rules: AnalystRules): void {
   const parts = name.split('.');

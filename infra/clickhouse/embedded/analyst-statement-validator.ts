@@ -7,7 +7,7 @@ import type { QueryRequest } from './request.js';
 import { setClause, type Token, tokenize } from './sql-text.js';
 import { readStatement, type Statement } from './statement.js';
 
-/** A statement that may run, and the settings its own SETTINGS clauses asked for. */
+/** A statement that may run, and the settings of its SETTINGS clauses. */
 export interface ValidatedStatement {
   readonly statement: Extract<Statement, { kind: 'select' | 'show' }>;
   readonly settings: Readonly<Record<string, string>>;
@@ -46,9 +46,9 @@ export function createAnalystStatementValidator(deps: {
       const result = await session.run(sql, 'JSONEachRow');
       return JSON.parse(Buffer.from(result.bytes).toString('utf8'));
     } catch (error) {
-      const { code, codeName, text: told } = parseEngineError(error);
-      // The statement around the client's own is not the client's.
-      throw new ServerException(code, codeName, told.replace(/:? ?In scope SELECT formatQuery\([\s\S]*$/, ''));
+      const { code, codeName, text: message } = parseEngineError(error);
+      // The client did not write the statement around its text, so the message must not show it.
+      throw new ServerException(code, codeName, message.replace(/:? ?In scope SELECT formatQuery\([\s\S]*$/, ''));
     } finally {
       session.close();
     }
@@ -102,7 +102,7 @@ export function createAnalystStatementValidator(deps: {
 
 const latin1ToUtf8 = (latin1: string) => Buffer.from(latin1, 'latin1').toString('utf8');
 
-/** The type's name as the engine's lexer reads it: quotes, spaces and comments may stand before its parenthesis. */
+/** The type's name as the engine's lexer reads it: quotes, spaces and comments may precede its parenthesis. */
 const AGGREGATE_STATE = /(?<![A-Za-z0-9_])AggregateFunction[\s`"\\]*(\(|\/\*|--|#)/;
 
 /**
@@ -136,7 +136,7 @@ function checkNames(text: string, tokens: readonly Token[], params: Readonly<Rec
   });
 }
 
-/** `SETTINGS a = 1, b = 'x'` at the end of `text`: where it starts, and its values. */
+/** Finds `SETTINGS a = 1, b = 'x'` at the end of `text`: its offset and values. */
 function trailingSettings(
   text: string,
   tokens: readonly Token[],
@@ -161,7 +161,7 @@ function trailingSettings(
   return { start: tokens[at]!.start, settings };
 }
 
-/** The syntax tree of SHOW leaves out its WHERE and what it is about, so only known forms pass. */
+/** The syntax tree of SHOW omits its WHERE clause and its object, so only known forms pass. */
 function checkShowStatement(text: string, tokens: readonly Token[], database: string): void {
   const names: string[] = [];
   const words = tokens

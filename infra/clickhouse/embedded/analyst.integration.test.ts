@@ -36,7 +36,7 @@ async function sendQuery(
 }
 const asOwner = { 'x-clickhouse-user': owner.user, 'x-clickhouse-key': owner.password };
 const HEAVY = 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1';
-/** Queries of analysts in the engine. */
+/** Number of analysts' queries in the engine. */
 const heavyCount = async () =>
   Number(
     (
@@ -47,7 +47,7 @@ const heavyCount = async () =>
       )
     ).text,
   );
-/** A request on a connection of its own, which the test may cut. */
+/** A request on a separate connection, which the test may close. */
 function startRequest(query: string): ClientRequest {
   const sent = request(ch.url, { method: 'POST', agent: false });
   sent.on('error', () => undefined);
@@ -114,13 +114,13 @@ describe('limits', () => {
       /max_result_rows = 1000000 \(ANALYST_RESULT_ROWS\)/,
     ],
   ])('a statement over the limit of %s gets an error that names it', async (_limit, query, status, code, text) => {
-    const answer = await sendQuery(query);
-    expect([answer.status, answer.code]).toEqual([status, code]);
-    expect(answer.text).toMatch(text);
+    const response = await sendQuery(query);
+    expect([response.status, response.code]).toEqual([status, code]);
+    expect(response.text).toMatch(text);
   });
 
   test.each(['0.0000001', '1e-3', '0b1', '+5', ' 5', '0', ''])(
-    'a limit of %j, which the engine may read as none, is refused',
+    'a limit of %j, which the engine may read as no limit, is rejected',
     async (value) => {
       expect((await sendQuery('SELECT 1', { max_execution_time: value })).code).toBe('452');
     },
@@ -215,7 +215,7 @@ describe('limits', () => {
     expect((await sendQuery('SELECT count(*) FROM system.databases')).text).toBe('1\n');
   });
 
-  test('a result of as many rows as allowed is whole', async () => {
+  test('a result of as many rows as allowed is complete', async () => {
     const { status, text } = await sendQuery('SELECT number FROM numbers(1000000)');
     expect(status).toBe(200);
     expect(text.length).toBe(6_888_890);
@@ -238,8 +238,8 @@ describe('limits', () => {
   });
 });
 
-describe('slots', () => {
-  test('two statements of analysts run at once, and the owner is not kept waiting', async () => {
+describe('query permits', () => {
+  test('two statements of analysts run at once without delaying the owner', async () => {
     const sent = Array.from({ length: 6 }, () => startRequest(HEAVY));
     await expect.poll(heavyCount).toBe(2);
     expect((await sendQuery('SELECT 1', {}, asOwner)).text).toBe('1\n');
@@ -247,7 +247,7 @@ describe('slots', () => {
     await expect.poll(heavyCount, { timeout: 5000 }).toBe(0);
   });
 
-  test('a statement ends in the engine when its client hangs up', async () => {
+  test('a statement ends in the engine when its client closes the connection', async () => {
     const sent = startRequest(HEAVY);
     await expect.poll(heavyCount).toBe(1);
     sent.destroy();
@@ -268,7 +268,7 @@ describe('slots', () => {
     expect((await sendQuery('SELECT 1')).text).toBe('1\n');
   });
 
-  test('clients that do not read their results keep no slot', async () => {
+  test('clients that do not read their results occupy no permit', async () => {
     const sockets = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const one = startRequest('SELECT number, repeat(toString(number), 10) FROM numbers(500000)');
@@ -283,12 +283,12 @@ describe('slots', () => {
 });
 
 describe('requests', () => {
-  test.each(['gzip', 'deflate', 'br'])('a body that is not %s is the mistake of the client', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br'])('a body that is not %s is a client error', async (encoding) => {
     const { status, code } = await sendQuery('no compressed bytes', {}, { 'content-encoding': encoding });
     expect([status, code]).toEqual([400, '354']);
   });
 
-  test('an error of the parser shows nothing of the statement that the server puts around the text', async () => {
+  test('a parser error does not show the statement that the server adds around the text', async () => {
     const { code, text } = await sendQuery(`SELECT 1${' + 1'.repeat(2000)}`);
     expect(code).toBe('167');
     expect(text).not.toContain('formatQuery');

@@ -14,39 +14,39 @@ export interface AnalystOptions {
   readonly password: string | undefined;
   /** The one database they read. It is created when it is missing. */
   readonly database: string;
-  /** Statements of analysts that run at once, beside the product's own. */
+  /** Statements of analysts that run at once, in addition to the product's queries. */
   readonly concurrency: number;
   readonly limits: AnalystLimits;
 }
 
-/** The read-only service for analysts: what they may run, how much at once, and for how long. */
+/** The read-only service for analysts: validates statements and enforces their limits. */
 export interface Analysts {
   readonly settings: Readonly<Record<string, string>>;
-  /** Longest time of one statement in the engine, with its wait for the product's own queries. */
+  /** Longest time of one statement in the engine, including its wait for the product's queries. */
   readonly engineTimeoutMs: number;
   /** Longest time a client may take to read one result. */
   readonly sendTimeoutMs: number;
   readonly limits: AnalystLimits;
-  /** A place to run a statement. Rejects with code 202 when too many run, wait, or send their results. */
+  /** Acquires a permit to run a statement. Rejects with code 202 when too many run, wait, or send their results. */
   acquire(signal: AbortSignal): Promise<QueryPermit>;
-  /** The request and statement as they may run. Throws what the gate throws. */
+  /** Returns the request and statement as they may run. Throws what `AnalystStatementValidator.validate` throws. */
   validate(
     request: QueryRequest,
     statement: Statement,
   ): Promise<{ readonly request: QueryRequest; readonly statement: Statement }>;
-  /** Counts a result on its way to the client until the function returned is called. */
+  /** Counts a result as being sent until the returned function is called. */
   trackSending(): () => void;
-  /** The error with the limit that it met. */
+  /** The error with the limit that was exceeded and the remedy. */
   explainError(error: unknown): ServerException;
   idle(): Promise<void>;
 }
 
 const MAX_WAITING = 50;
 const MAX_WAIT_MS = 30_000;
-/** Results that wait in files for slow clients. */
+/** Results that may be sent from files to slow clients at once. */
 const MAX_SENDING = 10;
 const SEND_TIMEOUT_MS = 600_000;
-/** The engine looks at its time limit between blocks only; what overruns it by this much is killed. */
+/** The engine checks its time limit only between blocks; a statement that exceeds it by this much is killed. */
 const KILL_GRACE_MS = 5_000;
 
 export async function createAnalysts(deps: {
@@ -57,20 +57,20 @@ export async function createAnalysts(deps: {
   const { engine, options, metrics } = deps;
   const { database, limits } = options;
   await engine.queryText(`CREATE DATABASE IF NOT EXISTS ${quoteIdentifier(database)}`);
-  const gate = createAnalystStatementValidator({
+  const validator = createAnalystStatementValidator({
     engine,
     functions: await readAnalystFunctions(engine),
     database,
     limits,
   });
-  const slots = createQueryPermits({
+  const permits = createQueryPermits({
     capacity: options.concurrency,
     maxWaiting: MAX_WAITING,
     maxWaitMs: MAX_WAIT_MS,
     hint: ' These are the limits of user analyst (ANALYST_QUERIES).',
   });
   const running = metrics.gauge('clickhouse_analyst_queries_running', "Analysts' queries that run in the engine now");
-  const waiting = metrics.gauge('clickhouse_analyst_queries_waiting', "Analysts' queries that wait for a slot");
+  const waiting = metrics.gauge('clickhouse_analyst_queries_waiting', "Analysts' queries that wait for a permit");
   const rejected = metrics.counter(
     'clickhouse_analyst_rejections_total',
     "Analysts' statements rejected before they ran",
@@ -78,8 +78,8 @@ export async function createAnalysts(deps: {
   );
   let sendingCount = 0;
   const observe = () => {
-    running.set(slots.running);
-    waiting.set(slots.waiting);
+    running.set(permits.running);
+    waiting.set(permits.waiting);
   };
 
   async function acquire(signal: AbortSignal): Promise<QueryPermit> {
@@ -87,14 +87,14 @@ export async function createAnalysts(deps: {
       const text = `Too many simultaneous queries. ${MAX_SENDING} results of user analyst are still being sent to their clients.`;
       throw new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text);
     }
-    const place = slots.acquire(signal);
+    const acquired = permits.acquire(signal);
     observe();
-    const slot = await place;
+    const permit = await acquired;
     observe();
     return {
-      index: slot.index,
+      index: permit.index,
       release: () => {
-        slot.release();
+        permit.release();
         observe();
       },
     };
@@ -103,9 +103,9 @@ export async function createAnalysts(deps: {
   async function validate(request: QueryRequest, statement: Statement) {
     try {
       checkAnalystSettings(request.settings, limits);
-      const admitted = await gate.validate(request, statement);
+      const admitted = await validator.validate(request, statement);
       const settings = { ...request.settings, ...admitted.settings };
-      // From a file, a slow client does not keep the engine, and an error has its status.
+      // A result sent from a file does not block the engine on a slow client, and an error still sets the HTTP status.
       return { request: { ...request, settings, waitEndOfQuery: true }, statement: admitted.statement };
     } catch (error) {
       rejected.inc({ code: String(parseEngineError(error).code) });
@@ -127,6 +127,6 @@ export async function createAnalysts(deps: {
       };
     },
     explainError: (error) => addLimitHint(parseEngineError(error), limits),
-    idle: () => slots.idle(),
+    idle: () => permits.idle(),
   };
 }

@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => ch.stop());
 
-/** About 3 s of one core; what it computes is never read. */
+/** Takes about 3 s on one core; its result is never read. */
 const LONG = 'SELECT sum(cityHash64(number, number + 1)) AS v FROM numbers(600000000) SETTINGS max_threads = 1';
 
-async function runningQueries(part: string): Promise<number> {
+async function runningQueries(text: string): Promise<number> {
   const rows = await ch.client.query<{ n: string }>(
-    'SELECT count() AS n FROM system.processes WHERE position(query, {part:String}) > 0 AND position(query, {own:String}) = 0',
-    { part, own: 'system.processes' },
+    'SELECT count() AS n FROM system.processes WHERE position(query, {text:String}) > 0 AND position(query, {excluded:String}) = 0',
+    { text, excluded: 'system.processes' },
   );
   return Number(rows[0]?.n);
 }
@@ -32,7 +32,7 @@ test('a long query does not delay short ones, with and without parameters', asyn
   expect(finished.at(-1)).toBe('long');
 });
 
-test('a scalar subquery in a long query does not stop the process either', async () => {
+test('a scalar subquery in a long query does not block the process', async () => {
   const finished: string[] = [];
   const long = ch.client.query(`SELECT (${LONG}) AS v`).then(() => finished.push('long'));
   await expect.poll(() => runningQueries('600000000')).toBeGreaterThan(0);
@@ -42,8 +42,8 @@ test('a scalar subquery in a long query does not stop the process either', async
   expect(finished).toEqual(['pings', 'long']);
 });
 
-test('more queries than places wait their turn, and none sees the parameters or settings of another', async () => {
-  const answers = await Promise.all(
+test('queries above the concurrency wait, and none sees the parameters or settings of another', async () => {
+  const responses = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
       ch.client.query<{ v: number; b: number }>(
         "SELECT {v:UInt32} AS v, getSetting('max_block_size') AS b",
@@ -52,10 +52,10 @@ test('more queries than places wait their turn, and none sees the parameters or 
       ),
     ),
   );
-  expect(answers).toEqual(answers.map((_, i) => [{ v: i, b: 1000 + i }]));
+  expect(responses).toEqual(responses.map((_, i) => [{ v: i, b: 1000 + i }]));
 });
 
-test('two million rows are read as they come, while the query still runs', async () => {
+test('two million rows are streamed while the query still runs', async () => {
   const response = await fetch(
     `${ch.url}/?query=${encodeURIComponent('SELECT number FROM numbers(2000000) FORMAT RowBinary')}`,
   );
@@ -73,7 +73,7 @@ test('two million rows are read as they come, while the query still runs', async
   expect(seenRunning).toBe(1);
 });
 
-test('a client that stops reading or hangs up ends its query', async () => {
+test('a query ends when its client stops reading or closes the connection', async () => {
   for await (const _ of ch.client.stream(
     "SELECT number, repeat('x', 100) AS pad FROM numbers(1000000000) WHERE number != 777",
   ))

@@ -6,12 +6,12 @@ import { isProcessAlive } from '../process-alive.js';
 import { loadNative, type NativeConnection, type NativeEngine, type NativeResult } from './native.js';
 import { setClause } from './sql-text.js';
 
-/** One private connection: settings, parameters, current database and temporary tables live and die with it. One query at a time. */
+/** One private connection with its own settings, parameters, current database and temporary tables. One query at a time. */
 export interface EngineSession {
-  /** In the `log_comment` of every query on it; by it they can be killed. */
+  /** Part of the `log_comment` of every query on this session; `kill` finds them by it. */
   readonly label: string;
   run(sql: string, format?: string): Promise<NativeResult>;
-  /** Never while a query runs on it. */
+  /** Must not be called while a query runs on the session; throws then. */
   close(): void;
 }
 
@@ -21,7 +21,7 @@ export interface Engine {
   readonly contentTypes: ReadonlyMap<string, string>;
   /** A fresh session with the base settings. */
   session(): Promise<EngineSession>;
-  /** Asks the engine to stop whatever runs on the session; the query then fails with code 394. */
+  /** Requests the engine to stop the query that runs on the session; the query then fails with code 394. */
   kill(session: EngineSession): Promise<void>;
   queryText(sql: string, format?: string): Promise<string>;
   close(): Promise<void>;
@@ -31,17 +31,17 @@ export interface EngineOptions {
   readonly directory: string;
   /** Tracked memory of the engine, all queries together. Resident memory is about 250 MB more. */
   readonly memoryBytes: number;
-  /** Added to the total for analysts' queries, so that these do not take the product's memory. */
+  /** Added to the total for analysts' queries, so that these do not use the product's memory. */
   readonly analystBytes?: number;
   readonly logger: Logger;
 }
 
-/** Sessions kept ready, so that a request does not wait for its SET. */
+/** Sessions opened in advance, so that a request does not wait for its SET. */
 const PREOPENED_SESSIONS = 4;
 
 /**
- * Opens chDB on a directory; one process at a time may. Settings that make the embedded engine answer like a server
- * (`implicit_select`, introspection functions off, UTC) and keep it small apply to every session.
+ * Opens chDB on a directory; only one process may have it open. Every session gets the settings that make the embedded engine behave like a
+ * server (`implicit_select` and introspection functions off, UTC) and bound its memory. Throws RetryableError as `openNativeConnection` does.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { directory, memoryBytes, logger } = options;
@@ -59,7 +59,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     max_bytes_before_external_sort: String(Math.floor(perQuery / 2)),
     input_format_parallel_parsing: '0',
     output_format_parallel_formatting: '0',
-    // Files are in the page cache most of the time: a pool of reading threads only hands them over.
+    // Files are in the page cache most of the time: a pool of reader threads only adds overhead.
     local_filesystem_read_method: 'pread',
   };
   const connectionArgs = [
@@ -71,7 +71,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     `--compiled_expression_cache_size=${8 * megabyte}`,
     '--background_pool_size=2',
   ];
-  // Held until close: the engine shuts down when the last connection does.
+  // Open until close(): the engine shuts down when its last connection closes.
   const anchor = openNativeConnection(native, directory, connectionArgs);
   let counter = 0;
   let closed = false;
@@ -88,21 +88,21 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     return session;
   }
 
-  const warm: Promise<EngineSession>[] = [];
+  const preopened: Promise<EngineSession>[] = [];
   const refill = () => {
-    while (!closed && warm.length < PREOPENED_SESSIONS) {
+    while (!closed && preopened.length < PREOPENED_SESSIONS) {
       const next = open();
       next.catch((error) => logger.error({ err: error }, 'cannot open an engine session'));
-      warm.push(next);
+      preopened.push(next);
     }
   };
-  async function take(): Promise<EngineSession> {
-    const ready = warm.shift();
+  async function takeSession(): Promise<EngineSession> {
+    const ready = preopened.shift();
     setImmediate(refill);
     return ready === undefined ? open() : ready.catch(() => open());
   }
   async function queryText(sql: string, format = 'TabSeparated'): Promise<string> {
-    const session = await take();
+    const session = await takeSession();
     try {
       return Buffer.from((await session.run(sql, format)).bytes).toString('utf8');
     } finally {
@@ -119,20 +119,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   return {
     version,
     contentTypes,
-    session: take,
+    session: takeSession,
     queryText,
     kill: async (session) => {
       await queryText(`KILL QUERY WHERE endsWith(Settings['log_comment'], '${session.label}') ASYNC`);
     },
     close: async () => {
       closed = true;
-      for (const session of await Promise.allSettled(warm)) if (session.status === 'fulfilled') session.value.close();
+      for (const session of await Promise.allSettled(preopened))
+        if (session.status === 'fulfilled') session.value.close();
       native.CloseConnection(anchor);
     },
   };
 }
 
-/** RetryableError while another process has the directory, which may be the one this one replaces; and when it cannot be opened: a full disk or too little memory may pass. */
+/**
+ * Throws RetryableError while another process has the directory open (it may be the predecessor that still ends), and when the engine cannot
+ * open it: a full disk or lack of memory may be temporary.
+ */
 function openNativeConnection(native: NativeEngine, directory: string, args: readonly string[]): NativeConnection {
   try {
     return native.CreateConnection(directory, args);

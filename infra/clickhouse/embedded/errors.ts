@@ -1,4 +1,4 @@
-/** An error as ClickHouse tells it: numeric code, symbolic name, text. */
+/** An error as ClickHouse reports it: numeric code, symbolic name, text. */
 export class ServerException extends Error {
   override name = 'ServerException';
   constructor(
@@ -14,8 +14,8 @@ const ENGINE_ERROR = /^\s*Code: (\d+)\. DB::\w*Exception: ([\s\S]*)$/;
 const ERROR_SUFFIX = /\s*\(([A-Z0-9_]+)\)(?:\s*\(version [\d.]+(?: \([^)]*\))?\))?\.?\s*$/;
 
 /**
- * Reads the engine's message, unwraps the copy of itself that an INSERT from a file adds, and hides the text this server put into
- * the SQL (`hide`).
+ * Parses the engine's message, unwraps the nested copy that an INSERT from a file adds, and removes the text that this server added to
+ * the SQL (`hide`). An unknown message gets code 1002.
  */
 export function parseEngineError(error: unknown, hide: readonly string[] = []): ServerException {
   if (error instanceof ServerException) return error;
@@ -40,7 +40,7 @@ export function parseEngineError(error: unknown, hide: readonly string[] = []): 
 }
 
 const STATUSES: readonly (readonly [status: number, codes: readonly number[]])[] = [
-  // Request cannot be understood: values that do not parse, types that do not match, syntax.
+  // The request is malformed: values that do not parse, types that do not match, syntax errors.
   [400, [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676]],
   [401, [194]],
   // Read only, unknown user, wrong password, INTO OUTFILE, a constraint of a setting, access denied, authentication failed, role not granted.
@@ -55,15 +55,15 @@ const STATUSES: readonly (readonly [status: number, codes: readonly number[]])[]
   [429, [202]],
   // Cannot open file, socket timeout, cannot schedule task.
   [503, [76, 209, 439]],
-  // What the engine, the disk or the network did wrong: checksum, logical error, file, memory, network, replica, space, parts,
-  // corrupted data, and errors without a code of their own.
+  // Faults of the engine, the disk or the network: checksum, logical error, file, memory, network, replica, space, parts,
+  // corrupted data, and errors without a specific code.
   [500, [40, 49, 74, 75, 107, 173, 210, 225, 228, 236, 242, 243, 246, 252, 271, 285, 999, 1000, 1001, 1002]],
 ];
 const STATUS_OF = new Map(STATUSES.flatMap(([status, codes]) => codes.map((code) => [code, status] as const)));
 
 /**
- * The HTTP status of an exception code. As a ClickHouse server maps them (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp), except that errors
- * of the statement which have no status there are 400 here and not 500: nothing is wrong with the server.
+ * The HTTP status of an exception code, as a ClickHouse server maps them (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). Codes without an
+ * entry there are errors of the statement and map to 400 instead of 500.
  */
 export function httpStatusOf(code: number): number {
   return STATUS_OF.get(code) ?? 400;

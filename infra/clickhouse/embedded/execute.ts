@@ -11,7 +11,7 @@ import type { Spool } from './spool.js';
 import { quoteString } from './sql-text.js';
 import { readStatement, type Statement } from './statement.js';
 
-/** Answers up to this size are held back until the query has ended, so that an error keeps its status and the summary is whole. */
+/** Results up to this size are buffered until the query has ended, so that an error can still set the HTTP status and the summary is complete. */
 const REPLY_BUFFER_BYTES = 64 * 1024;
 /** Default of the setting max_query_size, as in a ClickHouse server. */
 const MAX_QUERY_BYTES = 256 * 1024;
@@ -20,13 +20,13 @@ const MAX_BODY_QUERY_BYTES = 16 * 1024 * 1024;
 
 export interface PreparedQuery {
   readonly statement: Statement;
-  /** The rows of an INSERT, already on disk. */
+  /** The spool file with the rows of an INSERT. */
   readonly data: { readonly path: string; readonly bytes: number } | undefined;
 }
 
 /**
- * Reads the SQL from URL and body. Rows of an INSERT go to a spool file as they come and never become a string; other statements
- * are text. Nothing of the engine is taken while a slow client is still sending.
+ * Reads the SQL from URL and body. Rows of an INSERT are written to a spool file as they arrive and never become a string; other statements
+ * are text. No engine session or permit is used while a slow client still sends. Throws ServerException.
  */
 export async function prepare(
   request: Pick<QueryRequest, 'sql' | 'settings' | 'identity'>,
@@ -39,7 +39,7 @@ export async function prepare(
   let pieces: Buffer[] = [Buffer.from(request.sql === '' ? '' : `${request.sql}\n`, 'utf8')];
   let bytes = pieces[0]!.length;
   const iterator = body[Symbol.asyncIterator]();
-  // Read again only when the text has doubled, so that a body of many small pieces is not read once per piece.
+  // The statement is parsed again only when the text has doubled, so that a body in many small chunks is not parsed once per chunk.
   let readAtBytes = 0;
   for (;;) {
     const next = await iterator.next();
@@ -77,7 +77,7 @@ async function* prependChunk(first: Buffer, rest: AsyncIterator<Buffer>): AsyncG
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Statement texts come as the latin1 view of bytes. */
+/** Decodes statement texts, which `readStatement` returns as the latin1 view of bytes, from UTF-8. */
 function decodeStatement(statement: Statement): Statement {
   const text = (latin1: string): string => {
     const bytes = Buffer.from(latin1, 'latin1');
@@ -103,7 +103,7 @@ export interface ExecuteContext {
   readonly engine: Engine;
   readonly spool: Spool;
   readonly session: EngineSession;
-  /** Statements that make the session this request's. */
+  /** Statements that apply this request's database, settings and parameters to the session. */
   readonly prelude: string;
   /** Index of this query's pipe in the spool. */
   readonly pipeIndex: number;
@@ -111,11 +111,11 @@ export interface ExecuteContext {
   readonly maxResultBytes: number | undefined;
   readonly request: QueryRequest;
   readonly reply: Reply;
-  /** Called when the engine has finished, before an answer from a file is sent. */
+  /** Called when the engine has finished, before a result is sent from a file. */
   readonly engineDone: () => void;
 }
 
-/** Runs one prepared query on a session that has its settings, and answers it. Throws ServerException before the answer starts. */
+/** Runs one prepared query on its session and sends the response. Throws ServerException, before or after the response has started. */
 export async function execute(context: ExecuteContext, query: PreparedQuery): Promise<Summary> {
   const { statement, data } = query;
   if (statement.kind === 'insert') return runInsert(context, statement, data!);
@@ -123,7 +123,7 @@ export async function execute(context: ExecuteContext, query: PreparedQuery): Pr
   return runCommandStatement(context, statement);
 }
 
-/** Runs the client's own text and answers with what the engine hands back in memory. */
+/** Runs the client's unchanged text and sends the result that the engine returns in memory. */
 async function runCommandStatement(
   context: ExecuteContext,
   statement: Exclude<Statement, { kind: 'insert' }>,
@@ -173,11 +173,11 @@ async function runSelect(
   if (!/^[A-Za-z0-9_]+$/.test(format)) throw new ServerException(73, 'UNKNOWN_FORMAT', `Unknown format ${format}`);
   if (isSmallResult(request)) {
     const result = await session.run(`${prelude}${statement.body}\n${statement.tail}`, format).catch((error) => {
-      const told = parseEngineError(error);
-      if (told.code === SYNTAX_ERROR) return undefined;
-      throw told;
+      const exception = parseEngineError(error);
+      if (exception.code === SYNTAX_ERROR) return undefined;
+      throw exception;
     });
-    // The parser's complaint must be about the client's own words.
+    // Run the unchanged text, so that the parser's error quotes what the client sent.
     if (result === undefined) return runCommandStatement(context, statement);
     const summary = summaryOf(result, false);
     startReply(context, format, summary);
@@ -204,7 +204,7 @@ async function runSelect(
     try {
       const toFile = maxResultBytes === undefined ? run(path) : runThroughPipe(path, maxResultBytes);
       const result = await toFile.catch((error: ServerException) => {
-        // The text of an analyst has been parsed before: the error is one of its run.
+        // An analyst's statement has already been parsed: this error arose while it ran.
         if (error.code === SYNTAX_ERROR && request.identity.role === 'owner') return undefined;
         throw error;
       });
@@ -228,20 +228,20 @@ async function runSelect(
     (error: ServerException) => ({ result: undefined, error }),
   );
   void outcome.then(pipe.engineDone);
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   try {
     for await (const chunk of pipe.stream as AsyncIterable<Buffer>) {
-      // Without a reader the engine cannot write on and gives up the query.
+      // Without a reader the engine's next write fails, which ends the query.
       if (reply.clientGone) break;
       if (reply.started) await reply.write(chunk);
       else {
-        held.push(chunk);
-        heldBytes += chunk.length;
-        if (heldBytes < REPLY_BUFFER_BYTES) continue;
+        buffered.push(chunk);
+        bufferedBytes += chunk.length;
+        if (bufferedBytes < REPLY_BUFFER_BYTES) continue;
         startReply(context, format, undefined);
-        for (const part of held) await reply.write(part);
-        held = [];
+        for (const bufferedChunk of buffered) await reply.write(bufferedChunk);
+        buffered = [];
       }
     }
   } finally {
@@ -249,16 +249,19 @@ async function runSelect(
     await outcome;
   }
   const { result, error } = await outcome;
-  // The parser's complaint must be about the client's own words.
-  if (error?.code === SYNTAX_ERROR && heldBytes === 0) return runCommandStatement(context, statement);
+  // Run the unchanged text, so that the parser's error quotes what the client sent.
+  if (error?.code === SYNTAX_ERROR && bufferedBytes === 0) return runCommandStatement(context, statement);
   if (error !== undefined) throw error;
   const summary = summaryOf(result, false);
   if (!reply.started) startReply(context, format, summary);
-  await reply.end(Buffer.concat(held));
+  await reply.end(Buffer.concat(buffered));
   return summary;
 }
 
-/** The way through a pipe takes as long as reading some hundred rows. Rows of analysts may be large, so that these never are. */
+/**
+ * Whether the engine may return the result in memory. The transfer through a pipe costs as much as reading some hundred rows. Analysts' rows
+ * may be large, so their results never are small.
+ */
 function isSmallResult({ settings, identity }: QueryRequest): boolean {
   if (identity.role === 'analyst') return false;
   const rows = Number(settings.max_result_rows);

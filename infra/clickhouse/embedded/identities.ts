@@ -2,21 +2,21 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ServerException } from './errors.js';
 
-/** A user with all rights: the product's own processes. */
+/** A user with all rights: the product's processes. */
 export interface OwnerAccount {
   readonly user: string;
   /** Empty: no password is needed, and only connections from this machine are accepted. */
   readonly password: string;
 }
 
-/** Who may connect. */
+/** The users that may connect. */
 export interface Accounts {
   readonly owners: readonly OwnerAccount[];
   /** The read-only user `analyst`; undefined: there is none. It needs no password from loopback; from elsewhere it needs one that is set. */
   readonly analyst: { readonly password: string | undefined } | undefined;
 }
 
-/** Who sent a request. */
+/** The authenticated user of a request. */
 export interface Identity {
   readonly user: string;
   readonly role: 'owner' | 'analyst';
@@ -28,7 +28,7 @@ const DEFAULT_USER = 'default';
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const constantTimeEqual = (a: string, b: string) => timingSafeEqual(digest(a), digest(b));
 
-/** Finds the identity by Basic, `X-ClickHouse-User`/`-Key` or `user`/`password`. Throws code 516 when there is none. */
+/** Authenticates by HTTP Basic, `X-ClickHouse-User`/`-Key` headers or the parameters `user`/`password`. Throws code 516 on failure. */
 export function authenticate(request: IncomingMessage, query: URLSearchParams, accounts: Accounts): Identity {
   const { user, password } = credentialsOf(request, query);
   const isLocal = isFromLoopback(request);

@@ -63,7 +63,7 @@ describe('rows arrive byte for byte', () => {
     expect(await scalar(sums)).toBe(1);
   });
 
-  test('bytes that end lines and statements inside binary rows', async () => {
+  test('binary rows may contain bytes that end lines and statements', async () => {
     await ch.client.command('CREATE TABLE raw (s String) ENGINE = MergeTree ORDER BY tuple()');
     const values = ['\n\n', ';', '\r\n', '\0', "'", '\\', ' \n\n;DROP TABLE raw;\n\n'];
     const body = Buffer.concat(
@@ -91,8 +91,8 @@ describe('bodies', () => {
     ['br', brotliCompressSync],
   ] as const)('Content-Encoding: %s', async (encoding, pack) => {
     await ch.client.command('TRUNCATE TABLE bodies');
-    const answer = await post('INSERT INTO bodies FORMAT JSONEachRow', pack(lines), { 'content-encoding': encoding });
-    expect(answer.bytes.toString()).toBe('');
+    const response = await post('INSERT INTO bodies FORMAT JSONEachRow', pack(lines), { 'content-encoding': encoding });
+    expect(response.bytes.toString()).toBe('');
     expect(await scalar('SELECT (count(), sum(a)) AS v FROM bodies')).toEqual(['50000', '1249975000']);
   });
 
@@ -117,7 +117,7 @@ describe('bodies', () => {
     }
   });
 
-  test('columns, defaults, SETTINGS in the statement, VALUES with expressions and parameters', async () => {
+  test('INSERT takes columns, defaults, a SETTINGS clause, and VALUES with expressions and parameters', async () => {
     await ch.client.command(
       "CREATE TABLE partial (a UInt64, b String DEFAULT 'none', `c d` UInt8) ENGINE = MergeTree ORDER BY a",
     );
@@ -133,12 +133,12 @@ describe('bodies', () => {
     ]);
   });
 
-  test('rows that do not parse are refused whole, with the row in the message and nothing of our files', async () => {
+  test('an INSERT with a row that does not parse is rejected as a whole; the message names the row and no spool file', async () => {
     await ch.client.command('TRUNCATE TABLE bodies');
-    const answer = await post('INSERT INTO bodies FORMAT JSONEachRow', '{"a":1}\n{"a":"x"}\n');
-    expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([400, '27']);
-    expect(answer.bytes.toString()).toMatch(/^Code: 27\. DB::Exception: Cannot parse input.*\(at row 2\)/);
-    expect(answer.bytes.toString()).not.toContain('spool');
+    const response = await post('INSERT INTO bodies FORMAT JSONEachRow', '{"a":1}\n{"a":"x"}\n');
+    expect([response.status, response.headers.get('x-clickhouse-exception-code')]).toEqual([400, '27']);
+    expect(response.bytes.toString()).toMatch(/^Code: 27\. DB::Exception: Cannot parse input.*\(at row 2\)/);
+    expect(response.bytes.toString()).not.toContain('spool');
     expect((await post('INSERT INTO nope FORMAT CSV', '1')).status).toBe(404);
     expect((await post('INSERT INTO bodies FORMAT Nope', '1')).status).toBe(404);
     expect((await post('INSERT INTO bodies FORMAT CSV', '')).status).toBe(200);
@@ -148,7 +148,7 @@ describe('bodies', () => {
     );
   });
 
-  test('a client that hangs up in the middle of its rows leaves none', async () => {
+  test('an INSERT whose client closes the connection amid its rows inserts none', async () => {
     await ch.client.command('TRUNCATE TABLE bodies');
     const abort = new AbortController();
     async function* endless() {

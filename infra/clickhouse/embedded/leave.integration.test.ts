@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const leave = new URL('../../../dist/infra/clickhouse/embedded/leave.js', import.meta.url).href;
 
-/** How a process ends that calls endIfStuck when it leaves with code 7, and then does `next`. */
+/** Exit code and signal of a process that exits with code 7, calls endIfStuck on exit and then runs `next`. */
 async function leaving(next: string): Promise<readonly unknown[]> {
   const code = `
     import { endIfStuck } from ${JSON.stringify(leave)};
@@ -16,11 +16,11 @@ async function leaving(next: string): Promise<readonly unknown[]> {
 }
 
 describe('endIfStuck', () => {
-  it('ends a process that cannot leave', async () => {
+  it('kills a process whose exit blocks', async () => {
     expect(await leaving('for (;;);')).toEqual([null, 'SIGKILL']);
   });
 
-  it('lets one that leaves keep its exit code', async () => {
+  it('does not change the exit code of a process that ends in time', async () => {
     expect(await leaving('')).toEqual([7, null]);
   });
 });

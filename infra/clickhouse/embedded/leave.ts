@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Ends its parent when that is still there after the time given. A parent that has ended is no longer its parent, whoever has its id by then. */
+/** Kills its parent when that still runs after the given time. Checks the parent id, because another process may have the pid of a parent that has ended. */
 const WATCH = `
   const [parent, waitMs] = process.argv.slice(-2).map(Number);
   setTimeout(() => {
@@ -9,12 +9,12 @@ const WATCH = `
 `;
 
 /**
- * Call it when the process leaves: ends it with SIGKILL when it has not left within `waitMs`. The engine's destructors, which run after the last
- * JavaScript, may wait for ever even when the engine was closed, and nothing in a process can end it by then; its supervisor, which waits for its
- * end before it starts another, would wait as long.
+ * Call it when the process exits: a child process ends it with SIGKILL when it still runs after `waitMs`. The engine's destructors run after the
+ * last JavaScript and may block forever even when the engine was closed; no code of the process runs by then, and the supervisor restarts
+ * the process only after its end.
  */
 export function endIfStuck(waitMs: number): void {
-  // Without the environment: what NODE_OPTIONS loads is for the process itself.
+  // Empty environment: modules that NODE_OPTIONS preloads are not for this child.
   const watch = spawn(process.execPath, ['-e', WATCH, '--', String(process.pid), String(waitMs)], {
     detached: true,
     stdio: 'ignore',

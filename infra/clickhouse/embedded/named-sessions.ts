@@ -6,7 +6,7 @@ import type { QueryRequest } from './request.js';
 import { quoteIdentifier, quoteString, setClause } from './sql-text.js';
 import type { Statement } from './statement.js';
 
-/** Sessions with a `session_id`: what a statement changes stays for the next request of the same user and id. */
+/** Sessions with a `session_id`: changes of a statement persist for the next request of the same user and id. */
 export interface NamedSessions {
   acquire(
     request: QueryRequest,
@@ -21,7 +21,7 @@ const LOCK_WAIT_MS = 1000;
 interface NamedSession {
   readonly session: EngineSession;
   busy: boolean;
-  /** Resolves when the request that holds it lets go. */
+  /** Resolves when the request that uses the session has released it. */
   released: Promise<void>;
   timer: NodeJS.Timeout | undefined;
 }
@@ -35,18 +35,18 @@ export function createNamedSessions(engine: Engine): NamedSessions {
       throw new ServerException(164, 'READONLY', 'Cannot execute query in readonly mode: use POST.');
     }
     const key = JSON.stringify([request.identity.user, id]);
-    // The answer can reach the client, and its next request us, a moment before the session has been tidied up.
+    // The next request of a client can arrive shortly before the session of its previous one has been restored.
     const freed = named.get(key)?.released;
     if (freed !== undefined) await Promise.race([freed, wait(LOCK_WAIT_MS, undefined, { ref: false })]);
-    let held = named.get(key);
-    if (held?.busy === true) {
+    let entry = named.get(key);
+    if (entry?.busy === true) {
       throw new ServerException(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`);
     }
-    if (held === undefined) {
+    if (entry === undefined) {
       if (mustExist) throw new ServerException(372, 'SESSION_NOT_FOUND', `Session ${id} not found`);
-      held = await addNamed(key);
+      entry = await addNamed(key);
     }
-    return leaseHeld(request, statement, profile(held.session), key, held, timeoutS);
+    return lease(request, statement, profile(entry.session), key, entry, timeoutS);
   };
 
   async function addNamed(key: string): Promise<NamedSession> {
@@ -54,47 +54,47 @@ export function createNamedSessions(engine: Engine): NamedSessions {
     const other = named.get(key);
     if (other !== undefined) {
       session.close();
-      throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is being made by a concurrent client');
+      throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is being created by a concurrent client');
     }
-    const made: NamedSession = { session, busy: false, released: Promise.resolve(), timer: undefined };
-    named.set(key, made);
-    return made;
+    const created: NamedSession = { session, busy: false, released: Promise.resolve(), timer: undefined };
+    named.set(key, created);
+    return created;
   }
 
-  async function leaseHeld(
+  async function lease(
     request: QueryRequest,
     statement: Statement,
     prelude: readonly string[],
     key: string,
-    held: NamedSession,
+    entry: NamedSession,
     timeoutS: number,
   ): Promise<PooledSession> {
-    const { session } = held;
-    if (held.busy) {
+    const { session } = entry;
+    if (entry.busy) {
       throw new ServerException(373, 'SESSION_IS_LOCKED', 'The session is locked by a concurrent client');
     }
-    held.busy = true;
-    clearTimeout(held.timer);
+    entry.busy = true;
+    clearTimeout(entry.timer);
     let free: () => void = () => undefined;
-    held.released = new Promise((resolve) => {
+    entry.released = new Promise((resolve) => {
       free = resolve;
     });
     const finish = async (restore: readonly string[]) => {
       try {
         for (const sql of restore) await session.run(sql);
       } finally {
-        held.busy = false;
-        held.timer = setTimeout(() => {
+        entry.busy = false;
+        entry.timer = setTimeout(() => {
           named.delete(key);
           session.close();
         }, timeoutS * 1000);
-        held.timer.unref();
+        entry.timer.unref();
         free();
       }
     };
     const restore: string[] = [];
     try {
-      // What the request sets for itself must not stay in the session.
+      // Settings of this request must not persist in the session.
       const names = ['readonly', ...Object.keys(request.settings)].map(quoteString);
       const before = await session.run(
         `SELECT name, value, currentDatabase() AS db FROM system.settings WHERE name IN (${names.join(', ')})`,

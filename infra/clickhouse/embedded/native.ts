@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { FatalError } from '../../errors.js';
 
-/** What the engine tells about one finished query. Rows and bytes are those of the result, for an INSERT those written. */
+/** The result of one query. Rows and bytes are those of the result, for an INSERT those written; `elapsed` is in seconds. */
 export interface NativeResult {
   readonly bytes: Uint8Array;
   readonly elapsed: number;
@@ -12,7 +12,7 @@ export interface NativeResult {
 declare const connectionBrand: unique symbol;
 export type NativeConnection = { readonly [connectionBrand]: true };
 
-/** The part of chDB's addon this server uses. */
+/** The functions of chDB's addon that this server uses. */
 export interface NativeEngine {
   CreateConnection(path: string, args?: readonly string[]): NativeConnection;
   /** Must not be called while a query runs on the connection: the engine aborts for the whole process. */
@@ -22,8 +22,9 @@ export interface NativeEngine {
 }
 
 /**
- * chDB's addon itself, from the exactly pinned package. The package's `Session` is not used because its `close()` waits for
- * every query of the process, so that sessions pile up behind one long query, and its bound parameters run one at a time.
+ * Loads chDB's native addon from the exactly pinned package. The package's `Session` is not used: its `close()` waits for
+ * every query of the process, so that sessions accumulate during one long query, and its queries with parameters run one at a time.
+ * Throws FatalError when the addon does not load on this platform.
  */
 export function loadNative(): NativeEngine {
   const require = createRequire(import.meta.url);

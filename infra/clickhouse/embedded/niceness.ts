@@ -4,8 +4,8 @@ import { setPriority } from 'node:os';
 const NICENESS = 5;
 
 /**
- * Lowers the priority of this process: on a shared machine an insert or a merge can wait, a frame on its way to a subscriber cannot. Linux keeps
- * it per thread, so those that are there already (libuv's, which run the queries) are lowered one by one; later ones inherit it.
+ * Lowers the priority of this process: on a shared machine inserts and merges can wait, frames to subscribers cannot. Linux has a
+ * priority per thread, so existing threads (libuv's, which run the queries) are lowered one by one; later ones inherit it.
  */
 export function lowerProcessPriority(): void {
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid];
@@ -13,7 +13,7 @@ export function lowerProcessPriority(): void {
     try {
       setPriority(thread, NICENESS);
     } catch {
-      // A thread that has ended meanwhile needs no priority.
+      // The thread has ended meanwhile.
     }
   }
 }

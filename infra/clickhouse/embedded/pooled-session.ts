@@ -3,8 +3,8 @@ import type { EngineSession } from './engine.js';
 /** A session for one request. */
 export interface PooledSession {
   readonly session: EngineSession;
-  /** Statements to run on it before the request's own, each ending in `;`, or ''. */
+  /** Statements to run on the session before the request's statement, each ending in `;`, or ''. */
   readonly prelude: string;
-  /** To be called once, when no query runs on it any more; `clean` when everything went well. */
+  /** Call it once, after the last query on the session has ended; `clean` when no query failed or was cancelled. */
   release(clean: boolean): Promise<void>;
 }

@@ -1,15 +1,16 @@
 import { ServerException } from './errors.js';
 
-/** A place among the queries that run at once; `index` is 0..capacity-1 and nobody else's until released. */
+/** A permit to run one query; `index` (0..capacity-1) is unique among the permits in use. */
 export interface QueryPermit {
   readonly index: number;
   release(): void;
 }
 
+/** A counting semaphore with a bounded FIFO queue. */
 export interface QueryPermits {
   readonly running: number;
   readonly waiting: number;
-  /** Waits its turn, first come first served; rejects when `signal` aborts, the queue is full or the wait was too long (code 202). */
+  /** Waits for a permit, first in first out; rejects when `signal` aborts, and with code 202 when the queue is full or the wait timed out. */
   acquire(signal: AbortSignal): Promise<QueryPermit>;
   /** Resolves when nothing runs and nothing waits. */
   idle(): Promise<void>;
@@ -18,13 +19,13 @@ export interface QueryPermits {
 export function createQueryPermits(options: {
   capacity: number;
   maxWaiting: number;
-  /** Longest wait; without it as long as the client waits. */
+  /** Longest wait; undefined: until the client aborts. */
   maxWaitMs?: number;
   /** Added to the error of code 202: what the caller can do. */
   hint?: string;
 }): QueryPermits {
   const free = Array.from({ length: options.capacity }, (_, i) => options.capacity - 1 - i);
-  const queue: { readonly give: (slot: QueryPermit) => void }[] = [];
+  const queue: { readonly grant: (permit: QueryPermit) => void }[] = [];
   let idleWaiters: (() => void)[] = [];
 
   const tooMany = () => {
@@ -34,15 +35,15 @@ export function createQueryPermits(options: {
     return new ServerException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text);
   };
 
-  const make = (index: number): QueryPermit => {
-    let held = true;
+  const createPermit = (index: number): QueryPermit => {
+    let released = false;
     return {
       index,
       release: () => {
-        if (!held) return;
-        held = false;
+        if (released) return;
+        released = true;
         const next = queue.shift();
-        if (next !== undefined) return next.give(make(index));
+        if (next !== undefined) return next.grant(createPermit(index));
         free.push(index);
         if (free.length === options.capacity) {
           const waiters = idleWaiters;
@@ -63,16 +64,16 @@ export function createQueryPermits(options: {
     acquire: (signal) => {
       if (signal.aborted) return Promise.reject(signal.reason);
       const index = free.pop();
-      if (index !== undefined) return Promise.resolve(make(index));
+      if (index !== undefined) return Promise.resolve(createPermit(index));
       if (queue.length >= options.maxWaiting) {
         return Promise.reject(tooMany());
       }
       return new Promise((resolve, reject) => {
         const entry = {
-          give: (slot: QueryPermit) => {
+          grant: (permit: QueryPermit) => {
             clearTimeout(timer);
             signal.removeEventListener('abort', leave);
-            resolve(slot);
+            resolve(permit);
           },
         };
         const leave = () => {

@@ -14,15 +14,15 @@ import type { Spool } from './spool.js';
 
 const MAX_WAITING = 1000;
 
-/** A query from its request to the end of its answer. */
+/** A query from its request to the end of its response. */
 interface RunningQuery {
   session: PooledSession | undefined;
   readonly abort: AbortController;
 }
 
-/** Queries from their requests to the end of their answers. */
+/** Runs the queries of HTTP requests: permits, sessions, cancellation, metrics. */
 export interface QueryRunner {
-  /** Runs the query of a request and answers it. Throws ServerException, or what the engine threw, before the answer has begun. */
+  /** Runs the query of a request and sends its response. Throws ServerException or the engine's error; `reply.started` tells whether rows were sent. */
   handle(request: IncomingMessage, response: ServerResponse, url: URL, reply: Reply): Promise<void>;
   cancelAll(reason: ServerException): void;
   /** Resolves when no query runs or waits. */
@@ -35,28 +35,29 @@ export function createQueryRunner(deps: {
   spool: Spool;
   analysts: Analysts | undefined;
   rules: RequestRules;
-  /** Queries of the product that run at once; the next 1000 wait their turn. */
+  /** Queries of the product that run at once; the next 1000 wait. */
   concurrency: number;
   logger: Logger;
   metrics: Metrics;
 }): QueryRunner {
   const { engine, spool, analysts, rules, concurrency, logger, metrics } = deps;
   const sessions = createSessionPool({ engine, analystSettings: analysts?.settings ?? {} });
-  const slots = createQueryPermits({ capacity: concurrency, maxWaiting: MAX_WAITING });
+  const permits = createQueryPermits({ capacity: concurrency, maxWaiting: MAX_WAITING });
   const running = new Map<string, RunningQuery>();
-  const answered = metrics.counter('clickhouse_queries_total', 'Queries answered, by kind and exception code', [
-    'kind',
-    'code',
-  ]);
+  const completed = metrics.counter(
+    'clickhouse_queries_total',
+    'Queries completed, by kind and exception code (0: none)',
+    ['kind', 'code'],
+  );
   const seconds = metrics.histogram(
     'clickhouse_query_seconds',
-    'Time from the whole request to the end of its answer',
+    'Time from the complete request to the end of its response',
     [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
     ['kind'],
   );
   const written = metrics.counter('clickhouse_rows_written_total', 'Rows of INSERT statements');
   const active = metrics.gauge('clickhouse_queries_running', 'Queries that run in the engine now');
-  const queued = metrics.gauge('clickhouse_queries_waiting', 'Queries that wait for a place');
+  const queued = metrics.gauge('clickhouse_queries_waiting', 'Queries that wait for a permit');
 
   async function handle(request: IncomingMessage, response: ServerResponse, url: URL, reply: Reply): Promise<void> {
     const query = readQueryRequest(request, url, rules);
@@ -70,7 +71,7 @@ export function createQueryRunner(deps: {
     running.set(id, entry);
     response.once('close', () => {
       if (!response.writableFinished)
-        end(entry, new ServerException(394, 'QUERY_WAS_CANCELLED', 'The client went away.'));
+        end(entry, new ServerException(394, 'QUERY_WAS_CANCELLED', 'The client closed the connection.'));
     });
     try {
       await runQuery(request, response, query, reply, entry);
@@ -98,21 +99,21 @@ export function createQueryRunner(deps: {
       throw error;
     } finally {
       if (prepared.data !== undefined) await spool.remove(prepared.data.path);
-      answered.inc({ kind, code: String(code) });
+      completed.inc({ kind, code: String(code) });
       seconds.observe({ kind }, (performance.now() - startedAt) / 1000);
     }
   }
 
   async function runForOwner(query: QueryRequest, prepared: PreparedQuery, reply: Reply, entry: RunningQuery) {
-    queued.set(slots.waiting + 1);
-    const slot = await slots.acquire(entry.abort.signal);
-    active.set(slots.running);
-    queued.set(slots.waiting);
+    queued.set(permits.waiting + 1);
+    const permit = await permits.acquire(entry.abort.signal);
+    active.set(permits.running);
+    queued.set(permits.waiting);
     try {
-      await runOnSession(query, prepared, slot.index, reply, entry, () => undefined);
+      await runOnSession(query, prepared, permit.index, reply, entry, () => undefined);
     } finally {
-      slot.release();
-      active.set(slots.running);
+      permit.release();
+      active.set(permits.running);
     }
   }
 
@@ -124,7 +125,7 @@ export function createQueryRunner(deps: {
     reply: Reply,
     entry: RunningQuery,
   ): Promise<void> {
-    const slot = await service.acquire(entry.abort.signal);
+    const permit = await service.acquire(entry.abort.signal);
     const overrun = setTimeout(() => {
       end(entry, service.explainError(new ServerException(159, 'TIMEOUT_EXCEEDED', 'Timeout exceeded.')));
     }, service.engineTimeoutMs);
@@ -132,7 +133,7 @@ export function createQueryRunner(deps: {
     let tooSlow: NodeJS.Timeout | undefined;
     const engineDone = () => {
       clearTimeout(overrun);
-      slot.release();
+      permit.release();
       sent = service.trackSending();
       tooSlow = setTimeout(() => response.destroy(), service.sendTimeoutMs);
     };
@@ -141,8 +142,8 @@ export function createQueryRunner(deps: {
       await runOnSession(
         admitted.request,
         { ...prepared, statement: admitted.statement },
-        // The pipes of the spool after the owner's.
-        concurrency + slot.index,
+        // Analysts use the pipes after those of the owner's permits.
+        concurrency + permit.index,
         reply,
         entry,
         engineDone,
@@ -152,7 +153,7 @@ export function createQueryRunner(deps: {
     } finally {
       clearTimeout(overrun);
       clearTimeout(tooSlow);
-      slot.release();
+      permit.release();
       sent?.();
     }
   }
@@ -194,7 +195,7 @@ export function createQueryRunner(deps: {
     }
   }
 
-  /** Cancels a query wherever it is: waiting, or in the engine. */
+  /** Cancels a query that waits or runs in the engine. */
   function end(entry: RunningQuery, reason: ServerException): void {
     entry.abort.abort(reason);
     if (entry.session !== undefined) kill(entry.session);
@@ -210,7 +211,7 @@ export function createQueryRunner(deps: {
       for (const entry of running.values()) end(entry, reason);
     },
     idle: async () => {
-      await slots.idle();
+      await permits.idle();
       await analysts?.idle();
     },
     close: () => sessions.close(),

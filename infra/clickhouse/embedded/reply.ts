@@ -7,7 +7,7 @@ import { httpStatusOf, type ServerException } from './errors.js';
 
 const SEND_TIMEOUT_MS = 180_000;
 
-/** What the engine tells about a query, as far as it tells. */
+/** Statistics of a query for the header X-ClickHouse-Summary. The engine reports rows and bytes of the result only, so read and result counts are equal. */
 export interface Summary {
   readonly readRows: number;
   readonly readBytes: number;
@@ -26,21 +26,21 @@ export interface ReplyHead {
   readonly compression: 'gzip' | 'deflate' | 'br' | undefined;
 }
 
-/** One answer in ClickHouse's manner. */
+/** One HTTP response in the format of a ClickHouse server. */
 export interface Reply {
   readonly started: boolean;
-  /** The client has hung up. */
+  /** Whether the client has closed the connection. */
   readonly clientGone: boolean;
   /** Headers that do not depend on the outcome. */
   setHeader(name: string, value: string): void;
   start(head: ReplyHead): void;
   /** Resolves when the client can take more. */
   write(chunk: Uint8Array): Promise<void>;
-  /** Sends the last bytes, if any; resolves when they are on their way or the client is gone. */
+  /** Sends the last bytes, if any; resolves when they are handed to the socket or the client has disconnected. */
   end(last?: Uint8Array): Promise<void>;
   /**
-   * Before the first byte: status, code header and text. Later: the tagged exception block after the rows, then the connection
-   * breaks off, because the status can no longer tell.
+   * Before the first byte: sends status, code header and text. Later: sends the tagged exception block after the rows and closes the
+   * connection, because the status has already been sent.
    */
   fail(error: ServerException): Promise<void>;
 }
@@ -144,7 +144,7 @@ export function createReply(response: ServerResponse, options: { version: string
       if (encoder !== undefined) {
         await new Promise<void>((resolve) => (encoder as Transform & { flush(done: () => void): void }).flush(resolve));
       }
-      // The chunked body stays without its last chunk, so that no client takes the rows for a whole result.
+      // The chunked body ends without its last chunk, so that no client takes the rows for a complete result.
       if (socket !== null && !socket.destroyed) socket.end(() => socket.destroy());
     },
   };

@@ -5,7 +5,7 @@ import { accessDenied } from './analyst-rules.js';
 import { ServerException } from './errors.js';
 import { type Accounts, authenticate, type Identity } from './identities.js';
 
-/** Everything a query request says, apart from its body. */
+/** A query request without its body. */
 export interface QueryRequest {
   readonly identity: Identity;
   readonly queryId: string;
@@ -21,7 +21,7 @@ export interface QueryRequest {
   readonly compression: 'gzip' | 'deflate' | 'br' | undefined;
 }
 
-/** Parameters that are no settings of the engine. */
+/** URL parameters that are not settings of the engine. */
 const NON_SETTING_PARAMETERS = new Set([
   'query',
   'database',
@@ -47,18 +47,18 @@ const NON_SETTING_PARAMETERS = new Set([
 ]);
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 const MAX_SESSION_TIMEOUT_S = 3600;
-/** Query ids stand in headers and logs. */
+/** Query ids are written to headers and logs. */
 const QUERY_ID = /^[\x20-\x7e]{1,256}$/;
 
 const isEnabled = (value: string | null) => value !== null && value !== '' && value !== '0' && value !== 'false';
 
 export interface RequestRules {
   readonly accounts: Accounts;
-  /** The database of requests that analysts send, whatever they ask for. */
+  /** The database of analysts' requests; another requested database is rejected. */
   readonly analystDatabase: string;
 }
 
-/** Reads URL and headers. Throws the exception a ClickHouse server would answer with. */
+/** Reads URL and headers. Throws the ServerException that a ClickHouse server would respond with. */
 export function readQueryRequest(request: IncomingMessage, url: URL, rules: RequestRules): QueryRequest {
   const query = url.searchParams;
   const identity = authenticate(request, query, rules.accounts);
@@ -140,7 +140,7 @@ function acceptedEncoding(header: string | undefined): QueryRequest['compression
   return (['gzip', 'br', 'deflate'] as const).find((name) => offered.includes(name));
 }
 
-/** The body without its Content-Encoding. */
+/** The body, decompressed according to Content-Encoding. Throws code 48 for an unknown encoding and 354 for a body that is not in it. */
 export function decodedBody(request: IncomingMessage): AsyncIterable<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding === 'identity' || encoding === '') return request;
@@ -160,11 +160,11 @@ export function decodedBody(request: IncomingMessage): AsyncIterable<Buffer> {
     );
   }
   request.once('error', (error) => decoder.destroy(error));
-  request.once('aborted', () => decoder.destroy(new Error('the client went away')));
-  return decoding(request.pipe(decoder), encoding);
+  request.once('aborted', () => decoder.destroy(new Error('the client closed the connection')));
+  return decompress(request.pipe(decoder), encoding);
 }
 
-async function* decoding(decoder: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
+async function* decompress(decoder: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   try {
     yield* decoder;
   } catch (error) {

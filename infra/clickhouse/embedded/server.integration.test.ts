@@ -28,10 +28,10 @@ interface RawResponse {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The connection ended before the answer did. */
+  /** The connection was closed before the end of the response. */
   readonly isCut: boolean;
 }
-/** As it comes over the line: nothing unpacked, and what came before a connection was cut. */
+/** Returns the response as received: not decompressed, and incomplete when the connection was closed. */
 const sendRawQuery = (
   sql: string,
   headers: Record<string, string> = {},
@@ -50,10 +50,10 @@ const sendRawQuery = (
       .on('error', reject)
       .end(sql);
   });
-const summary = (answer: QueryResponse) =>
-  JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '{}') as Record<string, string>;
+const summary = (response: QueryResponse) =>
+  JSON.parse(response.headers.get('x-clickhouse-summary') ?? '{}') as Record<string, string>;
 
-describe('doors', () => {
+describe('paths', () => {
   test('/ping, / and unknown paths', async () => {
     for (const path of ['/ping', '/', '/replicas_status']) {
       const response = await fetch(ch.url + path);
@@ -88,15 +88,15 @@ describe('formats and headers', () => {
     ['Parquet', 'application/octet-stream'],
     ['Pretty', 'text/plain; charset=UTF-8'],
   ])('%s is %s', async (format, type) => {
-    const answer = await sendQuery({ query: `SELECT 1 AS a FORMAT ${format}` });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe(type);
-    expect(answer.headers.get('x-clickhouse-format')).toBe(format);
+    const response = await sendQuery({ query: `SELECT 1 AS a FORMAT ${format}` });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(response.headers.get('x-clickhouse-format')).toBe(format);
   });
 
-  test('a format with head and foot stays one document over many blocks', async () => {
-    const answer = await sendQuery({ query: 'SELECT number FROM numbers(300000)', default_format: 'JSON' });
-    const parsed = JSON.parse(answer.text) as { rows: number; data: { number: number }[] };
+  test('a format with a header and footer is one document over many blocks', async () => {
+    const response = await sendQuery({ query: 'SELECT number FROM numbers(300000)', default_format: 'JSON' });
+    const parsed = JSON.parse(response.text) as { rows: number; data: { number: number }[] };
     expect(parsed.rows).toBe(300000);
     expect(parsed.data.at(-1)).toEqual({ number: 299999 });
     const csv = (await sendQuery({ query: 'SELECT number AS n FROM numbers(200000) FORMAT CSVWithNames' })).text.split(
@@ -106,19 +106,19 @@ describe('formats and headers', () => {
     expect(csv.filter((line) => line === '"n"')).toEqual(['"n"']);
   });
 
-  test('headers tell the query id, the server and a summary of strings', async () => {
-    const answer = await sendQuery({ query: 'SELECT number FROM numbers(10)', query_id: 'my-query' });
-    expect(answer.headers.get('x-clickhouse-query-id')).toBe('my-query');
-    expect(answer.headers.get('x-clickhouse-server-display-name')).toBe('oddstream');
-    expect(answer.headers.get('x-clickhouse-timezone')).toBe('UTC');
-    expect(summary(answer)).toMatchObject({ result_rows: '10', written_rows: '0' });
-    expect(Number(summary(answer).elapsed_ns)).toBeGreaterThan(0);
+  test('headers contain the query id, the server and a summary of strings', async () => {
+    const response = await sendQuery({ query: 'SELECT number FROM numbers(10)', query_id: 'my-query' });
+    expect(response.headers.get('x-clickhouse-query-id')).toBe('my-query');
+    expect(response.headers.get('x-clickhouse-server-display-name')).toBe('oddstream');
+    expect(response.headers.get('x-clickhouse-timezone')).toBe('UTC');
+    expect(summary(response)).toMatchObject({ result_rows: '10', written_rows: '0' });
+    expect(Number(summary(response).elapsed_ns)).toBeGreaterThan(0);
     expect((await sendQuery({ query: 'SELECT timezone(), toString(toDateTime(0))' })).text).toMatch(
       /\t1970-01-01 00:00:00\n$/,
     );
   });
 
-  test('compression only when asked for and accepted', async () => {
+  test('the response is compressed only when requested and accepted', async () => {
     const [sql, params] = ['SELECT number FROM numbers(50000)', { enable_http_compression: '1' }];
     const url = `${ch.url}/?${new URLSearchParams({ query: sql, ...params })}`;
     const packed = await sendRawQuery(sql, { 'accept-encoding': 'gzip' }, params);
@@ -134,10 +134,10 @@ describe('formats and headers', () => {
     }
   });
 
-  test('wait_end_of_query answers with the whole result and its summary', async () => {
-    const answer = await sendQuery({ query: 'SELECT number FROM numbers(100000)', wait_end_of_query: '1' });
-    expect(answer.text.split('\n').length).toBe(100001);
-    expect(summary(answer).result_rows).toBe('100000');
+  test('wait_end_of_query returns the complete result and its summary', async () => {
+    const response = await sendQuery({ query: 'SELECT number FROM numbers(100000)', wait_end_of_query: '1' });
+    expect(response.text.split('\n').length).toBe(100001);
+    expect(summary(response).result_rows).toBe('100000');
     const failed = await sendQuery({
       query: 'SELECT throwIf(number = 90000) FROM numbers(100000)',
       wait_end_of_query: '1',
@@ -162,16 +162,16 @@ describe('exceptions', () => {
     ['CREATE TABLE test.x (a Int8) ENGINE = Nope', 404, '56', 'UNKNOWN_STORAGE'],
     ['', 400, '62', 'SYNTAX_ERROR'],
   ])('%s -> %d', async (query, status, code, name) => {
-    const answer = await sendQuery({}, { body: query });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('x-clickhouse-exception-code')).toBe(code);
-    expect(answer.text).toMatch(
+    const response = await sendQuery({}, { body: query });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('x-clickhouse-exception-code')).toBe(code);
+    expect(response.text).toMatch(
       new RegExp(
         `^Code: ${code}\\. DB::Exception: [\\s\\S]*\\(${name}\\) \\(version [\\d.]+ \\(official build\\)\\)\\n$`,
       ),
     );
-    expect(answer.text).not.toContain("COMPRESSION 'none'");
-    expect(answer.text).not.toContain('spool');
+    expect(response.text).not.toContain("COMPRESSION 'none'");
+    expect(response.text).not.toContain('spool');
   });
 
   test('database, setting and compression that do not exist', async () => {
@@ -197,7 +197,7 @@ describe('exceptions', () => {
     ).toBe('300000\n');
   });
 
-  test('an error after the first rows is told in the tagged block and the body is cut off', async () => {
+  test('an error after the first rows is sent in the tagged block and the body ends incomplete', async () => {
     const sql = 'SELECT number, throwIf(number = 900000) FROM numbers(1000000) SETTINGS max_block_size = 10000';
     const { status, headers, body, isCut } = await sendRawQuery(sql);
     expect([status, isCut]).toEqual([200, true]);
@@ -214,38 +214,38 @@ describe('exceptions', () => {
 });
 
 describe('identities', () => {
-  const who = { query: "SELECT 'in'" };
+  const query = { query: "SELECT 'in'" };
   const basic = (user: string, password: string) => ({
     authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
   });
 
-  test('three ways in, one at a time', async () => {
-    expect((await sendQuery(who, { headers: basic('owner', 's3cret:with colon') })).status).toBe(200);
+  test('each of the three authentication methods works, two at once are rejected', async () => {
+    expect((await sendQuery(query, { headers: basic('owner', 's3cret:with colon') })).status).toBe(200);
     expect(
-      (await sendQuery(who, { headers: { 'x-clickhouse-user': 'owner', 'x-clickhouse-key': 's3cret:with colon' } }))
+      (await sendQuery(query, { headers: { 'x-clickhouse-user': 'owner', 'x-clickhouse-key': 's3cret:with colon' } }))
         .status,
     ).toBe(200);
-    expect((await sendQuery({ ...who, user: 'owner', password: 's3cret:with colon' })).status).toBe(200);
-    expect((await sendQuery({ ...who, user: 'owner' }, { headers: basic('owner', 's3cret:with colon') })).status).toBe(
-      403,
-    );
+    expect((await sendQuery({ ...query, user: 'owner', password: 's3cret:with colon' })).status).toBe(200);
+    expect(
+      (await sendQuery({ ...query, user: 'owner' }, { headers: basic('owner', 's3cret:with colon') })).status,
+    ).toBe(403);
   });
 
-  test('wrong ones get code 516 and nothing runs', async () => {
-    for (const answer of [
-      await sendQuery(who, { headers: basic('owner', 'wrong') }),
-      await sendQuery(who, { headers: basic('nobody', '') }),
-      await sendQuery({ ...who, user: 'owner' }),
-      await sendQuery({ ...who, user: 'default', password: 'x' }),
-      await sendQuery(who, { headers: { authorization: 'Bearer x' } }),
+  test('wrong credentials get code 516 and nothing runs', async () => {
+    for (const response of [
+      await sendQuery(query, { headers: basic('owner', 'wrong') }),
+      await sendQuery(query, { headers: basic('nobody', '') }),
+      await sendQuery({ ...query, user: 'owner' }),
+      await sendQuery({ ...query, user: 'default', password: 'x' }),
+      await sendQuery(query, { headers: { authorization: 'Bearer x' } }),
     ]) {
-      expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([403, '516']);
+      expect([response.status, response.headers.get('x-clickhouse-exception-code')]).toEqual([403, '516']);
     }
   });
 });
 
-describe('what a request may leave behind', () => {
-  test('settings, database, parameters and temporary tables end with it', async () => {
+describe('session state', () => {
+  test('settings, database, parameters and temporary tables end with the request', async () => {
     const settings = () =>
       sendQuery({ query: "SELECT getSetting('max_block_size'), getSetting('readonly'), currentDatabase()" });
     const before = (await settings()).text;
@@ -263,7 +263,7 @@ describe('what a request may leave behind', () => {
     }
   });
 
-  test('a session keeps them, but not the settings of one request', async () => {
+  test('a named session keeps its state, but not the settings of one request', async () => {
     const at = { session_id: 'mine' };
     expect(
       (await sendQuery({ ...at, session_check: '1', query: 'SELECT 1' })).headers.get('x-clickhouse-exception-code'),
@@ -286,7 +286,7 @@ describe('what a request may leave behind', () => {
         }),
       ),
     );
-    expect(both.map((answer) => answer.headers.get('x-clickhouse-exception-code')).sort()).toEqual(['159', '373']);
+    expect(both.map((response) => response.headers.get('x-clickhouse-exception-code')).sort()).toEqual(['159', '373']);
     expect(
       (await sendQuery({ ...at, query: 'SELECT 1', session_timeout: '99999' })).headers.get(
         'x-clickhouse-exception-code',
@@ -294,7 +294,7 @@ describe('what a request may leave behind', () => {
     ).toBe('374');
   });
 
-  test('GET reads only', async () => {
+  test('GET requests are read-only', async () => {
     const get = (query: string, extra = {}) => sendQuery({ query, ...extra }, { method: 'GET' });
     for (const extra of [{}, { session_id: 'reader' }]) {
       expect((await get('SELECT 1', extra)).text).toBe('1\n');
@@ -313,7 +313,7 @@ describe('what a request may leave behind', () => {
 });
 
 describe('parameters', () => {
-  test('any text comes back as it went in', async () => {
+  test('any text parameter is returned unchanged', async () => {
     const hostile = [
       "'; DROP TABLE test.kept; --",
       '\\',

@@ -15,25 +15,24 @@ import { createReply } from './reply.js';
 import { openSpool } from './spool.js';
 
 export interface EmbeddedServerOptions {
-  /** The engine's files go to `<dataDir>/clickhouse`, passing bytes to `<dataDir>/clickhouse-spool`. */
+  /** The engine's files are in `<dataDir>/clickhouse`, temporary files and pipes in `<dataDir>/clickhouse-spool`. */
   readonly dataDir: string;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: the system assigns a free port. */
   readonly port: number;
   /** Users with all rights. */
   readonly owners: readonly OwnerAccount[];
-  /** The read-only service for everybody else; undefined: there is none. */
+  /** The read-only service for analysts; undefined: there is none. */
   readonly analyst?: AnalystOptions;
-  /** Names by which clients may reach the server, beside loopback names and IP addresses. */
+  /** Host names by which clients may reach the server, in addition to loopback names and IP addresses. */
   readonly allowedHosts?: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
   /**
-   * Queries that run at once; each holds one libuv thread, so it must stay below UV_THREADPOOL_SIZE (4 unless the process was
-   * started with another). The next 1000 wait their turn.
+   * Queries that run at once; each occupies one libuv thread, so it must stay below UV_THREADPOOL_SIZE (default: 4). The next 1000 wait.
    */
   readonly concurrency?: number;
-  /** Memory of the product's queries together as the engine tracks it; analysts' memory is added to it. */
+  /** Memory of all of the product's queries together as the engine tracks it; analysts' memory is added to it. */
   readonly memoryBytes?: number;
   readonly bounds?: Partial<RequestBounds>;
 }
@@ -51,9 +50,9 @@ export interface EmbeddedServer {
   readonly url: string;
   readonly port: number;
   readonly version: string;
-  /** Runs a trivial query: the engine answers. Throws when it does not. */
+  /** Runs a trivial query. Throws when the engine does not execute it. */
   check(): Promise<void>;
-  /** Stops listening, waits for running queries up to `drainMs` (default 3000), kills what is left, closes the engine. */
+  /** Stops listening, waits up to `drainMs` (default 3000) for running queries, kills the rest, closes the engine. */
   close(options?: { drainMs?: number }): Promise<void>;
 }
 
@@ -118,8 +117,9 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     } catch (error) {
       if (response.destroyed) return;
       const exception = parseEngineError(error);
-      if (exception.code === 1002) logger.error({ err: error }, 'a query failed in an unknown way');
-      // The rest of a body that nobody reads would keep the connection from its next request.
+      if (exception.code === 1002)
+        logger.error({ err: error }, 'a query failed without an exception code of the engine');
+      // The rest of the body is not read, so the connection cannot serve another request.
       if (!request.complete && !response.headersSent) response.setHeader('Connection', 'close');
       await reply.fail(exception);
       if (!request.complete) request.destroy();
@@ -135,8 +135,8 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, bounds.headersMs),
     },
     (request, response) => {
-      response.on('error', (error) => logger.debug({ err: error }, 'response broke off'));
-      request.on('error', (error) => logger.debug({ err: error }, 'request broke off'));
+      response.on('error', (error) => logger.debug({ err: error }, 'response aborted'));
+      request.on('error', (error) => logger.debug({ err: error }, 'request aborted'));
       serve(request, response).catch((error) => {
         logger.error({ err: error }, 'request failed');
         response.destroy();
@@ -182,7 +182,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   };
 }
 
-/** Why a request must not be served: a web page of another site sent it, or a name that is not ours. */
+/** Why a request is rejected: a web page of another site sent it, or its Host is not an allowed name. */
 function rejectionOf({ headers }: IncomingMessage, allowedHosts: readonly string[]): string | undefined {
   const site = headers['sec-fetch-site'];
   const browser = { host: headers.host, origin: headers.origin, secFetchSite: Array.isArray(site) ? site[0] : site };

@@ -5,17 +5,17 @@ import type { QueryRequest } from './request.js';
 import { quoteIdentifier, setClause } from './sql-text.js';
 import type { Statement } from './statement.js';
 
-/** Gives every request an engine session that has exactly its settings; only a `session_id` makes state outlive the request. */
+/** Provides each request with an engine session that has exactly its settings; state outlives the request only with a `session_id`. */
 export interface SessionPool {
   acquire(request: QueryRequest, statement: Statement): Promise<PooledSession>;
   close(): void;
 }
 
-/** Sessions kept for the next request with the same database, settings and names of parameters; about 130 KB each. */
+/** Idle sessions that are kept for a later request with the same database, settings and names of parameters; about 130 KB each. */
 const MAX_IDLE = 32;
 export function createSessionPool(options: {
   engine: Engine;
-  /** Settings of analysts' sessions, under those they send. */
+  /** Base settings of analysts' sessions; settings that they send override them. */
   analystSettings: Readonly<Record<string, string>>;
 }): SessionPool {
   const { engine } = options;
@@ -35,7 +35,7 @@ export function createSessionPool(options: {
       if (sessions.length === 0) idle.delete(oldest);
     }
     const sessions = idle.get(key) ?? [];
-    // Set anew, so that the map's order is that of the last use.
+    // Deleted and set again, so that the map's order is that of the last use.
     idle.delete(key);
     idle.set(key, [...sessions, session]);
     idleCount += 1;
@@ -51,12 +51,12 @@ export function createSessionPool(options: {
 
   return {
     acquire: async (request, statement) => {
-      // Analysts' sessions keep nothing from one request to the next.
+      // Analysts have no named sessions: no state persists between their requests.
       if (request.session !== undefined && request.identity.role !== 'analyst') {
         return named.acquire(request, statement, (session) => profile(request, session, true));
       }
-      // Reading changes nothing in a session; what other statements do to it ends with it. Analysts' end with their request: settings that
-      // vary with each would push out the sessions kept for the product.
+      // Only sessions that just read are reused, since other statements may change them. Analysts' sessions are closed after each request:
+      // their varying settings would evict the product's idle sessions.
       const reads = statement.kind === 'select' || statement.kind === 'show';
       const key = reads && request.identity.role === 'owner' ? sessionKey(request) : undefined;
       const known = key === undefined ? undefined : unpark(key);
@@ -79,7 +79,7 @@ export function createSessionPool(options: {
   };
 }
 
-/** Everything that is set in a session the request has used, values of parameters apart: those are always set again. */
+/** All state that a request sets in its session, except values of parameters: those are always set again. */
 function sessionKey(request: QueryRequest): string {
   const settings = Object.entries(request.settings).sort(([a], [b]) => (a < b ? -1 : 1));
   const readonly = request.readonlyMethod ? 2 : 0;
@@ -89,7 +89,7 @@ function sessionKey(request: QueryRequest): string {
 function ownerSessionSetup(request: QueryRequest, session: EngineSession, lasting: boolean): readonly string[] {
   const statements: string[] = [];
   if (request.database !== undefined) statements.push(`USE ${quoteIdentifier(request.database)}`);
-  // A session that lives on could not be told to write again.
+  // `readonly` cannot be unset, so a named session would stay read-only.
   if (request.readonlyMethod && !lasting) statements.push(setClause({ readonly: '2' }));
   const settings = withSessionLabel(request.settings, session);
   if (Object.keys(settings).length > 0) statements.push(setClause(settings));

@@ -25,7 +25,7 @@ const sendQuery = async (query: string, limit: number | null, settings: Record<s
 };
 
 test.each(['JSONEachRow', 'TabSeparated', 'RowBinary', 'Native', 'CSVWithNames'])(
-  'an answer in %s is the same in one piece and through the pipe',
+  'a result in %s is the same in one chunk and through the pipe',
   async (format) => {
     const query = `SELECT number AS n, concat('\\n"', toString(number), {x:String}) AS t FROM numbers(5000) -- ends here
       FORMAT ${format} SETTINGS max_threads = 1`;
@@ -35,7 +35,7 @@ test.each(['JSONEachRow', 'TabSeparated', 'RowBinary', 'Native', 'CSVWithNames']
   },
 );
 
-test('a format of the request, an empty answer, one of many rows of which one is left', async () => {
+test('a single-chunk result has the requested format, and may be empty or one row of many read', async () => {
   const format = { default_format: 'JSONEachRow' };
   expect((await sendQuery('SELECT 1 AS a', 10, format)).bytes).toBe('{"a":1}\n');
   expect((await sendQuery('SELECT 1 AS a WHERE 0', 10, format)).bytes).toBe('');
@@ -44,7 +44,7 @@ test('a format of the request, an empty answer, one of many rows of which one is
   expect((await sendQuery('SELECT max(number) AS a FROM numbers(100000)', 10, format)).bytes).toBe('{"a":99999}\n');
 });
 
-test('errors are those of the client’s own words, and more rows than allowed are refused', async () => {
+test('parser errors quote the client’s text, and more rows than allowed are rejected', async () => {
   for (const query of ['SELECT nope', 'SELECT 1 FROM', 'SELECT throwIf(number = 3) FROM numbers(5)']) {
     const [piped, whole] = [await sendQuery(query, null), await sendQuery(query, 100)];
     expect([whole.status, whole.code]).toEqual([piped.status, piped.code]);

@@ -20,7 +20,7 @@ test('a pipe per slot, for its owner alone', async () => {
   await spool.close();
 });
 
-test('a machine without mkfifo is told what it lacks', async () => {
+test('openSpool names the missing command on a machine without mkfifo', async () => {
   vi.stubEnv('PATH', directory);
   await expect(openSpool(join(directory, 'spool'), 1, 100)).rejects.toThrow(
     'needs the command mkfifo, of coreutils or busybox',

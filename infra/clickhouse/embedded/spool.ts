@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ServerException } from './errors.js';
 
-/** Bytes on their way out of the engine, for one query. */
+/** A named pipe that carries the result of one query from the engine to this process. */
 export interface OutputPipe {
   readonly path: string;
   readonly stream: Socket;
-  /** To be called when the engine has finished with the pipe: the stream ends after what is still in it. */
+  /** Call it when the engine has finished with the pipe: the stream ends after the bytes that are still in it. */
   engineDone(): void;
 }
 
@@ -21,7 +21,7 @@ export interface Spool {
     head: Uint8Array,
     rest: AsyncIterable<Uint8Array> | undefined,
   ): Promise<{ readonly path: string; readonly bytes: number }>;
-  /** A name for a file the engine will write. */
+  /** A new path for a file that the engine will write. */
   newPath(): string;
   remove(path: string): Promise<void>;
   pipe(index: number): OutputPipe;
@@ -42,9 +42,12 @@ export async function openSpool(directory: string, pipes: number, largestInsertB
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     throw missing
-      ? new Error('The embedded ClickHouse needs the command mkfifo, of coreutils or busybox; it is not on PATH', {
-          cause: error,
-        })
+      ? new Error(
+          'The embedded ClickHouse needs the command mkfifo, which is not on PATH: install coreutils or busybox',
+          {
+            cause: error,
+          },
+        )
       : error;
   }
   let counter = 0;
@@ -100,16 +103,16 @@ export async function openSpool(directory: string, pipes: number, largestInsertB
     },
     pipe: (index) => {
       const path = pipePath(index);
-      // The reader must exist before a writer can, and our own writer keeps the stream from ending before the engine has come.
+      // A non-blocking writer can open the pipe only after its reader. The local writer keeps the stream from ending before the engine has opened it.
       const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-      let held = true;
+      let writerOpen = true;
       return {
         path,
         stream: new Socket({ fd: reader, readable: true, writable: false }),
         engineDone: () => {
-          if (held) closeSync(writer);
-          held = false;
+          if (writerOpen) closeSync(writer);
+          writerOpen = false;
         },
       };
     },

@@ -1,14 +1,14 @@
-/** A string as a ClickHouse literal: backslash first, then the quote; NUL would end the text inside the engine. */
+/** Quotes a string as a ClickHouse literal. NUL is escaped because it would end the text inside the engine. */
 export function quoteString(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`;
 }
 
-/** A name as a quoted identifier. */
+/** Quotes a name as a ClickHouse identifier. */
 export function quoteIdentifier(name: string): string {
   return `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('\0', '\\0')}\``;
 }
 
-/** `SET a = '1', b = '2'`. Names must have been checked. */
+/** `SET a = '1', b = '2'`. Names are not escaped: the caller must have checked them. */
 export function setClause(values: Readonly<Record<string, string>>): string {
   return `SET ${Object.entries(values)
     .map(([name, value]) => `${name} = ${quoteString(value)}`)
@@ -21,7 +21,7 @@ export interface Token {
   readonly kind: TokenKind;
   readonly start: number;
   readonly end: number;
-  /** How many brackets are open around it. */
+  /** Number of open brackets around the token. */
   readonly depth: number;
   /** Upper case for words, the character for marks, '' for the rest. */
   readonly word: string;

@@ -36,7 +36,7 @@ describe('statements with rows', () => {
     expect(select('(SELECT 1) UNION ALL (SELECT 2)').kind).toBe('select');
   });
 
-  test('a second statement is refused, whatever hides it', () => {
+  test('a second statement is rejected; semicolons in strings and comments are not', () => {
     for (const sql of [
       'SELECT 1; SELECT 2',
       'SELECT 1;;DROP TABLE t',
@@ -59,14 +59,14 @@ describe('statements with rows', () => {
     }
   });
 
-  test('writing to files and reading them as input is refused', () => {
+  test('INTO OUTFILE and FROM INFILE are rejected', () => {
     expect(() => readStatement("SELECT 1 INTO OUTFILE '/tmp/x'", true)).toThrow(/INTO OUTFILE is not allowed/);
     expect(() => readStatement("SELECT 1 into/**/outfile '/tmp/x' FORMAT CSV", true)).toThrow(/INTO OUTFILE/);
     expect(() => readStatement("INSERT INTO t FROM INFILE '/etc/passwd' FORMAT CSV", true)).toThrow(/infile/);
     expect(readStatement("SELECT 'INTO OUTFILE'", true)?.kind).toBe('select');
   });
 
-  test('an empty query is an error, an unfinished one waits', () => {
+  test('an empty query is an error, an incomplete one needs more bytes', () => {
     expect(() => readStatement(' -- nothing\n', true)).toThrow(/Empty query/);
     expect(readStatement('SELECT 1', false)).toBeUndefined();
     expect(readStatement('', false)).toBeUndefined();
@@ -74,7 +74,7 @@ describe('statements with rows', () => {
 });
 
 describe('INSERT', () => {
-  test('rows begin behind the format', () => {
+  test('rows begin after the format', () => {
     expect(insert('INSERT INTO t FORMAT JSONEachRow\n{"a":1}')).toMatchObject({
       head: 'INSERT INTO t ',
       format: 'JSONEachRow',
@@ -106,7 +106,7 @@ describe('INSERT', () => {
     expect(insert('INSERT INTO t (a) WITH 1 AS x SELECT x')).toMatchObject({ kind: 'command' });
   });
 
-  test('however the bytes are cut, the split is the same', () => {
+  test('the split of statement and rows does not depend on chunk boundaries', () => {
     const text = 'INSERT INTO t (a) SETTINGS max_threads = 1 FORMAT JSONEachRow \r\n{"a":1}\n\n{"a":2}';
     const whole = insert(text);
     for (let cut = 0; cut <= text.length; cut++) {
@@ -118,7 +118,7 @@ describe('INSERT', () => {
 });
 
 describe('quoting', () => {
-  test('any string is one token, whatever is in it', () => {
+  test('a quoted string is one token, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         for (const quoted of [quoteString(value), quoteIdentifier(value)]) {

@@ -1,7 +1,7 @@
 import { ServerException } from './errors.js';
 import { type Token, tokenize } from './sql-text.js';
 
-/** What a request asks for, as far as this server must know before the engine's own parser sees it. */
+/** A statement, classified as far as this server needs before the engine parses it. */
 export type Statement =
   | {
       /** INSERT whose rows follow the statement. `head` ends where `SETTINGS`, `FORMAT` or `VALUES` begins; data starts at `dataAt`. */
@@ -13,7 +13,7 @@ export type Statement =
       readonly dataAt: number;
     }
   | {
-      /** A query with rows as its answer. `body` has no FORMAT clause; `tail` is what followed the format's name (SETTINGS). */
+      /** A query that returns rows. `body` has no FORMAT clause; `tail` is the text after the format's name (SETTINGS). */
       readonly kind: 'select' | 'show';
       readonly text: string;
       readonly body: string;
@@ -26,8 +26,8 @@ const SELECTS = new Set(['SELECT', 'WITH', 'FROM', '(']);
 const SHOWS = new Set(['SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'EXISTS', 'CHECK']);
 
 /**
- * Reads the statement at the start of a request. `text` is the latin1 view of the bytes, so that offsets are byte offsets;
- * `complete` is false when more bytes follow, and then undefined is returned when they are needed to tell.
+ * Reads the statement at the start of a request. `text` is the latin1 view of the bytes, so that offsets are byte offsets.
+ * With `complete` false more bytes follow; returns undefined when they are needed to classify the statement. Throws ServerException.
  */
 export function readStatement(text: string, complete: boolean): Statement | undefined {
   const tokens = tokenize(text);
@@ -50,7 +50,7 @@ function readInsert(text: string, tokens: Generator<Token>, complete: boolean): 
   if (token?.word === 'INTO') token = iterator.next();
   if (token?.word === 'TABLE') token = iterator.next();
   if (token?.word === 'FUNCTION') token = iterator.next();
-  // The target's own name may be a keyword.
+  // The target's name may be a keyword.
   token = iterator.next();
   while (token?.word === '.') {
     iterator.next();
@@ -69,7 +69,7 @@ function readInsert(text: string, tokens: Generator<Token>, complete: boolean): 
       let end = token.end;
       if (token.word === 'FORMAT') {
         const name = iterator.next();
-        // The name may go on in the bytes that have not come yet.
+        // The name may continue in bytes that have not arrived yet.
         if (name === undefined || (name.end === text.length && !complete)) return undefined;
         format = text.slice(name.start, name.end);
         end = name.end;
@@ -89,7 +89,7 @@ function readInsert(text: string, tokens: Generator<Token>, complete: boolean): 
   return undefined;
 }
 
-/** Rows begin after the line the format's name stands on, or after its spaces when the line goes on. */
+/** Offset of the first row: the line after the format's name, or the same line after spaces. */
 function dataStart(text: string, formatEnd: number): number {
   if (text.charAt(formatEnd) === ';') {
     throw new ServerException(62, 'SYNTAX_ERROR', "You have excessive ';' symbol before data for INSERT.");
