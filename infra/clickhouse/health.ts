@@ -35,7 +35,7 @@ export function createClickHouseCheck(deps: {
   return async () => {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`ClickHouse does not answer within ${PING_TIMEOUT_MS} ms`), PING_TIMEOUT_MS);
+      timer = setTimeout(() => resolve(`ClickHouse does not respond within ${PING_TIMEOUT_MS} ms`), PING_TIMEOUT_MS);
     });
     const error = await Promise.race([ping(), timeout]).finally(() => clearTimeout(timer));
     if (error === null) sinceMs = null;

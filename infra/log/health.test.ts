@@ -17,7 +17,7 @@ function setUp() {
 const append = 'Append to topic "t", partition 0';
 
 describe('createLogHealth', () => {
-  it('tells of an outage with its reason and length, and that it is over', async () => {
+  it('reports an outage with its reason and duration, and its end', async () => {
     const { health, metric, pass } = setUp();
     expect(health.check()).toEqual({ ok: true });
     expect(await metric('log_up')).toBe(1);
@@ -34,7 +34,7 @@ describe('createLogHealth', () => {
     expect([await metric('log_up'), await metric('log_unavailable_seconds')]).toEqual([1, 0]);
   });
 
-  it('is not talked out of an outage by what still works', () => {
+  it('still reports an outage while other calls succeed', () => {
     const { health, pass } = setUp();
     health.recordFailure(append, new Error('no space left'));
     pass(1_500);
@@ -42,9 +42,9 @@ describe('createLogHealth', () => {
     expect(health.check().ok).toBe(false);
   });
 
-  it('forgets a failure of a call nobody makes any more', () => {
+  it('forgets the failure of a call that is no longer retried', () => {
     const { health, pass } = setUp();
-    health.recordFailure(append, new Error('away'));
+    health.recordFailure(append, new Error('unreachable'));
     pass(21_000);
     expect(health.check()).toEqual({ ok: true });
   });

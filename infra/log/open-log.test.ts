@@ -14,7 +14,7 @@ describe('openLog', () => {
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
   const open = (url: string) => openLog(url, { logger: silentLogger() });
 
-  it('opens an LMDB log in a directory that it creates, dots in the name or not', async () => {
+  it('creates the directory of an LMDB log, with or without dots in its name', async () => {
     for (const name of ['deep/er', 'with.dot']) {
       const log = await open(`lmdb:${join(dir, name)}`);
       await log.ensureTopics([{ name: 'topic', partitions: 1, retentionMs: null, compacted: false }]);
@@ -36,11 +36,11 @@ describe('openLog', () => {
     'kafka://host:9092/topic',
     'file:/tmp/log',
     '',
-  ])('refuses %j for good', async (url) => {
+  ])('throws FatalError for %j', async (url) => {
     await expect(open(url)).rejects.toBeInstanceOf(FatalError);
   });
 
-  it('says which directory cannot be used', async () => {
+  it('names the directory that cannot be used', async () => {
     const file = join(dir, 'file');
     writeFileSync(file, '');
     await expect(open(`lmdb:${join(file, 'log')}`)).rejects.toThrow(file);

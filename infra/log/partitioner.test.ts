@@ -21,7 +21,7 @@ describe('partitioner', () => {
     expect(murmur2(Buffer.from(key))).toBe(hash);
   });
 
-  it.each(Object.entries(vectors))('places %s as Kafka does', (key, hash) => {
+  it.each(Object.entries(vectors))('partitions %s as Kafka does', (key, hash) => {
     const positive = hash < 0 ? hash + 2 ** 31 : hash;
     for (const partitions of [1, 4, 12])
       expect(partitionForKey(Buffer.from(key), partitions)).toBe(positive % partitions);

@@ -2,13 +2,13 @@ import { LogArgumentError } from '../errors.js';
 import type { NewRecord, TopicPartitionOffset, TopicSpec } from '../port.js';
 import { type EncodableRecord, recordBytes } from './record-batch.js';
 
-/** Largest record, and largest batch as it is stored. Topics are created to take it. */
+/** Largest stored batch; topics are created with this limit. */
 export const MAX_BATCH_BYTES = 64 * 1024 * 1024;
-/** The limit of the port's other engine; far beyond any real time. */
+/** The limit of the LMDB engine, so that both accept the same records. */
 const MAX_TIMESTAMP_MS = 2 ** 48 - 1;
 const MAX_PARTITIONS = 0xffff;
 
-/** The record with its key as bytes. Throws LogArgumentError for what no log can hold. */
+/** Returns the record with its key as bytes. Throws LogArgumentError for a record that no log can store. */
 export function checkRecord(topic: string, record: NewRecord): EncodableRecord {
   const { timestampMs, value } = record;
   const where = `Record for topic "${topic}"`;

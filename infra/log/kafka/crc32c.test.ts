@@ -15,7 +15,7 @@ describe('crc32c', () => {
     expect(crc32c(bytes)).toBe(expected);
   });
 
-  it('of any part equals the bit-by-bit definition', () => {
+  it('of any byte range equals the bit-by-bit definition', () => {
     const slow = (bytes: Uint8Array) => {
       let crc = -1;
       for (const byte of bytes) {

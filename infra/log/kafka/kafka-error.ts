@@ -1,13 +1,13 @@
 import { FatalError } from '../../errors.js';
 import { LogArgumentError, LogUnavailableError, UnknownTopicError } from '../errors.js';
 
-/** What a broker answered, or that it did not. `type` is the name in Kafka's table of errors, or CONNECTION. */
+/** An error response of a broker, or none. `type` is the name in Kafka's table of errors, or CONNECTION when no response arrived. */
 export class KafkaError extends Error {
   override name = 'KafkaError';
   constructor(
     readonly type: string,
     message: string,
-    /** Asking again can help. */
+    /** Whether a retry can succeed. */
     readonly retriable: boolean,
     options?: ErrorOptions,
   ) {
@@ -15,7 +15,7 @@ export class KafkaError extends Error {
   }
 }
 
-/** The leader moved or the topic changed: look again where it is. */
+/** The leader moved or the topic changed: the metadata must be fetched again. */
 const STALE_METADATA = new Set([
   'CONNECTION',
   'UNKNOWN_TOPIC_OR_PARTITION',
@@ -28,7 +28,7 @@ const STALE_METADATA = new Set([
 ]);
 /** The coordinator moved. */
 const COORDINATOR_MOVED = new Set(['CONNECTION', 'NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
-/** The broker does not take this producer's state for granted any more: expired, timed out, or another took its transactional id. */
+/** The broker no longer accepts this producer: its state expired, its transaction timed out, or another producer took its transactional id. */
 const PRODUCER_STATE_LOST = new Set([
   'OUT_OF_ORDER_SEQUENCE_NUMBER',
   'UNKNOWN_PRODUCER_ID',
@@ -38,7 +38,7 @@ const PRODUCER_STATE_LOST = new Set([
   'PRODUCER_FENCED',
   'TRANSACTION_ABORTABLE',
 ]);
-/** The broker's configuration or ours has to change: rights, passwords, versions. */
+/** The configuration of the broker or of this service must change: permissions, passwords, versions. */
 const CONFIGURATION_ERROR =
   /AUTHORIZATION_FAILED$|^(SASL_AUTHENTICATION_FAILED|UNSUPPORTED_SASL_MECHANISM|ILLEGAL_SASL_STATE|SECURITY_DISABLED|UNSUPPORTED_VERSION|INVALID_REPLICATION_FACTOR|INVALID_CONFIG|POLICY_VIOLATION)$/;
 /** The record or batch itself is not acceptable. */
@@ -51,12 +51,12 @@ export const isCoordinatorMoved = (error: unknown): boolean =>
 export const isProducerStateLost = (error: unknown): boolean =>
   error instanceof KafkaError && PRODUCER_STATE_LOST.has(error.type);
 export const isRejected = (error: unknown): boolean => error instanceof KafkaError && REJECTED.has(error.type);
-/** `UNKNOWN`: the broker failed at the request, without saying why; a restart or a moment later it may not. */
+/** `UNKNOWN`: the broker failed without a reason, which may be transient. */
 export const isRetriable = (error: unknown): boolean =>
   error instanceof KafkaError &&
   (error.retriable || error.type === 'UNKNOWN' || STALE_METADATA.has(error.type) || COORDINATOR_MOVED.has(error.type));
 
-/** The error a caller of the log port sees. */
+/** Converts to the error of the log port. */
 export function toLogError(what: string, error: unknown): Error {
   if (!(error instanceof KafkaError)) return error instanceof Error ? error : new Error(String(error));
   const message = `${what}: ${error.message}`;

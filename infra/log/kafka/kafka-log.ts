@@ -7,33 +7,34 @@ import { type ClusterOptions, createCluster } from './cluster.js';
 import { checkPartition } from './partition-records.js';
 import { createReader } from './reader.js';
 import { createSender } from './sender.js';
+import { offsetsByTopic } from './topic-partitions.js';
 import { ensureTopics } from './topics.js';
-import { createTransactions, topicOffsetsOf } from './transactions.js';
+import { createTransactions } from './transactions.js';
 
 export interface KafkaLogOptions {
   /** `host:port` of one or more brokers of the cluster. */
   readonly brokers: readonly string[];
   readonly logger: Logger;
   /**
-   * How long any call keeps trying while brokers are away before it throws LogUnavailableError. Default 30 s. A `read` that follows and has begun
-   * keeps trying until its signal aborts.
+   * How long a call retries while brokers are unreachable before it throws LogUnavailableError. Default 30 s. A following `read` that has begun
+   * retries until its signal aborts.
    */
   readonly unavailableAfterMs?: number;
-  /** Hears how attempts go. */
+  /** Receives the success or failure of each attempt. */
   readonly health?: LogHealth;
 }
 
 const UNAVAILABLE_AFTER_MS = 30_000;
-/** What is under way at close gets this long. */
+/** Time for running calls to end at close. */
 const CLOSE_TIMEOUT_MS = 3_000;
 const MIN_OFFSETS_RETENTION_MINUTES = 30 * 24 * 60;
 
 /**
- * The Kafka engine, for brokers 3.0 to 4.x. Rejects with LogUnavailableError when no broker answers.
+ * The Kafka engine, for brokers 3.0 to 4.x. Rejects with LogUnavailableError when no broker responds.
  *
- * Beyond the port: an append that fails with LogUnavailableError may have landed, because a broker that goes away can take the answer with
- * it; as long as the broker comes back within `unavailableAfterMs`, nothing lands twice or out of order. An append that spans partitions is
- * whole within each. Retention and compaction are the brokers' work, so `maintain` does nothing.
+ * Differences from the port: an append that fails with LogUnavailableError may have been appended, because its response can be lost. When the
+ * broker returns within `unavailableAfterMs`, no record is appended twice or out of order. An append to several partitions is atomic only
+ * within each. The brokers do retention and compaction, so `maintain` does nothing.
  */
 export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
   const { logger, brokers, health, unavailableAfterMs = UNAVAILABLE_AFTER_MS } = options;
@@ -49,7 +50,10 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
     const connection = await cluster.connectTo(broker);
     const minutes = Number(await connection.brokerConfig(broker.nodeId, 'offsets.retention.minutes'));
     if (minutes < MIN_OFFSETS_RETENTION_MINUTES) {
-      logger.warn({ minutes }, 'offsets.retention.minutes is short: positions of a group that rests longer are lost');
+      logger.warn(
+        { minutes },
+        'offsets.retention.minutes is short: a consumer group that commits nothing for longer loses its positions; raise it to at least 43200',
+      );
     }
   };
 
@@ -79,7 +83,7 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
       if (positions.length === 0) return;
       await cluster.retry(
         `Positions of group "${group}"`,
-        async () => (await cluster.coordinator('group', group)).offsetCommit(group, topicOffsetsOf(positions)),
+        async () => (await cluster.coordinator('group', group)).offsetCommit(group, offsetsByTopic(positions)),
         { coordinator: { kind: 'group', key: group } },
       );
     },
@@ -100,10 +104,8 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
       if (cluster.closed.aborted) return;
       const drained = new AbortController();
       const all = Promise.all([sender.drain(), transactions.drain()]);
-      const patience = sleep(CLOSE_TIMEOUT_MS, undefined, { signal: drained.signal, ref: false }).catch(
-        () => undefined,
-      );
-      await Promise.race([all, patience]);
+      const timeout = sleep(CLOSE_TIMEOUT_MS, undefined, { signal: drained.signal, ref: false }).catch(() => undefined);
+      await Promise.race([all, timeout]);
       drained.abort();
       cluster.close();
     },

@@ -8,21 +8,21 @@ import type { ProducerState } from './record-batch.js';
 import { WireReader, WireWriter } from './wire.js';
 
 /**
- * The only file that knows kafkajs. It takes from it connections (framing, correlation, timeouts) and the codecs of the requests that
- * coordinate; produce and fetch carry whole record batches (record-batch.ts), and two requests kafkajs lacks are written out here.
+ * The only file that uses kafkajs: its connections (framing, correlation, timeouts) and its codecs of coordination requests. Produce and
+ * fetch carry complete record batches (record-batch.ts), and requests that kafkajs lacks are encoded here.
  *
- * Not used, and why, all of kafkajs 2.2.4: its consumer reads only as a member of a group, and its fetch decoder drops batches without
- * records, so that a reader of a compacted topic asks for the same offset for ever; its producer's retry leaves out partitions whose leader
- * moved to a broker that has already answered; its transaction cannot repeat a commit whose answer was lost.
+ * Not used of kafkajs 2.2.4: its consumer reads only as a member of a group, and its fetch decoder drops batches without
+ * records, so that a reader of a compacted topic requests the same offset forever; its producer's retry omits partitions whose leader
+ * moved to a broker that has already responded; its transaction cannot repeat a commit whose response was lost.
  *
- * Request versions are fixed. Brokers 2.4 to 4.x speak all of them, except ListTransactions (3.0).
+ * Request versions are fixed. Brokers 2.4 to 4.x support all of them, except ListTransactions (3.0).
  */
 export interface KafkaConnection {
   readonly host: string;
   readonly port: number;
-  /** False once anything went wrong with it; it does not recover. */
+  /** False after the first connection error; the connection does not recover. */
   isOpen(): boolean;
-  /** Fails what is under way. */
+  /** Closes the connection; pending requests fail. */
   close(): void;
   metadata(topics: readonly string[] | 'none'): Promise<Metadata>;
   findCoordinator(kind: CoordinatorKind, key: string): Promise<BrokerAddress>;
@@ -34,7 +34,7 @@ export interface KafkaConnection {
   addOffsetsToTxn(transaction: Transaction, group: string): Promise<void>;
   txnOffsetCommit(transaction: Transaction, group: string, topics: readonly TopicOffsets[]): Promise<void>;
   endTxn(transaction: Transaction, commit: boolean): Promise<void>;
-  /** Ids of the transactions this broker coordinates whose commit is decided but not yet written everywhere. */
+  /** Ids of this coordinator's transactions whose commit is decided but not yet written to all partitions. */
   listCommittingTransactions(): Promise<readonly string[]>;
   offsetCommit(group: string, topics: readonly TopicOffsets[]): Promise<void>;
   offsetFetch(group: string, topic: string, partitions: readonly number[]): Promise<readonly PartitionOffset[]>;
@@ -91,16 +91,16 @@ export interface FetchRequest {
   readonly offset: number;
   readonly maxWaitMs: number;
   readonly maxBytes: number;
-  /** Also what belongs to open transactions. */
+  /** Includes records of open transactions. */
   readonly uncommitted?: boolean;
 }
 
 export interface FetchResponse {
-  /** Null when the broker gave records. */
+  /** Null when the response has records. */
   readonly error: KafkaError | null;
-  /** Log end as far as replicas have it. */
+  /** End of the log that all in-sync replicas have. */
   readonly highWatermark: number;
-  /** First offset that belongs to an open transaction, or the high watermark. */
+  /** First offset of the oldest open transaction, or the high watermark. */
   readonly lastStableOffset: number;
   readonly logStart: number;
   readonly aborted: readonly { readonly producerId: number; readonly firstOffset: number }[];
@@ -130,9 +130,9 @@ export interface NewTopic {
 const CLIENT_ID = 'oddstream';
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long the broker may take to replicate or to change topics. Below the request timeout, so that its answer arrives. */
+/** Time for the broker to replicate or to change topics. Below the request timeout, so that its response arrives. */
 const BROKER_TIMEOUT_MS = 10_000;
-/** An open transaction of a process that died holds readers back no longer than this. */
+/** Longest time that the open transaction of a dead process blocks readers. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
 /** Committed positions do not expire: ten years. */
 const OFFSET_RETENTION_MS = 10 * 365 * 24 * 60 * 60_000;
@@ -140,7 +140,7 @@ const READ_COMMITTED = 1;
 const API = { produce: 0, fetch: 1, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
 const RESOURCE = { topic: 2, broker: 4 } as const;
 
-/** Connect to one broker. Rejects with KafkaError CONNECTION. */
+/** Connects to one broker. Rejects with KafkaError CONNECTION. */
 export async function openConnection(host: string, port: number, logger: Logger): Promise<KafkaConnection> {
   const connection = new Connection({
     host,
@@ -151,7 +151,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
     connectionTimeout: CONNECT_TIMEOUT_MS,
     socketFactory: ({ onConnect, ...address }) => connect({ ...address, noDelay: true, keepAlive: true }, onConnect),
   });
-  // kafkajs sets a timer with a negative delay after every response; it is of use only while requests are held back.
+  // kafkajs sets a timer with a negative delay after every response; the timer is needed only while requests are queued.
   const schedule = connection.requestQueue.scheduleCheckPendingRequests.bind(connection.requestQueue);
   connection.requestQueue.scheduleCheckPendingRequests = () => {
     if (connection.requestQueue.pending.length > 0) schedule();
@@ -161,7 +161,9 @@ export async function openConnection(host: string, port: number, logger: Logger)
     if (closed) return;
     closed = true;
     connection.rejectRequests(new Error('Connection closed'));
-    connection.disconnect().catch((error: unknown) => logger.debug({ err: error }, 'disconnecting'));
+    connection
+      .disconnect()
+      .catch((error: unknown) => logger.debug({ err: error }, 'cannot disconnect from the broker'));
   };
   const translate = (error: unknown): KafkaError => {
     const { name, type, message, retriable } = error as Error & { type?: string; retriable?: boolean };
@@ -169,13 +171,13 @@ export async function openConnection(host: string, port: number, logger: Logger)
       const code = /^Unknown error code (\d+)/.exec(message)?.[1];
       return new KafkaError(ERRORS_UNKNOWN_TO_KAFKAJS[Number(code)] ?? type ?? 'UNKNOWN', message, retriable === true);
     }
-    // Framing may be lost after anything else, so the connection is given up.
+    // After any other error the framing may be lost, so the connection is closed.
     close();
     return new KafkaError('CONNECTION', `${host}:${port}: ${message}`, true, { cause: error });
   };
   const broker = `${host}:${port}`;
 
-  /** A request kafkajs has a codec for. */
+  /** Sends a request with kafkajs' codec. */
   const call = async <T>(api: string, version: number, parameters: object): Promise<T> => {
     const definition = protocol.requests[api];
     if (definition === undefined) throw new Error(`kafkajs has no request ${api}`);
@@ -186,7 +188,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
       throw translate(error);
     }
   };
-  /** A request encoded and decoded here. */
+  /** Sends a request that is encoded and decoded here. */
   const send = async <T>(
     apiName: string,
     apiKey: number,
@@ -219,7 +221,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
     close,
 
     async metadata(topics) {
-      // Version 4 is the first that can ask for no topic at all; kafkajs cannot, so the list is written here.
+      // kafkajs cannot request an empty list of topics, which versions from 4 allow, so the request is encoded here.
       const body = new WireWriter().array(topics === 'none' ? [] : topics, (topic, w) => w.string(topic)).int8(0);
       return send('Metadata', 3, 6, body, (r) => {
         r.int32();
@@ -301,7 +303,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
           .flat();
         if (whole !== null) throw whole;
         if (response === undefined)
-          throw new KafkaError('CONNECTION', `${broker} left out the partition asked for`, true);
+          throw new KafkaError('CONNECTION', `${broker} left out the requested partition`, true);
         return response;
       });
     },
@@ -310,8 +312,10 @@ export async function openConnection(host: string, port: number, logger: Logger)
       const byTopic = new Map<string, ProduceBatch[]>();
       for (const one of batches) byTopic.set(one.topic, [...(byTopic.get(one.topic) ?? []), one]);
       const body = new WireWriter().string(transactionalId).int16(-1).int32(BROKER_TIMEOUT_MS);
-      body.array([...byTopic], ([topic, own]) => {
-        body.string(topic).array(own, ({ partition, batch }) => body.int32(partition).int32(batch.length).raw(batch));
+      body.array([...byTopic], ([topic, topicBatches]) => {
+        body
+          .string(topic)
+          .array(topicBatches, ({ partition, batch }) => body.int32(partition).int32(batch.length).raw(batch));
       });
       return send('Produce', API.produce, 7, body, (r) =>
         r
@@ -331,11 +335,11 @@ export async function openConnection(host: string, port: number, logger: Logger)
     },
 
     async initProducerId(transactionalId) {
-      const answer = await call<{ producerId: string; producerEpoch: number }>('InitProducerId', 1, {
+      const response = await call<{ producerId: string; producerEpoch: number }>('InitProducerId', 1, {
         transactionalId,
         transactionTimeout: TRANSACTION_TIMEOUT_MS,
       });
-      return { id: Number(answer.producerId), epoch: answer.producerEpoch };
+      return { id: Number(response.producerId), epoch: response.producerEpoch };
     },
     async addPartitionsToTxn(transaction, topics) {
       await call('AddPartitionsToTxn', 1, { ...producerOf(transaction), topics });
@@ -383,18 +387,18 @@ export async function openConnection(host: string, port: number, logger: Logger)
       });
     },
     async offsetFetch(groupId, topic, partitions) {
-      const answer = await call<{ responses: { partitions: { partition: number; offset: string }[] }[] }>(
+      const response = await call<{ responses: { partitions: { partition: number; offset: string }[] }[] }>(
         'OffsetFetch',
         4,
         { groupId, topics: [{ topic, partitions: partitions.map((partition) => ({ partition })) }] },
       );
-      return (answer.responses[0]?.partitions ?? [])
+      return (response.responses[0]?.partitions ?? [])
         .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
         .filter(({ offset }) => offset >= 0);
     },
 
     async createTopics(topics) {
-      const wanted = topics.map(({ topic, partitions, replicationFactor, configs }) => ({
+      const requested = topics.map(({ topic, partitions, replicationFactor, configs }) => ({
         topic,
         numPartitions: partitions,
         replicationFactor,
@@ -402,7 +406,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
       }));
       const body = new WireWriter();
       body
-        .array(wanted, ({ topic, numPartitions, replicationFactor, configEntries }) => {
+        .array(requested, ({ topic, numPartitions, replicationFactor, configEntries }) => {
           body.string(topic).int32(numPartitions).int16(replicationFactor).int32(0);
           body.array(configEntries, ({ name, value }) => body.string(name).string(value));
         })
@@ -429,18 +433,18 @@ export async function openConnection(host: string, port: number, logger: Logger)
     },
 
     async topicConfigs(topics, names) {
-      const answer = await call<DescribedConfigs>('DescribeConfigs', 2, {
+      const response = await call<DescribedConfigs>('DescribeConfigs', 2, {
         resources: topics.map((name) => ({ type: RESOURCE.topic, name, configNames: names })),
         includeSynonyms: false,
       });
-      return new Map(answer.resources.map((resource) => [resource.resourceName, configsOf(resource)]));
+      return new Map(response.resources.map((resource) => [resource.resourceName, configsOf(resource)]));
     },
     async brokerConfig(nodeId, name) {
-      const answer = await call<DescribedConfigs>('DescribeConfigs', 2, {
+      const response = await call<DescribedConfigs>('DescribeConfigs', 2, {
         resources: [{ type: RESOURCE.broker, name: String(nodeId), configNames: [name] }],
         includeSynonyms: false,
       });
-      return answer.resources[0] === undefined ? undefined : configsOf(answer.resources[0]).get(name);
+      return response.resources[0] === undefined ? undefined : configsOf(response.resources[0]).get(name);
     },
     async alterTopicConfig(topic, name, value) {
       const body = new WireWriter();
@@ -481,7 +485,7 @@ function producerOf({ transactionalId, id, epoch }: Transaction) {
   return { transactionalId, producerId: String(id), producerEpoch: epoch };
 }
 
-/** Codes newer than kafkajs that matter here. */
+/** Error codes that kafkajs 2.2.4 does not know. */
 const ERRORS_UNKNOWN_TO_KAFKAJS: Readonly<Record<number, string>> = {
   90: 'PRODUCER_FENCED',
   120: 'TRANSACTION_ABORTABLE',
@@ -497,10 +501,16 @@ function protocolError(code: number, where: string): KafkaError | null {
   );
 }
 
-/** kafkajs reports every refused connection as an error; what matters of that is said by the cluster. */
+/** kafkajs logs every refused connection as an error; cluster.ts logs outages, so these are debug messages. */
 function internalLogger(logger: Logger): InternalLogger {
-  const say = (message: string) => logger.debug({ kafkajs: message }, 'kafkajs');
+  const debug = (message: string) => logger.debug({ kafkajs: message }, 'kafkajs');
   const ignore = () => undefined;
-  const own: InternalLogger = { namespace: () => own, debug: ignore, info: ignore, warn: say, error: say };
-  return own;
+  const internal: InternalLogger = {
+    namespace: () => internal,
+    debug: ignore,
+    info: ignore,
+    warn: debug,
+    error: debug,
+  };
+  return internal;
 }

@@ -1,4 +1,4 @@
-/** What this project uses of kafkajs 2.2.4 below its public interface. The package is pinned and has no later version. */
+/** The internal modules of kafkajs 2.2.4 that this project uses. The package is pinned and has no later version. */
 declare module 'kafkajs/src/network/connection.js' {
   import type { Socket } from 'node:net';
 
@@ -14,7 +14,7 @@ declare module 'kafkajs/src/network/connection.js' {
     readonly apiKey: number;
     readonly apiVersion: number;
     readonly apiName: string;
-    /** kafkajs takes any object with these two fields for its Encoder. */
+    /** kafkajs accepts any object with these two fields as its Encoder. */
     encode(): Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
   }
 

@@ -12,7 +12,7 @@ export interface PartitionRecords {
   readonly records: readonly EncodableRecord[];
 }
 
-/** Throws UnknownTopicError unless the topic has that partition, after a fresh look when it seems not to. */
+/** Throws UnknownTopicError unless the topic has the partition. Fetches the metadata again before it throws. */
 export async function checkPartition(cluster: Cluster, topic: string, partition: number): Promise<void> {
   const known = await cluster.topic(topic);
   if (hasPartition(known, partition)) return;
@@ -22,45 +22,47 @@ export async function checkPartition(cluster: Cluster, topic: string, partition:
   }
 }
 
-/** Check records and sort them by partition. Throws LogArgumentError and UnknownTopicError before anything is sent. */
-export function groupByPartition(view: TopicMetadata, records: readonly NewRecord[]): PartitionRecords[] {
+/** Checks records and groups them by partition. Throws LogArgumentError and UnknownTopicError. */
+export function groupByPartition(metadata: TopicMetadata, records: readonly NewRecord[]): PartitionRecords[] {
   const byPartition = new Map<number, EncodableRecord[]>();
   for (const record of records) {
-    const encodable = checkRecord(view.topic, record);
-    const partition = record.partition ?? partitionForKey(encodable.key, view.partitions);
-    if (!hasPartition(view, partition)) {
-      const detail = `Topic "${view.topic}" has ${view.partitions} partitions, no partition ${partition}`;
-      throw new UnknownTopicError(view.topic, detail);
+    const encodable = checkRecord(metadata.topic, record);
+    const partition = record.partition ?? partitionForKey(encodable.key, metadata.partitions);
+    if (!hasPartition(metadata, partition)) {
+      const detail = `Topic "${metadata.topic}" has ${metadata.partitions} partitions, no partition ${partition}`;
+      throw new UnknownTopicError(metadata.topic, detail);
     }
-    const own = byPartition.get(partition);
-    if (own === undefined) byPartition.set(partition, [encodable]);
-    else own.push(encodable);
+    const group = byPartition.get(partition);
+    if (group === undefined) byPartition.set(partition, [encodable]);
+    else group.push(encodable);
   }
-  return [...byPartition].map(([partition, own]) => ({ topic: view.topic, partition, records: own }));
+  return [...byPartition].map(([partition, group]) => ({ topic: metadata.topic, partition, records: group }));
 }
 
-/** The topic as known, looked up again when a record names a partition it does not seem to have. */
+/** The topic's cached metadata, fetched again when a record names a partition that is not in it. */
 export async function topicMetadataFor(
   cluster: Cluster,
   topic: string,
   records: readonly NewRecord[],
 ): Promise<TopicMetadata> {
-  const view = await cluster.topic(topic);
-  const fits = records.every(({ partition }) => partition === undefined || hasPartition(view, partition));
-  return fits ? view : cluster.topic(topic, { fresh: true });
+  const metadata = await cluster.topic(topic);
+  const complete = records.every(({ partition }) => partition === undefined || hasPartition(metadata, partition));
+  return complete ? metadata : cluster.topic(topic, { fresh: true });
 }
 
-/** `viewFor` without asking the cluster: undefined when it would have to be asked. */
+/** `topicMetadataFor` without a request: undefined when one would be needed. */
 export function cachedTopicMetadataFor(
   cluster: Cluster,
   topic: string,
   records: readonly NewRecord[],
 ): TopicMetadata | undefined {
-  const view = cluster.cachedTopic(topic);
-  if (view === undefined) return undefined;
-  return records.every(({ partition }) => partition === undefined || hasPartition(view, partition)) ? view : undefined;
+  const metadata = cluster.cachedTopic(topic);
+  if (metadata === undefined) return undefined;
+  return records.every(({ partition }) => partition === undefined || hasPartition(metadata, partition))
+    ? metadata
+    : undefined;
 }
 
-function hasPartition(view: TopicMetadata, partition: number): boolean {
-  return Number.isInteger(partition) && partition >= 0 && partition < view.partitions;
+function hasPartition(metadata: TopicMetadata, partition: number): boolean {
+  return Number.isInteger(partition) && partition >= 0 && partition < metadata.partitions;
 }

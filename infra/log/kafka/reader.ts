@@ -14,42 +14,42 @@ export interface Reader {
   bounds(topic: string, partition: number): Promise<PartitionBounds>;
   offsetForTimestamp(topic: string, partition: number, timestampMs: number): Promise<number>;
   lastRecord(topic: string, partition: number): Promise<LogRecord | null>;
-  /** Is the record that was appended at this offset committed (true) or rolled back (false)? Waits until that is decided. */
+  /** Whether the record appended at this offset was committed (true) or aborted (false). Waits until that is decided. */
   isCommitted(topic: string, partition: number, offset: number): Promise<boolean>;
 }
 
 const DEFAULT_MAX_RECORDS = 1000;
 const FETCH_BYTES = 4 * 1024 * 1024;
-/** Enough for the one batch that is asked for: a broker always gives at least one, whatever its size. */
+/** For requests that need one batch: a broker returns at least one, whatever the limit. */
 const PEEK_BYTES = 1024;
 const LONG_POLL_MS = 5_000;
 
-/** What one fetch brought: batches that committed readers may see, and where to go on. */
+/** Result of one fetch: the batches that readers of committed records may see, and the offset of the next fetch. */
 interface Fetched {
   readonly batches: readonly FetchedBatch[];
   readonly nextOffset: number;
   readonly logStart: number;
 }
 
-/** The last record readers can see, and the bounds that follow from it. */
+/** The last visible record of a partition, and the bounds that follow from it. */
 interface PartitionTail {
   readonly last: LogRecord | null;
   readonly bounds: PartitionBounds;
 }
 
 /**
- * Reads partitions at explicit offsets with plain fetch requests, committed records only. A reader has a connection of its own, because a
- * long poll holds up what is behind it.
+ * Reads committed records at explicit offsets with fetch requests. Each reader has a separate connection, because a long poll blocks later
+ * requests of its connection.
  *
- * `next` of a partition is one after the last record readers can see, not Kafka's end: that would count the markers that end transactions,
- * and a consumer that has processed everything would seem to lag behind for ever.
+ * `next` of a partition is the offset after the last visible record, not Kafka's log end: that counts the markers that end transactions,
+ * so a consumer that has processed every record would show a lag forever.
  */
 export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader {
   const { cluster, logger } = deps;
 
-  /** Retries, and takes a new connection each time; the old one may hold an answer nobody waits for. */
+  /** Retries, each time on a new connection: a response of the failed request may still arrive on the old one. */
   const fetchAt = async (
-    held: { lease: ReaderConnection | null },
+    current: { lease: ReaderConnection | null },
     request: { topic: string; partition: number; offset: number; maxWaitMs: number; maxBytes: number },
     signal?: AbortSignal,
     deadlineMs?: number,
@@ -58,8 +58,8 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     return cluster.retry(
       `Read of topic "${topic}", partition ${partition}`,
       async () => {
-        held.lease ??= await cluster.acquireReaderConnection(topic, partition);
-        const { lease } = held;
+        current.lease ??= await cluster.acquireReaderConnection(topic, partition);
+        const { lease } = current;
         try {
           const response = await abortable(lease.connection.fetch(request), signal);
           if (response.error === null) return response;
@@ -68,7 +68,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
         } catch (error) {
           lease.connection.close();
           lease.release();
-          held.lease = null;
+          current.lease = null;
           throw error;
         }
       },
@@ -76,28 +76,28 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     );
   };
 
-  const withLease = async <T>(work: (held: { lease: ReaderConnection | null }) => Promise<T>): Promise<T> => {
-    const held: { lease: ReaderConnection | null } = { lease: null };
+  const withLease = async <T>(work: (current: { lease: ReaderConnection | null }) => Promise<T>): Promise<T> => {
+    const current: { lease: ReaderConnection | null } = { lease: null };
     try {
-      return await work(held);
+      return await work(current);
     } finally {
-      held.lease?.release();
+      current.lease?.release();
     }
   };
 
   const stableEnd = (topic: string, partition: number) => fetchEndOffset(cluster, topic, partition);
 
-  /** Visible records of `[from, end)`, batch by batch. */
+  /** Visible records of `[from, end)`, batch by batch. Skips batches that `matches` rejects. `fetched`: the response of an earlier fetch at `from`. */
   async function* scan(
-    held: { lease: ReaderConnection | null },
-    where: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
-    wanted: (batch: FetchedBatch) => boolean = () => true,
+    current: { lease: ReaderConnection | null },
+    range: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
+    matches: (batch: FetchedBatch) => boolean = () => true,
     fetched?: FetchResponse,
   ): AsyncGenerator<LogRecord> {
-    const { topic, partition, end, maxBytes = FETCH_BYTES } = where;
+    const { topic, partition, end, maxBytes = FETCH_BYTES } = range;
     let known = fetched;
-    for (let offset = where.from; offset < end; ) {
-      const response = known ?? (await fetchAt(held, { topic, partition, offset, maxWaitMs: 0, maxBytes }));
+    for (let offset = range.from; offset < end; ) {
+      const response = known ?? (await fetchAt(current, { topic, partition, offset, maxWaitMs: 0, maxBytes }));
       known = undefined;
       if (response.error !== null) {
         if (offset >= response.logStart) return;
@@ -106,7 +106,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
       }
       const { batches, nextOffset } = visibleBatches(response, offset);
       for (const batch of batches) {
-        if (!wanted(batch)) continue;
+        if (!matches(batch)) continue;
         for (const record of await decodeBatch(batch, offset)) if (record.offset < end) yield record;
       }
       if (nextOffset === offset) return;
@@ -114,22 +114,22 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     }
   }
 
-  /** Backwards from the end, in growing steps: before it there may be markers, rolled back records and compacted holes. */
+  /** Searches backwards from the end in growing steps: markers, aborted records and compacted offsets may precede the end. */
   const tailOf = async (topic: string, partition: number): Promise<PartitionTail> => {
     const end = await stableEnd(topic, partition);
     const empty: PartitionTail = { last: null, bounds: { earliest: end, next: end } };
     if (end === 0) return empty;
-    return withLease(async (held) => {
+    return withLease(async (current) => {
       for (let step = 1, until = end; ; step *= 4) {
         const offset = Math.max(0, end - step);
         const where = { topic, partition, maxBytes: step === 1 ? PEEK_BYTES : FETCH_BYTES };
-        const response = await fetchAt(held, { ...where, offset, maxWaitMs: 0 });
+        const response = await fetchAt(current, { ...where, offset, maxWaitMs: 0 });
         const earliest = response.logStart;
         if (earliest >= end) return empty;
         let last: LogRecord | null = null;
         const from = Math.max(offset, earliest);
         const known = from === offset ? response : undefined;
-        for await (const record of scan(held, { ...where, from, end: until }, undefined, known)) last = record;
+        for await (const record of scan(current, { ...where, from, end: until }, undefined, known)) last = record;
         if (last !== null) return { last, bounds: { earliest, next: last.offset + 1 } };
         if (from === earliest) return empty;
         until = from;
@@ -140,7 +140,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
   const offsetForTimestamp = async (topic: string, partition: number, timestampMs: number): Promise<number> => {
     if (!Number.isFinite(timestampMs)) throw new LogArgumentError(`${timestampMs} is not a Unix time in milliseconds`);
     await checkPartition(cluster, topic, partition);
-    // Kafka's answer counts markers, whose time is the wall clock's, and rolled back records. It is never too late, so the search goes on there.
+    // Kafka's result includes markers, whose timestamp is the wall clock's, and aborted records. It is never too late, so the search starts there.
     const candidate = await cluster.retry(
       `Topic "${topic}", partition ${partition}`,
       async () =>
@@ -153,9 +153,9 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     );
     if (candidate >= 0) {
       const end = await stableEnd(topic, partition);
-      const found = await withLease(async (held) => {
-        const late = (batch: FetchedBatch) => batch.maxTimestampMs >= timestampMs;
-        for await (const record of scan(held, { topic, partition, from: candidate, end }, late)) {
+      const found = await withLease(async (current) => {
+        const lateEnough = (batch: FetchedBatch) => batch.maxTimestampMs >= timestampMs;
+        for await (const record of scan(current, { topic, partition, from: candidate, end }, lateEnough)) {
           if (record.timestampMs >= timestampMs) return record.offset;
         }
         return null;
@@ -179,35 +179,35 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     const { topic, partition, follow, signal, maxRecords = DEFAULT_MAX_RECORDS } = options;
     if (!Number.isInteger(maxRecords) || maxRecords < 1) throw new LogArgumentError(`maxRecords ${maxRecords}`);
     if (signal?.aborted) return;
-    // Every waiting reader listens, and one signal may stop any number of readers.
+    // Many readers may share one signal.
     if (signal !== undefined) setMaxListeners(0, signal);
-    const held: { lease: ReaderConnection | null } = { lease: null };
-    let ahead: Promise<FetchResponse> | null = null;
-    const ask = (from: number) => {
+    const current: { lease: ReaderConnection | null } = { lease: null };
+    let prefetched: Promise<FetchResponse> | null = null;
+    const fetchFrom = (from: number) => {
       const maxWaitMs = follow ? LONG_POLL_MS : 0;
-      // Who waits for ever for records does so for the broker too, and goes on where it was.
+      // A following reader waits without limit for the broker as it does for records, and resumes at its offset.
       const deadlineMs = follow ? Number.POSITIVE_INFINITY : undefined;
-      return fetchAt(held, { topic, partition, offset: from, maxWaitMs, maxBytes: FETCH_BYTES }, signal, deadlineMs);
+      return fetchAt(current, { topic, partition, offset: from, maxWaitMs, maxBytes: FETCH_BYTES }, signal, deadlineMs);
     };
     try {
       await checkPartition(cluster, topic, partition);
       let offset = await startOf(options);
       const end = follow ? Number.POSITIVE_INFINITY : await stableEnd(topic, partition);
       while (offset < end && !signal?.aborted) {
-        const response = await (ahead ?? ask(offset));
-        ahead = null;
+        const response = await (prefetched ?? fetchFrom(offset));
+        prefetched = null;
         if (response.error !== null) {
-          const start = await earlierOrLater(response, offset, signal);
+          const start = await resolveOutOfRange(response, offset, signal);
           if (start === null && !follow) return;
           offset = start ?? offset;
           continue;
         }
         const fetched = visibleBatches(response, offset);
         if (!follow && fetched.nextOffset === offset) return;
-        // More is there: it travels while this is unpacked and worked on.
+        // Fetch the next records while these are decoded and processed.
         if (fetched.nextOffset < Math.min(end, response.lastStableOffset)) {
-          ahead = ask(fetched.nextOffset);
-          ahead.catch(() => undefined);
+          prefetched = fetchFrom(fetched.nextOffset);
+          prefetched.catch(() => undefined);
         }
         for await (const batch of groupRecords(fetched, offset, maxRecords, end)) {
           if (signal?.aborted) return;
@@ -219,19 +219,19 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
       if (signal?.aborted || cluster.closed.aborted) return;
       throw error;
     } finally {
-      if (ahead === null) held.lease?.release();
-      else abandon(held, ahead);
+      if (prefetched === null) current.lease?.release();
+      else releaseAfter(current, prefetched);
     }
   }
 
-  /** The reader has left while an answer is under way, which must not become the next reader's. */
-  const abandon = (held: { lease: ReaderConnection | null }, ahead: Promise<FetchResponse>) => {
-    const release = () => held.lease?.release();
-    ahead.then(release, release);
+  /** Releases the connection only after its pending response, which the next reader must not receive. */
+  const releaseAfter = (current: { lease: ReaderConnection | null }, pending: Promise<FetchResponse>) => {
+    const release = () => current.lease?.release();
+    pending.then(release, release);
   };
 
-  /** After OFFSET_OUT_OF_RANGE: where retention left the log, or null for an offset the log has yet to reach. */
-  const earlierOrLater = async (
+  /** After OFFSET_OUT_OF_RANGE: the log start when retention deleted the offset, null when the log has not reached it yet. */
+  const resolveOutOfRange = async (
     response: FetchResponse,
     offset: number,
     signal: AbortSignal | undefined,
@@ -255,46 +255,46 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     },
     isCommitted: (topic, partition, offset) =>
       cluster.retry(`Topic "${topic}", partition ${partition}`, () =>
-        withLease(async (held) => {
+        withLease(async (current) => {
           const where = { topic, partition, maxBytes: PEEK_BYTES };
-          const response = await fetchAt(held, { ...where, offset, maxWaitMs: 0 });
-          // Until the stable end has passed it, what is not to be seen may still be committed.
+          const response = await fetchAt(current, { ...where, offset, maxWaitMs: 0 });
+          // An invisible record may still be committed until the last stable offset is above it.
           if (response.error === null && response.lastStableOffset <= offset) {
             throw new KafkaError('CONCURRENT_TRANSACTIONS', `offset ${offset} is not decided yet`, true);
           }
           const only = { ...where, from: offset, end: offset + 1 };
-          for await (const record of scan(held, only, undefined, response)) return record.offset === offset;
+          for await (const record of scan(current, only, undefined, response)) return record.offset === offset;
           return false;
         }),
       ),
   };
 }
 
-/** Leaves out markers, and what a rolled back transaction wrote (KIP-98, "Reading transactional messages"). */
+/** The batches of a response without markers and without batches of aborted transactions (KIP-98, "Reading transactional messages"). */
 function visibleBatches(response: FetchResponse, fetchOffset: number): Fetched {
   const batches: FetchedBatch[] = [];
   const aborted = [...response.aborted].sort((a, b) => a.firstOffset - b.firstOffset);
-  const rolledBack = new Set<number>();
+  const abortedProducers = new Set<number>();
   let nextOffset = fetchOffset;
   for (const batch of splitBatches(response.records)) {
     if (batch.lastOffset < fetchOffset) continue;
     nextOffset = batch.lastOffset + 1;
     while (aborted[0] !== undefined && aborted[0].firstOffset <= batch.lastOffset) {
-      rolledBack.add(aborted.shift()!.producerId);
+      abortedProducers.add(aborted.shift()!.producerId);
     }
     if (batch.control) {
-      if (isAbort(batch)) rolledBack.delete(batch.producerId);
-    } else if (batch.count > 0 && !(batch.transactional && rolledBack.has(batch.producerId))) {
+      if (isAbort(batch)) abortedProducers.delete(batch.producerId);
+    } else if (batch.count > 0 && !(batch.transactional && abortedProducers.has(batch.producerId))) {
       batches.push(batch);
     }
   }
   if (nextOffset === fetchOffset && response.records.length > 0) {
-    throw new LogCorruptError(`The broker's answer for offset ${fetchOffset} holds no whole batch`);
+    throw new LogCorruptError(`The broker's response for offset ${fetchOffset} contains no complete batch`);
   }
   return { batches, nextOffset, logStart: response.logStart };
 }
 
-/** Records below `end` in groups of at most `maxRecords`; small batches are put together. */
+/** Records below `end` in groups of at most `maxRecords`; small batches are merged. */
 async function* groupRecords(
   fetched: Fetched,
   fromOffset: number,

@@ -25,7 +25,7 @@ const batchOf = async (records: readonly EncodableRecord[], transactional = fals
 };
 
 describe('record batches', () => {
-  it('come back as they were, compressed or not, from any offset on', async () => {
+  it('decode to the encoded records, compressed or not, from any offset on', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(record, { minLength: 1, maxLength: 60 }),
@@ -55,7 +55,7 @@ describe('record batches', () => {
     );
   });
 
-  it('tell who sent them, in the places the format names', async () => {
+  it('have the producer at the byte offsets of the format', async () => {
     const bytes = await batchOf(
       [{ key: Buffer.from('k'), value: Buffer.from('v'), timestampMs: 1_700_000_000_000 }],
       true,
@@ -72,14 +72,14 @@ describe('record batches', () => {
     expect(splitBatches(bytes)[0]).toMatchObject({ transactional: true, control: false, producerId: 2 ** 40 + 3 });
   });
 
-  it('are compressed only when that pays', async () => {
+  it('are compressed only when that makes them smaller', async () => {
     const large = Buffer.alloc(2000, 'a');
     expect((await batchOf([{ key: large, value: null, timestampMs: 0 }])).length).toBeLessThan(200);
     const small = [{ key: Buffer.from('k'), value: Buffer.alloc(100), timestampMs: 0 }];
     expect((await batchOf(small)).readInt16BE(21) & 7).toBe(0);
   });
 
-  it('split where they end; one that is cut off is left out', async () => {
+  it('splitBatches omits an incomplete last batch', async () => {
     const one = await batchOf([{ key: Buffer.from('a'), value: null, timestampMs: 1 }]);
     const two = await batchOf([{ key: Buffer.from('b'), value: null, timestampMs: 1 }]);
     const both = Buffer.concat([one, two]);
@@ -90,7 +90,7 @@ describe('record batches', () => {
     expect(splitBatches(Buffer.alloc(0))).toEqual([]);
   });
 
-  it('any flipped bit, foreign codec or old format is found', async () => {
+  it('are rejected with any flipped bit, an unknown codec or an old format', async () => {
     const bytes = await batchOf([{ key: Buffer.from('key'), value: Buffer.alloc(3000), timestampMs: 1 }]);
     for (let at = 21; at < bytes.length; at++) {
       const broken = Buffer.from(bytes);
@@ -115,10 +115,10 @@ describe('wire numbers', () => {
   it('int64 equals the platform for every safe integer', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
-        const ours = Buffer.alloc(8);
-        writeInt64(ours, value, 0);
-        expect(ours.readBigInt64BE()).toBe(BigInt(value));
-        expect(readInt64(ours, 0)).toBe(value);
+        const buffer = Buffer.alloc(8);
+        writeInt64(buffer, value, 0);
+        expect(buffer.readBigInt64BE()).toBe(BigInt(value));
+        expect(readInt64(buffer, 0)).toBe(value);
       }),
     );
   });
@@ -132,7 +132,7 @@ describe('wire numbers', () => {
     expect([0, -1, 1, -2, 0x7fffffff, -0x80000000].map(encoded)).toEqual([0, 1, 2, 3, 0xfffffffe, 0xffffffff]);
   });
 
-  it('a reader never goes past the end', () => {
+  it('WireReader throws at a read past the end', () => {
     expect(() => new WireReader(Buffer.alloc(3)).int32()).toThrow(RangeError);
     expect(() => new WireReader(Buffer.from([0, 5, 0x61])).string()).toThrow(RangeError);
     expect(() => new WireReader(Buffer.from([0x80, 0x80])).uvarint()).toThrow(RangeError);

@@ -46,7 +46,7 @@ export interface EncodableRecord {
   readonly timestampMs: number;
 }
 
-/** Who a batch comes from, for the broker's duplicate check. */
+/** Identity of a batch's producer, for the broker's duplicate check. */
 export interface ProducerState {
   readonly id: number;
   readonly epoch: number;
@@ -63,7 +63,7 @@ export async function encodeBatch(
   options: { transactional: boolean; compress: boolean },
 ): Promise<Buffer> {
   const first = records[0];
-  if (first === undefined) throw new RangeError('A batch holds at least one record');
+  if (first === undefined) throw new RangeError('A batch must contain at least one record');
   const base = first.timestampMs;
   let maxTimestamp = base;
   let size = 0;
@@ -114,7 +114,7 @@ export async function encodeBatch(
   return batch;
 }
 
-/** Set who sends the batch and its first sequence number, and the checksum. */
+/** Sets the producer's identity, the first sequence number and the checksum. */
 export function stampBatch(batch: Buffer, producer: ProducerState, baseSequence: number): void {
   writeInt64(batch, producer.id, HEADER_OFFSETS.producerId);
   batch.writeInt16BE(producer.epoch, HEADER_OFFSETS.producerEpoch);
@@ -131,7 +131,7 @@ export interface FetchedBatch {
   readonly producerEpoch: number;
   readonly baseSequence: number;
   readonly transactional: boolean;
-  /** A transaction's end: no records for readers. */
+  /** A commit or abort marker; it has no records for readers. */
   readonly control: boolean;
   readonly count: number;
   /** The whole batch, not copied. */
@@ -166,7 +166,7 @@ export function splitBatches(records: Buffer): FetchedBatch[] {
   return batches;
 }
 
-/** Does a control batch end its transaction with an abort? (Control record key: version int16, type int16; 0 aborts, 1 commits.) */
+/** Whether a control batch is an abort marker. (Control record key: version int16, type int16; 0 aborts, 1 commits.) */
 export function isAbort(batch: FetchedBatch): boolean {
   const reader = new WireReader(batch.bytes, HEADER_BYTES);
   reader.uvarint();

@@ -14,7 +14,7 @@ import {
 } from './partition-records.js';
 import { type EncodableRecord, encodeBatch, type ProducerState, recordBytes, stampBatch } from './record-batch.js';
 
-/** Records of one append for one partition. They share a batch with other pending appends or have a batch of their own; never two batches. */
+/** Records of one append for one partition. They share a batch with other pending appends or have a separate batch; never two batches. */
 interface PendingAppend {
   readonly records: readonly EncodableRecord[];
   readonly bytes: number;
@@ -86,9 +86,9 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
     return queue;
   };
 
-  const enqueue = (placed: readonly PartitionRecords[]): Promise<readonly AppendedRange[]> =>
+  const enqueue = (outputs: readonly PartitionRecords[]): Promise<readonly AppendedRange[]> =>
     Promise.all(
-      placed.map(
+      outputs.map(
         ({ topic, partition, records }) =>
           new Promise<AppendedRange>((appended, failed) => {
             const queue = queueOf(topic, partition);
@@ -188,7 +188,10 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
       );
     }
     if (isProducerStateLost(error)) {
-      logger.warn({ topic, partition, err: error }, 'the broker forgot this producer; going on under a new id');
+      logger.warn(
+        { topic, partition, err: error },
+        'the broker no longer knows this producer; sending with a new producer id',
+      );
       const lost = queue.producer;
       if (producer !== null && (await producer) === lost) producer = null;
       queue.producer = await currentProducer();
@@ -212,7 +215,7 @@ export function createSender(deps: { cluster: Cluster; logger: Logger; unavailab
         return groupByPartition(await topicMetadataFor(cluster, topic, records), records);
       })();
       const queued = admitted.then(
-        (placed) => ({ result: enqueue(placed) }),
+        (outputs) => ({ result: enqueue(outputs) }),
         (error: unknown) => ({ result: Promise.reject(error) }),
       );
       admission.set(topic, queued);
@@ -271,11 +274,11 @@ function createGroupedProduce(): (connection: KafkaConnection, batch: ProduceBat
         group.push({ batch, resolve, reject });
         return;
       }
-      const own: Waiting[] = [{ batch, resolve, reject }];
-      groups.set(connection, own);
+      const created: Waiting[] = [{ batch, resolve, reject }];
+      groups.set(connection, created);
       setImmediate(() => {
         groups.delete(connection);
-        void flush(connection, own);
+        void flush(connection, created);
       });
     });
 }

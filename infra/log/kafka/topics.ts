@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const MAX_REPLICATION_FACTOR = 3;
-/** Kafka's own "no limit". */
+/** Kafka's value for "no limit". */
 const UNLIMITED = '-1';
 const ANY_TIME = '9223372036854775807';
 const MAX_TOPICS_PER_REQUEST = 50;
@@ -23,20 +23,20 @@ export async function ensureTopics(
   const { cluster, logger } = deps;
   for (const spec of specs) checkSpec(spec);
   if (specs.length === 0) return;
-  const wanted = [...new Map(specs.map((spec) => [spec.name, spec])).values()];
+  const unique = [...new Map(specs.map((spec) => [spec.name, spec])).values()];
   await cluster.retry('Create topics', async () => {
-    const { brokers, topics } = await cluster.metadata(wanted.map(({ name }) => name));
+    const { brokers, topics } = await cluster.metadata(unique.map(({ name }) => name));
     const found = new Set(topics.filter(({ errorCode }) => errorCode === 0).map(({ topic }) => topic));
-    const missing = wanted.filter(({ name }) => !found.has(name));
+    const missing = unique.filter(({ name }) => !found.has(name));
     const replicas = Math.min(MAX_REPLICATION_FACTOR, brokers.length);
     for (let first = 0; first < missing.length; first += MAX_TOPICS_PER_REQUEST) {
       const batch = missing.slice(first, first + MAX_TOPICS_PER_REQUEST);
       await (await cluster.controller()).createTopics(batch.map((spec) => newTopic(spec, replicas)));
     }
-    const existing = wanted.filter(({ name }) => found.has(name));
+    const existing = unique.filter(({ name }) => found.has(name));
     if (existing.length > 0) await widen(existing);
   });
-  for (const spec of wanted) await untilReady(spec);
+  for (const spec of unique) await untilReady(spec);
 
   async function widen(existing: readonly TopicSpec[]): Promise<void> {
     const names = existing.map(({ name }) => name);
@@ -68,7 +68,7 @@ export async function ensureTopics(
     const compacted = policy.includes('compact');
     if (compacted !== spec.compacted) {
       throw new FatalError(
-        `Topic "${spec.name}" is ${compacted ? '' : 'not '}compacted: another version or a person made it. Set its cleanup.policy, or use another cluster (LOG_URL).`,
+        `Topic "${spec.name}" is ${compacted ? '' : 'not '}compacted: another version or an administrator created it. Change its cleanup.policy, or use another cluster (LOG_URL).`,
       );
     }
     const deletes = policy.includes('delete') && configs.get('retention.ms') !== UNLIMITED;

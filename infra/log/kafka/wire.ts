@@ -29,7 +29,7 @@ export function writeVarint(bytes: Buffer, value: number, at: number): number {
   return at;
 }
 
-/** Walks over a buffer. Reading past its end throws RangeError. */
+/** Reads values of the Kafka protocol one after another. Reading past the end throws RangeError. */
 export class WireReader {
   constructor(
     readonly bytes: Buffer,
@@ -86,9 +86,9 @@ export class WireReader {
   }
 }
 
-/** Builds a request body of parts; large parts are not copied before `finish`. */
+/** Builds a request body; large buffers are not copied before `finish`. */
 export class WireWriter {
-  readonly #parts: Buffer[] = [];
+  readonly #buffers: Buffer[] = [];
 
   int8(value: number): this {
     return this.raw(Buffer.from([value & 0xff]));
@@ -124,18 +124,18 @@ export class WireWriter {
     return this;
   }
 
-  /** Up to 126 bytes, as every string this client sends in a flexible version. */
+  /** Strings up to 126 bytes, whose length is a one-byte varint. */
   compactString(value: string): this {
     const bytes = Buffer.from(value, 'utf8');
     return this.int8(bytes.length + 1).raw(bytes);
   }
 
   raw(bytes: Buffer): this {
-    this.#parts.push(bytes);
+    this.#buffers.push(bytes);
     return this;
   }
 
   finish(): Buffer {
-    return Buffer.concat(this.#parts);
+    return Buffer.concat(this.#buffers);
   }
 }

@@ -23,7 +23,7 @@ const entries: fc.Arbitrary<ChunkEntry[]> = fc
   });
 
 describe('chunk', () => {
-  it('gives back what went in, from any offset to any offset', () => {
+  it('decodes to the encoded entries of any offset range', () => {
     fc.assert(
       fc.property(entries, fc.nat(80), fc.nat(80), fc.integer({ min: 1, max: 30 }), (rows, from, end, max) => {
         const base = 1000;
@@ -55,7 +55,7 @@ describe('chunk', () => {
     );
   });
 
-  it('notices any flipped byte after the checksum, and a cut', () => {
+  it('is rejected with any flipped byte after the checksum, or truncated', () => {
     fc.assert(
       fc.property(entries, fc.nat(), fc.integer({ min: 1, max: 255 }), (rows, where, flip) => {
         const chunk = encodeChunk(rows, rows.at(-1)!.delta + 1);

@@ -19,7 +19,7 @@ const HEADER = 40;
 const RECORD_HEADER = 20;
 const FLAG_TOMBSTONES = 1;
 
-/** Chunks grow to about this size before a new one starts. A larger record gets a chunk of its own. */
+/** Chunks grow to about this size before a new one starts. A larger record gets a separate chunk. */
 export const CHUNK_TARGET_BYTES = 64 * 1024;
 /** Largest key plus value. */
 export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
@@ -47,7 +47,7 @@ export function entryBytes(keyBytes: number, value: Uint8Array | null): number {
 }
 
 /** Encode one or more entries in delta order. `offsetSpan` must exceed the last delta. */
-export function encodeChunk(entries: readonly ChunkEntry[], slots: number, tombstoneHorizonMs = 0): Buffer {
+export function encodeChunk(entries: readonly ChunkEntry[], offsetSpan: number, tombstoneHorizonMs = 0): Buffer {
   let size = HEADER;
   for (const entry of entries) size += entryBytes(entry.key.length, entry.value);
   const chunk = Buffer.allocUnsafeSlow(size);
@@ -74,7 +74,7 @@ export function encodeChunk(entries: readonly ChunkEntry[], slots: number, tombs
   view.setUint8(1, flags);
   view.setUint16(2, 0, true);
   view.setUint32(8, entries.length, true);
-  view.setUint32(12, slots, true);
+  view.setUint32(12, offsetSpan, true);
   view.setFloat64(16, maxTimestampMs, true);
   view.setFloat64(24, tombstoneHorizonMs, true);
   view.setUint32(32, entries[0]?.delta ?? 0, true);

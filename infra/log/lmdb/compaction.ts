@@ -61,8 +61,8 @@ export async function compactPartition(deps: CompactionDeps, topicId: number, pa
     if (step.remove.length > 0) {
       store.write(() => {
         renewLease();
-        for (const gone of step.remove) store.chunks.remove(gone);
-        for (const { place, chunk } of step.replace) store.chunks.put(place, chunk);
+        for (const key of step.remove) store.chunks.remove(key);
+        for (const { key, chunk } of step.replace) store.chunks.put(key, chunk);
       });
     }
     kept += step.kept;
@@ -117,7 +117,7 @@ async function buildOffsetMap(
 
 interface CompactionStep {
   readonly remove: Buffer[];
-  readonly replace: { readonly place: Buffer; readonly chunk: Buffer }[];
+  readonly replace: { readonly key: Buffer; readonly chunk: Buffer }[];
   readonly kept: number;
   readonly horizonMs: number;
   /** Offset of the first unprocessed chunk; null at the end. */
@@ -147,7 +147,7 @@ function planStep(
   const { store, nowMs } = deps;
   const range = { start: entryKey(topicId, partition, from), end: entryKey(topicId, partition, end) };
   const remove: Buffer[] = [];
-  const put: { place: Buffer; chunk: Buffer }[] = [];
+  const put: { key: Buffer; chunk: Buffer }[] = [];
   let run: ChunkRun | null = null;
   let kept = 0;
   let horizonMs = Number.POSITIVE_INFINITY;
@@ -160,7 +160,7 @@ function planStep(
     if (!asItWas) remove.push(...run.sources);
     if (!asItWas && run.entries.length > 0) {
       const chunk = encodeChunk(run.entries, run.end - run.base, run.horizonMs);
-      put.push({ place: entryKey(topicId, partition, run.base), chunk });
+      put.push({ key: entryKey(topicId, partition, run.base), chunk });
     }
     run = null;
   };

@@ -17,10 +17,10 @@ export function acquireOwnership(store: Store, group: string): FencingToken {
 }
 
 /** Runs inside the write transaction, so that no other process can take ownership between this check and the write. */
-export function isCurrentOwner(store: Store, claim: FencingToken | undefined): boolean {
-  return claim === undefined || epochOf(store, claim.group) === claim.epoch;
+export function isCurrentOwner(store: Store, token: FencingToken | undefined): boolean {
+  return token === undefined || epochOf(store, token.group) === token.epoch;
 }
 
 export function fencedError(group: string): FencedError {
-  return new FencedError(`Another process claimed the group "${group}"`);
+  return new FencedError(`Another process acquired the ownership of group "${group}"`);
 }

@@ -42,7 +42,7 @@ describe('the LMDB log', () => {
     return records;
   };
 
-  it('maintains itself: one of several instances compacts, unasked', async () => {
+  it('one of several instances runs compaction periodically', async () => {
     const first = await start({ maintenanceIntervalMs: 5 }, true);
     await start({ maintenanceIntervalMs: 5 }, true);
     for (let i = 0; i < 20; i++) await first.append(TOPIC, batch(100));
@@ -52,7 +52,7 @@ describe('the LMDB log', () => {
     expect(await first.bounds(TOPIC, 0)).toEqual({ earliest: 1900, next: 2000 });
   });
 
-  it('goes through more than it keeps mapped, with two instances in one process, while appending', async () => {
+  it('reads more than UNMAP_AFTER_BYTES with two instances in one process while appending', async () => {
     const first = await start();
     const second = await start();
     for (let i = 0; i < 50; i++) await first.append(TOPIC, batch(100, 10_000));
@@ -64,7 +64,7 @@ describe('the LMDB log', () => {
     }
   });
 
-  it('says that a damaged record is damaged', async () => {
+  it('throws LogCorruptError for a damaged record', async () => {
     const log = await start();
     await log.append(TOPIC, batch(3));
     await log.close();
@@ -84,7 +84,7 @@ describe('the LMDB log', () => {
     await expect(count(await start())).rejects.toBeInstanceOf(LogCorruptError);
   });
 
-  it('takes a partition whose keys do not fit in memory in several passes', async () => {
+  it('compacts a partition with more keys than one pass can track in several passes', async () => {
     const log = await start({}, true);
     for (let i = 0; i < 2; i++) await log.append(TOPIC, batch(5000, 100));
     const store = openStore(dir);
@@ -103,7 +103,7 @@ describe('the LMDB log', () => {
     expect(await log.bounds(TOPIC, 0)).toEqual({ earliest: 5000, next: 10_000 });
   });
 
-  it('gives the right to maintain to one at a time, and on when its time is up', async () => {
+  it('grants the maintenance lease to one process at a time, and to the next after it expires', async () => {
     const store = openStore(dir);
     let nowMs = T0;
     const [first, second] = [
@@ -126,7 +126,7 @@ describe('the LMDB log', () => {
     await store.close();
   });
 
-  it('undoes a transaction that throws', async () => {
+  it('rolls back a transaction that throws', async () => {
     const store = openStore(dir);
     const key = Buffer.from('Xtest');
     expect(() =>

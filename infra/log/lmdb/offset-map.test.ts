@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createOffsetMap } from './offset-map.js';
 
-it('the offset map is a map from key to newest offset', () => {
+it('the offset map returns the newest offset of each key', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.nat(2 ** 47)), { maxLength: 200 }), (writes) => {
       const map = createOffsetMap(200);

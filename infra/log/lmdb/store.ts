@@ -27,7 +27,7 @@ const FORMAT_VERSION = 1;
 /** Address space, not disk: the file grows as needed, and LMDB enlarges the map when the file outgrows this. */
 const MAP_BYTES = 64 * 1024 ** 3;
 /**
- * Pages read through the map count as resident memory of the process until the kernel wants them back, so a process that replays
+ * Pages read through the map count as resident memory of the process until the kernel reclaims them, so a process that replays
  * a large log seems to use memory for all of it. After this many bytes the environment is reopened, which unmaps them (about 1 ms).
  */
 const UNMAP_AFTER_BYTES = 128 * 1024 ** 2;

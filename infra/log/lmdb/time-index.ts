@@ -48,7 +48,7 @@ export function pruneTimeIndex(
   earliest: number,
   limit: number,
 ): number {
-  const dead: Buffer[] = [];
+  const obsolete: Buffer[] = [];
   const range = store.times.getRange({
     start: entryKey(topicId, partition, 0),
     end: entryKey(topicId, partition + 1, 0),
@@ -56,8 +56,8 @@ export function pruneTimeIndex(
   });
   for (const { key, value } of range) {
     if (value.readDoubleLE(0) > earliest) break;
-    dead.push(key);
+    obsolete.push(key);
   }
-  for (const key of dead) store.times.remove(key);
-  return dead.length;
+  for (const key of obsolete) store.times.remove(key);
+  return obsolete.length;
 }

@@ -52,7 +52,7 @@ export function createTopicTable(deps: { store: Store; logger: Logger }): TopicT
   const widened = (old: Topic, spec: TopicSpec): Topic => {
     if (old.compacted !== spec.compacted) {
       throw new FatalError(
-        `Topic "${spec.name}" is ${old.compacted ? '' : 'not '}compacted; that cannot be changed: another version made this log. Use that version, or a new log (LOG_URL).`,
+        `Topic "${spec.name}" is ${old.compacted ? '' : 'not '}compacted; that cannot be changed: another version created this log. Use that version, or a new log (LOG_URL).`,
       );
     }
     if (spec.partitions < old.partitions) {

@@ -67,7 +67,7 @@ const append = async (writer: Writer, key: string): Promise<number | undefined> 
 };
 
 describe('a writer whose disk is full', () => {
-  it('keeps what is appended in order and writes it once there is space', async () => {
+  it('queues appends in order and writes them when there is space', async () => {
     const { full, writer, seen } = setUp(30_000);
     const first = append(writer, 'a');
     while (full.attempts === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -79,7 +79,7 @@ describe('a writer whose disk is full', () => {
     expect(await append(writer, 'd')).toBe(3);
   });
 
-  it('gives up after the time it was given, and what it gave up was not written', async () => {
+  it('rejects appends after unavailableAfterMs without writing them', async () => {
     const { full, writer } = setUp(300);
     await expect(append(writer, 'a')).rejects.toBeInstanceOf(LogUnavailableError);
     expect(full.attempts).toBeGreaterThan(1);
@@ -87,12 +87,12 @@ describe('a writer whose disk is full', () => {
     expect(await append(writer, 'b')).toBe(0);
   });
 
-  it('refuses at once what still waits when it is closed', async () => {
+  it('rejects waiting appends at once when it is closed', async () => {
     const { full, writer } = setUp(30_000);
     const waiting = append(writer, 'a');
     while (full.attempts === 0) await new Promise((resolve) => setImmediate(resolve));
-    const refused = expect(waiting).rejects.toBeInstanceOf(LogUnavailableError);
+    const rejected = expect(waiting).rejects.toBeInstanceOf(LogUnavailableError);
     writer.close();
-    await refused;
+    await rejected;
   });
 });
