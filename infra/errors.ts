@@ -2,11 +2,11 @@
 export const EXIT_RETRYABLE = 75;
 /**
  * Only an operator can fix it: EX_CONFIG of sysexits.h. Not 1, which is Node's own code for an uncaught exception; and no code that Node, a shell
- * or a signal makes (1 to 13, 126 to 165).
+ * or a signal causes (1 to 13, 126 to 165).
  */
 export const EXIT_FATAL = 78;
 
-/** The outside world failed (node, broker, database, network): a later retry can succeed. */
+/** An external dependency failed (node, broker, database, network): a later retry can succeed. */
 export class RetryableError extends Error {
   override name = 'RetryableError';
 }
@@ -18,14 +18,14 @@ export class FatalError extends Error {
 
 const NETWORK_CODES = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
 
-/** The outside world failed, as far as the error tells: RetryableError and Node's network errors. An unknown error is not. */
+/** Whether an external dependency failed: true for RetryableError and Node's network errors, false for an unknown error. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof RetryableError) return true;
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && NETWORK_CODES.includes(code);
 }
 
-/** Exit code for whatever ended a process: EXIT_FATAL for FatalError alone. A new process may well get past an unknown error. */
+/** Exit code for the error that ended a process: EXIT_FATAL only for FatalError, because a restart may help after an unknown error. */
 export function exitCodeFor(error: unknown): number {
   return error instanceof FatalError ? EXIT_FATAL : EXIT_RETRYABLE;
 }

@@ -4,14 +4,14 @@ import { FatalError } from '../errors.js';
 import { loadConfig, redactConfig } from './config.js';
 
 describe('loadConfig', () => {
-  it('rejects a database of views that is the one of the tables, or one of the engine', () => {
+  it('rejects a database of views that is the database of the tables or one of the engine', () => {
     expect(loadConfig({}).clickhouse.analystDatabase).toBe('market');
     for (const name of ['oddstream', 'system', 'INFORMATION_SCHEMA'])
       expect(() => loadConfig({ ANALYST_DATABASE: name }), name).toThrow(/ANALYST_DATABASE.*is in use/);
     expect(() => loadConfig({ CLICKHOUSE_DATABASE: 'market' })).toThrow(/ANALYST_DATABASE/);
   });
 
-  it('needs nothing: recorded input, loopback, the documented ports', () => {
+  it('has defaults for everything: recorded input, loopback, the documented ports', () => {
     const config = loadConfig({});
     expect(config.sources.mode).toBe('recorded');
     expect(config.host).toBe('127.0.0.1');
@@ -19,7 +19,7 @@ describe('loadConfig', () => {
     expect([config.ports.api, config.ports.gateway, config.ports.admin.gateway]).toEqual([8080, 8081, 9104]);
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(loadConfig({ API_PORT: '', POLYGON_RPC_URL: '' })).toEqual(loadConfig({}));
   });
 
@@ -45,7 +45,7 @@ describe('loadConfig', () => {
     expect(bad).toThrow(/LOG_LEVEL/);
   });
 
-  it('is live when a node is given, and derives its socket', () => {
+  it('is live with POLYGON_RPC_URL, and derives the WebSocket URL from it', () => {
     const { sources } = loadConfig({ POLYGON_RPC_URL: 'https://node.example/v2/key' });
     expect([sources.mode, sources.rpcWsUrl]).toEqual(['live', 'wss://node.example/v2/key']);
     const given = loadConfig({ POLYGON_RPC_URL: 'http://node.example', POLYGON_WS_URL: 'ws://other.example' });
@@ -60,7 +60,7 @@ describe('loadConfig', () => {
 });
 
 describe('where users reach the API', () => {
-  it('is this host and port, or what is said', () => {
+  it('is this host and port, or PUBLIC_URL', () => {
     expect(loadConfig({}).publicUrl).toBe('http://127.0.0.1:8080');
     expect(loadConfig({ ODDSTREAM_HOST: '0.0.0.0', API_PORT: '9000' }).publicUrl).toBe('http://127.0.0.1:9000');
     expect(loadConfig({ ODDSTREAM_HOST: '::1' }).publicUrl).toBe('http://[::1]:8080');
@@ -69,7 +69,7 @@ describe('where users reach the API', () => {
 });
 
 describe('where the tables are', () => {
-  it('is the embedded server, which may be moved', () => {
+  it('is the embedded server, whose port can be changed', () => {
     expect(loadConfig({}).clickhouse).toMatchObject({
       url: 'http://127.0.0.1:8123',
       embedded: { host: '127.0.0.1', port: 8123, memoryBytes: 400 * 2 ** 20 },
@@ -124,13 +124,13 @@ describe('where the tables are', () => {
   });
 
   it.each(['http://127.0.0.1:8123', 'http://localhost:8123', 'https://tables.example:8443'])(
-    'is a server of your own with CLICKHOUSE_URL=%s, on this machine too',
+    'is an external server with CLICKHOUSE_URL=%s, also on this machine',
     (url) => {
       expect(loadConfig({ CLICKHOUSE_URL: url }).clickhouse).toMatchObject({ url, embedded: null, user: 'default' });
     },
   );
 
-  it('has its tables put together every ten minutes, never in a cluster', () => {
+  it('merges parts every ten minutes, never in a cluster', () => {
     const every = (env: Record<string, string>) => loadConfig(env).clickhouse.compactionEveryMs;
     expect(every({})).toBe(600_000);
     expect(every({ COMPACTION_EVERY_S: '30' })).toBe(30_000);
@@ -139,7 +139,7 @@ describe('where the tables are', () => {
     expect(() => loadConfig({ COMPACTION_EVERY_S: 'often' })).toThrow('COMPACTION_EVERY_S');
   });
 
-  it('takes credentials from the URL, unless they are given on their own', () => {
+  it('takes credentials from the URL, unless separate variables have them', () => {
     const CLICKHOUSE_URL = 'http://writer:p%40ss@tables.example:8123/';
     const base = { url: 'http://tables.example:8123', embedded: null };
     expect(loadConfig({ CLICKHOUSE_URL }).clickhouse).toMatchObject({ ...base, user: 'writer', password: 'p@ss' });
@@ -174,7 +174,7 @@ describe('redactConfig', () => {
     expect(JSON.stringify(config)).toContain(secret.slice(0, 8));
   });
 
-  it('leaves what is no secret readable', () => {
+  it('does not replace values that are not secret', () => {
     const config = loadConfig({ POLYGON_RPC_URL: 'https://node.example', LOG_URL: 'kafka://broker.example:9092' });
     expect(redactConfig(config)).toMatchObject({
       logUrl: 'kafka://broker.example:9092',

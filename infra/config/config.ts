@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { FatalError } from '../errors.js';
 import { environment, type ParsedEnvironment } from './environment.js';
 
-/** Where schema ids come from when it is not the committed file. */
+/** The schema registry whose ids are used instead of the committed file's. */
 export interface SchemaRegistryConfig {
   /** Base of the Confluent-compatible API, without credentials and without a slash at the end. */
   readonly url: string;
@@ -18,7 +18,7 @@ export type Environment = Record<string, string | undefined>;
 export interface Config {
   readonly dataDir: string;
   readonly host: string;
-  /** undefined: the one in the data directory. */
+  /** undefined: the generated secret in the data directory. */
   readonly addressSecret: string | undefined;
   readonly logLevel: string;
   /** `lmdb:<dir>` or `kafka://host:port`. */
@@ -27,10 +27,10 @@ export interface Config {
   readonly schemaRegistry: SchemaRegistryConfig | undefined;
   readonly clickhouse: {
     readonly url: string;
-    /** Where the embedded server listens; null when CLICKHOUSE_URL names another one. */
+    /** Listening address of the embedded server; null when CLICKHOUSE_URL names an external one. */
     readonly embedded: { readonly host: string; readonly port: number; readonly memoryBytes: number } | null;
     readonly user: string;
-    /** Empty for the embedded server: the one in the data directory (`clickHouseConnection`). */
+    /** Empty for the embedded server: the password in the data directory is then used (`clickHouseConnection`). */
     readonly password: string;
     /** The read-only user of the embedded server. */
     readonly analyst: {
@@ -45,7 +45,7 @@ export interface Config {
     /** Database of the views that analysts read. */
     readonly analystDatabase: string;
     readonly cluster: string | undefined;
-    /** null: tables are left as the server keeps them, as always in a cluster. */
+    /** null: parts are not merged by the product, as always in a cluster. */
     readonly compactionEveryMs: number | null;
     /** Threads of this process's libuv pool. */
     readonly threads: number;
@@ -62,16 +62,16 @@ export interface Config {
     };
   };
   readonly gatewayProcesses: number;
-  /** Rate windows of several API instances; undefined: each instance counts by itself. */
+  /** Shared rate limits of several API instances; undefined: each instance counts separately. */
   readonly redisUrl: string | undefined;
-  /** Names this process among its like on one log. undefined: host and admin port. */
+  /** Name of this processors process among several on one log. undefined: host and admin port. */
   readonly memberName: string | undefined;
-  /** Public address of the event socket; undefined: the gateway's port on the host the API is reached by. */
+  /** Public address of the event socket; undefined: the gateway's port on the host of the API request. */
   readonly eventSocketUrl: string | undefined;
   readonly trustedProxies: readonly string[];
-  /** Names besides loopback names and IP addresses that `Host` headers may carry, lowercase. */
+  /** Names that `Host` headers may have in addition to loopback names and IP addresses, lowercase. */
   readonly allowedHosts: readonly string[];
-  /** Base of links to the API in answers and pages, without a slash at the end. */
+  /** Base of links to the API in responses and pages, without a trailing slash. */
   readonly publicUrl: string;
   readonly sources: {
     /** `recorded` unless POLYGON_RPC_URL is set. */
@@ -98,7 +98,7 @@ function schemaRegistryOf(e: ParsedEnvironment): SchemaRegistryConfig | undefine
   return { url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), user, password };
 }
 
-/** Credentials may be in the URL, as a user name and password of it; what is set on its own wins. */
+/** The URL may contain credentials; separate variables take precedence. */
 function clickhouseOf(e: ParsedEnvironment): Pick<Config['clickhouse'], 'url' | 'embedded' | 'user' | 'password'> {
   if (e.CLICKHOUSE_URL === undefined) {
     const embedded = {
@@ -123,7 +123,7 @@ function allowedHostsOf(e: ParsedEnvironment): readonly string[] {
   return [...new Set(names.map((name) => name.toLowerCase()))];
 }
 
-/** The address other processes reach a listening host by. */
+/** The address by which other processes reach a listening host. */
 export function reachableHost(host: string): string {
   const bare = host.replace(/^\[|\]$/g, '');
   if (bare === '0.0.0.0') return '127.0.0.1';
@@ -203,7 +203,7 @@ export function loadConfig(env: Environment = process.env): Config {
   };
 }
 
-/** Nodes and feeds take keys as user, password, path or query: only where a URL points is printed. */
+/** Nodes and feeds accept keys as user, password, path or query, so only protocol and host of a URL are printed. */
 function redactUrl(url: string): string {
   if (!URL.canParse(url)) return '[redacted]';
   const { protocol, host, username, password, pathname, search } = new URL(url);
@@ -212,7 +212,7 @@ function redactUrl(url: string): string {
   return `${protocol}//${credentials}${host}${rest}`;
 }
 
-/** The configuration as it may be printed: passwords, and whatever in a URL can be a credential, are replaced. */
+/** The configuration without secrets: passwords, and all parts of URLs that can be credentials, are replaced. */
 export function redactConfig(config: Config): Config {
   const { sources, schemaRegistry: registry } = config;
   return {

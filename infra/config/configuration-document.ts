@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { environment, type SettingDoc, settingGroups } from './environment.js';
 
-/** The parts of a JSON Schema that the document prints. */
+/** The members of a JSON Schema that the document prints. */
 interface SettingSchema extends Partial<SettingDoc> {
   readonly type?: string;
   readonly enum?: readonly string[];

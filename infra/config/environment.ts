@@ -12,7 +12,7 @@ export const settingGroups = [
 ] as const;
 export type SettingGroup = (typeof settingGroups)[number];
 
-/** What docs/CONFIGURATION.md says of a variable. */
+/** Documentation of a variable in docs/CONFIGURATION.md. */
 export interface SettingDoc {
   readonly group: SettingGroup;
   readonly description: string;
@@ -69,7 +69,7 @@ export const environment = z.object({
       .regex(/^[\w.:-]{1,200}$/, 'letters, digits and . _ : - only')
       .optional(),
     'General',
-    'Name of a processors process among several on one log; each needs its own.',
+    'Name of a processors process among several on one log; each needs a unique name.',
     'host name and admin port',
   ),
   UV_THREADPOOL_SIZE: setting(
@@ -104,7 +104,7 @@ export const environment = z.object({
   TRUSTED_PROXIES: setting(
     list,
     'API and event socket',
-    'Addresses or networks of proxies whose `X-Forwarded-For` is believed. Without it all clients behind a proxy share the limits of one address.',
+    'Addresses or networks of proxies whose `X-Forwarded-For` is trusted. Without it all clients behind a proxy share the limits of one address.',
   ),
   ADDRESS_SECRET: setting(
     z.string().min(16, 'at least 16 characters').optional(),
@@ -174,7 +174,7 @@ export const environment = z.object({
   CLICKHOUSE_URL: setting(
     z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]' }).optional(),
     'ClickHouse',
-    'HTTP URL of a ClickHouse server of your own. Set: the embedded one is not started.',
+    'HTTP URL of an external ClickHouse server. Set: the embedded one is not started.',
     'the embedded one',
   ),
   CLICKHOUSE_USER: setting(

@@ -7,7 +7,7 @@ describe('SCHEMA_REGISTRY_URL', () => {
     expect(redactConfig(loadConfig({})).schemaRegistry).toBeUndefined();
   });
 
-  it('may carry the credentials, which never stay in the URL', () => {
+  it('may contain the credentials, which are removed from the URL', () => {
     expect(loadConfig({ SCHEMA_REGISTRY_URL: 'https://me:p%40ss@registry.example:8443/apis/' }).schemaRegistry).toEqual(
       {
         url: 'https://registry.example:8443/apis',
@@ -17,7 +17,7 @@ describe('SCHEMA_REGISTRY_URL', () => {
     );
   });
 
-  it('prefers credentials of their own variables, and hides the password', () => {
+  it('prefers credentials of separate variables, and hides the password', () => {
     const config = loadConfig({
       SCHEMA_REGISTRY_URL: 'http://a:b@127.0.0.1:8081',
       SCHEMA_REGISTRY_USER: 'key',
@@ -27,7 +27,7 @@ describe('SCHEMA_REGISTRY_URL', () => {
     expect(JSON.stringify(redactConfig(config))).not.toContain('s3cret');
   });
 
-  it('names what is wrong', () => {
+  it('names the invalid variable', () => {
     expect(() => loadConfig({ SCHEMA_REGISTRY_URL: 'registry:8081' })).toThrow(/SCHEMA_REGISTRY_URL: expected http/);
     expect(() => loadConfig({ SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081', SCHEMA_REGISTRY_PASSWORD: 'x' })).toThrow(
       /SCHEMA_REGISTRY_USER/,

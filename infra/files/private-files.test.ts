@@ -11,13 +11,13 @@ function root(): string {
 }
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-test('makePrivateDirectory makes a directory of mode 700', () => {
+test('makePrivateDirectory creates a directory of mode 700', () => {
   const path = join(root(), 'a', 'b');
   makePrivateDirectory(path);
   expect(modeOf(path)).toBe(0o700);
 });
 
-test('makePrivateDirectory closes one that others could read, and leaves a closed one', () => {
+test('makePrivateDirectory removes access of other users from an existing directory', () => {
   const path = join(root(), 'data');
   mkdirSync(path);
   chmodSync(path, 0o755);

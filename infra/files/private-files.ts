@@ -6,8 +6,8 @@ export function setPrivateUmask(): void {
 }
 
 /**
- * Creates the directory when it is missing, and closes it to other users: files that earlier versions wrote inside with read
- * permission for all are then unreachable. A directory of another owner (a volume) is unchanged.
+ * Creates the directory when it is missing, and removes access of other users: files in it that earlier versions wrote with read
+ * permission for all are then inaccessible. A directory of another owner (a volume) is unchanged.
  */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-test('readOrCreateSecret makes a secret once, in a file of mode 600 in a directory of mode 700', async () => {
+test('readOrCreateSecret creates a secret once, in a file of mode 600 in a directory of mode 700', async () => {
   const directory = join(root, 'data');
   const secret = await readOrCreateSecret(directory, 'password');
   expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
@@ -22,13 +22,13 @@ test('readOrCreateSecret makes a secret once, in a file of mode 600 in a directo
   expect(await readOrCreateSecret(directory, 'other')).not.toBe(secret);
 });
 
-test('readOrCreateSecret gives callers at the same time one secret and leaves no other file', async () => {
+test('readOrCreateSecret returns one secret to concurrent callers and leaves no other file', async () => {
   const secrets = await Promise.all(Array.from({ length: 50 }, () => readOrCreateSecret(root, 'password')));
   expect(new Set(secrets).size).toBe(1);
   expect(readdirSync(root)).toEqual(['password']);
 });
 
-test('readOrCreateSecret narrows a file that others could read', async () => {
+test('readOrCreateSecret removes access of other users from an existing file', async () => {
   const secret = await readOrCreateSecret(root, 'password');
   chmodSync(join(root, 'password'), 0o644);
   expect(await readOrCreateSecret(root, 'password')).toBe(secret);

@@ -7,14 +7,14 @@ const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * A random secret of this installation, 32 bytes in base64url, stored in `<dataDir>/<name>` (mode 600) and created when it is missing. Concurrent
- * callers get the same one. Throws FatalError when the file has something else in it.
+ * callers get the same one. Throws FatalError when the file has other contents.
  */
 export async function readOrCreateSecret(dataDir: string, name: string): Promise<string> {
   const path = join(dataDir, name);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const existing = await read(path);
   if (existing !== undefined) return existing;
-  // Written whole under another name first: a link never shows half a secret, and never replaces one that is there.
+  // Written under another name and then linked: a link never shows an incomplete secret and never replaces an existing one.
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
@@ -37,7 +37,7 @@ async function read(path: string): Promise<string | undefined> {
   }
   if (!SECRET.test(text)) {
     throw new FatalError(
-      `${path} does not hold a secret of 43 characters. Delete it: a new one is made at the next start.`,
+      `${path} does not contain a secret of 43 characters. Delete it: a new one is created at the next start.`,
     );
   }
   const { mode } = await stat(path);

@@ -36,13 +36,13 @@ async function serve(over: Partial<ServerBounds> = {}) {
   return open;
 }
 
-/** Also after a reset, which `once` would reject for. */
+/** Resolves also after a reset, for which `once` would reject. */
 const closeOf = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
 const POST = 'POST / HTTP/1.1\r\nHost: localhost\r\n';
 
 describe('a bounded server', () => {
-  it('keeps a connection whose request had a body nobody read, up to the bound', async () => {
+  it('keeps a connection with an unread request body up to the bound', async () => {
     const open = await serve();
     const { socket, received } = open();
     for (let n = 1; n <= 3; n += 1) {
@@ -61,7 +61,7 @@ describe('a bounded server', () => {
     await closed;
   });
 
-  it('closes connections beyond the bound as they come, and takes new ones when others end', async () => {
+  it('closes connections above the bound at once, and accepts new ones when others end', async () => {
     let rejected = 0;
     const open = await serve({
       maxConnections: 2,
@@ -69,17 +69,17 @@ describe('a bounded server', () => {
         rejected += 1;
       },
     });
-    const kept = [open(), open()];
-    for (const { socket } of kept) await once(socket, 'connect');
-    for (const { socket, received } of kept) {
+    const connections = [open(), open()];
+    for (const { socket } of connections) await once(socket, 'connect');
+    for (const { socket, received } of connections) {
       socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
       await expect.poll(received).toContain('done');
     }
     const third = open();
     await closeOf(third.socket);
     expect([third.received(), rejected]).toEqual(['', 1]);
-    const ended = once((kept[0] as (typeof kept)[0]).socket, 'close');
-    kept[0]?.socket.end();
+    const ended = once((connections[0] as (typeof connections)[0]).socket, 'close');
+    connections[0]?.socket.end();
     await ended;
     await expect
       .poll(async () => {
@@ -91,7 +91,7 @@ describe('a bounded server', () => {
       .toContain('done');
   });
 
-  it('answers 408 to a client that connects and says nothing', async () => {
+  it('responds 408 to a client that connects and sends nothing', async () => {
     const { socket, received } = (await serve({ timeouts: { headersMs: 100, requestMs: 200, stalledMs: 60_000 } }))();
     await closeOf(socket);
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);

@@ -15,9 +15,9 @@ export interface ServerBounds {
   readonly timeouts: ClientTimeouts;
   /** Connections above this number are closed at once. */
   readonly maxConnections: number;
-  /** Called for each of them. */
+  /** Called for each rejected connection. */
   readonly onConnectionRejected: () => void;
-  /** Bytes of a body that are read and discarded when its request has been answered without them. Then the connection ends. */
+  /** Bytes of an unread request body that are discarded after the response; a longer body ends the connection. */
   readonly maxUnreadBytes: number;
 }
 

@@ -30,7 +30,7 @@ describe('hostRejection', () => {
 });
 
 describe('crossOriginRejection', () => {
-  test('passes programs and pages of the same origin', () => {
+  test('allows programs and pages of the same origin', () => {
     expect(crossOriginRejection(from('127.0.0.1:8123'))).toBeUndefined();
     expect(crossOriginRejection(from('127.0.0.1:8123', 'http://127.0.0.1:8123', 'same-origin'))).toBeUndefined();
     expect(crossOriginRejection(from('127.0.0.1:8123', undefined, 'none'))).toBeUndefined();

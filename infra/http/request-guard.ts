@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 
-/** The headers of a request that tell which site it comes from. Missing ones are undefined. */
+/** The headers of a request that identify the site it comes from. Missing ones are undefined. */
 export interface BrowserHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -9,7 +9,7 @@ export interface BrowserHeaders {
   readonly secFetchSite: string | undefined;
 }
 
-/** Those headers of a request that Node has parsed. */
+/** Extracts these headers from a request parsed by Node. */
 export const browserHeadersOf = (headers: IncomingHttpHeaders): BrowserHeaders => ({
   host: headers.host,
   origin: headers.origin,
@@ -27,8 +27,8 @@ export function hostnameOf(host: string): string | undefined {
 }
 
 /**
- * Why a request must be rejected for its `Host`, or undefined. A page whose name an attacker resolves to our address (DNS rebinding) sends that
- * name, so names must be known: loopback names and `allowed`. IP addresses cannot be rebound and pass.
+ * Why a request must be rejected for its `Host`, or undefined. A page whose name an attacker resolves to this server's address (DNS rebinding) sends
+ * that name, so names must be known: loopback names and `allowed`. IP addresses cannot be rebound and pass.
  */
 export function hostRejection(headers: BrowserHeaders, allowed: readonly string[]): string | undefined {
   const { host } = headers;
@@ -51,8 +51,8 @@ export function crossOriginRejection(
   const { host, origin, secFetchSite } = headers;
   if (origin !== undefined) {
     if (allowedOrigins.includes(origin)) return undefined;
-    const isOwn = URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
-    if (!isOwn) return 'Requests of web pages from another origin are not allowed here.';
+    const isSameOrigin = URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+    if (!isSameOrigin) return 'Requests of web pages from another origin are not allowed here.';
   }
   if (secFetchSite === undefined || secFetchSite === 'same-origin' || secFetchSite === 'none') return undefined;
   return 'Requests of web pages from another site are not allowed here.';

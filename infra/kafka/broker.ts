@@ -11,23 +11,23 @@ import { runCommand } from '../run-command.js';
 import { silentLogger } from '../telemetry/logger.js';
 
 export interface BrokerOptions {
-  /** Where the broker's properties and data are; kept between starts. */
+  /** Directory of the broker's properties and data; it remains between starts. */
   readonly dir: string;
   readonly jarsDir: string;
   readonly port: number;
   readonly controllerPort: number;
   readonly heapMb?: number;
-  /** Start faster and reach less speed, and clean up often: for tests. */
+  /** For tests: faster start, lower throughput, frequent cleanup. */
   readonly quickStart?: boolean;
-  /** Besides our own, or instead. */
+  /** Additional broker properties; they override the defaults. */
   readonly properties?: Readonly<Record<string, string | number | boolean>>;
-  /** One line the broker wrote (its warnings and errors). */
+  /** Receives each output line of the broker (warnings and errors). */
   readonly onLine?: (line: string) => void;
 }
 
 export interface Broker {
   readonly pid: number;
-  /** Resolves when the process has ended, with what it said last. */
+  /** Resolves when the process has ended, with its last output lines. */
   readonly ended: Promise<{ readonly code: number | null; readonly lastLines: readonly string[] }>;
   /** Controlled shutdown; SIGKILL after 20 s. */
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ export async function requireJava(): Promise<void> {
     throw new FatalError(`Apache Kafka needs Java ${MIN_JAVA_VERSION} or later; this is ${major}`);
 }
 
-/** A single-node broker in KRaft mode on the loopback interface. Resolves when it answers clients. */
+/** Starts a single-node broker in KRaft mode on the loopback interface. Resolves when it responds to clients. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { dir, port, quickStart = false } = options;
   const properties = join(dir, 'server.properties');
@@ -65,14 +65,14 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   ];
   if (!existsSync(join(data, 'meta.properties'))) {
     const id = randomBytes(16);
-    // The tool takes an id that begins with "-" for an option; without its top bit the first of 64 letters is none of the last 32.
+    // The tool reads an id that begins with "-" as an option. Without the top bit, the first base64url letter is one of the first 32, which excludes "-".
     id[0]! &= 0x7f;
     const clusterId = id.toString('base64url');
     const format = [...java, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties];
     const formatted = await runCommand('java', format);
     if (formatted.code !== 0) throw new FatalError(`Kafka's storage could not be set up:\n${formatted.output}`);
   }
-  // Its own group: Ctrl-C in the terminal reaches only our process, which then stops the broker in order.
+  // A separate process group: Ctrl-C in the terminal reaches only this process, which then stops the broker in order.
   const child = spawn('java', [...java, 'kafka.Kafka', properties], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -106,7 +106,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   return broker;
 }
 
-/** Ends the broker when this process is gone, however it went: the guard's standard input then closes. */
+/** Ends the broker when this process ends for any reason: the watcher's standard input then closes. */
 function killOnParentExit(child: ChildProcess): void {
   if (child.pid === undefined) return;
   const wait = 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$1" || exit; done';
@@ -120,7 +120,7 @@ function killOnParentExit(child: ChildProcess): void {
     watching = false;
   };
   watcher.once('exit', over);
-  // Without a shell nothing guards; the broker itself does not need one.
+  // Without a shell there is no watcher; the broker does not need one.
   watcher.once('error', over);
   child.once('exit', () => {
     if (watching && watcher.pid !== undefined) process.kill(-watcher.pid, 'SIGKILL');
@@ -137,7 +137,7 @@ async function waitUntilReady(port: number, child: ChildProcess, ended: Broker['
     if (await isBrokerReady(port)) return;
     await Promise.race([sleep(100), ended]);
   }
-  if (!over) throw new RetryableError(`Kafka did not answer on ${HOST}:${port} within ${READY_TIMEOUT_MS / 1000} s`);
+  if (!over) throw new RetryableError(`Kafka did not respond on ${HOST}:${port} within ${READY_TIMEOUT_MS / 1000} s`);
   const { lastLines } = await ended;
   throw new RetryableError(`Kafka ended with ${child.exitCode ?? child.signalCode} at start:\n${lastLines.join('\n')}`);
 }
@@ -185,19 +185,19 @@ function serverProperties(options: BrokerOptions, data: string): string {
     'auto.create.topics.enable': false,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 4,
-    // Positions of a group that rests must not be forgotten: the longest Kafka allows.
+    // Positions of an idle consumer group must not expire: the longest retention that Kafka allows.
     'offsets.retention.minutes': 2_147_483_647,
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 4,
-    // Transactions of a process that died are rolled back soon after their timeout.
+    // Transactions of a dead process are aborted soon after their timeout.
     'transaction.abort.timed.out.transaction.cleanup.interval.ms': 1000,
     'num.network.threads': 2,
     'num.io.threads': 4,
     'num.recovery.threads.per.data.dir': 1,
     'log.cleaner.dedupe.buffer.size': 16_777_216,
     'log.cleaner.io.buffer.size': 131_072,
-    // A killed broker is let in again when its old session is over; a short one suits tests, not a machine that stalls.
+    // A killed broker can register again after its old session has expired; a short timeout suits tests, but not a machine that stalls.
     'broker.session.timeout.ms': quickStart ? 2000 : 9000,
     'broker.heartbeat.interval.ms': quickStart ? 500 : 2000,
     // Retention and compaction within a test's time.

@@ -8,7 +8,7 @@ import { runCommand } from '../run-command.js';
 
 const JARS = 'kafka-jars';
 
-/** This folder's files that are not compiled, from the sources and from dist alike. */
+/** Path of a file of this folder that is not compiled, from sources and from dist. */
 function sourceFile(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
@@ -21,7 +21,7 @@ async function expectedJars(): Promise<ReadonlyMap<string, string>> {
   return new Map(lines.map((line) => [line.slice(130), line.slice(0, 128)]));
 }
 
-/** What is wrong with the jars in `dir`; null when they are exactly the committed ones. */
+/** Describes how the jars in `dir` differ from the committed ones; null when they do not. */
 async function findJarMismatch(dir: string, expected: ReadonlyMap<string, string>): Promise<string | null> {
   const present = await readdir(dir);
   for (const name of present) if (!expected.has(name)) return `${name} is not one of the jars expected`;
@@ -34,7 +34,7 @@ async function findJarMismatch(dir: string, expected: ReadonlyMap<string, string
   return null;
 }
 
-/** The version of Apache Kafka the committed jars are. */
+/** The Apache Kafka version of the committed jars. */
 export async function kafkaVersion(): Promise<string> {
   const core = [...(await expectedJars()).keys()].find((name) => name.startsWith('kafka_2.13-'));
   return core?.replace(/^kafka_2\.13-|\.jar$/g, '') ?? 'unknown';
@@ -60,7 +60,7 @@ export async function ensureJars(dataDir: string, onFetch: () => void = () => un
     if (fault !== null) throw new FatalError(`The fetched jars of Apache Kafka are not the expected ones: ${fault}`);
     await rm(dir, { recursive: true, force: true });
     await rename(fresh, dir).catch(async (error: unknown) => {
-      // Another process was faster.
+      // Another process may have created the directory meanwhile.
       if (!existsSync(dir) || (await findJarMismatch(dir, expected)) !== null) throw error;
     });
     return dir;

@@ -32,7 +32,10 @@ runProcess({
       heapMb: HEAP_MB,
       onLine: (line) => logger.warn({ broker: line }, 'kafka'),
     });
-    logger.info({ url: `kafka://127.0.0.1:${PORT}`, pid: broker.pid }, 'Kafka answers; use it with LOG_URL');
+    logger.info(
+      { url: `kafka://127.0.0.1:${PORT}`, pid: broker.pid },
+      'Kafka is ready; to use it, set LOG_URL to this URL',
+    );
     const stopped = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });

@@ -4,9 +4,9 @@ export const HEARTBEAT_MS = 2_000;
 export const DEAD_AFTER_MS = 8_000;
 
 export interface FailureDetector {
-  /** A heartbeat, in the order of the log; `arrivedMs` of any monotonic clock. */
+  /** Records a heartbeat. Call it in the order of the log; `arrivedMs` is of any monotonic clock. */
   recordHeartbeat(member: string, state: MemberState, arrivedMs: number): void;
-  /** Who lives and works, and this one, sorted. */
+  /** Names of the live members that are not on standby, including this one, sorted. */
   liveMembers(): readonly string[];
 }
 
@@ -22,13 +22,13 @@ export function createFailureDetector(options: {
 }): FailureDetector {
   const { member, heartbeatMs, deadAfterMs } = options;
   const silentMs = new Map<string, number>();
-  let lastOwnMs: number | undefined;
+  let lastLocalMs: number | undefined;
 
-  const ownBeat = (arrivedMs: number): void => {
-    const gapMs = lastOwnMs === undefined ? 0 : Math.min(arrivedMs - lastOwnMs, 2 * heartbeatMs);
-    lastOwnMs = arrivedMs;
+  const recordLocalHeartbeat = (arrivedMs: number): void => {
+    const gapMs = lastLocalMs === undefined ? 0 : Math.min(arrivedMs - lastLocalMs, 2 * heartbeatMs);
+    lastLocalMs = arrivedMs;
     for (const [other, before] of silentMs) {
-      // The first heartbeat after theirs starts the clock.
+      // The first local heartbeat after the other member's starts the measurement.
       const silent = before < 0 ? 0 : before + gapMs;
       if (silent >= deadAfterMs) silentMs.delete(other);
       else silentMs.set(other, silent);
@@ -38,7 +38,7 @@ export function createFailureDetector(options: {
   return {
     recordHeartbeat(name, state, arrivedMs) {
       if (name === member) {
-        if (state !== 'left') ownBeat(arrivedMs);
+        if (state !== 'left') recordLocalHeartbeat(arrivedMs);
       } else if (state === 'alive') silentMs.set(name, -1);
       else silentMs.delete(name);
     },

@@ -8,9 +8,9 @@ import type { Logger } from '../telemetry/logger.js';
 import { createFailureDetector, DEAD_AFTER_MS, HEARTBEAT_MS } from './failure-detector.js';
 
 export interface Membership {
-  /** Until the signal: say that this process lives and hear of the others. Announces its leaving at the end. */
+  /** Sends heartbeats and reads those of the other members until the signal aborts; then announces that this process leaves. */
   run(signal: AbortSignal, changed: (members: readonly string[]) => void): Promise<void>;
-  /** Announced at once and from now on; `alive` from the start. */
+  /** Sets the state of later heartbeats (initially `alive`) and sends one at once. */
   setState(state: 'alive' | 'standby'): void;
 }
 
@@ -19,16 +19,16 @@ export interface MembershipOptions {
   readonly codec: Codec;
   readonly logger: Logger;
   readonly role: string;
-  /** A restarted process keeps its name, so that its work is not shared out anew meanwhile. */
+  /** Unique name. A restarted process must have the same name, so that a restart does not reassign its work. */
   readonly member: string;
   readonly heartbeatMs?: number;
-  /** A member unheard of for this long counts as dead. */
+  /** A member without a heartbeat for this long counts as dead. */
   readonly deadAfterMs?: number;
 }
 
 const TOPIC = topics.members.name;
 
-/** The heartbeat in a record, or null when it is another role's or cannot be read. */
+/** The heartbeat in a record; null when it is of another role or cannot be decoded. */
 function parseHeartbeat(record: LogRecord, options: { codec: Codec; logger: Logger; role: string }): Member | null {
   if (record.value === null) return null;
   try {
@@ -49,43 +49,43 @@ export function createMembership(options: MembershipOptions): Membership {
   const { log, codec, logger, role, member } = options;
   const heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
   const deadAfterMs = options.deadAfterMs ?? DEAD_AFTER_MS;
-  const roll = createFailureDetector({ member, heartbeatMs, deadAfterMs });
+  const detector = createFailureDetector({ member, heartbeatMs, deadAfterMs });
 
   let state: MemberState = 'alive';
-  let beatNow: () => void = () => undefined;
+  let sendNow: () => void = () => undefined;
 
-  const announce = async (told: MemberState): Promise<void> => {
+  const announce = async (announced: MemberState): Promise<void> => {
     const now = Date.now();
-    const value = codec.encode('member', { role, member, state: told, at_ms: now });
+    const value = codec.encode('member', { role, member, state: announced, at_ms: now });
     await log.append(TOPIC, [{ key: `${role}/${member}`, value, timestampMs: now }]);
   };
 
-  /** A heartbeat's time, or less when there is something new to say. Rejects when the signal aborts. */
-  const nextBeat = async (signal: AbortSignal): Promise<void> => {
+  /** Waits for the heartbeat interval, or until `setState` is called. Rejects when the signal aborts. */
+  const waitForNextHeartbeat = async (signal: AbortSignal): Promise<void> => {
     const early = new AbortController();
-    beatNow = () => early.abort();
+    sendNow = () => early.abort();
     await sleep(heartbeatMs, undefined, { signal: AbortSignal.any([signal, early.signal]) }).catch(() => undefined);
     signal.throwIfAborted();
   };
 
-  const hear = (record: LogRecord): string | undefined => {
+  const receive = (record: LogRecord): string | undefined => {
     const heartbeat = parseHeartbeat(record, options);
-    if (heartbeat !== null) roll.recordHeartbeat(heartbeat.member, heartbeat.state, performance.now());
+    if (heartbeat !== null) detector.recordHeartbeat(heartbeat.member, heartbeat.state, performance.now());
     return heartbeat?.member;
   };
 
   return {
     setState(next) {
       state = next;
-      beatNow();
+      sendNow();
     },
     async run(signal, changed) {
-      let shown = '';
-      const show = () => {
-        const members = roll.liveMembers();
-        if (members.join('\n') === shown) return;
-        shown = members.join('\n');
-        logger.info({ member, members }, 'members');
+      let reported = '';
+      const report = () => {
+        const members = detector.liveMembers();
+        if (members.join('\n') === reported) return;
+        reported = members.join('\n');
+        logger.info({ member, members }, 'live members changed');
         changed(members);
       };
       let next = await log.offsetForTimestamp(TOPIC, 0, Date.now() - deadAfterMs);
@@ -94,48 +94,50 @@ export function createMembership(options: MembershipOptions): Membership {
       const read = (follow: boolean) =>
         log.read({ topic: TOPIC, partition: 0, from: { offset: next }, follow, signal });
       for await (const batch of read(false)) {
-        for (const record of batch.records) hear(record);
+        for (const record of batch.records) receive(record);
         next = batch.nextOffset;
       }
       if (signal.aborted) return;
-      show();
+      report();
       let announced = 0;
-      let ownHeard = 0;
+      let localReceived = 0;
       const listen = async () => {
         for await (const batch of read(true)) {
-          for (const record of batch.records) if (hear(record) === member) ownHeard++;
-          if (ownHeard > announced) {
+          for (const record of batch.records) if (receive(record) === member) localReceived++;
+          if (localReceived > announced) {
             announced = Number.POSITIVE_INFINITY;
             logger.error(
               { member },
-              'another process goes by the same member name: both will take work from each other',
+              'another process has the same member name, so both take work from each other: set a unique MEMBER_NAME',
             );
           }
-          show();
+          report();
         }
       };
       let announcedState = first;
-      const beat = async () => {
+      const sendHeartbeats = async () => {
         for (;;) {
-          if (announcedState === state) await nextBeat(signal);
+          if (announcedState === state) await waitForNextHeartbeat(signal);
           announcedState = state;
           announced++;
           try {
             await announce(state);
           } catch (error) {
-            // What needs the log says so itself; this goes on where it can.
+            // The health check of the log reports the outage; heartbeats resume when the log is available.
             if (!(error instanceof LogUnavailableError) || signal.aborted) throw error;
-            logger.warn({ err: error }, 'cannot announce this process');
+            logger.warn({ err: error }, 'cannot append the heartbeat, retrying');
           }
         }
       };
       try {
-        await Promise.all([listen(), beat()]);
+        await Promise.all([listen(), sendHeartbeats()]);
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
         if (signal.aborted)
-          await announce('left').catch((error: unknown) => logger.warn({ err: error }, 'cannot announce leaving'));
+          await announce('left').catch((error: unknown) =>
+            logger.warn({ err: error }, 'cannot append the leave record'),
+          );
       }
     },
   };
@@ -151,14 +153,14 @@ export async function readLiveMembers(
   },
 ): Promise<readonly string[]> {
   const { log, deadAfterMs = DEAD_AFTER_MS } = options;
-  const living = new Set<string>();
+  const alive = new Set<string>();
   const from = { timestampMs: Date.now() - deadAfterMs };
   for await (const { records } of log.read({ topic: TOPIC, partition: 0, from, follow: false })) {
     for (const record of records) {
       const heartbeat = parseHeartbeat(record, options);
-      if (heartbeat?.state === 'alive') living.add(heartbeat.member);
-      else if (heartbeat !== null) living.delete(heartbeat.member);
+      if (heartbeat?.state === 'alive') alive.add(heartbeat.member);
+      else if (heartbeat !== null) alive.delete(heartbeat.member);
     }
   }
-  return [...living].sort();
+  return [...alive].sort();
 }

@@ -8,52 +8,55 @@ import { acquireProcessLock } from './process-lock.js';
 
 let dir = '';
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'lease-'));
+  dir = mkdtempSync(join(tmpdir(), 'lock-'));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const holder = (pid: number | undefined, startedAt: string | null = null) => JSON.stringify({ pid, startedAt });
+const ownerFile = (pid: number | undefined, startedAt: string | null = null) => JSON.stringify({ pid, startedAt });
 
-describe('lease', () => {
-  it('is held once, names its holder, and can be taken again after release', async () => {
+describe('acquireProcessLock', () => {
+  it('rejects a second owner, names the first, and succeeds again after its release', async () => {
     const path = join(dir, 'deep', 'ingest.lock');
-    const lease = await acquireProcessLock(path, 'Ingest');
+    const lock = await acquireProcessLock(path, 'Ingest');
     await expect(acquireProcessLock(path, 'Ingest')).rejects.toThrow(RetryableError);
     await expect(acquireProcessLock(path, 'Ingest')).rejects.toThrow(`already run by process ${process.pid}`);
-    await lease.release();
+    await lock.release();
     const again = await acquireProcessLock(path, 'Ingest');
     await expect(acquireProcessLock(path, 'Ingest')).rejects.toThrow(RetryableError);
     expect(readdirSync(join(dir, 'deep'))).toEqual(['ingest.lock.2']);
     await again.release();
   });
 
-  it('is refused while another process lives, and taken over when it was killed', async () => {
+  it('rejects while another owner runs, and takes over after that was killed', async () => {
     const path = join(dir, 'ingest.lock');
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    writeFileSync(`${path}.7`, holder(child.pid));
+    writeFileSync(`${path}.7`, ownerFile(child.pid));
     await expect(acquireProcessLock(path, 'Ingest')).rejects.toThrow(`process ${child.pid}`);
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await exited;
-    const lease = await acquireProcessLock(path, 'Ingest');
+    const lock = await acquireProcessLock(path, 'Ingest');
     expect(readdirSync(dir)).toEqual(['ingest.lock.8']);
     expect(JSON.parse(readFileSync(`${path}.8`, 'utf8'))).toMatchObject({ pid: process.pid });
-    await lease.release();
+    await lock.release();
   });
 
-  it.runIf(process.platform === 'linux')('does not take a later process with the same pid for the holder', async () => {
-    const path = join(dir, 'ingest.lock');
-    writeFileSync(`${path}.1`, holder(process.pid, '1'));
-    await (await acquireProcessLock(path, 'Ingest')).release();
-  });
+  it.runIf(process.platform === 'linux')(
+    'does not mistake a later process with the same pid for the owner',
+    async () => {
+      const path = join(dir, 'ingest.lock');
+      writeFileSync(`${path}.1`, ownerFile(process.pid, '1'));
+      await (await acquireProcessLock(path, 'Ingest')).release();
+    },
+  );
 
-  it.each(['{"pid":', 'null', '[]', '{"pid":-1}'])('takes a file that names nobody over: %s', async (text) => {
+  it.each(['{"pid":', 'null', '[]', '{"pid":-1}'])('takes over a file without an owner: %s', async (text) => {
     const path = join(dir, 'ingest.lock');
     writeFileSync(`${path}.3`, text);
     await (await acquireProcessLock(path, 'Ingest')).release();
   });
 
-  it('goes to exactly one of many that find a dead holder', async () => {
+  it('succeeds for exactly one of many callers that find a dead owner', async () => {
     for (let round = 0; round < 20; round += 1) {
       const path = join(dir, `ingest-${round}.lock`);
       writeFileSync(`${path}.1`, 'null');
@@ -65,26 +68,26 @@ describe('lease', () => {
     }
   });
 
-  it('is never held twice while many take and give back', async () => {
+  it('never has two owners while many callers acquire and release', async () => {
     const path = join(dir, 'ingest.lock');
-    let held = 0;
-    let taken = 0;
-    const taker = async () => {
+    let owners = 0;
+    let acquired = 0;
+    const acquireRepeatedly = async () => {
       for (let i = 0; i < 30; i += 1) {
-        const lease = await acquireProcessLock(path, 'Ingest').catch((error: unknown) => {
+        const lock = await acquireProcessLock(path, 'Ingest').catch((error: unknown) => {
           if (!(error instanceof RetryableError)) throw error;
           return null;
         });
-        if (lease === null) continue;
-        held += 1;
-        taken += 1;
-        expect(held).toBe(1);
+        if (lock === null) continue;
+        owners += 1;
+        acquired += 1;
+        expect(owners).toBe(1);
         await new Promise((resolve) => setImmediate(resolve));
-        held -= 1;
-        await lease.release();
+        owners -= 1;
+        await lock.release();
       }
     };
-    await Promise.all(Array.from({ length: 10 }, taker));
-    expect(taken).toBeGreaterThan(0);
+    await Promise.all(Array.from({ length: 10 }, acquireRepeatedly));
+    expect(acquired).toBeGreaterThan(0);
   });
 });

@@ -4,14 +4,14 @@ import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { basename, dirname } from 'node:path';
 import { RetryableError } from '../errors.js';
 
-/** The right to be the only one of its kind on this data directory. Released by `release()` or by the holder's death. */
+/** Exclusive right of one process, e.g. to run the supervisor on a data directory. Ends with `release()` or with the owner's process. */
 export interface ProcessLock {
   release(): Promise<void>;
 }
 
 interface LockOwner {
   readonly pid: number;
-  /** Tells a live holder from a later process with the same pid; null where the system does not tell. */
+  /** Distinguishes the owner from a later process with the same pid; null on systems without /proc. */
   readonly startedAt: string | null;
 }
 
@@ -30,20 +30,20 @@ function processInfo(pid: number): { readonly state: string; readonly start: str
   return { state: fields[0] ?? '', start: fields[19] ?? '' };
 }
 
-function isAlive(holder: LockOwner): boolean {
+function isAlive(owner: LockOwner): boolean {
   try {
-    process.kill(holder.pid, 0);
+    process.kill(owner.pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  const proc = processInfo(holder.pid);
+  const proc = processInfo(owner.pid);
   if (proc === null) return true;
-  // A killed process stays as a zombie until its parent asks for it; it holds nothing any more.
+  // A killed process remains a zombie until its parent waits for it; it owns nothing.
   if (proc.state === 'Z' || proc.state === 'X') return false;
-  return holder.startedAt === null || proc.start === holder.startedAt;
+  return owner.startedAt === null || proc.start === owner.startedAt;
 }
 
-/** null: no such file, given back, or damaged (it appears complete, so damaged text is no living holder's). */
+/** null: no such file, released, or damaged (files appear complete, so a damaged one is not of a live owner). */
 async function readOwner(path: string): Promise<LockOwner | null> {
   let text: string;
   try {
@@ -53,8 +53,8 @@ async function readOwner(path: string): Promise<LockOwner | null> {
     throw error;
   }
   try {
-    const holder = JSON.parse(text) as LockOwner | null;
-    return typeof holder?.pid === 'number' && holder.pid > 0 ? holder : null;
+    const owner = JSON.parse(text) as LockOwner | null;
+    return typeof owner?.pid === 'number' && owner.pid > 0 ? owner : null;
   } catch {
     return null;
   }
@@ -70,42 +70,42 @@ async function generationsOf(path: string): Promise<number[]> {
 }
 
 /**
- * Take the lease, or throw RetryableError that names the process that holds it. A holder that died (kill -9, power cut) is known by its pid
- * and start time. The newest of the files `<path>.<generation>` names the holder; a taker creates the next generation, which the file system
- * grants to exactly one, and never touches a living holder's file. The newest file stays when the lease is given back, so that a number is
- * never the newest twice.
+ * Acquires the lock, or throws RetryableError that names its owner. A dead owner (kill -9, power cut) is detected by pid
+ * and start time. The newest of the files `<path>.<generation>` names the owner. A process acquires the lock by creating the next generation,
+ * which the file system allows exactly one process, and never changes a live owner's file. The newest file remains after the release, so that no
+ * generation is the newest twice.
  */
 export async function acquireProcessLock(path: string, what: string): Promise<ProcessLock> {
   await mkdir(dirname(path), { recursive: true });
-  const own: LockOwner = { pid: process.pid, startedAt: processInfo(process.pid)?.start ?? null };
+  const self: LockOwner = { pid: process.pid, startedAt: processInfo(process.pid)?.start ?? null };
   const draft = `${path}.draft-${randomUUID()}`;
-  await writeFile(draft, JSON.stringify(own));
+  await writeFile(draft, JSON.stringify(self));
   try {
     while (true) {
       const newest = (await generationsOf(path)).at(-1) ?? 0;
-      const holder = newest === 0 ? null : await readOwner(`${path}.${newest}`);
-      if (holder !== null && isAlive(holder)) {
-        throw new RetryableError(`${what} is already run by process ${holder.pid} (${path}.${newest})`);
+      const owner = newest === 0 ? null : await readOwner(`${path}.${newest}`);
+      if (owner !== null && isAlive(owner)) {
+        throw new RetryableError(`${what} is already run by process ${owner.pid} (${path}.${newest})`);
       }
-      const mine = newest + 1;
+      const acquired = newest + 1;
       try {
-        await link(draft, `${path}.${mine}`);
+        await link(draft, `${path}.${acquired}`);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
         throw error;
       }
       const generations = await generationsOf(path);
-      if (generations.at(-1) !== mine) {
-        // Others took and swept this number while we looked away.
-        await rm(`${path}.${mine}`, { force: true });
+      if (generations.at(-1) !== acquired) {
+        // Meanwhile other processes acquired, released and deleted this generation.
+        await rm(`${path}.${acquired}`, { force: true });
         continue;
       }
-      for (const old of generations) if (old < mine) await rm(`${path}.${old}`, { force: true });
+      for (const old of generations) if (old < acquired) await rm(`${path}.${old}`, { force: true });
       return {
         async release() {
           const released = `${path}.draft-${randomUUID()}`;
           await writeFile(released, 'null');
-          await rename(released, `${path}.${mine}`);
+          await rename(released, `${path}.${acquired}`);
         },
       };
     }

@@ -3,7 +3,7 @@ import { topics } from '../../schemas/topics.js';
 import { FatalError } from '../errors.js';
 import type { Log } from '../log/port.js';
 
-/** Small topics that every log has something in soon, and none of which shares a kind with another. */
+/** Small topics that have records soon after the first start; no two of them share an event kind. */
 const SAMPLED_TOPICS = [topics.sources, topics.catalog, topics.accountsState, topics.chainFinal];
 
 /**
@@ -19,7 +19,7 @@ export async function assertSchemaIdsMatch(deps: { log: Log; codec: Codec; idsFr
     try {
       const { kind } = codec.decode(bytes);
       if (topic.kinds.some((allowed) => allowed === kind)) return;
-      wrong ??= `${topic.name} seems to hold a ${kind}`;
+      wrong ??= `${topic.name} seems to contain a ${kind}`;
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
       wrong ??= `${topic.name}: ${error.message}`;
@@ -28,6 +28,6 @@ export async function assertSchemaIdsMatch(deps: { log: Log; codec: Codec; idsFr
   if (wrong === null) return;
   throw new FatalError(
     `This log was written with other schema ids than those of ${idsFrom} (${wrong}). ` +
-      'Set SCHEMA_REGISTRY_URL to what it was begun with, or begin another log (LOG_URL, ODDSTREAM_DATA).',
+      'Set SCHEMA_REGISTRY_URL to the registry that the log was created with, or use another log (LOG_URL, ODDSTREAM_DATA).',
   );
 }

@@ -21,7 +21,7 @@ export interface OpenEventLogOptions {
   readonly metrics?: Metrics;
   /** Ends requests to the registry and readers that wait for it. */
   readonly signal?: AbortSignal;
-  /** As of `openLog`. */
+  /** As in `OpenLogOptions`. */
   readonly maintenance?: boolean;
   /**
    * For long-running processes: receives the checks `log` and `registry`; an unreachable dependency is retried until it responds or the signal aborts.
@@ -34,12 +34,12 @@ const MAX_DELAY_MS = 5_000;
 const PROBE_TIMEOUT_MS = 1_500;
 
 export interface EventLog {
-  /** With every topic of the table. What it hands out, `codec` decodes at once. */
+  /** Has every topic of schemas/topics.ts. `codec` can decode every returned record at once. */
   readonly log: Log;
   readonly codec: Codec;
 }
 
-/** Registers our schemas and reads every version of them. null without SCHEMA_REGISTRY_URL: then the committed ids hold. */
+/** Registers the schemas of this build and reads all their versions. null without SCHEMA_REGISTRY_URL: the committed ids are then valid. */
 export async function openSchemaIds(
   config: Pick<Config, 'schemaRegistry'>,
   options: { logger: Logger; signal?: AbortSignal; health?: RegistryHealth },
@@ -54,38 +54,38 @@ export async function openSchemaIds(
   return createSchemaIdResolver({ client, subjects, logger });
 }
 
-/** Whether the log serves: by what its calls met, and by asking for something small. */
+/** A check that fails while calls of the log fail or a small probe request gets no response. */
 function createLogCheck(health: LogHealth): { readonly check: () => Promise<Check>; setLog(log: Log): void } {
   let log: Log | null = null;
-  let asked: Promise<unknown> | null = null;
-  const answers = async (opened: Log): Promise<boolean> => {
-    asked ??= opened.bounds(topics.sources.name, 0).finally(() => {
-      asked = null;
+  let pending: Promise<unknown> | null = null;
+  const probe = async (opened: Log): Promise<boolean> => {
+    pending ??= opened.bounds(topics.sources.name, 0).finally(() => {
+      pending = null;
     });
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
+    const timeout = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
     });
-    const answered = asked.then(
+    const responded = pending.then(
       () => true,
       () => false,
     );
-    return Promise.race([answered, late]).finally(() => clearTimeout(timer));
+    return Promise.race([responded, timeout]).finally(() => clearTimeout(timer));
   };
   return {
-    setLog(own) {
-      log = own;
+    setLog(opened) {
+      log = opened;
     },
     async check() {
       if (log === null) {
         const failing = health.check();
         return failing.ok ? { ok: false, loading: true, detail: 'opening' } : failing;
       }
-      const answered = await answers(log);
-      if (!answered) health.recordFailure(PROBE, new Error(`no answer within ${PROBE_TIMEOUT_MS} ms`));
+      const responded = await probe(log);
+      if (!responded) health.recordFailure(PROBE, new Error(`no response within ${PROBE_TIMEOUT_MS} ms`));
       else health.recordSuccess(PROBE);
-      const found = health.check();
-      return found.ok && !answered ? { ok: false, detail: 'it does not answer' } : found;
+      const state = health.check();
+      return state.ok && !responded ? { ok: false, detail: 'the log does not respond' } : state;
     },
   };
 }
@@ -110,7 +110,7 @@ export async function openEventLog(
   if (registry !== undefined) healthRegistry?.register('registry', async () => ({ registry: await registry.check() }));
   healthRegistry?.register('log', async () => ({ log: await logCheck.check() }));
 
-  const insist = async <T>(attempt: () => Promise<T>, failed: (error: unknown) => void): Promise<T> => {
+  const retry = async <T>(attempt: () => Promise<T>, failed: (error: unknown) => void): Promise<T> => {
     for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
       signal?.throwIfAborted();
       try {
@@ -125,13 +125,13 @@ export async function openEventLog(
     }
   };
 
-  const ids = await insist(
+  const ids = await retry(
     () => openSchemaIds(config, { logger, signal, health: registry }),
     (error) => registry?.recordFailure(error),
   );
   registry?.markStarted();
   const codec = createCodec(ids ?? undefined);
-  return insist(
+  return retry(
     async () => {
       const opened = await openLog(config.logUrl, { logger, maintenance, health });
       const onWaiting = registry?.setWaitingReaders;

@@ -4,7 +4,7 @@ import { FatalError, RetryableError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CompatibilityLevel, RegistryClient } from './registry-client.js';
 
-/** One version of one of our subjects as the registry has it. */
+/** A version of a subject of this service, as the registry has it. */
 export interface SubjectSchema {
   readonly subject: string;
   readonly id: number;
@@ -16,11 +16,11 @@ export interface RegisteredSubject {
   readonly kind: EventKind;
   /** Id of this build's schema. */
   readonly id: number;
-  /** Every version of the subject, this build's included. */
+  /** Every version of the subject, including this build's. */
   readonly versions: readonly SubjectSchema[];
 }
 
-/** Levels under which a reader with the newest schema can read what the one before wrote. */
+/** Levels at which a reader with the newest schema can read records of the previous version. */
 const BACKWARD_COMPATIBLE_LEVELS: readonly CompatibilityLevel[] = [
   'BACKWARD',
   'BACKWARD_TRANSITIVE',
@@ -41,7 +41,7 @@ export function subjectOf(schema: object): string {
   return namespace === undefined ? String(name) : `${namespace}.${name}`;
 }
 
-/** A stricter level that was set by hand stays. Processes that start at once may all try to set it: what counts is what is there then. */
+/** Keeps a stricter level that an operator has set. Processes that start at once may all set it, so the level is read again afterwards. */
 async function ensureCompatibility(client: RegistryClient, subject: string, logger: Logger): Promise<void> {
   for (let attempt = 0; attempt < COMPATIBILITY_ATTEMPTS; attempt++) {
     const level = await client.compatibility(subject);
@@ -50,7 +50,9 @@ async function ensureCompatibility(client: RegistryClient, subject: string, logg
       logger.info({ subject, before: level }, 'set the compatibility of a subject to BACKWARD');
     }
   }
-  throw new RetryableError(`The schema registry at ${client.url} does not keep ${subject} at compatibility BACKWARD`);
+  throw new RetryableError(
+    `The schema registry at ${client.url} does not store compatibility BACKWARD for ${subject}: check that its credentials may change it`,
+  );
 }
 
 async function idFor(client: RegistryClient, subject: string, schema: object, isNew: boolean): Promise<number> {

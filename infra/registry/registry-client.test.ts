@@ -11,10 +11,10 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Something at a URL that answers as scripted; objects as JSON, strings as they are. */
-async function serve(answer: (request: IncomingMessage) => ScriptedResponse) {
+/** Starts a server with scripted responses: objects as JSON, strings unchanged. */
+async function serve(respond: (request: IncomingMessage) => ScriptedResponse) {
   const server = createServer((request, response) => {
-    const [status, body] = answer(request);
+    const [status, body] = respond(request);
     response.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }).listen(0, '127.0.0.1');
@@ -26,11 +26,11 @@ async function serve(answer: (request: IncomingMessage) => ScriptedResponse) {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-const clientOf = async (answer: (request: IncomingMessage) => ScriptedResponse) =>
-  createRegistryClient({ url: await serve(answer), user: 'me', password: 's3cret' });
+const clientOf = async (respond: (request: IncomingMessage) => ScriptedResponse) =>
+  createRegistryClient({ url: await serve(respond), user: 'me', password: 's3cret' });
 
 describe('registry client', () => {
-  it('sends the credentials, and says what to look at when they are refused', async () => {
+  it('sends the credentials, and names their variables when they are rejected', async () => {
     const seen: (string | undefined)[] = [];
     const client = await clientOf((request) => {
       seen.push(request.headers.authorization);
@@ -43,11 +43,11 @@ describe('registry client', () => {
     expect(seen).toEqual([`Basic ${Buffer.from('me:s3cret').toString('base64')}`]);
   });
 
-  it('tries a failing registry again, then reports it as retryable', async () => {
-    let asked = 0;
+  it('retries a failing registry, then throws RetryableError', async () => {
+    let requests = 0;
     const client = await clientOf(() => {
-      asked++;
-      return asked < 3 ? [503, 'starting'] : [200, [2, 1]];
+      requests++;
+      return requests < 3 ? [503, 'starting'] : [200, [2, 1]];
     });
     expect(await client.versions('a.B')).toEqual([1, 2]);
     const down = await clientOf(() => [500, { error_code: 50001, message: 'backend store' }]);
@@ -56,7 +56,7 @@ describe('registry client', () => {
     await expect(attempt).rejects.toThrow(/HTTP 500, backend store/);
   });
 
-  it('tells a subject that is not there from a URL that is no registry', async () => {
+  it('distinguishes a missing subject from a URL without a registry', async () => {
     const empty = await clientOf(() => [404, { error_code: 40401, message: 'Subject not found' }]);
     expect(await empty.versions('a.B')).toEqual([]);
     expect(await empty.idOf('a.B', {})).toBeNull();
@@ -68,12 +68,12 @@ describe('registry client', () => {
     await expect(page.schemaOf(1)).rejects.toBeInstanceOf(FatalError);
   });
 
-  it('takes a bare 404 while running for an outage', async () => {
+  it('treats a 404 without an error code as an outage in schemaOf', async () => {
     const client = await clientOf(() => [404, 'default backend']);
     await expect(client.schemaOf(1)).rejects.toBeInstanceOf(RetryableError);
   });
 
-  it('keeps incompatible apart from invalid', async () => {
+  it('distinguishes an incompatible from an invalid schema', async () => {
     const incompatible = await clientOf(() => [409, { error_code: 409, message: 'incompatible' }]);
     expect(await incompatible.register('a.B', {})).toBeNull();
     const invalid = await clientOf(() => [422, { error_code: 42201, message: 'Invalid schema' }]);

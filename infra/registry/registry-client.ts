@@ -9,31 +9,31 @@ export interface SubjectVersion {
 }
 
 /**
- * Client for the schema registry calls of this service. All throw RetryableError when it cannot be reached or fails, FatalError when it rejects
- * (credentials, a URL that is no registry's); the texts name its URL and never its credentials.
+ * Client for the schema registry calls of this service. Every call throws RetryableError when the registry is unreachable or fails, FatalError when
+ * it rejects the call (credentials, a URL without a registry). Error texts name the URL and never the credentials.
  */
 export interface RegistryClient {
   readonly url: string;
   /** Versions of a subject, ascending; empty when there is no such subject. */
   versions(subject: string): Promise<readonly number[]>;
-  /** Id this very schema has under the subject; null when it is not registered there. */
+  /** Id of exactly this schema under the subject; null when it is not registered there. */
   idOf(subject: string, schema: object): Promise<number | null>;
-  /** Id; null when the registry finds the schema incompatible. Registering what is there already gives its id. */
+  /** Registers the schema and returns its id; null when it is incompatible. Registering an existing schema returns its id. */
   register(subject: string, schema: object): Promise<number | null>;
   version(subject: string, version: number): Promise<SubjectVersion>;
-  /** Schema of an id, whatever its subject; null when nobody registered it. Any 404 without a reason is a RetryableError here. */
+  /** Schema of an id, of any subject; null when the id is not registered. A 404 without an error code is a RetryableError here. */
   schemaOf(id: number): Promise<object | null>;
   isCompatible(subject: string, schema: object): Promise<boolean>;
-  /** Level set for that subject; null when it has none of its own. */
+  /** Level set for the subject; null when none is set. */
   compatibility(subject: string): Promise<CompatibilityLevel | null>;
-  /** false: somebody else was setting it at the same time. */
+  /** false: another process was setting it at the same time. */
   setCompatibility(subject: string, level: CompatibilityLevel): Promise<boolean>;
 }
 
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 const RETRY_DELAY_MS = 200;
-/** Registries count in Java's int. */
+/** Schema ids are Java ints. */
 const MAX_ID = 2 ** 31 - 1;
 
 interface RestFailure {
@@ -42,7 +42,7 @@ interface RestFailure {
   readonly message: string;
 }
 
-/** What the client threw. Never kept as a cause: its request carries the credentials. */
+/** Extracts the failure from the client's error, which must not become a cause: its request contains the credentials. */
 function failureOf(error: unknown): RestFailure {
   const { status, errorCode, code, message } = error as {
     status?: unknown;
@@ -58,7 +58,7 @@ function failureOf(error: unknown): RestFailure {
   };
 }
 
-/** Registries say which thing is missing with 404xx; another 404 means that there is no such API at this URL. */
+/** Registries report a missing subject, version or schema with code 404xx; any other 404 means that the URL has no such API. */
 const isMissing = ({ status, errorCode }: RestFailure): boolean =>
   status === 404 && errorCode !== undefined && errorCode >= 40_400 && errorCode < 40_500;
 
@@ -66,26 +66,26 @@ const describeFailure = ({ status, message }: RestFailure): string =>
   status === undefined ? message : `HTTP ${status}, ${message}`;
 
 const unavailable = (url: string, what: string, failure: RestFailure): Error =>
-  new RetryableError(`The schema registry at ${url} cannot be used now (${what}): ${describeFailure(failure)}`);
+  new RetryableError(`The schema registry at ${url} is unavailable (${what}): ${describeFailure(failure)}`);
 
 function errorOf(url: string, what: string, failure: RestFailure): Error {
   const { status } = failure;
-  const said = describeFailure(failure);
+  const detail = describeFailure(failure);
   if (status === undefined || status === 408 || status === 429 || status >= 500) return unavailable(url, what, failure);
   if (status === 401 || status === 403) {
     return new FatalError(
-      `The schema registry at ${url} refuses our credentials (${what}): ${said}. See SCHEMA_REGISTRY_USER and SCHEMA_REGISTRY_PASSWORD.`,
+      `The schema registry at ${url} rejects the credentials (${what}): ${detail}. Check SCHEMA_REGISTRY_USER and SCHEMA_REGISTRY_PASSWORD.`,
     );
   }
   if (status === 404) {
     return new FatalError(
-      `There is no Confluent-compatible schema registry at ${url} (${what}): ${said}. Some need a path in SCHEMA_REGISTRY_URL, as /apis/ccompat/v7.`,
+      `There is no Confluent-compatible schema registry at ${url} (${what}): ${detail}. Some registries need a path in SCHEMA_REGISTRY_URL, for example /apis/ccompat/v7.`,
     );
   }
-  return new FatalError(`The schema registry at ${url} refused (${what}): ${said}`);
+  return new FatalError(`The schema registry at ${url} rejected the request (${what}): ${detail}`);
 }
 
-/** Confluent's client. Loaded only here, and only its REST part: the package's index would load four clouds' key services (79 MB, 0.6 s). */
+/** Confluent's client. Imports only its REST client: the package's index also loads the key services of four clouds (79 MB, 0.6 s). */
 async function confluentClient(config: SchemaRegistryConfig, signal: AbortSignal | undefined): Promise<Client> {
   const { SchemaRegistryClient } = await import('@confluentinc/schemaregistry/dist/schemaregistry-client.js');
   return new SchemaRegistryClient({
@@ -124,16 +124,16 @@ export async function createRegistryClient(
 ): Promise<RegistryClient> {
   const client = await confluentClient(config, options.signal);
 
-  /** `instead` may turn a refusal into a value (undefined: it stays one). */
-  async function ask<T>(
+  /** `instead` may turn a failure into a result; undefined throws it. */
+  async function request<T>(
     what: string,
     call: () => Promise<unknown>,
     shape: z.ZodType<T>,
     instead: (failure: RestFailure) => T | undefined = () => undefined,
   ): Promise<T> {
-    let answer: unknown;
+    let response: unknown;
     try {
-      answer = await call();
+      response = await call();
     } catch (error) {
       const failure = failureOf(error);
       const value = instead(failure);
@@ -141,10 +141,10 @@ export async function createRegistryClient(
       throw errorOf(config.url, what, failure);
     }
     try {
-      return shape.parse(answer);
+      return shape.parse(response);
     } catch (error) {
       const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-      throw new FatalError(`What answers at ${config.url} is no schema registry (${what}): ${why}`);
+      throw new FatalError(`The server at ${config.url} is no schema registry (${what}): ${why}`);
     }
   }
   const nullWhen = (test: (failure: RestFailure) => boolean) => (failure: RestFailure) =>
@@ -153,38 +153,38 @@ export async function createRegistryClient(
   return {
     url: config.url,
     versions: (subject) =>
-      ask(
+      request(
         `versions of ${subject}`,
         () => client.getAllVersions(subject),
         z.array(z.number().int()).transform((versions) => versions.sort((a, b) => a - b)),
         (failure) => (isMissing(failure) ? [] : undefined),
       ),
     idOf: (subject, schema) =>
-      ask(
+      request(
         `look up ${subject}`,
         () => client.getId(subject, infoOf(schema), false),
         idShape.nullable(),
         nullWhen(isMissing),
       ),
     register: (subject, schema) =>
-      ask(
+      request(
         `register ${subject}`,
         () => client.register(subject, infoOf(schema), false),
         idShape.nullable(),
         nullWhen((failure) => failure.status === 409),
       ),
     version: (subject, version) =>
-      ask(`${subject} version ${version}`, () => client.getSchemaMetadata(subject, version, false), versionShape),
+      request(`${subject} version ${version}`, () => client.getSchemaMetadata(subject, version, false), versionShape),
     async schemaOf(id) {
       if (id > MAX_ID) return null;
       const what = `schema ${id}`;
-      const found = await ask(
+      const found = await request(
         what,
         () => client.getBySubjectAndId('', id),
         schemaShape.nullable(),
         (failure) => {
           if (isMissing(failure)) return null;
-          // The URL was valid at the start: a 404 now comes from something in front of the registry.
+          // The URL was valid at the start, so a 404 now comes from a proxy in front of the registry.
           if (failure.status === 404) throw unavailable(config.url, what, failure);
           return undefined;
         },
@@ -192,7 +192,7 @@ export async function createRegistryClient(
       return found?.schema ?? null;
     },
     isCompatible: (subject, schema) =>
-      ask(
+      request(
         `compatibility of ${subject}`,
         () => client.testSubjectCompatibility(subject, infoOf(schema)),
         z.boolean(),
@@ -200,9 +200,14 @@ export async function createRegistryClient(
         (failure) => (isMissing(failure) ? true : undefined),
       ),
     compatibility: (subject) =>
-      ask(`level of ${subject}`, () => client.getCompatibility(subject), levelShape.nullable(), nullWhen(isMissing)),
+      request(
+        `level of ${subject}`,
+        () => client.getCompatibility(subject),
+        levelShape.nullable(),
+        nullWhen(isMissing),
+      ),
     setCompatibility: (subject, level) =>
-      ask<boolean>(
+      request<boolean>(
         `set level of ${subject}`,
         () => client.updateConfig(subject, { compatibility: level as never }),
         z.unknown().transform(() => true),

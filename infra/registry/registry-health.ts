@@ -2,15 +2,15 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { Check } from '../telemetry/readiness.js';
 import type { RegistryClient } from './registry-client.js';
 
-/** What operators see of the schema registry. */
+/** Health check and metric of the schema registry. */
 export interface RegistryHealth {
-  /** From now on the registry itself is asked, rarely, whether it is there. */
+  /** Starts to probe the registry, at most every ten seconds and only when `check` runs. */
   startProbing(client: Pick<RegistryClient, 'compatibility'>): void;
   /** An attempt at the start failed. */
   recordFailure(error: unknown): void;
-  /** The start is over: from now on only ids met for the first time need the registry. */
+  /** The process has started: from now on only unknown schema ids need the registry. */
   markStarted(): void;
-  /** So many readers wait for it, and why; null while the first answer is not there. */
+  /** Sets the number of readers that wait for the registry and the last error; null before the first one. */
   readonly setWaitingReaders: (readers: number, why: string | null) => void;
   check(): Promise<Check>;
 }
@@ -24,18 +24,18 @@ const PROBED_SUBJECT = 'oddstream.SourceStatus';
  */
 export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () => number } = {}): RegistryHealth {
   const { nowMs = Date.now } = options;
-  const up = options.metrics?.gauge('schema_registry_up', 'Whether the schema registry answers: 1, or 0');
+  const up = options.metrics?.gauge('schema_registry_up', '1 while the schema registry responds, else 0');
   let client: Pick<RegistryClient, 'compatibility'> | null = null;
-  let trouble: string | null = null;
+  let lastError: string | null = null;
   let started = false;
   let waiters = 0;
   let waitingFor: string | null = null;
   let probing = false;
   let probedMs = Number.NEGATIVE_INFINITY;
 
-  const is = (why: string | null) => {
-    trouble = why;
-    up?.set(why === null ? 1 : 0);
+  const setError = (error: string | null) => {
+    lastError = error;
+    up?.set(error === null ? 1 : 0);
   };
   const probe = () => {
     if (client === null || probing || nowMs() - probedMs < PROBE_INTERVAL_MS) return;
@@ -44,8 +44,8 @@ export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () =>
     client
       .compatibility(PROBED_SUBJECT)
       .then(
-        () => is(null),
-        (error: unknown) => is(messageOf(error)),
+        () => setError(null),
+        (error: unknown) => setError(messageOf(error)),
       )
       .finally(() => {
         probing = false;
@@ -53,13 +53,13 @@ export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () =>
   };
 
   return {
-    startProbing(own) {
-      client = own;
+    startProbing(registryClient) {
+      client = registryClient;
     },
-    recordFailure: (error) => is(messageOf(error)),
+    recordFailure: (error) => setError(messageOf(error)),
     markStarted() {
       started = true;
-      is(null);
+      setError(null);
     },
     setWaitingReaders(readers, why) {
       waiters = readers;
@@ -67,11 +67,13 @@ export function createRegistryHealth(options: { metrics?: Metrics; nowMs?: () =>
     },
     async check() {
       if (!started)
-        return trouble === null ? { ok: false, loading: true, detail: 'asking' } : { ok: false, detail: trouble };
+        return lastError === null
+          ? { ok: false, loading: true, detail: 'connecting' }
+          : { ok: false, detail: lastError };
       if (waiters > 0 && waitingFor !== null)
-        return { ok: false, detail: `${waiters} readers wait for it: ${waitingFor}` };
+        return { ok: false, detail: `${waiters} readers wait for the registry: ${waitingFor}` };
       probe();
-      return trouble === null ? { ok: true } : { ok: true, detail: `away, and nothing waits for it: ${trouble}` };
+      return lastError === null ? { ok: true } : { ok: true, detail: `unreachable, but not needed now: ${lastError}` };
     },
   };
 }

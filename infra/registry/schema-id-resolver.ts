@@ -6,23 +6,23 @@ import type { Logger } from '../telemetry/logger.js';
 import { type RegisteredSubject, subjectOf } from './register-schemas.js';
 import type { RegistryClient } from './registry-client.js';
 
-/** Ids that can be looked up at once, and unknown ones asked for outside of the hot path. */
+/** Schema ids with a synchronous lookup, and asynchronous resolution of unknown ones. */
 export interface SchemaIdResolver extends SchemaIds {
-  /** Is it settled what this id means, be it nothing of ours? */
+  /** Whether the id is resolved; also true for ids of other schemas. */
   isKnown(id: number): boolean;
   /**
-   * Looks up an id in the registry when it is seen for the first time; afterwards `knows(id)`. Throws RetryableError when the registry is unreachable,
+   * Looks up an id in the registry when it is seen for the first time; afterwards `isKnown(id)` is true. Throws RetryableError when the registry is unreachable,
    * FatalError when the id is a version of a known schema that this build cannot read: continuing would lose records.
    */
   resolve(id: number): Promise<void>;
 }
 
-/** Foreign ids kept in mind; broken records could make up any number of them. */
+/** Most cached ids without a schema of this service; broken records could contain any number of them. */
 const MAX_FOREIGN_IDS = 10_000;
-/** How long "nobody registered it" is believed: replicas of a registry may lag. */
+/** How long an unregistered id is cached: replicas of a registry may lag. */
 const UNKNOWN_ID_TTL_MS = 30_000;
 
-/** The ids of a schema registry, preloaded with all versions of our subjects. */
+/** The ids of a schema registry, preloaded with all versions of this service's subjects. */
 export function createSchemaIdResolver(deps: {
   client: RegistryClient;
   subjects: readonly RegisteredSubject[];
@@ -30,29 +30,30 @@ export function createSchemaIdResolver(deps: {
   nowMs?: () => number;
 }): SchemaIdResolver {
   const { client, subjects, logger, nowMs = Date.now } = deps;
-  const own = new Map(subjects.map(({ kind, id }) => [kind, id]));
+  const writerIds = new Map(subjects.map(({ kind, id }) => [kind, id]));
   const kinds = new Map([...committedSchemas()].map(([kind, { schema }]) => [subjectOf(schema), kind]));
   const byId = new Map<number, WriterSchema>();
-  /** Id to when it has to be asked for again. */
+  /** Unix ms until which an id counts as known. */
   const foreign = new Map<number, number>();
 
-  const unreadable = (id: number, kind: EventKind, schema: object): string | null => {
+  /** Adds a version; returns why this build cannot read it, or null. */
+  const addVersion = (id: number, kind: EventKind, schema: object): string | null => {
     const why = schemaIncompatibility(kind, schema);
     if (why === null) byId.set(id, { id, kind, schema });
     return why;
   };
-  const forget = (id: number, untilMs: number) => {
+  const rememberForeign = (id: number, untilMs: number) => {
     if (foreign.size >= MAX_FOREIGN_IDS) foreign.clear();
     foreign.set(id, untilMs);
   };
   for (const { subject, id, kind, schema } of subjects.flatMap(({ versions }) => versions)) {
-    const why = unreadable(id, kind, schema);
+    const why = addVersion(id, kind, schema);
     if (why !== null) logger.warn({ subject, id, why }, 'the registry has a version this build cannot read');
   }
 
   return {
     idFor(kind) {
-      const id = own.get(kind);
+      const id = writerIds.get(kind);
       if (id === undefined) throw new FatalError(`No schema is registered for ${kind}`);
       return id;
     },
@@ -62,23 +63,23 @@ export function createSchemaIdResolver(deps: {
       const schema = await client.schemaOf(id);
       if (schema === null) {
         logger.warn({ id }, 'a record has a schema id that the registry does not know');
-        forget(id, nowMs() + UNKNOWN_ID_TTL_MS);
+        rememberForeign(id, nowMs() + UNKNOWN_ID_TTL_MS);
         return;
       }
       const subject = subjectOf(schema);
       const kind = kinds.get(subject);
       if (kind === undefined) {
-        logger.warn({ id, subject }, 'a record has the schema of something that is not ours');
-        forget(id, Number.POSITIVE_INFINITY);
+        logger.warn({ id, subject }, 'a record has a schema of another service');
+        rememberForeign(id, Number.POSITIVE_INFINITY);
         return;
       }
-      const why = unreadable(id, kind, schema);
+      const why = addVersion(id, kind, schema);
       if (why !== null) {
         throw new FatalError(
           `A record was written with a version of ${subject} (schema id ${id}) that this build cannot read: ${why}. Upgrade this process first.`,
         );
       }
-      logger.info({ id, subject }, 'learned another version of a schema');
+      logger.info({ id, subject }, 'resolved another version of a schema');
     },
   };
 }

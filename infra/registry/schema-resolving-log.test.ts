@@ -17,9 +17,9 @@ const framed = (id: number) => {
   return bytes;
 };
 
-/** A registry that has our schemas under ids of its own; `schemas` are found by id on top. */
+/** A registry with the committed schemas under shifted ids, and `schemas` by id. */
 function registry(schemas: ReadonlyMap<number, object> = new Map()) {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const unused = () => Promise.reject(new Error('not expected'));
   const client: RegistryClient = {
     url: 'http://registry',
@@ -31,7 +31,7 @@ function registry(schemas: ReadonlyMap<number, object> = new Map()) {
     compatibility: unused,
     setCompatibility: unused,
     async schemaOf(id) {
-      asked.push(id);
+      requested.push(id);
       return schemas.get(id) ?? null;
     },
   };
@@ -44,7 +44,7 @@ function registry(schemas: ReadonlyMap<number, object> = new Map()) {
   const ids = createSchemaIdResolver({ client, subjects, logger, nowMs: () => nowMs });
   return {
     ids,
-    asked,
+    requested,
     pass(ms: number) {
       nowMs += ms;
     },
@@ -81,32 +81,32 @@ async function readAll(log: Log) {
   return records;
 }
 
-describe('learning log', () => {
-  it('asks nothing about known ids, tombstones and bytes of another format', async () => {
-    const { ids, asked } = registry();
+describe('createSchemaResolvingLog', () => {
+  it('sends no request for known ids, tombstones and bytes of another format', async () => {
+    const { ids, requested } = registry();
     const bytes = createCodec(ids).encode('retract', retract);
     const values = [bytes, null, Buffer.alloc(0), Buffer.from('{"a":1}'), bytes];
     expect(
       (await readAll(createSchemaResolvingLog({ log: logOf(values), ids, logger }))).map(({ value }) => value),
     ).toEqual(values);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
-  it('asks once about each new id, and again about an unregistered one only after a while', async () => {
-    const { ids, asked, pass } = registry(new Map([[7, { type: 'record', name: 'Other', fields: [] }]]));
+  it('requests each new id once, and an unregistered one again only after its cache time', async () => {
+    const { ids, requested, pass } = registry(new Map([[7, { type: 'record', name: 'Other', fields: [] }]]));
     const log = createSchemaResolvingLog({ log: logOf([framed(7), framed(8), framed(7), framed(8)]), ids, logger });
     await readAll(log);
     await readAll(log);
     await log.lastRecord('t', 0);
-    expect(asked).toEqual([7, 8]);
+    expect(requested).toEqual([7, 8]);
     pass(60_000);
     await readAll(log);
-    expect(asked).toEqual([7, 8, 8]);
+    expect(requested).toEqual([7, 8, 8]);
   });
 
-  it('knows a version of ours that somebody else registered from then on', async () => {
+  it('decodes a version that another process registered, and requests it once', async () => {
     const { schema } = committedSchemas().get('retract')!;
-    const { ids, asked } = registry(new Map([[9, schema]]));
+    const { ids, requested } = registry(new Map([[9, schema]]));
     const bytes = createCodec(ids).encode('retract', retract);
     bytes.writeUInt32BE(9, 1);
     const log = createSchemaResolvingLog({ log: logOf([bytes]), ids, logger });
@@ -116,14 +116,14 @@ describe('learning log', () => {
     expect(codec.decode(record!.value!)).toEqual({ kind: 'retract', value: retract });
     expect(codec.encode('retract', retract).readUInt32BE(1)).toBe(committedSchemas().get('retract')!.id + SHIFT);
     await readAll(log);
-    expect(asked).toEqual([9]);
+    expect(requested).toEqual([9]);
   });
 
-  it('forgets made-up ids before they fill the memory, and stays right', async () => {
-    const { ids, asked } = registry();
-    const made = Array.from({ length: 10_001 }, (_, n) => framed(100_000 + n));
-    await readAll(createSchemaResolvingLog({ log: logOf(made), ids, logger }));
-    expect(asked).toHaveLength(10_001);
+  it('bounds the number of cached unregistered ids', async () => {
+    const { ids, requested } = registry();
+    const unregistered = Array.from({ length: 10_001 }, (_, n) => framed(100_000 + n));
+    await readAll(createSchemaResolvingLog({ log: logOf(unregistered), ids, logger }));
+    expect(requested).toHaveLength(10_001);
     expect(ids.isKnown(100_000)).toBe(false);
     expect(ids.isKnown(110_000)).toBe(true);
   });

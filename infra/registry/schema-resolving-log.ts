@@ -9,7 +9,7 @@ import type { SchemaIdResolver } from './schema-id-resolver.js';
 const INITIAL_DELAY_MS = 200;
 const MAX_DELAY_MS = 15_000;
 
-/** The ids in these records that nothing is known about yet; null when there are none. */
+/** The unresolved schema ids of these records; null when there are none. */
 function findUnknownIds(ids: SchemaIdResolver, records: readonly LogRecord[]): ReadonlySet<number> | null {
   let unknown: Set<number> | null = null;
   let last = -1;
@@ -36,17 +36,17 @@ export function createSchemaResolvingLog(deps: {
   logger: Logger;
   metrics?: Metrics;
   signal?: AbortSignal;
-  /** Hears how many readers are held, and why the last attempt failed. */
+  /** Receives the number of readers that wait and the error of the last attempt. */
   onWaiting?: (readers: number, why: string | null) => void;
 }): Log {
   const { log, ids, logger } = deps;
-  let held = 0;
+  let waiting = 0;
   const waiters = deps.metrics?.gauge(
     'schema_id_waiting_readers',
-    'Readers held until the schema registry has said what a schema id met for the first time means',
+    'Readers that wait until the schema registry has resolved a new schema id',
   );
 
-  const learn = async (id: number, signal: AbortSignal | undefined): Promise<void> => {
+  const resolve = async (id: number, signal: AbortSignal | undefined): Promise<void> => {
     for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
       signal?.throwIfAborted();
       try {
@@ -55,23 +55,23 @@ export function createSchemaResolvingLog(deps: {
         if (!isTransient(error)) throw error;
         signal?.throwIfAborted();
         const why = error instanceof Error ? error.message : String(error);
-        deps.onWaiting?.(held, why);
+        deps.onWaiting?.(waiting, why);
         logger.warn({ id, delayMs, why }, 'records wait for the schema registry');
         await sleep(delayMs, undefined, { signal });
       }
     }
   };
-  const learnAll = async (unknown: ReadonlySet<number>, own: AbortSignal | undefined): Promise<void> => {
-    const signals = [deps.signal, own].filter((signal) => signal !== undefined);
+  const resolveAll = async (unknown: ReadonlySet<number>, readSignal: AbortSignal | undefined): Promise<void> => {
+    const signals = [deps.signal, readSignal].filter((signal) => signal !== undefined);
     const signal = signals.length === 0 ? undefined : AbortSignal.any(signals);
     waiters?.inc();
-    held++;
+    waiting++;
     try {
-      for (const id of unknown) await learn(id, signal);
+      for (const id of unknown) await resolve(id, signal);
     } finally {
       waiters?.dec();
-      held--;
-      deps.onWaiting?.(held, null);
+      waiting--;
+      deps.onWaiting?.(waiting, null);
     }
   };
 
@@ -81,7 +81,7 @@ export function createSchemaResolvingLog(deps: {
         const unknown = findUnknownIds(ids, batch.records);
         if (unknown !== null) {
           try {
-            await learnAll(unknown, options.signal);
+            await resolveAll(unknown, options.signal);
           } catch (error) {
             if (options.signal?.aborted || deps.signal?.aborted) return;
             throw error;
@@ -93,7 +93,7 @@ export function createSchemaResolvingLog(deps: {
     async lastRecord(topic, partition) {
       const record = await log.lastRecord(topic, partition);
       const unknown = record === null ? null : findUnknownIds(ids, [record]);
-      if (unknown !== null) await learnAll(unknown, undefined);
+      if (unknown !== null) await resolveAll(unknown, undefined);
       return record;
     },
     ensureTopics: (specs) => log.ensureTopics(specs),

@@ -15,7 +15,7 @@ const changelog = `# Changelog
 `;
 
 describe('releaseChangelog', () => {
-  it('moves what is unreleased under the version and leaves an empty section above', () => {
+  it('moves the unreleased lines under the version and leaves an empty section above', () => {
     expect(releaseChangelog(changelog, '0.2.0', '2026-12-01')).toBe(`# Changelog
 
 ## [Unreleased]
@@ -48,7 +48,7 @@ describe('releaseChangelog', () => {
 });
 
 describe('withVersion', () => {
-  it('changes the first so many versions only', () => {
+  it('changes only the given number of versions', () => {
     const lock =
       '{\n  "version": "0.1.0",\n  "a": {\n    "version": "0.1.0"\n  },\n  "b": {\n    "version": "9.9.9"\n  }\n}';
     expect(withVersion(lock, '0.2.0', 2)).toBe(

@@ -32,12 +32,12 @@ describe('the admin server', () => {
     expect((await get('/nothing')).status).toBe(404);
   });
 
-  it('answers 500 when readiness cannot be told, and goes on', async () => {
+  it('responds 500 when the readiness check throws, and keeps serving', async () => {
     const { get } = await serve(() => {
-      throw new Error('the log is away');
+      throw new Error('the log is unreachable');
     });
-    const answer = await get('/readyz');
-    expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('the log is away')]);
+    const response = await get('/readyz');
+    expect([response.status, response.text]).toEqual([500, expect.stringContaining('the log is unreachable')]);
     expect((await get('/healthz')).status).toBe(200);
   });
 
@@ -45,16 +45,16 @@ describe('the admin server', () => {
     const { get, metrics } = await serve(() => ({ ready: true, checks: {} }));
     metrics.counter('things_total', 'Things', ['kind']).inc({ kind: 'a' }, 3);
     metrics.counter('things_total', 'Things', ['kind']).inc({ kind: 'a' });
-    const answer = await get('/metrics');
-    expect(answer.type).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(answer.text).toContain('# HELP oddstream_things_total Things');
-    expect(answer.text).toContain('oddstream_things_total{kind="a",process="test"} 4');
+    const response = await get('/metrics');
+    expect(response.type).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(response.text).toContain('# HELP oddstream_things_total Things');
+    expect(response.text).toContain('oddstream_things_total{kind="a",process="test"} 4');
   });
 
-  it('tells with every scrape which checks pass, also when they cannot be run', async () => {
+  it('reports passing checks with every scrape, also when the checks throw', async () => {
     let broken = false;
     const { get } = await serve(() => {
-      if (broken) throw new Error('the log is away');
+      if (broken) throw new Error('the log is unreachable');
       return { ready: false, checks: { tables: { ok: false, detail: 'loading' }, stream: { ok: true } } };
     });
     const verdicts = async () =>
@@ -94,7 +94,7 @@ describe('the admin server', () => {
     ['a page of another port', { host: 'localhost:9102', 'sec-fetch-site': 'same-site' }, 403],
     ['a sandboxed page', { host: 'localhost:9102', origin: 'null' }, 403],
     ['a malformed host', { host: 'a b' }, 403],
-  ])('answers %s by its headers', async (_who, headers, status) => {
+  ])('checks the headers of %s', async (_client, headers, status) => {
     const { server, get } = await serve(() => ({ ready: true, checks: {} }));
     for (const path of ['/metrics', '/healthz', '/readyz'])
       expect(await statusOf(server.port, headers, { path }), path).toBe(status);
@@ -102,7 +102,7 @@ describe('the admin server', () => {
     expect(counted).toBe(status === 403 ? '3' : undefined);
   });
 
-  it('takes GET and HEAD only', async () => {
+  it('accepts only GET and HEAD', async () => {
     const { server } = await serve(() => ({ ready: true, checks: {} }));
     const host = { host: 'localhost' };
     expect(await statusOf(server.port, host, { method: 'HEAD' })).toBe(200);

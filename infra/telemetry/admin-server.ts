@@ -10,7 +10,7 @@ export type { Readiness } from './readiness.js';
 const CHECKS_TIMEOUT_MS = 3_000;
 const TIMED_OUT = 'timed out';
 
-/** A port for probes and scrapes needs few connections, none for long. */
+/** Probes and scrapes need few and short connections. */
 const BOUNDS = {
   timeouts: { headersMs: 5_000, requestMs: 10_000, stalledMs: 30_000 },
   maxConnections: 256,
@@ -66,7 +66,7 @@ export async function startAdminServer(options: {
       };
       const fail = (status: number, error: string) => send(status, 'application/json', JSON.stringify({ error }));
       const onError = (error: unknown) => fail(500, String(error));
-      const answers: Readonly<Record<AdminPath, () => void>> = {
+      const handlers: Readonly<Record<AdminPath, () => void>> = {
         '/healthz': () => send(200, 'text/plain', 'ok'),
         '/readyz': () => {
           readiness().then(
@@ -90,7 +90,7 @@ export async function startAdminServer(options: {
       else if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.setHeader('allow', 'GET, HEAD');
         fail(405, 'Method not allowed. Use GET or HEAD.');
-      } else answers[known]();
+      } else handlers[known]();
     },
     { ...BOUNDS, onConnectionRejected },
   );

@@ -10,14 +10,14 @@ export interface Metrics {
   histogram(name: string, help: string, buckets: readonly number[], labelNames?: readonly string[]): Histogram;
 }
 
-/** Asking twice for one name gives the same metric, so that rooms may share one. */
+/** Creates a registry. A second call for the same name returns the same metric, so that modules may share one. */
 export function createMetrics(options: { process: string; defaults?: boolean }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ process: options.process });
   if (options.defaults !== false) collectDefaultMetrics({ register: registry });
-  const known = <T>(name: string, make: (full: string) => T): T => {
+  const known = <T>(name: string, create: (full: string) => T): T => {
     const full = `oddstream_${name}`;
-    return (registry.getSingleMetric(full) as T | undefined) ?? make(full);
+    return (registry.getSingleMetric(full) as T | undefined) ?? create(full);
   };
   return {
     registry,

@@ -2,51 +2,51 @@ import { describe, expect, it } from 'vitest';
 import { createHealthRegistry } from './readiness.js';
 
 describe('createHealthRegistry', () => {
-  it('says that the process is starting until it has something to tell', async () => {
-    const board = createHealthRegistry();
-    expect(await board.readiness()).toEqual({
+  it('reports that the process is starting until markStarted', async () => {
+    const registry = createHealthRegistry();
+    expect(await registry.readiness()).toEqual({
       ready: false,
       checks: { start: { ok: false, loading: true, detail: 'starting' } },
     });
   });
 
-  it('puts the checks of all sources together', async () => {
-    const board = createHealthRegistry();
-    board.register('log', () => ({ log: { ok: true } }));
-    expect((await board.readiness()).ready).toBe(false);
-    board.markStarted('own', () => ({ own: { ok: true } }));
-    expect((await board.readiness()).ready).toBe(true);
-    board.register('folds', async () => ({ one: { ok: true }, two: { ok: false, detail: 'behind' } }));
-    expect(await board.readiness()).toEqual({
+  it('merges the checks of all sources', async () => {
+    const registry = createHealthRegistry();
+    registry.register('log', () => ({ log: { ok: true } }));
+    expect((await registry.readiness()).ready).toBe(false);
+    registry.markStarted('main', () => ({ main: { ok: true } }));
+    expect((await registry.readiness()).ready).toBe(true);
+    registry.register('processors', async () => ({ one: { ok: true }, two: { ok: false, detail: 'behind' } }));
+    expect(await registry.readiness()).toEqual({
       ready: false,
-      checks: { log: { ok: true }, own: { ok: true }, one: { ok: true }, two: { ok: false, detail: 'behind' } },
+      checks: { log: { ok: true }, main: { ok: true }, one: { ok: true }, two: { ok: false, detail: 'behind' } },
     });
   });
 
-  it('answers although a source throws or hangs, and asks a hanging one only once', async () => {
-    const board = createHealthRegistry({ checkTimeoutMs: 20 });
-    board.markStarted('own', () => ({}));
-    let asked = 0;
-    let answer: (checks: Record<string, { ok: boolean }>) => void = () => undefined;
-    board.register('broken', () => {
+  it('returns although a source throws or hangs, and does not start a hanging one twice', async () => {
+    const registry = createHealthRegistry({ checkTimeoutMs: 20 });
+    registry.markStarted('main', () => ({}));
+    let calls = 0;
+    let finish: (checks: Record<string, { ok: boolean }>) => void = () => undefined;
+    registry.register('broken', () => {
       throw new Error('no route');
     });
-    board.register('hanging', () => {
-      asked++;
+    registry.register('hanging', () => {
+      calls++;
       return new Promise((resolve) => {
-        answer = resolve;
+        finish = resolve;
       });
     });
-    const first = await board.readiness();
+    const first = await registry.readiness();
     expect(first.checks.broken).toEqual({ ok: false, detail: 'no route' });
-    expect(first.checks.hanging).toMatchObject({ ok: false, detail: expect.stringContaining('no answer') });
-    await board.readiness();
-    expect(asked).toBe(1);
-    answer({ hanging: { ok: true } });
+    expect(first.checks.hanging).toMatchObject({ ok: false, detail: expect.stringContaining('no response') });
+    await registry.readiness();
+    expect(calls).toBe(1);
+    finish({ hanging: { ok: true } });
     await new Promise((resolve) => setImmediate(resolve));
-    const last = board.readiness();
-    expect(asked).toBe(2);
-    answer({ hanging: { ok: true } });
+    const last = registry.readiness();
+    expect(calls).toBe(2);
+    finish({ hanging: { ok: true } });
     expect((await last).checks.hanging).toEqual({ ok: true });
   });
 });

@@ -1,4 +1,4 @@
-/** Verdict on one part of a process. `loading`: not there yet, but nothing is wrong. */
+/** Result of one health check. `loading`: not ready yet, but not failing. */
 export interface Check {
   readonly ok: boolean;
   readonly loading?: true;
@@ -6,16 +6,16 @@ export interface Check {
 }
 export type Checks = Readonly<Record<string, Check>>;
 
-/** What `/readyz` tells: every named check with its verdict and, when it fails, why. */
+/** The response of `/readyz`: every check by name. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Checks;
 }
 
 export interface HealthRegistry {
-  /** Ask `source` whenever readiness is asked for. One that throws or is late counts as a failing check called `name`. */
+  /** Adds checks that run at every readiness request. A source that throws or times out counts as a failing check called `name`. */
   register(name: string, source: () => Promise<Checks> | Checks): void;
-  /** The same for the process's own checks: it has started. */
+  /** Adds checks as `register` does, and removes the check that reports that the process is starting. */
   markStarted(name: string, source: () => Promise<Checks> | Checks): void;
   readonly readiness: () => Promise<Readiness>;
 }
@@ -29,7 +29,7 @@ const readinessFromChecks = (checks: Checks): Readiness => ({
 });
 
 /**
- * Collects the checks of a process from its start: until `started` it reports that the process is starting. A result is returned
+ * Collects the checks of a process from its start: until `markStarted` it reports that the process is starting. A result is returned
  * within 2 s even when a check hangs, and a hanging check is not started a second time.
  */
 export function createHealthRegistry(options: { checkTimeoutMs?: number } = {}): HealthRegistry {
@@ -39,23 +39,23 @@ export function createHealthRegistry(options: { checkTimeoutMs?: number } = {}):
   ]);
   const pending = new Map<string, Promise<Checks>>();
 
-  const ask = (name: string, source: () => Promise<Checks> | Checks): Promise<Checks> => {
+  const runOnce = (name: string, source: () => Promise<Checks> | Checks): Promise<Checks> => {
     const running = pending.get(name);
     if (running !== undefined) return running;
-    const asked = (async () => source())()
+    const started = (async () => source())()
       .catch((error: unknown) => ({ [name]: { ok: false, detail: messageOf(error) } }))
       .finally(() => pending.delete(name));
-    pending.set(name, asked);
-    return asked;
+    pending.set(name, started);
+    return started;
   };
 
   const inTime = async (name: string, source: () => Promise<Checks> | Checks): Promise<Checks> => {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Checks>((resolve) => {
-      const detail = `no answer within ${checkTimeoutMs / 1000} s`;
+    const timeout = new Promise<Checks>((resolve) => {
+      const detail = `no response within ${checkTimeoutMs / 1000} s`;
       timer = setTimeout(() => resolve({ [name]: { ok: false, detail } }), checkTimeoutMs);
     });
-    return Promise.race([ask(name, source), late]).finally(() => clearTimeout(timer));
+    return Promise.race([runOnce(name, source), timeout]).finally(() => clearTimeout(timer));
   };
 
   return {
@@ -67,8 +67,8 @@ export function createHealthRegistry(options: { checkTimeoutMs?: number } = {}):
       sources.set(name, source);
     },
     async readiness() {
-      const answers = await Promise.all([...sources].map(([name, source]) => inTime(name, source)));
-      return readinessFromChecks(Object.assign({}, ...answers) as Checks);
+      const results = await Promise.all([...sources].map(([name, source]) => inTime(name, source)));
+      return readinessFromChecks(Object.assign({}, ...results) as Checks);
     },
   };
 }

@@ -49,9 +49,9 @@ function start(body: string, options: { before?: string; channel?: boolean; drai
       for (const wake of wakes) wake();
     });
   }
-  // 'close' never comes after a disconnect(), so what was written is waited for by said().
+  // 'close' is not emitted after a disconnect(), so printed() waits for the output.
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const said = (text: string) =>
+  const printed = (text: string) =>
     new Promise<void>((resolve) => {
       const check = () => {
         if (output.includes(text)) resolve();
@@ -59,63 +59,63 @@ function start(body: string, options: { before?: string; channel?: boolean; drai
       wakes.push(check);
       check();
     });
-  return { child, ended, said };
+  return { child, ended, printed };
 }
 
 describe('runProcess', () => {
   it.each([
     ['return;', 0, 'stopped'],
-    ["throw new RetryableError('the node is away');", 75, 'the node is away'],
+    ["throw new RetryableError('the node is unreachable');", 75, 'the node is unreachable'],
     ["throw new FatalError('bad state');", 78, 'bad state'],
     ["throw new TypeError('a bug');", 75, 'a bug'],
     ["setTimeout(() => { throw 'no error at all'; }, 1); await untilAborted(signal);", 75, 'no error at all'],
     ["throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });", 75, 'connect'],
     ["setTimeout(() => { throw new RetryableError('later'); }, 1); await untilAborted(signal);", 75, 'later'],
-    ["Promise.reject(new FatalError('nobody waits')); await untilAborted(signal);", 78, 'nobody waits'],
-  ])('maps the end to an exit code and says why: %s', async (body, code, text) => {
+    ["Promise.reject(new FatalError('unhandled')); await untilAborted(signal);", 78, 'unhandled'],
+  ])('maps the end to an exit code and logs the reason: %s', async (body, code, text) => {
     const run = start(body);
     expect(await run.ended).toBe(code);
-    await run.said(text);
+    await run.printed(text);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('drains on %s and ends with 0', async (signal) => {
     const run = start("await untilAborted(signal); process.stdout.write('drained\\n');");
-    await run.said('up');
+    await run.printed('up');
     run.child.kill(signal);
     expect(await run.ended).toBe(0);
-    await run.said('drained');
+    await run.printed('drained');
   });
 
   it('ends with 1 when draining takes too long, and at once at a second signal', async () => {
     const slow = start('await new Promise(() => setInterval(() => undefined, 1000));', { drainMs: 50 });
-    await slow.said('up');
+    await slow.printed('up');
     slow.child.kill('SIGTERM');
     expect(await slow.ended).toBe(1);
-    await slow.said('did not drain in time');
+    await slow.printed('did not drain in time');
 
     const twice = start('await new Promise(() => setInterval(() => undefined, 1000));', { drainMs: 60_000 });
-    await twice.said('up');
+    await twice.printed('up');
     twice.child.kill('SIGTERM');
-    await twice.said('stopping');
+    await twice.printed('stopping');
     twice.child.kill('SIGTERM');
     expect(await twice.ended).toBe(1);
   });
 
-  it('ends with its supervisor, also when that went before it was up', async () => {
+  it('ends with its supervisor, also when that ended before the start', async () => {
     const late = start('await untilAborted(signal);', { channel: true });
-    await late.said('up');
+    await late.printed('up');
     late.child.disconnect();
     expect(await late.ended).toBe(0);
-    await late.said('supervisor gone');
+    await late.printed('supervisor ended');
 
-    // Killed with its supervisor's end of the pipes, and with lines still to write.
+    // The supervisor's ends of the pipes are closed while the process still has lines to write.
     const mute = start('await untilAborted(signal);', {
       channel: true,
       before: `process.once('disconnect', () => {
-        for (let i = 0; i < 100; i++) createLogger({ process: 'test', level: 'info' }).info({ i }, 'nobody reads this');
+        for (let i = 0; i < 100; i++) createLogger({ process: 'test', level: 'info' }).info({ i }, 'unread');
       });`,
     });
-    await mute.said('up');
+    await mute.printed('up');
     mute.child.stdout?.destroy();
     mute.child.stderr?.destroy();
     mute.child.disconnect();
@@ -126,9 +126,9 @@ describe('runProcess', () => {
       before:
         "process.stdout.write('loading\\n'); await new Promise((resolve) => process.once('disconnect', resolve));",
     });
-    await early.said('loading');
+    await early.printed('loading');
     early.child.disconnect();
     expect(await early.ended).toBe(0);
-    await early.said('supervisor gone');
+    await early.printed('supervisor ended');
   });
 });

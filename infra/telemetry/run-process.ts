@@ -2,7 +2,7 @@ import { exitCodeFor } from '../errors.js';
 import { setPrivateUmask } from '../files/private-files.js';
 import type { Logger } from './logger.js';
 
-/** What a wait that the signal ended throws. */
+/** Whether the error was thrown by a wait that the signal ended. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }
@@ -22,7 +22,7 @@ export function runProcess(options: {
   const controller = new AbortController();
   const stop = (name: string) => {
     if (controller.signal.aborted) {
-      if (name === 'supervisor gone') return;
+      if (name === 'supervisor ended') return;
       process.exit(1);
     }
     logger.info({ signal: name }, 'stopping');
@@ -46,9 +46,9 @@ export function runProcess(options: {
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   // With an IPC channel to the supervisor: when the supervisor exits, its processes must exit too, or they would keep ports and locks.
-  process.on('disconnect', () => stop('supervisor gone'));
+  process.on('disconnect', () => stop('supervisor ended'));
   // `connected` is undefined without a channel, false when the supervisor has already exited.
-  if (process.connected === false) stop('supervisor gone');
+  if (process.connected === false) stop('supervisor ended');
   options.main(controller.signal).then(() => {
     logger.info('stopped');
     process.exit(0);

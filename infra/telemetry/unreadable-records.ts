@@ -1,19 +1,19 @@
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 
-/** Told of every record of a topic that a reader had to pass over. */
-export type OnUnreadable = (place: { readonly topic: string; readonly offset: number }, reason: string) => void;
+/** Receives every record that a reader skipped because it cannot be decoded. */
+export type OnUnreadable = (position: { readonly topic: string; readonly offset: number }, reason: string) => void;
 
 /**
  * Counts records that cannot be decoded (`unreadable_records_total` by topic) and logs them. A reader that builds state from a topic skips
  * such a record: one bad record must not keep a process down for as long as the topic retains it.
  */
 export function createOnUnreadable(deps: { metrics: Metrics; logger: Logger }): OnUnreadable {
-  const counter = deps.metrics.counter('unreadable_records_total', 'Records of the log that a reader passed over', [
+  const counter = deps.metrics.counter('unreadable_records_total', 'Records of the log that a reader skipped', [
     'topic',
   ]);
   return ({ topic, offset }, reason) => {
     counter.inc({ topic });
-    deps.logger.warn({ topic, offset, reason }, 'unreadable record passed over');
+    deps.logger.warn({ topic, offset, reason }, 'skipped an unreadable record');
   };
 }

@@ -14,7 +14,7 @@ const source = (name: string, mode: string, shiftDays: number | null) => ({
 });
 
 describe('startBanner', () => {
-  it('says that data is recorded, and by how much each source is shifted', () => {
+  it('states that data is recorded and the shift of each source', () => {
     const sources = [
       source('catalog', 'recorded', 120),
       source('chain', 'recorded', 243),
@@ -27,7 +27,7 @@ describe('startBanner', () => {
     ).not.toContain('Recorded');
   });
 
-  it('does not say that it is up while something is tried again, and tells what still loads', () => {
+  it('does not state that Oddstream is up while a check fails, and lists checks that load', () => {
     const base = { addresses, key: 'k', database: 'market', sources: [] };
     const failing = ['processors: clickhouse: connect ECONNREFUSED'];
     const waiting = startBanner({ ...base, failing });
@@ -38,19 +38,19 @@ describe('startBanner', () => {
     expect(up).toContain('  - ingest: chain: history, 12 %');
   });
 
-  it('says first what stays down and what to do about it', () => {
+  it('begins with the processes that stay down and the remedy', () => {
     const base = { addresses, key: 'k', database: 'oddstream', sources: [] };
     const text = startBanner({
       ...base,
       down: ['ingest: POLYGON_RPC_URL is not set'],
-      failing: ['api: does not answer'],
+      failing: ['api: does not respond'],
     });
     expect(text).not.toContain('Oddstream is up.');
     expect(text).toMatch(
-      /stay down until you mend them, stop Oddstream \(Ctrl-C\) and start it again:\n {2}- ingest: POLYGON_RPC_URL is not set\n\nStill trying:\n {2}- api: does not answer/,
+      /Fix the following, stop Oddstream \(Ctrl-C\) and start it again:\n {2}- ingest: POLYGON_RPC_URL is not set\n\nFailing, retried:\n {2}- api: does not respond/,
     );
   });
-  it('asks the tables with a login where one is needed, and prints no password', () => {
+  it('adds the user to the SQL example when a password is needed, and prints no password', () => {
     const base = { addresses, key: 'k', database: 'market', sources: [] };
     expect(startBanner(base)).toContain("curl -s 'http://127.0.0.1:8123/?database=market'");
     expect(startBanner({ ...base, login: 'writer' })).toContain(
@@ -61,7 +61,7 @@ describe('startBanner', () => {
     );
   });
 
-  it('prints the key once: a later start says where it is, in commands that still work when pasted', () => {
+  it('prints the key only at the first start; later commands read it from its file', () => {
     const base = { addresses, key: 'odds_live_secret', database: 'market', sources: [] };
     expect(startBanner(base)).toContain("-H 'x-api-key: odds_live_secret'");
     const later = startBanner({ ...base, keyFile: '/data/dev-key' });
@@ -71,7 +71,7 @@ describe('startBanner', () => {
     expect(later).toContain(`watch.mjs "ws://127.0.0.1:8081/ws?key=$(cat '/data/dev-key')" '{`);
   });
 
-  it('links the pages with the ready key, and without one where there is none', () => {
+  it('links the pages with the ready key, or without a key if there is none', () => {
     const base = { addresses, database: 'market', sources: [] };
     expect(startBanner({ ...base, key: 'k' })).toMatch(
       /^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app#key=k$/m,
@@ -79,7 +79,7 @@ describe('startBanner', () => {
     expect(startBanner({ ...base, key: null })).toMatch(/^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app$/m);
   });
 
-  it('says how to make a key where there is no ready one', () => {
+  it('shows how to create a key if there is no ready key', () => {
     const text = startBanner({ addresses, key: null, database: 'market', sources: [] });
     expect(text).toContain('curl -X POST http://127.0.0.1:8080/v1/keys');
     expect(text).toContain('<your key>');

@@ -1,6 +1,6 @@
 import { type Config, reachableHost } from '../config/config.js';
 
-/** What a source of ingest says of itself, as /v1/status answers it. */
+/** State of an ingest source, from the response of /v1/status. */
 export interface SourceSummary {
   readonly source: string;
   readonly mode: string;
@@ -23,7 +23,7 @@ export function addressesOf(config: Config): Addresses {
   };
 }
 
-/** `, shifted by 243 whole days (chain) and 120 whole days (catalog, oracle)`; sources of different recorded days have shifts of their own. */
+/** `, shifted by 243 whole days (chain) and 120 whole days (catalog, oracle)`; sources with different recorded days have different shifts. */
 function formatShift(sources: readonly SourceSummary[]): string {
   const byShift = new Map<number, string[]>();
   for (const { source, shiftDays } of sources) {
@@ -33,27 +33,27 @@ function formatShift(sources: readonly SourceSummary[]): string {
   return parts.length === 0 ? '' : `, shifted by ${parts.join(' and ')}`;
 }
 
-/** Said once, when every process is ready or only loads. */
+/** Printed once, when every process is ready or still loads. */
 export const STARTED_MESSAGE = 'Oddstream is up.';
 
-/** The start-up text: where everything is, and commands that work when pasted. */
+/** The start-up text: addresses, and commands to copy and paste. */
 export function startBanner(options: {
   addresses: Addresses;
   key: string | null;
-  /** Of the public views. */
+  /** Database of the public views. */
   database: string;
   sources: readonly SourceSummary[];
-  /** The file with the key, when an earlier start has shown it: then it is not printed again. */
+  /** The file with the key when an earlier start has printed it; the key is then not printed. */
   keyFile?: string | null;
-  /** Who may ask the tables, when a password is needed; the password itself is not printed. */
+  /** User of the example query when a password is needed; the password is not printed. */
   login?: string | null;
-  /** What the shell puts in as his password; `$CLICKHOUSE_PASSWORD` unless given. */
+  /** Shell expression of the user's password; default `$CLICKHOUSE_PASSWORD`. */
   password?: string;
-  /** What keeps a process from being ready, tried again all the time. */
+  /** Checks that fail and are retried. */
   failing?: readonly string[];
-  /** What is still on its way to ready. */
+  /** Checks that are still loading. */
   loading?: readonly string[];
-  /** What stays down until a person mends it, with the reason. */
+  /** Processes that stay down until an operator fixes the reason, with the reason. */
   down?: readonly string[];
 }): string {
   const { addresses, key, keyFile = null, sources, failing = [], loading = [], down = [] } = options;
@@ -70,12 +70,12 @@ export function startBanner(options: {
   const list = (texts: readonly string[]) => texts.map((text) => `  - ${text}`);
   const lines = failing.length + down.length === 0 ? ['', STARTED_MESSAGE, ''] : [''];
   if (down.length > 0) {
-    lines.push('Oddstream is not up. These stay down until you mend them, stop Oddstream (Ctrl-C) and start it again:');
+    lines.push('Oddstream is not up. Fix the following, stop Oddstream (Ctrl-C) and start it again:');
     lines.push(...list(down), '');
   }
   if (failing.length > 0) {
     lines.push(
-      down.length > 0 ? 'Still trying:' : 'Oddstream runs, but is not ready. Still trying:',
+      down.length > 0 ? 'Failing, retried:' : 'Oddstream runs, but is not ready. Failing, retried:',
       ...list(failing),
       '',
     );
@@ -86,8 +86,8 @@ export function startBanner(options: {
   if (recorded.length > 0) {
     lines.push(
       '',
-      '  Recorded data: the history is real and stands at its true times; the live tail is a recorded day',
-      `  played on now${formatShift(recorded)}. For the live venue: POLYGON_RPC_URL=https://... npm start`,
+      '  Recorded data: the history has its real timestamps; the live tail replays a recorded day with current',
+      `  timestamps${formatShift(recorded)}. For live data: POLYGON_RPC_URL=https://... npm start`,
     );
   }
   const login = options.login ? `-u "${options.login}:${options.password ?? '$CLICKHOUSE_PASSWORD'}" ` : '';
@@ -96,7 +96,7 @@ export function startBanner(options: {
   const header = quoted.startsWith('"') ? `"x-api-key: ${inText}"` : `'x-api-key: ${inText}'`;
   const socket = quoted.startsWith('"') ? `"${addresses.socket}?key=${inText}"` : `'${addresses.socket}?key=${inText}'`;
   if (key === null) {
-    lines.push('', '  No ready key: a port is open beyond this machine. Make one:');
+    lines.push('', '  No ready key, because a port is open beyond this machine. Create a key:');
     lines.push(`    curl -X POST ${addresses.api}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'`);
   } else lines.push('', `  Your key (enterprise plan, this machine only): ${keyFile === null ? key : `in ${keyFile}`}`);
   lines.push(

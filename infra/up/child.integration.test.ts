@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const child of running.splice(0)) await child.stop(2000);
 });
 
-/** Runs a script under supervision with restarts at once; `until` resolves when the state is reached. */
+/** Runs a script under supervision with immediate restarts; `until` resolves when the state is reached. */
 function supervise(source: string, nowMs?: () => number, spawnProcess?: () => never) {
   const script = join(mkdtempSync(join(tmpdir(), 'oddstream-child-')), 'script.mjs');
   writeFileSync(script, source);
@@ -64,7 +64,7 @@ describe('createChild', () => {
     ['exit 0', 'process.exit(0)'],
     ["exit 1, which is also Node's for an uncaught exception", 'process.exit(1)'],
     ['exit 137', 'process.exit(137)'],
-    ['an unknown error', "throw new TypeError('nobody foresaw this')"],
+    ['an unknown error', "throw new TypeError('unexpected')"],
     ['SIGTERM from outside', "process.kill(process.pid, 'SIGTERM')"],
     ['SIGABRT', 'process.abort()'],
   ])('restarts after %s with growing waits', async (_name, source) => {
@@ -75,7 +75,7 @@ describe('createChild', () => {
     expect(run.states).not.toContain('failed');
   });
 
-  it('leaves down what only a person can mend, after its last line is read', async () => {
+  it('does not restart a process that ended with EXIT_FATAL, and reports it after its last line', async () => {
     const run = supervise("console.log('set X'); process.exit(78)");
     run.child.start();
     await run.until(() => run.child.state() === 'failed');
@@ -83,7 +83,7 @@ describe('createChild', () => {
     expect(run.lines).toEqual(['set X']);
   });
 
-  it('begins again with short waits after it ran for more than a minute', async () => {
+  it('resets the backoff after a run of more than a minute', async () => {
     let nowMs = 0;
     const run = supervise('process.exit(0)', () => {
       nowMs += run.waits.length === 2 ? 61_000 : 1;
@@ -94,7 +94,7 @@ describe('createChild', () => {
     expect(run.waits).toEqual([500, 1000, 500, 1000]);
   });
 
-  it('tries again what cannot be spawned, and stops meanwhile', async () => {
+  it('retries a failed spawn until it is stopped', async () => {
     const run = supervise('', undefined, () => {
       throw Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN' });
     });
@@ -105,7 +105,7 @@ describe('createChild', () => {
     expect(run.states).not.toContain('failed');
   });
 
-  it('restarts what was killed', async () => {
+  it('restarts a killed process', async () => {
     const run = supervise('console.log("up"); setInterval(() => {}, 1000)');
     run.child.start();
     await run.until(() => run.lines.length === 1);
@@ -114,7 +114,7 @@ describe('createChild', () => {
     expect(run.states).toContain('waiting to restart');
   });
 
-  it('stops with SIGTERM, and with SIGKILL what does not listen', async () => {
+  it('stops a process with SIGTERM, and with SIGKILL after graceMs', async () => {
     const polite = supervise(
       'process.on("SIGTERM", () => { console.log("bye"); process.exit(0); }); console.log("up"); setInterval(() => {}, 1000)',
     );
@@ -131,7 +131,7 @@ describe('createChild', () => {
     expect(deaf.child.state()).toBe('stopped');
   });
 
-  it('restarts at once when asked to, also after a fatal exit', async () => {
+  it('restart() starts at once, also after a fatal exit', async () => {
     const run = supervise('console.log("up"); setInterval(() => {}, 1000)');
     run.child.start();
     await run.until(() => run.lines.length === 1);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { EXIT_FATAL } from '../errors.js';
 
-/** `failed`: down until a person mends something. Everything else that is not running is on its way to run, or was stopped by its owner. */
+/** `failed`: ended with EXIT_FATAL and not restarted. `stopped`: not started yet, or ended by `stop()`. */
 export type ChildState = 'starting' | 'running' | 'waiting to restart' | 'failed' | 'stopped';
 
 export interface ChildSpec {
@@ -27,7 +27,7 @@ const INITIAL_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 /** A run this long counts as healthy and resets the backoff. */
 const HEALTHY_MS = 60_000;
-/** Last words of a process may still be in its pipe when it has ended. */
+/** Time to read the last output of an ended process from its pipes. */
 const OUTPUT_DRAIN_MS = 1_000;
 
 /** Milliseconds to wait before the n-th restart in a row (n from 1): 0.5 s doubling to 30 s. */
@@ -57,23 +57,23 @@ export function createChild(options: {
   let stopping = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const become = (next: ChildState, detail = '') => {
+  const setState = (next: ChildState, detail = '') => {
     state = next;
     onState(next, detail);
   };
 
-  const startAgain = (why: string, startedMs: number) => {
+  const scheduleRestart = (why: string, startedMs: number) => {
     if (nowMs() - startedMs > HEALTHY_MS) restarts = 0;
     restarts++;
     const waitMs = backoffMs(restarts);
-    become('waiting to restart', `${why}, again in ${waitMs / 1000} s`);
+    setState('waiting to restart', `${why}, restart in ${waitMs / 1000} s`);
     timer = setTimer(start, waitMs);
   };
 
   const start = () => {
     if (stopping) return;
     const startedMs = nowMs();
-    become('starting');
+    setState('starting');
     let child: ChildProcess;
     try {
       child = spawnProcess(process.execPath, [...spec.args], {
@@ -83,15 +83,15 @@ export function createChild(options: {
         detached: true,
       });
     } catch (error) {
-      return startAgain(`cannot be started: ${error instanceof Error ? error.message : String(error)}`, startedMs);
+      return scheduleRestart(`cannot be started: ${error instanceof Error ? error.message : String(error)}`, startedMs);
     }
     current = child;
-    child.once('spawn', () => become('running'));
+    child.once('spawn', () => setState('running'));
     child.on('error', (error) => {
       // With a pid the process runs, and the error concerns a signal or message to it; its exit is reported separately.
       if (child.pid !== undefined || current !== child) return;
       current = undefined;
-      if (!stopping) startAgain(`cannot be started: ${error.message}`, startedMs);
+      if (!stopping) scheduleRestart(`cannot be started: ${error.message}`, startedMs);
     });
     for (const stream of ['stdout', 'stderr'] as const) {
       const input = child[stream];
@@ -100,16 +100,16 @@ export function createChild(options: {
     child.once('exit', (code, signal) => {
       if (current !== child) return;
       current = undefined;
-      if (stopping) return become('stopped');
-      if (code !== EXIT_FATAL) return startAgain(signal ?? `exit code ${code}`, startedMs);
+      if (stopping) return setState('stopped');
+      if (code !== EXIT_FATAL) return scheduleRestart(signal ?? `exit code ${code}`, startedMs);
       // A grandchild may keep its pipes open, so the wait for its last output is bounded.
       const fail = () => {
-        clearTimeout(lastWords);
+        clearTimeout(drainTimer);
         child.off('close', fail);
-        if (!stopping) become('failed', `exit code ${code}`);
+        if (!stopping) setState('failed', `exit code ${code}`);
       };
       child.once('close', fail);
-      const lastWords = setTimeout(fail, OUTPUT_DRAIN_MS);
+      const drainTimer = setTimeout(fail, OUTPUT_DRAIN_MS);
     });
   };
 

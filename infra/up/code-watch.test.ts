@@ -29,7 +29,7 @@ afterEach(() => {
 
 describe('importedFiles', () => {
   it('follows static, side-effect, re-exported and dynamic imports, and survives cycles and missing files', () => {
-    write('api/lazy.js', "import './gone.js';");
+    write('api/lazy.js', "import './missing.js';");
     const names = [...importedFiles(join(dist, 'api/main.js'))].map((file) => file.slice(dist.length + 1)).sort();
     expect(names).toEqual(['api/a.js', 'api/b.js', 'api/lazy.js', 'api/main.js', 'infra/log.js']);
   });
@@ -42,7 +42,7 @@ describe('watchCode', () => {
       codeWatch = watchCode({ dist, services: services(), assets: { api: assets }, onChanged });
     });
 
-  it('names only the services that import what was written', async () => {
+  it('names only the services that import the written file', async () => {
     const changed = nextChange();
     write('api/lazy.js', 'export {};');
     expect(await changed).toEqual(['api']);

@@ -18,13 +18,13 @@ describe('formatLogLine', () => {
     const line = '{"level":"warn","time":"2026-01-02T03:04:05.678Z","process":"api","port":8080,"msg":"listening"}';
     expect(formatLogLine(line)?.text).toBe('03:04:05 warn  listening port=8080');
   });
-  it('gives a warning its reason, an error its stack', () => {
+  it('adds the message of the error to a warning and the stack to an error', () => {
     const line = (level: string) =>
-      JSON.stringify({ level, msg: 'failed', err: { message: 'away', stack: 'Error: away\n    at x' } });
-    expect(formatLogLine(line('warn'))?.text).toBe('warn  failed reason=away');
-    expect(formatLogLine(line('error'))?.text).toBe('ERROR failed\nError: away\n    at x');
+      JSON.stringify({ level, msg: 'failed', err: { message: 'timeout', stack: 'Error: timeout\n    at x' } });
+    expect(formatLogLine(line('warn'))?.text).toBe('warn  failed reason=timeout');
+    expect(formatLogLine(line('error'))?.text).toBe('ERROR failed\nError: timeout\n    at x');
   });
-  it('leaves alone what is not a log entry', () => {
+  it('returns null for a line that is not a log entry', () => {
     expect(formatLogLine('plain text')).toBeNull();
     expect(formatLogLine('{broken')).toBeNull();
     expect(formatLogLine('{"a":1}')).toBeNull();
@@ -32,7 +32,7 @@ describe('formatLogLine', () => {
 });
 
 describe('createConsole', () => {
-  it('prints a progress line per ten percent where there is no terminal', () => {
+  it('prints a progress line per ten percent when the output is not a terminal', () => {
     const out = new PassThrough();
     const view = createConsole(out, ['ingest', 'api']);
     for (let done = 0; done <= 100; done++) {

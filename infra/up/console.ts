@@ -25,7 +25,7 @@ export function progressBar(progress: Progress): string {
   return `[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %  ${count(progress.done)} / ${count(progress.total)} ${progress.unit}${rate}`;
 }
 
-/** One log line of a process as a person reads it; null when it is not one of ours (plain text). */
+/** Formats a JSON log line of a process for the terminal; null when the line is not one (plain text). */
 export function formatLogLine(line: string): { readonly text: string; readonly progress: Progress | null } | null {
   if (!line.startsWith('{')) return null;
   let entry: Record<string, unknown>;
@@ -49,9 +49,9 @@ export function formatLogLine(line: string): { readonly text: string; readonly p
 }
 
 export interface Console {
-  /** A line of a process, behind its name. */
+  /** Prints a line of a process, prefixed with its name. */
   printProcessLine(name: string, line: string): void;
-  /** A line of the supervisor itself. */
+  /** Prints a line of the supervisor. */
   print(text: string): void;
 }
 

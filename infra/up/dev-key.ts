@@ -10,7 +10,7 @@ import type { Log } from '../log/port.js';
 
 const ACCOUNT_ID = 'local';
 
-/** Where the ready key of a fresh start is kept (mode 600). */
+/** The file with the ready key (mode 600). */
 export const devKeyFile = (dataDir: string) => join(dataDir, 'dev-key');
 
 function readKey(file: string): string | null {
@@ -48,7 +48,7 @@ async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> 
 }
 
 /**
- * The ready key of a newcomer: belongs to the local account on the enterprise plan, made at first start, kept in `<data>/dev-key`.
+ * The ready key for local use: belongs to the account `local` on the enterprise plan, is created at the first start and stored in `<data>/dev-key`.
  * Only while every port is bound to loopback: when `loopback` is false an existing key is revoked and its file removed, and null is returned.
  * Repeating it changes nothing. Only commands are appended here; the accounts processor decides.
  */

@@ -19,9 +19,9 @@ import { reportLoadProgress } from './report-load-progress.js';
 import { createSupervisor, findPortsInUse, type Supervisor, servicesOf } from './supervisor.js';
 
 const STOP_GRACE_MS = 4500;
-/** Trouble shorter than this at the start is not worth a word. */
+/** Failures at the start that are shorter than this are not reported. */
 const REPORT_FAILURE_AFTER_MS = 10_000;
-/** Threads that help a process collect garbage. With V8's own four, a collection in one process took both cores of a small machine from all. */
+/** Threads of V8's garbage collector. With V8's default of four, a collection in one process used both cores of a small machine. */
 const GC_THREADS = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
 const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning', `--v8-pool-size=${GC_THREADS}`];
 
@@ -41,9 +41,9 @@ interface StatusBody {
 }
 
 async function sourceSummaries(api: string, key: string | null): Promise<readonly SourceSummary[]> {
-  const answer = await probe(`${api}/v1/status`, key === null ? {} : { 'x-api-key': key });
-  if (answer?.status !== 200) return [];
-  const body = JSON.parse(answer.body) as StatusBody;
+  const response = await probe(`${api}/v1/status`, key === null ? {} : { 'x-api-key': key });
+  if (response?.status !== 200) return [];
+  const body = JSON.parse(response.body) as StatusBody;
   return (body.sources ?? []).map((entry) => ({
     source: entry.source,
     mode: entry.mode,
@@ -52,22 +52,22 @@ async function sourceSummaries(api: string, key: string | null): Promise<readonl
   }));
 }
 
-/** The ready key, as soon as log and registry are there. */
+/** Resolves with the ready key as soon as log and registry are reachable. */
 async function waitForDevKey(config: Config, view: Console, signal: AbortSignal): Promise<string | null> {
   for (let delayMs = 1_000; ; delayMs = Math.min(delayMs * 2, 10_000)) {
     try {
       return await loadDevKey(config);
     } catch (error) {
       if (exitCodeFor(error) !== EXIT_RETRYABLE || signal.aborted) throw error;
-      view.print(`Cannot start fully yet, trying again: ${error instanceof Error ? error.message : String(error)}`);
+      view.print(`Cannot open the log yet, retrying: ${error instanceof Error ? error.message : String(error)}`);
       await waitFor(async () => false, { timeoutMs: delayMs, signal });
     }
   }
 }
 
 /**
- * Says what is true: that everything is up once every process is ready or only loads and the API answers; before that, and after a while, what
- * is still tried again.
+ * Prints that Oddstream is up once every process is ready or loading and the API responds. Until then it prints, after a while, which checks
+ * fail, and each process that goes down for good.
  */
 async function reportStartup(deps: {
   config: Config;
@@ -83,49 +83,52 @@ async function reportStartup(deps: {
   let { isKeyShown } = deps;
   const addresses = addressesOf(config);
   const startedMs = Date.now();
-  let saidTrouble = false;
-  const answers = async () => {
+  let reportedFailure = false;
+  const probeApi = async () => {
     if (key === null) return (await probe(`${addresses.api}/healthz`))?.status === 200;
     return (await sourceSummaries(addresses.api, key)).length > 0;
   };
-  const banner = async (standing: ReadinessSummary) => {
+  const banner = async (summary: ReadinessSummary) => {
     const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
-    const { analystDatabase: database, user, password: set, embedded, analyst } = config.clickhouse;
+    const { analystDatabase: database, user, password: externalPassword, embedded, analyst } = config.clickhouse;
     // The embedded engine accepts local analysts without a password.
-    const own = set === '' ? null : user;
-    const login = embedded === null ? own : analyst.password === undefined ? null : 'analyst';
+    const externalUser = externalPassword === '' ? null : user;
+    const login = embedded === null ? externalUser : analyst.password === undefined ? null : 'analyst';
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
     const keyFile = isKeyShown ? deps.keyFile : null;
     view.print(startBanner({ addresses, key, keyFile, database, sources, login, password, ...standing }));
     isKeyShown = true;
   };
-  let told = 0;
-  const look = async (): Promise<boolean> => {
-    const [standing, answering] = [await supervisor.readReadiness(), await answers()];
+  let reportedDown = 0;
+  const checkOnce = async (): Promise<boolean> => {
+    const [summary, apiResponds] = [await supervisor.readReadiness(), await probeApi()];
     if (signal.aborted) return true;
-    const { failing, down } = standing;
-    if (failing.length === 0 && (answering || down.length > 0)) {
-      if (down.length > told || (down.length === 0 && !saidTrouble)) await banner(standing);
+    const { failing, down } = summary;
+    if (failing.length === 0 && (apiResponds || down.length > 0)) {
+      if (down.length > reportedDown || (down.length === 0 && !reportedFailure)) await banner(summary);
       else if (down.length === 0) view.print(STARTED_MESSAGE);
       return true;
     }
-    if ((!saidTrouble && Date.now() - startedMs > REPORT_FAILURE_AFTER_MS) || down.length > told) {
-      saidTrouble = true;
-      told = down.length;
-      const silent = failing.length + down.length === 0;
-      await banner(silent ? { ...standing, failing: ['api: does not answer as it should yet'] } : standing);
+    if ((!reportedFailure && Date.now() - startedMs > REPORT_FAILURE_AFTER_MS) || down.length > reportedDown) {
+      reportedFailure = true;
+      reportedDown = down.length;
+      const noReason = failing.length + down.length === 0;
+      await banner(noReason ? { ...summary, failing: ['api: does not respond as expected yet'] } : summary);
     }
     return false;
   };
-  let failed = false;
-  const tryToLook = () =>
-    look().catch((error: unknown) => {
-      // The text is not worth the product: what it asks may be in the middle of a restart.
-      if (!failed) view.print(`Cannot tell yet what is up: ${error instanceof Error ? error.message : String(error)}`);
-      failed = true;
+  let reportedError = false;
+  const checkSafely = () =>
+    checkOnce().catch((error: unknown) => {
+      // A failed check must not end the product: the queried process may be restarting.
+      if (!reportedError)
+        view.print(
+          `Cannot read the state of the processes yet, retrying: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      reportedError = true;
       return false;
     });
-  await waitFor(tryToLook, { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 200, signal });
+  await waitFor(checkSafely, { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 200, signal });
 }
 
 async function main(): Promise<void> {
@@ -143,7 +146,7 @@ async function main(): Promise<void> {
     for (const line of taken) view.print(line);
     process.exit(EXIT_FATAL);
   }
-  // Ended with the process. Another supervisor on other ports would start a second writer of everything.
+  // Released when the process ends. A second supervisor on other ports would start a second writer of all data.
   await acquireProcessLock(join(config.dataDir, 'supervisor.lock'), 'Oddstream on this data directory');
   view.print(`Starting with ${JSON.stringify(redactConfig(config))}`);
   const supervisor = createSupervisor({ config, services, nodeFlags: NODE_FLAGS, env: process.env, view });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** GET a local URL; null when nothing answers within `timeoutMs`. */
+/** GETs a local URL; null when there is no response within `timeoutMs`. */
 export async function probe(
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -3,7 +3,7 @@ import type { Readiness } from '../telemetry/readiness.js';
 import { fatalMessage, parseReadiness, summarizeReadiness } from './readiness-summary.js';
 
 describe('summarizeReadiness', () => {
-  it('tells what is wrong from what is only loading', () => {
+  it('separates failing checks from loading ones', () => {
     const ready = { ready: true, checks: { log: { ok: true } } };
     const ingest = {
       ready: false,
@@ -20,13 +20,13 @@ describe('summarizeReadiness', () => {
         ]),
       ),
     ).toEqual({
-      failing: ['processors: clickhouse: connect ECONNREFUSED', 'stream-gateway: does not answer'],
+      failing: ['processors: clickhouse: connect ECONNREFUSED', 'stream-gateway: does not respond'],
       loading: ['ingest: chain: history, 12 %'],
       down: [],
     });
   });
 
-  it('names what stays down, with its reason', () => {
+  it('names the processes that stay down, with the reason', () => {
     expect(summarizeReadiness(new Map(), new Map([['ingest', 'set POLYGON_RPC_URL']])).down).toEqual([
       'ingest: set POLYGON_RPC_URL',
     ]);
@@ -34,14 +34,14 @@ describe('summarizeReadiness', () => {
 });
 
 describe('parseReadiness', () => {
-  it('takes only what is an answer of /readyz', () => {
+  it('returns null for a body that is not a /readyz response', () => {
     expect(parseReadiness('{"ready":true,"checks":{}}')).toEqual({ ready: true, checks: {} });
     for (const body of ['', 'ok', 'null', '{"error":"Not found."}']) expect(parseReadiness(body)).toBeNull();
   });
 });
 
 describe('fatalMessage', () => {
-  it('is the message of a fatal log line alone', () => {
+  it('returns the message of a fatal log line, null for any other line', () => {
     expect(fatalMessage('{"level":"fatal","msg":"wrong network"}')).toBe('wrong network');
     for (const line of ['{"level":"error","msg":"a"}', '{"level":"fatal"}', '{"level', 'fatal', '']) {
       expect(fatalMessage(line)).toBeNull();

@@ -1,26 +1,26 @@
 import type { Readiness } from '../telemetry/readiness.js';
 
-/** What stands between a process and ready: what is wrong (and retried), and what is only loading. */
+/** The checks that do not pass: failing ones (retried) and loading ones. */
 export interface ReadinessSummary {
   readonly failing: readonly string[];
   readonly loading: readonly string[];
-  /** What stays down until a person mends it. */
+  /** Processes that stay down until an operator fixes the reason. */
   readonly down: readonly string[];
 }
 
 /**
- * From the answers of `/readyz` (null: no answer) of the processes that are kept running, and the reasons of those that stay down. Texts read
+ * Summarizes the `/readyz` responses (null: none) of the supervised processes, and the reasons of those that stay down. Texts have the form
  * `processors: clickhouse: connect ECONNREFUSED`.
  */
 export function summarizeReadiness(
-  answers: ReadonlyMap<string, Readiness | null>,
+  responses: ReadonlyMap<string, Readiness | null>,
   reasons: ReadonlyMap<string, string> = new Map(),
 ): ReadinessSummary {
   const failing: string[] = [];
   const loading: string[] = [];
-  for (const [service, answer] of answers) {
-    if (answer === null) failing.push(`${service}: does not answer`);
-    for (const [name, check] of Object.entries(answer?.checks ?? {})) {
+  for (const [service, response] of responses) {
+    if (response === null) failing.push(`${service}: does not respond`);
+    for (const [name, check] of Object.entries(response?.checks ?? {})) {
       if (check.ok) continue;
       (check.loading === true ? loading : failing).push(
         [service, name, check.detail].filter((part) => part !== undefined).join(': '),

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ReadinessSummary } from './readiness-summary.js';
 import { LOADED_MESSAGE, reportLoadProgress } from './report-load-progress.js';
 
-/** One look a second: the history is at as many percent as looks were made, up to `looks`. */
-async function reportedMessages(looks: number, signal = new AbortController().signal): Promise<readonly string[]> {
+/** One check per second: the history is loaded by one percent per check, up to `checks`. */
+async function reportedMessages(checks: number, signal = new AbortController().signal): Promise<readonly string[]> {
   const texts: string[] = [];
   let second = 0;
   const readReadiness = async (): Promise<ReadinessSummary> => {
-    const loading = second < looks ? [`api: history: fills ${second} %`] : [];
+    const loading = second < checks ? [`api: history: fills ${second} %`] : [];
     second++;
     return { failing: [], down: [], loading };
   };
@@ -22,7 +22,7 @@ async function reportedMessages(looks: number, signal = new AbortController().si
 }
 
 describe('reportLoadProgress', () => {
-  it('says how far the history is ever more seldom, and once that it is loaded', async () => {
+  it('prints the progress at growing intervals, and once that the history is loaded', async () => {
     expect(await reportedMessages(40)).toEqual([
       'The history is loading: fills 4 %',
       'The history is loading: fills 14 %',
@@ -31,7 +31,7 @@ describe('reportLoadProgress', () => {
     ]);
   });
 
-  it('says nothing of a start that is loaded at the first look, nor after the signal', async () => {
+  it('prints nothing when the history is loaded at the first check, nor after the signal', async () => {
     expect(await reportedMessages(0)).toEqual([]);
     expect(await reportedMessages(40, AbortSignal.abort())).toEqual([]);
   });

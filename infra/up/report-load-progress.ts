@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadinessSummary } from './readiness-summary.js';
 
-/** Said once the tables hold all history. */
+/** Printed once the tables contain the complete history. */
 export const LOADED_MESSAGE = 'The history is loaded: everything is ready.';
 const HISTORY_PREFIX = 'api: history: ';
 const INITIAL_INTERVAL_MS = 5_000;

@@ -6,9 +6,9 @@ describe('the services of a configuration', () => {
   const gateways = (env: Record<string, string>) =>
     servicesOf(loadConfig(env), 'dist')
       .filter(({ name }) => name.startsWith('stream-gateway'))
-      .map(({ name, adminPort, ports, env: own }) => [name, adminPort, ports.map(({ port }) => port), own]);
+      .map(({ name, adminPort, ports, env }) => [name, adminPort, ports.map(({ port }) => port), env]);
 
-  it('have one gateway, or several on one port with admin ports of their own', () => {
+  it('have one gateway, or several on one port with separate admin ports', () => {
     expect(gateways({})).toEqual([['stream-gateway', 9104, [8081], { ADMIN_PORT_GATEWAY: '9104' }]]);
     expect(gateways({ GATEWAY_PROCESSES: '3', ADMIN_PORT_GATEWAY: '9200' })).toEqual([
       ['stream-gateway', 9200, [8081], { ADMIN_PORT_GATEWAY: '9200' }],

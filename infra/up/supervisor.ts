@@ -55,12 +55,12 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
 
 /** One message per port in use, with the variable that changes it. */
 export async function findPortsInUse(config: Config, services: readonly Service[]): Promise<readonly string[]> {
-  const wanted = services.flatMap((service) => [
+  const entries = services.flatMap((service) => [
     ...service.ports.map((entry) => ({ ...entry, service: service.name })),
     { host: config.host, port: service.adminPort, variable: adminPortVariable(service.name), service: service.name },
   ]);
   const taken = await Promise.all(
-    wanted.map(async (entry) => ((await portInUse(entry.host, entry.port)) ? entry : null)),
+    entries.map(async (entry) => ((await portInUse(entry.host, entry.port)) ? entry : null)),
   );
   return taken.flatMap((entry) =>
     entry === null ? [] : [`port ${entry.port} (${entry.service}) is in use; free it or set ${entry.variable}`],
@@ -71,8 +71,7 @@ function adminPortVariable(name: Service['name']): string {
   return `ADMIN_PORT_${name.startsWith('stream-gateway') ? 'GATEWAY' : name.toUpperCase()}`;
 }
 
-/** What a person does about a process that stays down. */
-const FIX_INSTRUCTION = 'Mend this, then stop Oddstream (Ctrl-C) and start it again.';
+const FIX_INSTRUCTION = 'Fix this, then stop Oddstream (Ctrl-C) and start it again.';
 
 export interface Supervisor {
   /**
@@ -116,7 +115,7 @@ export function createSupervisor(deps: {
           if (state === 'starting') reasons.delete(service.name);
           if (state === 'failed') {
             view.printProcessLine(service.name, `DOWN (${detail}): ${reasonOf(service.name)}`);
-            view.printProcessLine(service.name, `It is not started again. ${FIX_INSTRUCTION}`);
+            view.printProcessLine(service.name, `It is not restarted. ${FIX_INSTRUCTION}`);
           } else if (detail !== '') view.printProcessLine(service.name, `${state}: ${detail}`);
         },
       }),
@@ -132,7 +131,7 @@ export function createSupervisor(deps: {
       { timeoutMs: 60_000, signal },
     );
     if (!healthy && !signal.aborted)
-      view.printProcessLine(service.name, 'has not answered within 60 s, going on without it');
+      view.printProcessLine(service.name, 'has not responded within 60 s; the start continues without it');
   };
 
   return {

@@ -11,18 +11,18 @@ const codec = createCodec();
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 7, 31, 22, 15);
 
-type AppendOutcome = 'lands' | 'refused' | 'lands, answer lost';
+type AppendOutcome = 'appended' | 'rejected' | 'appended, response lost';
 
-/** A log that keeps what lands and answers as told. */
+/** A log with a scripted outcome of each append. */
 function fakeLog() {
-  const landed: NewRecord[] = [];
-  const state = { answer: 'lands' as AppendOutcome };
+  const appended: NewRecord[] = [];
+  const state = { outcome: 'appended' as AppendOutcome };
   return {
-    landed,
+    appended,
     state,
     append: async (_topic: string, records: readonly NewRecord[]) => {
-      if (state.answer !== 'refused') landed.push(...records);
-      if (state.answer !== 'lands') throw new Error('away');
+      if (state.outcome !== 'rejected') appended.push(...records);
+      if (state.outcome !== 'appended') throw new Error('unreachable');
       return [];
     },
   };
@@ -34,7 +34,7 @@ function usageOf(record: NewRecord): Usage {
   return event.value;
 }
 
-/** What the table makes of the records: the greatest quantity per id, summed. */
+/** Usage as the table computes it: the sum of the greatest quantity per id. */
 function summedQuantities(records: readonly NewRecord[], by: (usage: Usage) => string): Record<string, number> {
   const greatest = new Map<string, Usage>();
   for (const usage of records.map(usageOf)) {
@@ -72,12 +72,12 @@ describe('usage recorder', () => {
     clock.ms += 1000;
     expect(await usage.flush()).toBe(true);
     expect(await usage.flush()).toBe(true);
-    expect(log.landed.map(usageOf).map(({ id, quantity }) => [id, quantity])).toEqual([
+    expect(log.appended.map(usageOf).map(({ id, quantity }) => [id, quantity])).toEqual([
       ['p1-496726-a-onchain_event_bytes', 120],
       ['p1-496726-a-api_requests', 1],
       ['p1-496726-a-onchain_event_bytes', 123],
     ]);
-    expect(usageOf(log.landed[2] as NewRecord)).toMatchObject({
+    expect(usageOf(log.appended[2] as NewRecord)).toMatchObject({
       process_id: 'p1',
       account_id: 'a',
       interval_start_ms: Date.UTC(2026, 7, 31, 22),
@@ -85,38 +85,38 @@ describe('usage recorder', () => {
     });
   });
 
-  it('keeps what it counted while the log is away, and begins each hour anew', async () => {
+  it('retains totals while the log is unavailable, and starts new totals each hour', async () => {
     const log = fakeLog();
     const clock = { ms: Date.UTC(2026, 7, 31, 23, 59, 59) };
     const { usage, metrics } = recorder(log, clock);
-    log.state.answer = 'refused';
+    log.state.outcome = 'rejected';
     usage.add('a', 'onchain_event_bytes', 10);
     expect(await usage.flush()).toBe(false);
     clock.ms += 1000;
     expect(await usage.flush()).toBe(false);
     usage.add('a', 'onchain_event_bytes', 7);
     expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 1');
-    log.state.answer = 'lands';
+    log.state.outcome = 'appended';
     expect(await usage.flush()).toBe(true);
-    expect(summedQuantities(log.landed, (one) => new Date(one.interval_start_ms).toISOString())).toEqual({
+    expect(summedQuantities(log.appended, (one) => new Date(one.interval_start_ms).toISOString())).toEqual({
       '2026-08-31T23:00:00.000Z': 10,
       '2026-09-01T00:00:00.000Z': 7,
     });
     expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 0');
   });
 
-  it('records the rest when it is closed', async () => {
+  it('appends the remaining totals when it is closed', async () => {
     const log = fakeLog();
     const { usage } = recorder(log, { ms: START_MS });
-    log.state.answer = 'lands, answer lost';
+    log.state.outcome = 'appended, response lost';
     usage.add('a', 'api_requests', 2);
     await usage.flush();
-    log.state.answer = 'lands';
+    log.state.outcome = 'appended';
     await usage.close();
-    expect(summedQuantities(log.landed, (one) => one.meter)).toEqual({ api_requests: 2 });
+    expect(summedQuantities(log.appended, (one) => one.meter)).toEqual({ api_requests: 2 });
   });
 
-  it('counts exactly whatever the log answers, over processes that die and hours that turn', async () => {
+  it('counts exactly with any append outcome, across killed processes and new hours', async () => {
     const meter = fc.constantFrom<Meter>('api_requests', 'orderbook_chainlink_bytes', 'onchain_event_bytes');
     const step = fc.oneof(
       {
@@ -132,7 +132,7 @@ describe('usage recorder', () => {
         weight: 2,
         arbitrary: fc.record({
           do: fc.constant('flush' as const),
-          answer: fc.constantFrom<AppendOutcome>('lands', 'refused', 'lands, answer lost'),
+          outcome: fc.constantFrom<AppendOutcome>('appended', 'rejected', 'appended, response lost'),
         }),
       },
       {
@@ -147,7 +147,7 @@ describe('usage recorder', () => {
         const clock = { ms: START_MS };
         let life = 1;
         let { usage } = recorder(log, clock, `p${life}`);
-        /** Per account and meter: counted by lives that are over, of which `unsure` was not flushed with success; and by this one. */
+        /** Per account and meter: usage counted by ended processes, of which `unsure` was not flushed successfully, and by the running one. */
         const counted: Record<string, number> = {};
         let since: Record<string, number> = {};
         const unsure: Record<string, number> = {};
@@ -159,7 +159,7 @@ describe('usage recorder', () => {
             since[key] = (since[key] ?? 0) + one.n;
           } else if (one.do === 'wait') clock.ms += one.ms;
           else if (one.do === 'flush') {
-            log.state.answer = one.answer;
+            log.state.outcome = one.outcome;
             if (await usage.flush()) since = {};
           } else {
             for (const [key, n] of Object.entries(since)) unsure[key] = (unsure[key] ?? 0) + n;
@@ -168,9 +168,9 @@ describe('usage recorder', () => {
             usage = recorder(log, clock, `p${life}`).usage;
           }
         }
-        log.state.answer = 'lands';
+        log.state.outcome = 'appended';
         expect(await usage.flush()).toBe(true);
-        const table = summedQuantities(log.landed, (one) => `${one.account_id} ${one.meter}`);
+        const table = summedQuantities(log.appended, (one) => `${one.account_id} ${one.meter}`);
         for (const key of Object.keys({ ...counted, ...table })) {
           expect(table[key] ?? 0).toBeLessThanOrEqual(counted[key] ?? 0);
           expect(table[key] ?? 0).toBeGreaterThanOrEqual((counted[key] ?? 0) - (unsure[key] ?? 0));

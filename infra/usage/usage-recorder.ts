@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
 const HOUR_MS = 3_600_000;
-/** A killed process loses what it counted since the last tick. Callers may aggregate for half a second: together under a second. */
+/** A killed process loses the usage since the last tick. Callers may aggregate for half a second, so less than a second in total. */
 const TICK_MS = 250;
 const CLOSE_TIMEOUT_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
@@ -15,9 +15,9 @@ const CLOSE_RETRY_MS = 100;
 export interface UsageRecorder {
   /** Count `quantity` (requests or bytes, a non-negative integer) for the account. Never waits, never throws. */
   add(accountId: string, meter: Meter, quantity: number): void;
-  /** Append what is not recorded yet. Resolves true when all that was counted before the call is durable. Never rejects. */
+  /** Append changed totals. Resolves true when all usage counted before the call is durable. Never rejects. */
   flush(): Promise<boolean>;
-  /** Stop the clock and record the rest; totals that are not durable after 3 s are dropped, counted and logged. */
+  /** Stop the timer and append changed totals; totals that are not durable after 3 s are dropped, counted and logged. */
   close(): Promise<void>;
 }
 
@@ -26,14 +26,14 @@ interface UsageTotal {
   readonly meter: Meter;
   readonly hourMs: number;
   quantity: number;
-  /** The log is not known to hold the quantity. */
+  /** Whether the quantity has changed since the last acknowledged append. */
   dirty: boolean;
 }
 
 /**
  * Counts usage in memory and appends running totals to the usage topic four times a second: one record per process, UTC hour, account and meter, whose
  * id is the same each time and whose quantity only grows. So an append may be repeated, late, or skipped while the log is unavailable: the
- * greatest quantity of an id is what was used, and nothing counted is lost while the process lives.
+ * usage is the greatest quantity of each id, and no usage is lost while the process runs.
  */
 export function createUsageRecorder(deps: {
   log: Pick<Log, 'append'>;
@@ -43,7 +43,7 @@ export function createUsageRecorder(deps: {
   nowMs?: () => number;
   /** Unique per process start. */
   processId?: string;
-  /** 0: no clock; call `flush`. */
+  /** 0: no timer; call `flush`. */
   tickMs?: number;
 }): UsageRecorder {
   const { log, codec, logger } = deps;
@@ -66,9 +66,9 @@ export function createUsageRecorder(deps: {
   let current = new Map<Meter, Map<string, UsageTotal>>();
   const unrecorded = new Set<UsageTotal>();
   let running: Promise<boolean> = Promise.resolve(true);
-  let troubled = false;
+  let failing = false;
 
-  const turnHour = () => {
+  const startNewHour = () => {
     const hour = hourOf(nowMs());
     if (hour <= hourMs) return;
     hourMs = hour;
@@ -90,7 +90,7 @@ export function createUsageRecorder(deps: {
   };
 
   const append = async (): Promise<boolean> => {
-    turnHour();
+    startNewHour();
     const batch = [...unrecorded];
     if (batch.length === 0) return true;
     const now = nowMs();
@@ -102,17 +102,17 @@ export function createUsageRecorder(deps: {
       );
     } catch (error) {
       failed.inc();
-      if (!troubled)
+      if (!failing)
         logger.warn(
           { err: error, totals: batch.length },
           'usage cannot be recorded; the totals stay in memory and are retried',
         );
-      troubled = true;
+      failing = true;
       pending.set(unrecorded.size);
       return false;
     }
-    if (troubled) logger.info({ totals: batch.length }, 'usage is recorded again');
-    troubled = false;
+    if (failing) logger.info({ totals: batch.length }, 'usage is recorded again');
+    failing = false;
     batch.forEach((total, at) => {
       if (total.quantity !== sent[at]) return;
       total.dirty = false;
@@ -131,12 +131,12 @@ export function createUsageRecorder(deps: {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let waiting = false;
-  /** On whole ticks of the wall clock, so that an hour ends with a tick. */
+  /** Runs at multiples of the tick of the wall clock, so that an hour ends with a tick. */
   const schedule = () => {
     if (closed || tickMs === 0) return;
     timer = setTimeout(
       () => {
-        turnHour();
+        startNewHour();
         schedule();
         if (waiting) return;
         waiting = true;
@@ -172,24 +172,24 @@ export function createUsageRecorder(deps: {
     async close() {
       closed = true;
       clearTimeout(timer);
-      let patient = true;
-      let impatience: NodeJS.Timeout | undefined;
-      const givenUp = new Promise<boolean>((resolve) => {
-        impatience = setTimeout(() => {
-          patient = false;
+      let timedOut = false;
+      let closeTimer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<boolean>((resolve) => {
+        closeTimer = setTimeout(() => {
+          timedOut = true;
           resolve(false);
         }, CLOSE_TIMEOUT_MS);
       });
-      while (!(await Promise.race([flush(), givenUp])) && patient) {
+      while (!(await Promise.race([flush(), timeout])) && !timedOut) {
         await new Promise((resolve) => setTimeout(resolve, CLOSE_RETRY_MS));
       }
-      clearTimeout(impatience);
+      clearTimeout(closeTimer);
       if (unrecorded.size === 0) return;
       lost.inc(unrecorded.size);
       const totals = [...unrecorded]
         .slice(0, 100)
         .map(({ accountId, meter, quantity }) => ({ accountId, meter, quantity }));
-      logger.error({ totals, count: unrecorded.size }, 'usage was not recorded');
+      logger.error({ totals, count: unrecorded.size }, 'usage totals dropped at shutdown: the log was unavailable');
     },
   };
 }

@@ -120,7 +120,7 @@ describe.skipIf(missing !== null)(
 
       if (disk !== null) {
         await within('the broker to end, as its disk is full', broker.ended());
-        await expectFailingCheck(product, fourProcesses, 'log', /failing for \d+ s|does not answer/);
+        await expectFailingCheck(product, fourProcesses, 'log', /failing for \d+ s|does not respond/);
         expect(await product.metric('ingest', 'oddstream_log_up')).toBe(0);
         expect(await product.metric('ingest', 'oddstream_log_errors_total')).toBeGreaterThan(0);
         const written = () => product.metric('ingest', 'oddstream_chain_final_written');
@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)(
         product,
         ['ingest', 'api', 'stream-gateway'],
         'log',
-        /failing for \d+ s|does not answer/,
+        /failing for \d+ s|does not respond/,
       );
       registryDoor.unlock();
       await expectFailingCheck(product, ['processors'], 'log', /failing for \d+ s/);
@@ -151,8 +151,8 @@ describe.skipIf(missing !== null)(
       await eventually('processors to read the log', async () => (await product.readyz('processors')).checks.log?.ok);
 
       storeDoor.shut();
-      await expectFailingCheck(product, ['processors'], 'clickhouse', /ECONN|socket|does not answer/);
-      await expectFailingCheck(product, ['api'], 'tables', /ECONN|socket|does not answer/);
+      await expectFailingCheck(product, ['processors'], 'clickhouse', /ECONN|socket|does not respond/);
+      await expectFailingCheck(product, ['api'], 'tables', /ECONN|socket|does not respond/);
       expect(await product.metric('processors', 'oddstream_clickhouse_up')).toBe(0);
       await sleep(CLICKHOUSE_DOWN_MS);
       expect(await product.metric('processors', 'oddstream_clickhouse_unavailable_seconds')).toBeGreaterThan(
