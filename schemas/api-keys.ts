@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 
-/** Prefix of every key we issue. */
+/** Prefix of every issued key. */
 export const KEY_PREFIX = 'odds_live_';
 /** Older prefix, still accepted. */
 const LEGACY_KEY_PREFIX = 'od_live_';
@@ -20,19 +20,19 @@ export function isValidKeyFormat(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
 
-/** SHA-256 hex of the raw key: the only form in which a key enters the log, a table or a line of output. */
+/** SHA-256 hex of the raw key, the only form of a key that is written to the log, tables or output. */
 export function hashKey(rawKey: string): string {
   return createHash('sha256').update(rawKey, 'utf8').digest('hex');
 }
 
-/** The beginning of a raw key, enough for its owner to tell keys apart in a list. */
+/** The first characters of a raw key, by which its owner recognizes it in a list. */
 export function displayedKeyPrefix(rawKey: string): string {
   return rawKey.slice(0, DISPLAYED_PREFIX_LENGTH);
 }
 
 /**
- * HMAC-SHA-256 hex of a client's network under a secret of the installation: first-wins rules count networks without keeping them. All IPv4
- * addresses can be tried against a bare hash in seconds; without the secret they cannot be tried against this.
+ * HMAC-SHA-256 hex of a client's network under a secret of the installation, so that per-network limits store no addresses. A plain hash could
+ * be reversed by trying all IPv4 addresses within seconds; the HMAC cannot without the secret.
  */
 export function hashNetwork(network: string, secret: string): string {
   return createHmac('sha256', secret).update(`ip:${network}`, 'utf8').digest('hex');

@@ -13,17 +13,17 @@ const retract = {
 };
 
 describe('codec', () => {
-  it('writes the Confluent header and reads back what was written', () => {
+  it('writes the Confluent header and decodes to the encoded value', () => {
     const bytes = codec.encode('retract', retract);
     expect(bytes[0]).toBe(0);
     expect(codec.decode(bytes)).toEqual({ kind: 'retract', value: retract });
   });
 
-  it('names the field that does not fit', () => {
+  it('names the field that does not match the schema', () => {
     expect(() => codec.encode('retract', { ...retract, from_block: 'x' as unknown as number })).toThrow(/from_block/);
   });
 
-  it('refuses foreign bytes, unknown ids, truncated and overlong records', () => {
+  it('rejects other formats, unknown ids, truncated and overlong records', () => {
     const bytes = codec.encode('retract', retract);
     expect(() => codec.decode(Buffer.from('{}'))).toThrow(/wire format/);
     const unknown = Buffer.from(bytes);
@@ -33,12 +33,12 @@ describe('codec', () => {
     expect(() => codec.decode(Buffer.concat([bytes, Buffer.from([1])]))).toThrow(/retract/);
   });
 
-  it('tells the kind from the header alone', () => {
+  it('kindOf reads only the header', () => {
     expect(codec.kindOf(codec.encode('retract', retract).subarray(0, 5))).toBe('retract');
     expect(() => codec.kindOf(Buffer.from([0, 0]))).toThrow(/wire format/);
   });
 
-  it('keeps unions of records apart', () => {
+  it('distinguishes the records of a union', () => {
     const value = {
       entity: 'ip-day:aa:2026-01-01',
       updated_at_ms: 1,

@@ -7,7 +7,7 @@ import type { EventKind, EventTypes } from './types.gen.js';
 export type AnyEvent = { [K in EventKind]: { readonly kind: K; readonly value: EventTypes[K] } }[EventKind];
 export type EventOf<K extends EventKind> = Extract<AnyEvent, { kind: K }>;
 
-/** A record that is not one of ours: wrong magic byte, unknown schema id, bytes that do not fit the schema. */
+/** A record that cannot be decoded: wrong magic byte, unknown schema id, bytes that do not match the schema. */
 export class CodecError extends Error {
   override name = 'CodecError';
 }
@@ -17,13 +17,13 @@ export interface Codec {
   encode<K extends EventKind>(kind: K, value: EventTypes[K]): Buffer;
   /** Throws CodecError. Records written with an older version are read into the newest. */
   decode(bytes: Buffer): AnyEvent;
-  /** Kind of an encoded record, from its header alone, so that a reader may pass over what it does not use. Throws CodecError. */
+  /** Kind of an encoded record, from its header only, so that a reader can skip kinds it does not use. Throws CodecError. */
   kindOf(bytes: Buffer): EventKind;
 }
 
 const HEADER_BYTES = 5;
 
-/** Where records are written before their length is known; larger ones are written twice. */
+/** Buffer for records of unknown length; larger ones are encoded a second time. */
 const scratch = Buffer.alloc(64 * 1024);
 
 function withHeader(body: Buffer, id: number): Buffer {
@@ -34,7 +34,7 @@ function withHeader(body: Buffer, id: number): Buffer {
   return out;
 }
 
-/** Schema id in a record's header; null for what is not in the Confluent wire format. */
+/** Schema id in a record's header; null for bytes that are not in the Confluent wire format. */
 export function schemaIdOf(bytes: Buffer): number | null {
   return bytes.length < HEADER_BYTES || bytes[0] !== 0 ? null : bytes.readUInt32BE(1);
 }
@@ -48,17 +48,17 @@ function parseType(schema: object): avsc.Type {
 
 /** Why this build cannot read records of that kind written with `schema`; null when it can. */
 export function schemaIncompatibility(kind: EventKind, schema: object): string | null {
-  const own = committedSchemas().get(kind);
-  if (own === undefined) return `unknown event kind ${kind}`;
+  const current = committedSchemas().get(kind);
+  if (current === undefined) return `unknown event kind ${kind}`;
   try {
-    parseType(own.schema).createResolver(parseType(schema));
+    parseType(current.schema).createResolver(parseType(schema));
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-/** Types are parsed once per id; encoding and decoding never wait for anything. */
+/** Creates a codec. It parses each type once per id; encoding and decoding are synchronous. */
 export function createCodec(ids: SchemaIds = committedSchemaIds()): Codec {
   const writers = new Map<EventKind, { type: avsc.Type; id: number }>();
   const readers = new Map<number, { kind: EventKind; type: avsc.Type; resolver: avsc.Resolver | undefined }>();
@@ -74,9 +74,9 @@ export function createCodec(ids: SchemaIds = committedSchemaIds()): Codec {
     }
     return writer;
   };
-  const resolverOf = (own: avsc.Type, written: WriterSchema) => {
+  const resolverOf = (reader: avsc.Type, written: WriterSchema) => {
     try {
-      return own.createResolver(parseType(written.schema));
+      return reader.createResolver(parseType(written.schema));
     } catch (error) {
       throw new CodecError(`Records of schema id ${written.id} (${written.kind}) cannot be read: ${String(error)}`);
     }
@@ -86,9 +86,9 @@ export function createCodec(ids: SchemaIds = committedSchemaIds()): Codec {
     if (reader === undefined) {
       const written = ids.schemaFor(id);
       if (written === undefined) throw new CodecError(`Unknown schema id ${id}`);
-      const own = currentType(written.kind);
-      const resolver = id === own.id ? undefined : resolverOf(own.type, written);
-      reader = { kind: written.kind, type: own.type, resolver };
+      const current = currentType(written.kind);
+      const resolver = id === current.id ? undefined : resolverOf(current.type, written);
+      reader = { kind: written.kind, type: current.type, resolver };
       readers.set(id, reader);
     }
     return reader;
@@ -113,7 +113,7 @@ export function createCodec(ids: SchemaIds = committedSchemaIds()): Codec {
       const { type, id } = currentType(kind);
       try {
         const end = type.encode(value, scratch, HEADER_BYTES);
-        // Negative: so many bytes are missing.
+        // A negative end is the number of missing bytes.
         if (end < 0) return withHeader(type.toBuffer(value), id);
         scratch[0] = 0;
         scratch.writeUInt32BE(id, 1);

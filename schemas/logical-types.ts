@@ -29,12 +29,12 @@ export class DecimalType extends avsc.types.LogicalType {
     return this.fits(value) ? encodeDecimal(value) : undefined;
   }
 
-  /** As the library would read it, without a buffer in between: amounts are most of what most records hold. */
+  /** As the library's reader, without an intermediate buffer: most fields of most records are amounts. */
   protected _read(tap: Tap): bigint | undefined {
     const length = tap.readLong();
     const start = tap.pos;
     tap.pos = length < 0 ? tap.buf.length + 1 : start + length;
-    // Cut short: the library sees it by the position.
+    // Truncated input: the library detects it by the position.
     return tap.pos > tap.buf.length ? undefined : decodeAt(tap.buf, start, length);
   }
 
@@ -45,7 +45,7 @@ export class DecimalType extends avsc.types.LogicalType {
       const width = smallWidth(small);
       tap.writeLong(width);
       let rest = small;
-      // Past the end writes nothing; the library sees it by the position.
+      // Nothing is written past the end; the library detects it by the position.
       for (let at = tap.pos + width - 1; at >= tap.pos; at--) {
         const byte = ((rest % 256) + 256) % 256;
         tap.buf[at] = byte;
@@ -75,7 +75,7 @@ export class DecimalType extends avsc.types.LogicalType {
   }
 }
 
-/** Unix milliseconds as a number; refuses fractions and what is not a finite date. */
+/** Unix milliseconds as a number; rejects fractions and values that are not finite dates. */
 export class TimestampMillisType extends avsc.types.LogicalType {
   protected override _fromValue(value: number): number {
     return value;
@@ -99,7 +99,7 @@ const WORD = 2n ** 64n - 1n;
 const scratch = Buffer.alloc(16);
 const view = new DataView(scratch.buffer, scratch.byteOffset, 16);
 
-/** The value in the scratch bytes. Returns where its shortest form begins: leading bytes that only repeat the sign are none of it. */
+/** Writes the value to the scratch buffer and returns the offset of its shortest form, which has no leading bytes that only repeat the sign. */
 function toScratch(value: bigint): number {
   view.setBigInt64(0, value >> 64n);
   view.setBigUint64(8, value & WORD);

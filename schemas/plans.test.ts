@@ -21,7 +21,7 @@ describe('plan table', () => {
     expect(row((p) => p.socialSearchesPerMonth)).toEqual([0, 500, 1000, 5000]);
   });
 
-  it('gates the paid families on the free plan only', () => {
+  it('withholds the paid API groups from the free plan only', () => {
     const closed = Object.entries(plans.free.features)
       .filter(([, open]) => !open)
       .map(([feature]) => feature);

@@ -1,19 +1,19 @@
 import type { Meter, Plan } from './types.gen.js';
 
-/** Wherever a limit may be absent: `null` means unlimited. */
+/** A limit; `null` means unlimited. */
 export type Limit = number | null;
 
-/** Parts of the product a plan may lack. */
+/** Features that a plan may exclude. */
 export type Feature = 'v1' | 'v3' | 'v2x' | 'clobv2' | 'copyPnl' | 'v2Onchain';
 
-/** What one plan grants. Rates are requests per sliding 60 s per account; sizes are bytes with 1 GB = 10^9. */
+/** Limits of one plan. Rates are requests per sliding 60 s per account; sizes are bytes with 1 GB = 10^9. */
 export interface PlanTerms {
   readonly plan: Plan;
   readonly title: string;
   readonly priceUsdPerMonth: number;
-  /** /v1 and /v2 families, and the standard bucket of /v3 and /clobv2 where the plan has them. */
+  /** /v1, /v2, and the standard bucket of /v3 and /clobv2 if the plan includes them. */
   readonly standardPerMinute: number;
-  /** Trade-history paths of /v3; counted in the standard bucket too. `null` where the plan has no /v3. */
+  /** Trade-history paths of /v3, which also count in the standard bucket. `null` if the plan has no /v3. */
   readonly heavyPerMinute: number | null;
   readonly eventSockets: Limit;
   readonly orderbookSockets: Limit;
@@ -25,13 +25,13 @@ export interface PlanTerms {
   readonly snapshotCap: number;
   /** How far back `since` reaches. */
   readonly sinceLookbackMs: number;
-  /** How far back `since_seq` reaches; `null`: over the whole retained log. */
+  /** How far back `since_seq` reaches; `null`: the complete retained log. */
   readonly seqLookbackMs: Limit;
   /** Largest page of condition positions. */
   readonly conditionPositionsMaxLimit: number;
   /** Successful social searches per calendar month (UTC). */
   readonly socialSearchesPerMonth: number;
-  /** What one service month includes, per meter. */
+  /** Quantity per service month, by meter. */
   readonly monthlyAllowance: Readonly<Record<Meter, Limit>>;
   readonly features: Readonly<Record<Feature, boolean>>;
 }
@@ -49,7 +49,7 @@ const allFeatures: Readonly<Record<Feature, boolean>> = {
   v2Onchain: true,
 };
 
-/** The plan table: the only place that knows a plan's numbers. The enterprise numbers are defaults that an agreement may raise. */
+/** Limits of all plans. The enterprise limits are defaults that an agreement may raise. */
 export const plans: Readonly<Record<Plan, PlanTerms>> = {
   free: {
     plan: 'free',
@@ -129,7 +129,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
   },
 };
 
-/** HTTP status a plan without the feature is answered with; its wording belongs to the dialect table of the API. */
+/** HTTP status of a response to a plan without the feature; the API's error formats define the text. */
 export const missingFeatureStatus: Readonly<Record<Feature, 402 | 403>> = {
   v1: 403,
   v3: 402,

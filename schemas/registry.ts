@@ -1,7 +1,7 @@
 import entries from './registry.lock.json' with { type: 'json' };
 import type { EventKind } from './types.gen.js';
 
-/** What a record was written with. `schema` is plain Avro JSON. */
+/** The schema that a record was written with. `schema` is Avro JSON. */
 export interface WriterSchema {
   readonly id: number;
   readonly kind: EventKind;
@@ -13,11 +13,11 @@ export interface RegisteredSchema extends WriterSchema {
   readonly version: number;
 }
 
-/** Where schema ids come from: the committed file, or a schema registry that was read at start. Ids differ between the two. */
+/** Schema ids, from the committed file or from a schema registry read at start. The ids of the two differ. */
 export interface SchemaIds {
-  /** Id to write new records of that kind with. */
+  /** Id of new records of that kind. */
   idFor(kind: EventKind): number;
-  /** Schema a record was written with, or undefined for an id nobody registered. */
+  /** Schema of an id; undefined for an unknown id. */
   schemaFor(id: number): WriterSchema | undefined;
 }
 
@@ -36,7 +36,7 @@ export function committedSchemaIds(): SchemaIds {
   };
 }
 
-/** The newest committed schema of every kind: what this build writes and reads into. */
+/** The newest committed schema of every kind, which this build writes and decodes to. */
 export function committedSchemas(): ReadonlyMap<EventKind, RegisteredSchema> {
   return new Map((entries as unknown as readonly RegisteredSchema[]).map((entry) => [entry.kind, entry]));
 }

@@ -1,12 +1,12 @@
 import type { EventKind } from './types.gen.js';
 
-/** What one topic is: who may write what into it, how it is keyed, split and kept. */
+/** Definition of a topic: record kinds, key, partitions, retention. */
 export interface Topic {
   readonly name: string;
-  /** What the record key holds. */
+  /** Contents of the record key. */
   readonly key: string;
   readonly partitions: number;
-  /** null: for ever. */
+  /** null: unlimited. */
   readonly retentionMs: number | null;
   readonly compacted: boolean;
   readonly kinds: readonly EventKind[];
@@ -46,9 +46,9 @@ function chunkPlanTopic(family: string, partitions: number) {
   } as const satisfies Topic;
 }
 
-/** The topic table: the only place that knows topics' names, keys, partitions, retention and schemas. */
+/** All topics of the service. */
 export const topics = {
-  /** Everything seen of the chain, at once; may be retracted. */
+  /** Chain events as soon as they are seen; may be retracted. */
   chainHead: {
     name: 'chain.head',
     key: 'block number; transaction hash while pending',
@@ -57,7 +57,7 @@ export const topics = {
     compacted: false,
     kinds: [...chainEventKinds, 'settlement', 'status_update', 'retract'],
   },
-  /** Finalised facts in (block, log index) order, each block closed by its block record. */
+  /** Finalized chain events in (block, log index) order; a block record ends each block. */
   chainFinal: {
     name: 'chain.final',
     key: 'block number',
@@ -82,7 +82,7 @@ export const topics = {
     compacted: true,
     kinds: ['catalog_event', 'catalog_market', 'catalog_series', 'catalog_tag'],
   },
-  /** What the catalogue service was asked for and did not have. Written by the catalogue source for itself. */
+  /** Requested markets that the catalogue service did not have. Written and read by the catalogue source. */
   catalogMissing: {
     name: 'catalog.missing',
     key: 'condition:<id> or token:<id>',
@@ -100,8 +100,8 @@ export const topics = {
     kinds: ['stream_event'],
   },
   /**
-   * Every resolution and combo definition found in chain.final, so that enrichment need not read all of it again. Written by the stream
-   * processor for itself.
+   * Every resolution and combo definition of chain.final, so that enrichment need not read all of chain.final again. Written and read by the
+   * stream processor.
    */
   streamResolutions: {
     name: 'stream.resolutions',
@@ -111,7 +111,7 @@ export const topics = {
     compacted: true,
     kinds: ['condition_resolved', 'combo_definition'],
   },
-  /** What every final fact means for each wallet, in chain order per wallet. */
+  /** Effects of every final chain event on each wallet, in chain order per wallet. */
   walletActivity: {
     name: 'wallet.activity',
     key: 'wallet',
@@ -120,7 +120,7 @@ export const topics = {
     compacted: false,
     kinds: ['wallet_activity'],
   },
-  /** Resolutions and question counts found in chain.final. Written by the activity fold for itself. */
+  /** Resolutions and question counts of chain.final. Written and read by the activity processor. */
   activityState: {
     name: 'activity.state',
     key: 'condition id; neg-risk market id',
@@ -129,7 +129,7 @@ export const topics = {
     compacted: true,
     kinds: ['activity_state'],
   },
-  /** Each wallet's holding per token. A partition holds the positions of the same partition of wallet.activity: their counts stay equal. */
+  /** Position of each wallet per token. A partition has the positions of the same partition of wallet.activity, so both topics have equal partition counts. */
   positions: {
     name: 'positions',
     key: 'wallet:token id',
@@ -138,7 +138,7 @@ export const topics = {
     compacted: true,
     kinds: ['position'],
   },
-  /** What each activity record did to each position. */
+  /** Effect of each activity record on each position. */
   pnlEvents: {
     name: 'pnl.events',
     key: 'wallet',
@@ -171,7 +171,7 @@ export const topics = {
     compacted: true,
     kinds: ['account_state'],
   },
-  /** Running totals: the newest record of a key says it all, so that compaction leaves one record per key and hour. */
+  /** Running totals: the newest record of a key supersedes older ones, so compaction leaves one record per key. */
   usage: {
     name: 'usage.totals',
     key: 'process, UTC hour, account, meter',
@@ -180,7 +180,7 @@ export const topics = {
     compacted: true,
     kinds: ['usage'],
   },
-  /** Open sockets of accounts whose plan limits them, in the one order that decides who is within the cap. */
+  /** Open sockets of accounts whose plan limits them; the order of the log decides which are within the limit. */
   gatewaySessions: {
     name: 'gateway.sessions',
     key: 'session or process',
@@ -197,7 +197,7 @@ export const topics = {
     compacted: true,
     kinds: ['social_post'],
   },
-  /** The decisions of the sinks, a topic per family of tables: partition and number of partitions are those of what the family reads. */
+  /** Chunk plans of the sinks, one topic per sink. Partitions are those of the topic that the sink reads. */
   plansFills: chunkPlanTopic('fills', 1),
   plansChain: chunkPlanTopic('chain', 1),
   plansOracle: chunkPlanTopic('oracle', 4),
@@ -207,7 +207,7 @@ export const topics = {
   plansPositions: chunkPlanTopic('positions', 12),
   plansPnl: chunkPlanTopic('pnl', 4),
   plansWalletActivity: chunkPlanTopic('wallet_activity', 12),
-  /** Heartbeats of processes that share work. */
+  /** Heartbeats of processes among which tasks are assigned. */
   members: {
     name: 'members',
     key: 'role/member',
@@ -225,7 +225,7 @@ export const topics = {
     compacted: true,
     kinds: ['source_status', 'stream_status'],
   },
-  /** What could not be read, with the reason. */
+  /** Unreadable records with the reason. */
   deadLetters: {
     name: 'dead.letters',
     key: 'origin',

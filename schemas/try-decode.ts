@@ -1,6 +1,6 @@
 import { type AnyEvent, type Codec, CodecError } from './codec.js';
 
-/** The event of a record, or undefined after `unreadable` was told why there is none. */
+/** Decodes a record. When it cannot be decoded, calls `unreadable` with the reason and returns undefined. */
 export function tryDecode(
   codec: Pick<Codec, 'decode'>,
   bytes: Buffer,

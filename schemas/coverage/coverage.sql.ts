@@ -16,7 +16,7 @@ export interface CoverageDateRange {
   readonly to: string;
 }
 
-/** From the first day of which any source has a record up to today. */
+/** From the first day with a record of any source to today. */
 export const fullDateRange: CoverageDateRange = {
   from: `assumeNotNull((SELECT min(day) FROM (
       SELECT toDate(min(bucket)) AS day FROM coverage_chain WHERE source = 'blocks' HAVING count() > 0
@@ -33,7 +33,7 @@ const time = (ms: string): string =>
   `formatDateTime(fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC'), '%H:%i:%S', 'UTC')`;
 const DAY_MS = 86_400_000;
 
-/** Milliseconds of a column of seconds or of milliseconds. */
+/** SQL expressions of Unix milliseconds, for a column of seconds or of milliseconds. */
 const ms = {
   seconds: (column: string) => `toInt64(toUnixTimestamp(${column})) * 1000`,
   milliseconds: (column: string) => `toUnixTimestamp64Milli(${column})`,
@@ -41,8 +41,8 @@ const ms = {
 const msOfDay = (day: string) => `toInt64(toUnixTimestamp(toDateTime(${day}, 'UTC'))) * 1000`;
 
 /**
- * Rows per minute, folded to one per day with its gaps: the stretches without a record, midnight to midnight. Two records of one minute are never further
- * apart than the bound, so the first and last record of each minute tell all gaps that count.
+ * Aggregates rows per minute to rows per day with gaps: the intervals without a record from midnight to midnight. Two records of one minute are never
+ * further apart than the bound, so the first and last record of each minute determine all gaps above the bound.
  */
 function daysOf(options: { readonly minutes: string; readonly keys: string; readonly boundS: number }): string {
   const { minutes, keys, boundS } = options;
@@ -62,7 +62,7 @@ const gapText = (what: string): string =>
 const dayGridSql = ({ from, to }: CoverageDateRange): string =>
   `SELECT toDate(${from}) + number AS day FROM numbers(toUInt64(greatest(0, dateDiff('day', toDate(${from}), toDate(${to})) + 1)))`;
 
-/** Every column of the result, in order; a branch of the union names its own. */
+/** Every column of the result, in order; each branch of the union provides expressions for its columns. */
 const columns = (values: Readonly<Record<string, string>>): string =>
   [
     'day',
@@ -86,7 +86,7 @@ const columns = (values: Readonly<Record<string, string>>): string =>
     .map((name) => `${values[name] ?? 'NULL'} AS ${name}_`)
     .join(', ');
 
-/** Days of the chain as a whole: what every contract's day depends on. */
+/** Days of the complete chain, on which every contract's day depends. */
 function chainDays(days: CoverageDateRange): string {
   const minutes = `SELECT toDate(bucket) AS day, bucket, sum(records) AS records, min(first_block) AS first_block, max(last_block) AS last_block,
         ${ms.seconds('min(first_at)')} AS first_ms, ${ms.seconds('max(last_at)')} AS last_ms, last_ms AS change_ms
@@ -209,7 +209,7 @@ function feedRows(days: CoverageDateRange): string {
     )`;
 }
 
-/** The catalogue is compacted: of each market the log keeps the newest version, which is counted on the day it was written. */
+/** Days of the catalogue. Its topic is compacted: the log retains the newest version of each market, which is counted on the day of its write. */
 function catalogueRows(days: CoverageDateRange): string {
   const newest = 'FROM token_quotes FINAL WHERE outcome_index = 0';
   const has = 'records > 0';
@@ -251,12 +251,12 @@ const orderBookRows = (days: CoverageDateRange): string =>
   })} FROM (${dayGridSql(days)})`;
 
 /**
- * One row per source and UTC day, with its state. Read from what the sinks derived from the log (`coverage_chain`, `coverage_feeds`, `token_quotes`), never from
- * what a source says of itself. The rules:
- * - `pending`: today, a day the index has not passed yet (blocks are read in order), or no block yet.
+ * One row per source and UTC day, with its state. Computed from tables that the sinks derive from the log (`coverage_chain`, `coverage_feeds`,
+ * `token_quotes`), never from the status that a source reports. The rules:
+ * - `pending`: today, a day that the index has not reached yet (blocks are read in order), or no block yet.
  * - `missing`: before the first record of the source, a day without blocks or ticks, or a source that is not ingested.
  * - `degraded`: blocks or ticks with a gap over the bound, logs that were not decoded, or blocks whose logs were not counted by contract.
- * - `available`: anything else. A contract without logs has its day too, when the day's blocks are indexed without a gap.
+ * - `available`: all other days. Includes days of a contract without logs, when the day's blocks are indexed without a gap.
  */
 export function coverageSql(days: CoverageDateRange): string {
   const types = {

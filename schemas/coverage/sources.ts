@@ -6,7 +6,7 @@ export interface WatchedContract {
   readonly name: string;
   /** Lower case. */
   readonly address: Address;
-  /** Of an exchange; null for the other contracts. */
+  /** Version of an exchange contract; null for other contracts. */
   readonly exchangeVersion: 1 | 2 | 3 | null;
 }
 
@@ -16,7 +16,7 @@ const contract = (
   exchangeVersion: WatchedContract['exchangeVersion'] = null,
 ): WatchedContract => ({ name, address, exchangeVersion });
 
-/** Every contract whose logs ingest reads, by its short name; a test of ingest compares it with what is read. */
+/** Every contract whose logs ingest reads; a test of ingest compares this list with the subscribed addresses. */
 export const watchedContracts: readonly WatchedContract[] = [
   contract('exchange_v1', addresses.exchangeV1, 1),
   contract('exchange_v1_neg_risk', addresses.exchangeV1NegRisk, 1),
@@ -55,7 +55,7 @@ export type CoverageKind = (typeof coverageKinds)[number];
 export const coverageStates = ['available', 'degraded', 'pending', 'missing'] as const;
 export type CoverageState = (typeof coverageStates)[number];
 
-/** A day in which no block with a watched log exists for longer than this is degraded. */
+/** A longer gap between blocks with watched logs makes the day degraded. */
 export const MAX_BLOCK_GAP_S = 600;
-/** A day in which a price feed is silent for longer than this is degraded. Not below the 60 s that `coverage_feeds` resolves. */
+/** A longer gap between prices of a feed makes the day degraded. At least 60 s, the resolution of `coverage_feeds`. */
 export const MAX_TICK_GAP_S = 60;

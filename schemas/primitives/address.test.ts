@@ -3,7 +3,7 @@ import { isAddress, parseAddress, tryParseAddress, ZERO_ADDRESS } from './addres
 import { isHash, keccakOfHex, parseHash } from './hash.js';
 
 describe('address', () => {
-  it('stores lower case', () => {
+  it('parseAddress returns lower case', () => {
     expect(parseAddress('0x4D97DCd97eC945f40cF65F87097ACe5EA0476045')).toBe(
       '0x4d97dcd97ec945f40cf65f87097ace5ea0476045',
     );
@@ -18,14 +18,14 @@ describe('address', () => {
     '0x4d97',
     `0x${'g'.repeat(40)}`,
     `0x${'0'.repeat(41)}`,
-  ])('refuses %j', (text) => {
+  ])('parseAddress rejects %j', (text) => {
     expect(tryParseAddress(text)).toBeNull();
     expect(() => parseAddress(text)).toThrow(RangeError);
   });
 });
 
 describe('hash', () => {
-  it('hashes bytes', () => {
+  it('keccakOfHex hashes bytes', () => {
     // keccak256 of the empty string.
     expect(keccakOfHex('')).toBe('0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
     expect(isHash(keccakOfHex(''))).toBe(true);

@@ -3,8 +3,8 @@ import { positionConditionId } from './ids.js';
 
 /**
  * Ids of the module-based protocol (combos). A position id is, high to low: module (8 bits), base hash (128), arity (16), reserved (64),
- * resolution chain (16), condition index (16), outcome index (8). Its condition id is all of it but the outcome (31 bytes), its event id
- * also lacks the condition index (29 bytes).
+ * resolution chain (16), condition index (16), outcome index (8). Its condition id is the position id without the outcome (31 bytes), its event id
+ * the condition id without the condition index (29 bytes).
  */
 export interface ComboPosition {
   readonly positionId: string;
@@ -24,7 +24,7 @@ const CONDITION_ID = /^0x[0-9a-f]{62}$/;
 
 const moduleOf = (id: string): number => Number.parseInt(id.slice(2, 4), 16);
 
-/** Name of a module, or undefined for a number none has. */
+/** Name of a module; undefined for an unknown module id. */
 export const comboModuleName = (moduleId: number): string | undefined => MODULES[moduleId];
 
 /** Module of a condition or event id. */
@@ -33,25 +33,25 @@ export const comboModuleOf = moduleOf;
 /** Event id of a condition id. */
 const comboEventId = (conditionId: string): Hex => conditionId.slice(0, 60) as Hex;
 
-/** The parts of a position id given as decimal text. Throws a RangeError for what is no uint256. */
+/** The fields of a position id in decimal text. Throws RangeError when the text is no uint256. */
 export function parseComboPosition(positionId: string): ComboPosition {
   const value = BigInt(positionId);
   const conditionId = positionConditionId(value);
-  const part = (from: number, to: number) => Number.parseInt(conditionId.slice(2 + from, 2 + to), 16);
+  const field = (from: number, to: number) => Number.parseInt(conditionId.slice(2 + from, 2 + to), 16);
   return {
     positionId: value.toString(),
     moduleId: moduleOf(conditionId),
     conditionId,
     eventId: comboEventId(conditionId),
-    arity: part(34, 38),
-    conditionIndex: part(58, 62),
+    arity: field(34, 38),
+    conditionIndex: field(58, 62),
     outcomeIndex: Number(value & 0xffn),
   };
 }
 
 const RESERVED = (1n << 64n) - 1n;
 
-/** Whether a token id is a position of this protocol: of one of its modules, nothing in the reserved bits. Other token ids are hashes. */
+/** Whether a token id is a position of this protocol: it has a known module and zero reserved bits. Other token ids are hashes. */
 export function isComboPosition(tokenId: string): boolean {
   const value = BigInt(tokenId);
   return MODULES[Number(value >> 248n)] !== undefined && ((value >> 40n) & RESERVED) === 0n;

@@ -18,7 +18,7 @@ const hash32 = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .map((b) => `0x${Buffer.from(b).toString('hex')}` as const);
 
-/** The contract's own way: square root by exponentiation, then the parity rule. */
+/** The contract's algorithm: square root by exponentiation, then the parity rule. */
 function collectionIdByPower(condition: `0x${string}`, indexSet: number): string {
   const p = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
   const power = (base: bigint, exponent: bigint) => {
@@ -61,7 +61,7 @@ describe('ids', () => {
     );
   });
 
-  it('takes upper-case input and refuses what is not hex', () => {
+  it('accepts upper-case input and rejects text that is not hex', () => {
     const market = recordedMarkets[0]!;
     expect(conditionId({ oracle: `0x${market.oracle.slice(2).toUpperCase()}`, questionId: market.questionId })).toBe(
       market.conditionId,

@@ -10,8 +10,8 @@ const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 /** conditionId = keccak256(oracle ++ questionId ++ uint256(slots)), as ConditionalTokens derives it. Throws RangeError on bad hex. */
 export function conditionId(of: { oracle: string; questionId: string; slots?: number }): Hex {
   const oracle = parseAddress(of.oracle).slice(2);
-  const question = parseHash(of.questionId).slice(2);
-  return keccakOfHex(`${oracle}${question}${word(BigInt(of.slots ?? 2))}`);
+  const questionId = parseHash(of.questionId).slice(2);
+  return keccakOfHex(`${oracle}${questionId}${word(BigInt(of.slots ?? 2))}`);
 }
 
 /** Whether `value` is a square modulo P: its Jacobi symbol is not -1. */
@@ -35,7 +35,7 @@ function isSquare(value: bigint): boolean {
 /**
  * Collection id of an index set of a condition (no parent collection), as CTHelpers.getCollectionId: the first x at or after
  * keccak(condition ++ indexSet) + 1 on y^2 = x^3 + 3 over alt_bn128, with the hash's top bit choosing the parity of y, kept in bit 254.
- * Without a parent there is no point to add, so y itself is never needed, only that it exists.
+ * Without a parent collection no point is added, so only the existence of y matters, not its value.
  */
 export function collectionId(condition: string, indexSet: number | bigint): Hex {
   const bits = BigInt(indexSet);
@@ -73,7 +73,7 @@ export function negRiskQuestionId(marketId: string, index: number): Hex {
   return `0x${parseHash(marketId).slice(2, 64)}${index.toString(16).padStart(2, '0')}`;
 }
 
-/** Market id and index a neg-risk question id is made of. */
+/** Market id and question index that a neg-risk question id consists of. */
 export function splitNegRiskQuestionId(questionId: string): { marketId: Hex; index: number } {
   const hash = parseHash(questionId);
   return { marketId: `${hash.slice(0, 64)}00` as Hex, index: Number.parseInt(hash.slice(64), 16) };

@@ -14,13 +14,13 @@ describe('money', () => {
   });
 
   it.each(['', ' 1', '1 ', '+1', '1e3', '.5', '1.', '0x10', '1,000', 'NaN', '0.0000001', '--1', '1.2.3'])(
-    'refuses %j',
+    'parseMoney rejects %j',
     (text) => {
       expect(() => parseMoney(text)).toThrow(MoneyError);
     },
   );
 
-  it('formats what it parses, shortest form', () => {
+  it('formatMoney returns the shortest form of a parsed amount', () => {
     expect(formatMoney(12_500_000n)).toBe('12.5');
     expect(formatMoney(-3_000_000n)).toBe('-3');
     expect(formatMoney(1n)).toBe('0.000001');
@@ -31,7 +31,7 @@ describe('money', () => {
     );
   });
 
-  it('gives the double nearest to the decimal text', () => {
+  it('moneyToNumber returns the double nearest to the decimal text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (n) => {
         expect(moneyToNumber(n)).toBe(n === 0n ? 0 : Number(formatMoney(n)));
@@ -39,7 +39,7 @@ describe('money', () => {
     );
   });
 
-  it('rounds as named', () => {
+  it('divide rounds as named', () => {
     expect(divide(7n, 2n)).toBe(3n);
     expect(divide(7n, 2n, 'half_up')).toBe(4n);
     expect(divide(-7n, 2n, 'half_up')).toBe(-4n);

@@ -1,4 +1,4 @@
-/** Decimals of every amount on chain we handle: USDC.e, USDC, pUSD and outcome shares. */
+/** Decimals of every supported amount on chain: USDC.e, USDC, pUSD and outcome shares. */
 const MONEY_DECIMALS = 6;
 
 /** Text that is not a plain decimal number, or has more decimals than its unit. */

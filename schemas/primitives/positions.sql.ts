@@ -1,6 +1,6 @@
-// Expressions over the tables of positions and prices that processors and api must agree on.
+// SQL expressions over the tables of positions and prices that processors and api share.
 
-/** isComboPosition, of a column of token ids. */
+/** `isComboPosition` for a column of token ids. */
 export const isComboSql = (token: string): string =>
   `(bitShiftRight(${token}, 248) IN (1, 2, 3) AND bitAnd(bitShiftRight(${token}, 40), toUInt256(18446744073709551615)) = 0)`;
 
@@ -8,8 +8,8 @@ const ONE_18 = 'toInt256(1000000000000000000)';
 const divideHalfUpSql = (amount: string, one: string): string => `intDiv(${amount} * 2 + ${one}, ${one} * 2)`;
 
 /**
- * What was bought of what is held, at the price, less its cost at the average, each rounded as a single position shows it; 0 for what has no
- * price. Base units. `p`: a row of positions, `q`: of token_prices.
+ * Unrealized PnL of a position: bought shares (`size - received`) times the current price, minus the same shares times the average price, each
+ * product rounded half up to base units. 0 without a price. `p`: alias of positions, `q`: alias of token_prices.
  */
 export function unrealizedPnlSql(p: string, q: string): string {
   const tracked = `toInt256(${p}.size - ${p}.received)`;

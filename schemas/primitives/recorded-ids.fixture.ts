@@ -1,4 +1,4 @@
-/** Facts of real markets and trades (Gamma market objects, data-api trade rows, 2026): what the chain derived from these inputs. */
+/** Real markets and trades (Gamma market objects, data-api trade rows, 2026): inputs, and the ids that the chain derived from them. */
 
 export interface RecordedMarket {
   readonly oracle: string;

@@ -1,6 +1,6 @@
-// Expressions over the tables of the catalogue that processors and api must agree on.
+// SQL expressions over the tables of the catalogue that processors and api share.
 
-/** A tag, or a choice of markets, with more tokens than this is wide: its tokens are never listed outside the tables. */
+/** Largest number of tokens of a tag, or of a selection of markets, that are listed outside ClickHouse; larger sets stay subqueries. */
 export const MAX_LISTED_TOKENS = 1_000;
 
 /**

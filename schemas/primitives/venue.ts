@@ -19,7 +19,7 @@ export const addresses = {
   negRiskVault: '0x7f67327e88c258932d7d8f72950be0d46975e11d',
   /** Collateral of neg-risk positions. */
   wrappedCollateral: '0x3a3bd7bb9528e159577f7c2e685cc81a765002e2',
-  /** NO tokens of a conversion end here. */
+  /** Receives the NO tokens of a conversion. */
   noTokenBurn: '0xa5ef39c3d3e10d0b270233af41cac69796b12966',
   /** Collateral of plain positions, V1 and V2. */
   usdcE: '0x2791bca1f2de4661ed88a30c99a7a9449aa84174',
@@ -45,18 +45,18 @@ export const addresses = {
   managedOptimisticOracleV2: '0x2c0367a9db231ddebd88a94b4f6461a6e47c58b1',
   optimisticOracleV2: '0xee3afe347d5c74317041e2618c49534daf887c24',
   optimisticOracleOld: '0xcb1822859cef82cd2eb4e6276c7916e692995130',
-  /** Resolves the crypto up/down markets; no events of its own that we read. */
+  /** Resolves the crypto up/down markets; none of its events are read. */
   cryptoOracle: '0x58e1745bedda7312c4cddb72618923da1b90efde',
 } as const satisfies Record<string, Address>;
 
 const all: ReadonlySet<string> = new Set(Object.values(addresses));
 
-/** Whether an address is one of the contracts above: such a party is never a wallet. */
+/** Whether an address is one of the contracts above, which are never wallets. */
 export function isVenueContract(address: string): boolean {
   return all.has(address);
 }
 
-/** Collateral a condition's outcome tokens are made of: neg-risk conditions (those of the adapter) use the wrapped one. */
+/** Collateral of a condition's outcome tokens: conditions of the neg-risk adapter use the wrapped collateral. */
 export function collateralOfOracle(oracle: string): Address {
   return oracle === addresses.negRiskAdapter ? addresses.wrappedCollateral : addresses.usdcE;
 }

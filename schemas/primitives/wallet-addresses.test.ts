@@ -3,8 +3,8 @@ import { getCreate2Address, keccak256, pad } from 'viem/utils';
 import { expect, it } from 'vitest';
 import { walletsOf } from './wallet-addresses.js';
 
-/** The owner of all ones is the vector public clients of the venue test their own derivations with. */
-it('gives the addresses other implementations give', () => {
+/** Public clients of the venue use the owner of all ones as a test vector of their derivations. */
+it('walletsOf returns the addresses of other implementations', () => {
   expect(walletsOf('0x1111111111111111111111111111111111111111')).toEqual({
     proxy: '0xf537a2b3159593a425e2fa8f5ba3bd3080d4a18a',
     safe: '0x6b503ad95d139be2a07cd0e8888d71c6403d9c9c',
@@ -13,7 +13,7 @@ it('gives the addresses other implementations give', () => {
   });
 });
 
-it('is CREATE2 as an independent library has it', () => {
+it('walletsOf equals CREATE2 of an independent library', () => {
   const key = fc.bigInt({ min: 0n, max: 2n ** 160n - 1n }).map((n) => `0x${n.toString(16).padStart(40, '0')}` as const);
   fc.assert(
     fc.property(key, (owner) => {
@@ -36,7 +36,7 @@ it('is CREATE2 as an independent library has it', () => {
   );
 });
 
-it('does not mind the letter case of an owner, and takes nothing but addresses', () => {
+it('walletsOf ignores the letter case of an owner, and rejects text that is no address', () => {
   const owner = '0xabcdefabcdefabcdefabcdefabcdefabcdefabcd';
   expect(walletsOf(`0x${owner.slice(2).toUpperCase()}`)).toEqual(walletsOf(owner));
   expect(() => walletsOf('0x12')).toThrow(RangeError);

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from './address.js';
 import { type Hex, keccakOfHex } from './hash.js';
 
-/** Kinds of wallets the venue makes for a person's key. `deposit_uups` is the earlier form of `deposit_beacon`. */
+/** Kinds of wallets that the venue creates for a user's key. `deposit_uups` is the earlier form of `deposit_beacon`. */
 export type WalletKind = 'deposit_beacon' | 'deposit_uups' | 'safe' | 'proxy';
 
 const PROXY_FACTORY = 'ab45c5a4b0c941a2f231c04c3f49182e1a254052';
@@ -24,7 +24,7 @@ function create2(factory: string, salt: string, initCodeHash: string): Address {
   return `0x${hashOf(`ff${factory}${salt}${initCodeHash}`).slice(24)}` as Hex;
 }
 
-/** Ten bytes of code that return a runtime of `prefix`'s length plus the arguments. */
+/** Ten bytes of init code that return a runtime of the length of `prefix` plus the arguments. */
 const header = (prefix: bigint): string => (prefix + (ARGS_BYTES << 56n)).toString(16).padStart(20, '0');
 
 const UUPS_CODE_SEGMENTS = [
@@ -39,9 +39,9 @@ const BEACON_CODE_SEGMENTS = [
 ].join('');
 
 /**
- * Addresses of the wallets the venue's factories make for a key on Polygon, deployed or not. The proxy's salt is the packed address, the
- * Safe's the ABI-encoded one; a deposit wallet's is its arguments (factory, key), which are part of its code too: an ERC-1967 proxy of
- * Solady's, earlier with the implementation itself, now with a beacon. Throws RangeError for what is no address.
+ * Addresses of the wallets that the venue's factories create for a key on Polygon, deployed or not. The salt of the proxy is the packed address,
+ * that of the Safe the ABI-encoded address. The salt of a deposit wallet is its arguments (factory, key), which its code also contains: Solady's
+ * ERC-1967 proxy, earlier with the implementation, now with a beacon. Throws RangeError when `owner` is no address.
  */
 export function walletsOf(owner: string): Readonly<Record<WalletKind, Address>> {
   const key = parseAddress(owner).slice(2);

@@ -30,7 +30,7 @@ export const block = eventFrame('block', 'A block, after all of its events.', {
 
 export const retract = eventFrame(
   'retract',
-  'Blocks that are no longer part of the chain: what was sent for them is void.',
+  'Blocks that are no longer part of the chain: discard the events sent for them.',
   {
     from_block: z.number().int(),
     to_block: z.number().int(),
@@ -62,7 +62,7 @@ export const positionChange = eventFrame(
 
 const fullSet = {
   ...logLocation,
-  stakeholder: wallet('The user, also behind adapters.'),
+  stakeholder: wallet('The user; for calls through an adapter the wallet behind it.'),
   collateral_token: hex('Collateral.'),
   condition_id: hex('Condition.'),
   amount: usdc('Full sets.'),
@@ -76,16 +76,16 @@ export const positionsConverted = eventFrame(
   'NO tokens of a neg-risk group became collateral and YES tokens.',
   {
     ...logLocation,
-    stakeholder: wallet('The user, also behind adapters.'),
+    stakeholder: wallet('The user; for calls through an adapter the wallet behind it.'),
     market_id: hex('Group.'),
-    index_set: hex('Bit i: the NO of question i was given in.'),
+    index_set: hex('Bit i: the NO of question i was converted.'),
     amount: usdc('Per outcome.'),
     converted_outcomes: z.array(z.string()).meta({ description: 'Names of those questions.' }).optional(),
     event_title: text('Title of the parent event.').optional(),
     neg_risk: z.literal(true),
-    market_title: text('Where one question alone was converted.').optional(),
-    market_slug: text('Where one question alone was converted.').optional(),
-    market_image: text('Where one question alone was converted.').optional(),
+    market_title: text('Only when a single question was converted.').optional(),
+    market_slug: text('Only when a single question was converted.').optional(),
+    market_image: text('Only when a single question was converted.').optional(),
     taker_base_fee: z.number().nullable().meta({ description: 'Where all of them have the same.' }).optional(),
     tokens: z.record(z.string(), z.string()).meta({ description: 'Token id to label.' }).optional(),
   },
@@ -93,7 +93,7 @@ export const positionsConverted = eventFrame(
 
 export const redemption = eventFrame('redemption', 'Outcome tokens of a resolved condition were paid out.', {
   ...logLocation,
-  redeemer: wallet('The user, also behind adapters and the AutoRedeemer.'),
+  redeemer: wallet('The user; for calls through an adapter or the AutoRedeemer the wallet behind it.'),
   collateral_token: hex('Collateral.'),
   condition_id: hex('Condition.'),
   index_sets: z.array(z.number().int()),

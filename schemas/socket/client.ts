@@ -5,13 +5,13 @@ const TWAP_WINDOWS_S = [30, 60] as const;
 
 const lowerCaseStrings = z.array(z.string().transform((text) => text.toLowerCase()));
 const strings = z.array(z.string());
-/** One of some words, in any case. */
-const caseInsensitiveEnum = <const W extends readonly [string, ...string[]]>(words: W) =>
+/** An enum whose values match in any letter case. */
+const caseInsensitiveEnum = <const W extends readonly [string, ...string[]]>(values: W) =>
   z
     .string()
-    .transform((text) => words.find((one) => one.toLowerCase() === text.toLowerCase()) ?? text)
-    .pipe(z.enum(words));
-const oneOf = (words: readonly string[]) => `One of ${words.join(', ')}; any case.`;
+    .transform((text) => values.find((one) => one.toLowerCase() === text.toLowerCase()) ?? text)
+    .pipe(z.enum(values));
+const oneOf = (values: readonly string[]) => `One of ${values.join(', ')}; any case.`;
 const feedName = z
   .string()
   .transform((text) => text.toUpperCase())
@@ -22,8 +22,8 @@ const DIRECTIONS = ['BUY', 'SELL'] as const;
 const STATUSES = ['pending', 'confirmed', 'all'] as const;
 
 /**
- * `filters` of a subscribe message. AND across fields, OR inside a list, an empty list is no filter; an event without the filtered property
- * does not match.
+ * `filters` of a subscribe message. Fields are combined with AND, values of a list with OR; an empty list is no filter. An event without the
+ * filtered property does not match.
  */
 export const filtersSchema = z.object({
   wallets: lowerCaseStrings
@@ -33,7 +33,7 @@ export const filtersSchema = z.object({
   markets: strings.default([]).meta({ description: 'Older name of tokens.' }),
   slugs: strings
     .default([])
-    .meta({ description: 'Slugs of markets or events, looked up when subscribing; unknown ones are warned of.' }),
+    .meta({ description: 'Slugs of markets or events, looked up when subscribing; unknown ones cause a warning.' }),
   condition_ids: lowerCaseStrings.default([]).meta({
     description: 'Looked up when subscribing; for combos compared as they are with combo and leg conditions.',
   }),
@@ -55,11 +55,12 @@ export const filtersSchema = z.object({
     description: 'Newest matching events to start with; 0: no snapshot. Clamped to the plan, with a warning.',
   }),
   since: z.number().int().nonnegative().optional().meta({
-    description: 'Unix ms: every matching event after it, within the look-back of the plan. Wins over snapshot_count.',
+    description:
+      'Unix ms: every matching event after it, within the look-back of the plan. Takes precedence over snapshot_count.',
   }),
   since_seq: z.number().int().nonnegative().optional().meta({
     description:
-      'Every matching event after this seq, within the look-back of the plan (enterprise: all that is kept), then live. Wins over since.',
+      'Every matching event after this seq, within the look-back of the plan (enterprise: all retained events), then live. Takes precedence over since.',
   }),
   feeds: z
     .array(feedName)
@@ -89,7 +90,7 @@ export const filtersSchema = z.object({
 
 export type Filters = z.infer<typeof filtersSchema>;
 
-/** These may stand beside `filters` as well as inside. */
+/** Filters that are also accepted outside of `filters`. */
 export const topLevelFilters = ['event_types', 'price_source', 'twap_windows'] as const;
 
 const subscribeMessage = z

@@ -46,7 +46,7 @@ const row = {
   position_id: positionId,
   order_hash: hex('Order.'),
   maker: wallet('Who placed the order.'),
-  taker: wallet("The taker; on the taker's own row the exchange."),
+  taker: wallet("The taker; on the taker's row the exchange."),
   side,
   outcome: outcomeSide.optional(),
   price: price('Of this row.'),
@@ -66,19 +66,21 @@ export const comboExecution = eventFrame('combo_execution', 'A match on the comb
   taker_token: positionId,
   taker_side: side,
   outcome: outcomeSide.optional(),
-  taker_price: price('Four places.'),
+  taker_price: price('Four decimals.'),
   taker_size: shares('Executed size.'),
   amount_usdc: usdc('What the taker pays or gets.'),
   order_hashes: z.array(hex('Order.')),
   trades: z
     .array(z.strictObject({ ...row, signer: wallet('Key that signed it.') }))
-    .meta({ description: "Maker orders in calldata order, the taker's own last." }),
+    .meta({ description: "Maker orders in calldata order, the taker's order last." }),
 });
 
 export const comboStatusUpdate = eventFrame('combo_status_update', 'A match on the combo exchange is in a block.', {
   tx_hash: hex('Transaction.'),
   block_number: z.number().int(),
-  confirmed_at: millis('When the block reached us; the time of the block where the match was not seen pending.'),
+  confirmed_at: millis(
+    'When this service received the block; the time of the block if the match was not seen pending.',
+  ),
   execution_status: z.literal('CONFIRMED'),
   pending_detected_at: millis('When the match was first seen.').optional(),
   latency_ms: z.number().int().optional(),
@@ -95,30 +97,34 @@ export const comboStatusUpdate = eventFrame('combo_status_update', 'A match on t
   amount_usdc: usdc('What the taker paid or got.'),
 });
 
-export const comboLifecycle = eventFrame('combo_lifecycle', 'A combo position was made, changed, moved or redeemed.', {
-  ...logLocation,
-  status: z.literal('confirmed'),
-  detected_at: millis('Time of the block.'),
-  action: z.enum(comboActions),
-  user: wallet('The person; null where no log tells.').nullable(),
-  combo_condition_id: hex('31 bytes.').optional(),
-  condition_ids: z.array(hex('31 bytes.')),
-  event_ids: z.array(hex('29 bytes.')),
-  module_id: z.number().int().optional(),
-  module_name: z.string().optional(),
-  yes_position_id: positionId.optional(),
-  no_position_id: positionId.optional(),
-  position_ids: z.array(positionId),
-  source_position_ids: z.array(positionId),
-  destination_position_ids: z.array(positionId),
-  leg_position_ids: z.array(positionId),
-  legs,
-  amount_e6: unsigned('Amount in base units.').optional(),
-  amount_usdc: usdc('Amount.').optional(),
-  payout_e6: unsigned('Payout in base units.').optional(),
-  payout_usdc: usdc('Payout.').optional(),
-  side: outcomeSide.optional(),
-});
+export const comboLifecycle = eventFrame(
+  'combo_lifecycle',
+  'A combo position was created, changed, moved or redeemed.',
+  {
+    ...logLocation,
+    status: z.literal('confirmed'),
+    detected_at: millis('Time of the block.'),
+    action: z.enum(comboActions),
+    user: wallet('The user; null if no log contains it.').nullable(),
+    combo_condition_id: hex('31 bytes.').optional(),
+    condition_ids: z.array(hex('31 bytes.')),
+    event_ids: z.array(hex('29 bytes.')),
+    module_id: z.number().int().optional(),
+    module_name: z.string().optional(),
+    yes_position_id: positionId.optional(),
+    no_position_id: positionId.optional(),
+    position_ids: z.array(positionId),
+    source_position_ids: z.array(positionId),
+    destination_position_ids: z.array(positionId),
+    leg_position_ids: z.array(positionId),
+    legs,
+    amount_e6: unsigned('Amount in base units.').optional(),
+    amount_usdc: usdc('Amount.').optional(),
+    payout_e6: unsigned('Payout in base units.').optional(),
+    payout_usdc: usdc('Payout.').optional(),
+    side: outcomeSide.optional(),
+  },
+);
 
 export const comboApproval = eventFrame(
   'combo_approval',

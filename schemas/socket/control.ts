@@ -44,7 +44,7 @@ const snapshot = z
   })
   .meta({
     title: 'snapshot',
-    description: 'What a subscription starts with, between its acknowledgement and its live events.',
+    description: 'The first events of a subscription, between its acknowledgement and its live events.',
   });
 
 const heartbeat = z
@@ -61,7 +61,7 @@ const error = z
     code: z.enum(errorCodes),
     message: z.string(),
     resets_at: z.iso.datetime().meta({ description: 'free_tier_limit_reached: when time is given again.' }).optional(),
-    earliest_seq: z.number().int().meta({ description: 'since_seq_unavailable: oldest that is kept.' }).optional(),
+    earliest_seq: z.number().int().meta({ description: 'since_seq_unavailable: the oldest retained seq.' }).optional(),
     newest_seq: z.number().int().meta({ description: 'since_seq_unavailable: newest there is.' }).optional(),
   })
   .meta({

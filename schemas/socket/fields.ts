@@ -37,14 +37,14 @@ export const outcomeSide = z.enum(['YES', 'NO']);
 export const wallet = (description: string) => hex(description);
 
 export const seq = z.number().int().positive().meta({
-  description: 'Place in the stream: one higher with every event, the same for everyone, stable over restarts.',
+  description: 'Position in the stream: one higher with every event, the same for all clients, stable over restarts.',
 });
 
-/** Of an event about one token. Left out while the catalogue does not know the market; never waited for. */
+/** Catalogue fields of an event about one token. Omitted while the catalogue does not have the market; an event never waits for them. */
 export const enrichment = {
   market_title: text('Question of the market.').optional(),
   market_slug: text('Slug of the market.').optional(),
-  market_image: text('Picture of the market, a URL.').optional(),
+  market_image: text('URL of the market image.').optional(),
   event_title: text('Title of the parent event.').optional(),
   condition_id: hex('Condition id of the market.').optional(),
   outcome: text("Label of the event's token.").optional(),
@@ -56,12 +56,12 @@ export const enrichment = {
   taker_base_fee: z.number().nullable().meta({ description: "Taker's base fee in basis points." }).optional(),
 };
 
-/** Of an event about all outcomes of a market. */
+/** Catalogue fields of an event about all outcomes of a market. */
 export const marketEnrichment = (({ condition_id: _c, outcome: _o, outcomes: _l, token_ids: _t, ...rest }) => rest)(
   enrichment,
 );
 
-/** Where a mined log stands. */
+/** Position of a mined log. */
 export const logLocation = {
   tx_hash: hex('Transaction.'),
   block_number: z.number().int(),

@@ -4,7 +4,7 @@ import * as combos from './combos.js';
 import { priceFeed } from './price-feed.js';
 import * as trading from './trading.js';
 
-/** Kind of a stream event -> schema of its frame. The only place that says what an event frame is. */
+/** Schema of the frame of each kind of stream event. */
 export const eventFrames = {
   settlement: trading.settlement,
   status_update: trading.statusUpdate,
@@ -28,7 +28,7 @@ export const eventFrames = {
 
 export type StreamKind = keyof typeof eventFrames;
 
-/** Any event frame, told apart by `type`. */
+/** Any event frame, discriminated by `type`. */
 export const eventFrame = z.discriminatedUnion('type', [
   eventFrames.settlement,
   eventFrames.status_update,

@@ -56,7 +56,7 @@ export const settlement = eventFrame(
           exchange_version: exchangeVersion,
         }),
       )
-      .meta({ description: "Maker orders in calldata order, the taker's own order last, each from its maker's view." }),
+      .meta({ description: "Maker orders in calldata order, the taker's order last, each from its maker's side." }),
   },
 );
 
@@ -64,7 +64,7 @@ export const statusUpdate = eventFrame('status_update', 'The block of a settleme
   tx_hash: hex('Transaction of the settlement.'),
   token_id: tokenId,
   block_number: z.number().int(),
-  confirmed_at: millis('When the block reached us.'),
+  confirmed_at: millis('When this service received the block.'),
   pending_detected_at: millis('When the settlement was first seen.'),
   latency_ms: z.number().int().meta({ description: 'confirmed_at - pending_detected_at.' }),
   taker_wallet: wallet('Who took.'),
@@ -74,7 +74,7 @@ export const statusUpdate = eventFrame('status_update', 'The block of a settleme
     z.strictObject({
       order_hash: hex('Order.'),
       maker: wallet('Who placed the order.'),
-      taker: wallet("The taker; on the taker's own row the exchange."),
+      taker: wallet("The taker; on the taker's row the exchange."),
       token_id: tokenId,
       side,
       price: price('Of this fill.'),
@@ -91,7 +91,7 @@ export const trade = eventFrame('trade', 'One OrderFilled log of a block.', {
   ...logLocation,
   exchange: z.enum(['ctf_exchange', 'neg_risk_ctf_exchange']),
   maker: wallet('Who placed the order.'),
-  taker: wallet("The taker; on the taker's own row the exchange."),
+  taker: wallet("The taker; on the taker's row the exchange."),
   token_id: tokenId,
   side,
   price: price('Of this fill.'),
@@ -114,7 +114,7 @@ export const fill = z
     data: z.strictObject({
       order_hash: hex('Order.'),
       user: wallet('Who placed the order.'),
-      taker: wallet("The real taker; on the taker's own row the exchange."),
+      taker: wallet("The taker; on the taker's row the exchange."),
       tx_hash: hex('Transaction.'),
       side,
       price: price('Of this row.'),

@@ -1,4 +1,4 @@
-/** Every kind an event subscription can name in `event_types`. `price_feed` belongs to the chainlink preset alone. */
+/** Every kind that a subscription can name in `event_types`. Only the chainlink preset has `price_feed`. */
 export const eventTypeNames = [
   'settlement',
   'trade',
@@ -19,14 +19,14 @@ export const eventTypeNames = [
 ] as const;
 export type EventTypeName = (typeof eventTypeNames)[number];
 
-/** Kinds only one preset's subscriptions can get: the exploded settlement, and oracle prices. */
+/** Kinds of a single preset: one event per fill of a settlement, and oracle prices. */
 export type PresetOnlyKind = 'fill' | 'price_feed';
 
 export interface Preset {
   readonly kinds: readonly (EventTypeName | PresetOnlyKind)[];
-  /** USD, applied unless the subscriber gives a min_size. */
+  /** In USD; applies unless the subscription has a min_size. */
   readonly defaultMinSizeUsd?: number;
-  /** Condition ids are compared as they are; other presets look them up in the catalogue. */
+  /** Condition ids are compared literally; other presets look them up in the catalogue. */
   readonly literalConditionIds?: true;
 }
 
@@ -42,7 +42,7 @@ const wallets = [
   'redemption',
 ] as const satisfies readonly EventTypeName[];
 
-/** `type` of a subscribe message -> what it delivers. `event_types` replaces the kinds of any of them but chainlink. */
+/** Event kinds by `type` of a subscribe message. `event_types` replaces the kinds of every preset except chainlink. */
 export const presets = {
   settlements: { kinds: ['settlement', 'status_update'] },
   fills: { kinds: ['fill'] },
@@ -68,7 +68,7 @@ export const presets = {
 
 export type PresetName = keyof typeof presets;
 
-/** The preset by its plain type, for what only some of them set. */
+/** The preset with its optional fields. */
 export const presetOf = (name: PresetName): Preset => presets[name];
 
 /** Whether a subscription of this preset may name a kind in `event_types`. */
@@ -116,5 +116,5 @@ export const comboActions = [
   'MergeFromYesBasket',
 ] as const;
 
-/** Feeds the oracle publishes. */
+/** Feeds that the oracle publishes. */
 export const feedNames = ['BTC/USD', 'ETH/USD', 'SOL/USD', 'BNB/USD', 'XRP/USD', 'DOGE/USD', 'HYPE/USD'] as const;

@@ -10,12 +10,12 @@ const registered = [{ id: 1, kind: 'thing', version: 1, schema: first }];
 const plan = (schema: object) => planRegistry(registered, [{ kind: 'thing', schema }]);
 
 describe('planRegistry', () => {
-  it('keeps the id of an unchanged schema, also when only its documentation changed', () => {
+  it('retains the id of an unchanged schema, also when only its documentation changed', () => {
     expect(plan(first).entries).toEqual(registered);
-    expect(plan({ ...first, doc: 'said better' })).toEqual({ entries: registered, breaking: [] });
+    expect(plan({ ...first, doc: 'new documentation' })).toEqual({ entries: registered, breaking: [] });
   });
 
-  it('gives a compatible change a new id and keeps the old one', () => {
+  it('assigns a new id to a compatible change and retains the old one', () => {
     const wider = record([...first.fields, { name: 'note', type: ['null', 'string'], default: null }]);
     const { entries, breaking } = plan(wider);
     expect(breaking).toEqual([]);
@@ -41,13 +41,13 @@ describe('planRegistry', () => {
         { name: 'size', type: 'int' },
       ]),
     ],
-  ])('refuses %s', (_what, schema) => {
+  ])('reports %s as breaking', (_what, schema) => {
     const { entries, breaking } = plan(schema);
     expect(breaking).toHaveLength(1);
     expect(entries).toEqual(registered);
   });
 
-  it('refuses to forget a kind whose records are in the log', () => {
+  it('reports the removal of a kind whose records are in the log as breaking', () => {
     expect(planRegistry(registered, []).breaking).toEqual(['thing: removed, but its records are still in the log']);
   });
 

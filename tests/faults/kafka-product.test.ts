@@ -136,7 +136,7 @@ describe.skipIf(missing !== null)(
       registryDoor.shut();
       await broker.halt('kill');
       process.kill(product.pid('processors')!, 'SIGKILL');
-      await expectFailingCheck(product, ['processors'], 'registry', /schema registry at .* cannot be used now/);
+      await expectFailingCheck(product, ['processors'], 'registry', /schema registry at .* is unavailable/);
       expect(await product.metric('processors', 'oddstream_schema_registry_up')).toBe(0);
       await expectFailingCheck(
         product,

@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)(
         door.shut();
         process.kill(product.pid('processors')!, 'SIGKILL');
         await eventually('the reason is told', async () =>
-          /schema registry at .* cannot be used now/.test(product.output()),
+          /schema registry at .* is unavailable/.test(product.output()),
         );
         expect((await product.get('/v1/status')).status).toBe(200);
         door.unlock();

@@ -38,7 +38,7 @@ if (missing !== null) {
 } else {
   describe('schema registry', () => {
     let registry: TestRegistry;
-    let door: Awaited<ReturnType<typeof startTcpProxy>>;
+    let proxy: Awaited<ReturnType<typeof startTcpProxy>>;
     let config: SchemaRegistryConfig;
     let foreignId: number;
     const cleanups: (() => void | Promise<void>)[] = [];
@@ -54,7 +54,7 @@ if (missing !== null) {
       cleanups.push(() => opened.log.close());
       return opened;
     };
-    /** The registry's own interface, past all clients. */
+    /** Calls the registry's REST interface without a client library. */
     const rest = async <T = never>(method: string, path: string, body?: object): Promise<T> => {
       const response = await fetch(`${registry.url}${path}`, {
         method,
@@ -64,7 +64,7 @@ if (missing !== null) {
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return (await response.json()) as T;
     };
-    /** Ids of a subject's versions, each once: this registry may give two that register a schema at once a version each, with one id. */
+    /** Distinct ids of a subject's versions: this registry may create a version for each of two concurrent registrations of one schema, with one id. */
     const idsOf = async (subject: string): Promise<number[]> => {
       const versions: number[] = await rest('GET', `/subjects/${subject}/versions`);
       const found = await Promise.all(
@@ -75,10 +75,10 @@ if (missing !== null) {
       return [...new Set(found)];
     };
     const registerByHand = async (subject: string, schema: object): Promise<number> => {
-      const answer: { id: number } = await rest('POST', `/subjects/${subject}/versions`, {
+      const response: { id: number } = await rest('POST', `/subjects/${subject}/versions`, {
         schema: JSON.stringify(schema),
       });
-      return answer.id;
+      return response.id;
     };
     const frame = (id: number, body: Buffer) => {
       const header = Buffer.alloc(5);
@@ -97,9 +97,9 @@ if (missing !== null) {
 
     beforeAll(async () => {
       registry = await startTestRegistry();
-      door = await startTcpProxy(registry.port);
-      config = at(`http://127.0.0.1:${door.port}/apis/ccompat/v7`);
-      // A registry others use already: our ids cannot come out as the committed ones.
+      proxy = await startTcpProxy(registry.port);
+      config = at(`http://127.0.0.1:${proxy.port}/apis/ccompat/v7`);
+      // Registers other schemas first, so that this service's ids differ from the committed ones.
       const committed = [...committedSchemas().values()].map(({ id }) => id);
       for (let n = 0; n < Math.max(...committed); n++) {
         foreignId = await registerByHand(`com.example.Foreign${n}`, {
@@ -109,18 +109,18 @@ if (missing !== null) {
           fields: [{ name: 'n', type: 'int' }],
         });
       }
-      // The first run on a machine fetches the registry.
+      // The first run on a machine downloads the registry.
     }, 300_000);
     afterEach(async () => {
-      door.unlock();
+      proxy.unlock();
       for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     });
     afterAll(async () => {
-      await door?.close();
+      await proxy?.close();
       await registry?.stop();
     });
 
-    it('gives five processes that start at once the same ids, none of them a committed one', async () => {
+    it('returns the same ids to five processes that start at once, none of them a committed id', async () => {
       const all = await Promise.all(
         Array.from({ length: 5 }, () => openSchemaIds({ schemaRegistry: config }, { logger })),
       );
@@ -135,7 +135,7 @@ if (missing !== null) {
       expect(await rest('GET', '/config/oddstream.Trade')).toEqual({ compatibilityLevel: 'BACKWARD' });
     });
 
-    it('finds everything registered the next time, keeps a stricter level and repairs a looser one', async () => {
+    it('registers nothing at the next start, keeps a stricter compatibility level and raises a looser one', async () => {
       const before = await openSchemaIds({ schemaRegistry: config }, { logger });
       await rest('PUT', '/config/oddstream.Deposit', { compatibility: 'FULL' });
       await rest('PUT', '/config/oddstream.Redemption', { compatibility: 'NONE' });
@@ -146,7 +146,7 @@ if (missing !== null) {
       expect(await idsOf('oddstream.Deposit')).toEqual([before!.idFor('deposit')]);
     });
 
-    it("writes what Confluent's deserializer reads, by id and by subject", async () => {
+    it("writes records that Confluent's deserializer reads, by id and by subject", async () => {
       const { log, codec } = await open(logUrl(), config);
       await append(log, topics.chainFinal.name, codec.encode('trade', trade));
       await append(log, topics.chainFinal.name, codec.encode('retract', retract));
@@ -165,13 +165,13 @@ if (missing !== null) {
       }
     });
 
-    it("reads what Confluent's serializer writes", async () => {
+    it("reads records that Confluent's serializer writes", async () => {
       const { log, codec } = await open(logUrl(), config);
       const client = new SchemaRegistryClient({ baseURLs: [registry.url] });
       const serializer = new AvroSerializer(client, SerdeType.VALUE, {
         useLatestVersion: true,
         autoRegisterSchemas: false,
-        // Which record it is, a writer has to know; the strategy by name asks the latest version of the subject.
+        // The writer names the record; the serializer then requests the latest version of the subject.
         subjectNameStrategy: () => 'oddstream.Trade',
       });
       await append(log, topics.chainFinal.name, await serializer.serialize(topics.chainFinal.name, tradeForOthers));
@@ -179,7 +179,7 @@ if (missing !== null) {
       expect(codec.decode(record!.value!)).toEqual({ kind: 'trade', value: trade });
     });
 
-    it('names the subject of a schema that is not compatible, and leaves the registry as it was', async () => {
+    it('names the subject of an incompatible schema, and does not change the registry', async () => {
       const client = await createRegistryClient(config);
       const schema = {
         ...schemaOf('trade'),
@@ -192,9 +192,9 @@ if (missing !== null) {
       expect(await rest('GET', '/subjects/oddstream.Trade/versions')).toEqual(before);
     });
 
-    it('does not feel an outage after the start', async () => {
+    it('is not affected by an outage after the start', async () => {
       const { log, codec } = await open(logUrl(), config);
-      door.shut();
+      proxy.shut();
       await append(log, topics.chainFinal.name, codec.encode('trade', trade));
       await append(log, topics.chainFinal.name, codec.encode('retract', retract));
       const read = await readAll(log, topics.chainFinal.name);
@@ -205,7 +205,7 @@ if (missing !== null) {
       expect((await log.lastRecord(topics.chainFinal.name, 0))?.value).toEqual(codec.encode('retract', retract));
     });
 
-    it('holds records of a version registered meanwhile until the registry has told what they are', async () => {
+    it('delays records of a version registered meanwhile until the registry has resolved it', async () => {
       const metrics = createMetrics({ process: 'test', defaults: false });
       const waiters = async () =>
         (await metrics.registry.getSingleMetric('oddstream_schema_id_waiting_readers')!.get()).values[0]?.value;
@@ -216,28 +216,28 @@ if (missing !== null) {
       };
       const id = await registerByHand('oddstream.Retract', newer);
       const body = avsc.Type.forSchema(newer as never).toBuffer({ ...retract, cause: 'milestone' });
-      door.shut();
+      proxy.shut();
       await append(log, topics.chainHead.name, codec.encode('retract', retract));
       await append(log, topics.chainFinal.name, frame(id, body));
       expect(() => codec.decode(frame(id, body))).toThrow(CodecError);
       const waiting = readAll(log, topics.chainFinal.name);
-      expect(await Promise.race([waiting, readAll(log, topics.chainHead.name).then(() => 'others go on')])).toBe(
-        'others go on',
-      );
+      expect(
+        await Promise.race([waiting, readAll(log, topics.chainHead.name).then(() => 'other readers continue')]),
+      ).toBe('other readers continue');
       expect(await waiters()).toBe(1);
-      door.unlock();
+      proxy.unlock();
       expect((await waiting).map(({ value }) => codec.decode(value!))).toEqual([{ kind: 'retract', value: retract }]);
       expect(await waiters()).toBe(0);
-      // The next start knows the newer version at once and still writes its own.
+      // The next start reads the newer version at once and still writes its version.
       const again = await open(logUrl(), config);
       expect(again.codec.decode(frame(id, body)).value).toEqual(retract);
       expect(again.codec.encode('retract', retract).readUInt32BE(1)).not.toBe(id);
     });
 
-    it('a reader that waits for the registry ends with its signal', async () => {
+    it('ends a reader that waits for the registry when its signal aborts', async () => {
       const { log } = await open(logUrl(), config);
       await append(log, topics.chainFinal.name, frame(700_001, Buffer.alloc(1)));
-      door.shut();
+      proxy.shut();
       const stop = new AbortController();
       const seen: unknown[] = [];
       const reading = (async () => {
@@ -256,7 +256,7 @@ if (missing !== null) {
       expect(seen).toEqual([]);
     });
 
-    it('goes down rather than lose records of a version it cannot read', async () => {
+    it('throws FatalError for a record of a version that it cannot read', async () => {
       const { log } = await open(logUrl(), config);
       await rest('PUT', '/config/oddstream.SocialPost', { compatibility: 'NONE' });
       const id = await registerByHand('oddstream.SocialPost', {
@@ -271,18 +271,18 @@ if (missing !== null) {
       await expect(reading).rejects.toBeInstanceOf(FatalError);
     });
 
-    it("hands out records with others' ids and ids of nobody, as records that cannot be decoded", async () => {
+    it("returns records with other schemas' ids and unknown ids, which the codec rejects", async () => {
       const { log, codec } = await open(logUrl(), config);
       await append(log, topics.chainFinal.name, frame(foreignId, Buffer.from([2])));
       for (const id of [2_000_000_000, 4_000_000_000])
         await append(log, topics.chainFinal.name, frame(id, Buffer.from([2])));
-      await append(log, topics.chainFinal.name, Buffer.from('not ours'));
+      await append(log, topics.chainFinal.name, Buffer.from('no schema'));
       const records = await readAll(log, topics.chainFinal.name);
       expect(records).toHaveLength(4);
       for (const { value } of records) expect(() => codec.decode(value!)).toThrow(CodecError);
     });
 
-    it('refuses a log that was begun with other ids, in both directions', async () => {
+    it('rejects a log that was created with other ids, in both directions', async () => {
       const withCommitted = logUrl();
       const first = await open(withCommitted, undefined);
       await append(first.log, topics.chainFinal.name, first.codec.encode('trade', trade));
@@ -295,13 +295,13 @@ if (missing !== null) {
       await open(withCommitted, undefined);
     });
 
-    it('says what is wrong with a URL that is no registry', async () => {
+    it('names the problem of a URL without a registry', async () => {
       const attempt = openSchemaIds({ schemaRegistry: at(`http://127.0.0.1:${registry.port}`) }, { logger });
       await expect(attempt).rejects.toBeInstanceOf(FatalError);
       await expect(attempt).rejects.toThrow(/\/apis\/ccompat\/v7/);
     });
 
-    it('is a retryable error when away at the start, and says no password', async () => {
+    it('throws RetryableError without the password when it is unreachable at the start', async () => {
       const url = `http://127.0.0.1:${await freePort()}`;
       const attempt = openSchemaIds({ schemaRegistry: { url, user: 'u', password: 's3cret' } }, { logger });
       const error = await attempt.then(
@@ -309,11 +309,11 @@ if (missing !== null) {
         (thrown: unknown) => thrown,
       );
       expect(error).toBeInstanceOf(RetryableError);
-      expect((error as Error).message).toMatch(/schema registry at http:\/\/127\.0\.0\.1:\d+ cannot be used now/);
+      expect((error as Error).message).toMatch(/schema registry at http:\/\/127\.0\.0\.1:\d+ is unavailable/);
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/s3cret|Authorization/);
     });
 
-    it('without a registry has the committed ids', async () => {
+    it('uses the committed ids without SCHEMA_REGISTRY_URL', async () => {
       const { codec } = await open(logUrl(), undefined);
       expect(codec.encode('trade', trade)).toEqual(createCodec().encode('trade', trade));
     });

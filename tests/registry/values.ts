@@ -1,6 +1,6 @@
 import type { AccountState, Retract, Trade } from '../../schemas/types.gen.js';
 
-/** The amounts as an Avro reader without our logical types sees them: two's complement, big endian, worked out by hand. */
+/** The amounts as an Avro reader without this service's logical types reads them: two's complement, big endian, computed by hand. */
 const amounts = {
   usdc: [12_500_000n, '00bebc20'],
   shares: [25_000_000n, '017d7840'],
@@ -51,7 +51,7 @@ export const retract: Retract = {
   detected_at_ms: 1_790_000_000_123,
 };
 
-/** A union of records: readers without our settings name the branch too. */
+/** A union of records: readers without this service's settings also name the branch. */
 export const accountState: AccountState = {
   entity: 'ip-day:aa:2026-01-01',
   updated_at_ms: 1,
