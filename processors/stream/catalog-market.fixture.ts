@@ -1,6 +1,6 @@
 import type { CatalogMarket } from '../../schemas/types.gen.js';
 
-/** A market about which nothing is known but what every market has. */
+/** A market with only the mandatory fields. */
 export const plainMarket: CatalogMarket = {
   id: '1',
   condition_id: '',

@@ -24,8 +24,8 @@ const market = (n: number, over: Partial<CatalogMarket> = {}): AnyEvent => ({
   },
 });
 
-describe('catalogue in memory', () => {
-  it('finds a market by token, condition and either question id, as it was last published', () => {
+describe('createCatalogModel', () => {
+  it('returns the newest version of a market by token, condition and either question id', () => {
     const model = createCatalogModel();
     model.apply(market(1, { neg_risk_request_id: 'request' }));
     model.apply(market(1, { slug: 'renamed', token_ids: ['11', '99'] }));
@@ -37,7 +37,7 @@ describe('catalogue in memory', () => {
     expect(model.size).toBe(1);
   });
 
-  it('knows the place of a question in its neg-risk group', () => {
+  it('returns the markets of a neg-risk group by question index', () => {
     const model = createCatalogModel();
     const question = (index: string) => `${GROUP.slice(0, -2)}${index}`;
     model.apply(market(1, { neg_risk_market_id: GROUP, question_id: question('00') }));
@@ -49,7 +49,7 @@ describe('catalogue in memory', () => {
     ]);
   });
 
-  it('forgets closed markets first, then the longest unchanged', () => {
+  it('evicts closed markets first, then the one whose last change is oldest', () => {
     const model = createCatalogModel({ maxMarkets: 3 });
     for (const n of [1, 2, 3]) model.apply(market(n, { closed: n === 3 }));
     model.apply(market(4));

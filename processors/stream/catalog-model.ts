@@ -1,7 +1,7 @@
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { CatalogMarket } from '../../schemas/types.gen.js';
 
-/** What enrichment needs of a market. */
+/** The fields of a market that frames are enriched with. */
 export interface MarketMetadata {
   readonly conditionId: string;
   readonly title: string;
@@ -20,8 +20,9 @@ export interface MarketMetadata {
   readonly group: { readonly marketId: string; readonly index: number } | null;
 }
 
+/** In-memory index of the catalogue. */
 export interface CatalogModel {
-  /** Take in one record of the catalogue; kinds other than markets carry nothing that markets do not repeat. */
+  /** Applies one record of the catalogue. Ignores kinds other than markets: markets repeat their fields. */
   apply(event: AnyEvent): void;
   marketOfToken(tokenId: string): MarketMetadata | undefined;
   marketOfCondition(conditionId: string): MarketMetadata | undefined;
@@ -32,7 +33,7 @@ export interface CatalogModel {
 
 const DEFAULT_MAX_MARKETS = 300_000;
 
-/** Markets of an event repeat its title and slug: keep one copy. */
+/** String interning: markets of one event have equal titles and slugs, so one copy is stored. Cleared at `limit` strings. */
 function createIntern(limit: number) {
   const known = new Map<string, string>();
   return (text: string | null): string | null => {
@@ -54,8 +55,8 @@ function groupOf(market: CatalogMarket): MarketMetadata['group'] {
 }
 
 /**
- * The catalogue in memory, cut down to what enrichment needs. Holds at most `maxMarkets` markets: beyond that the longest unchanged closed
- * market is forgotten, then the longest unchanged one.
+ * Creates an index of the catalogue's fields for enrichment. Above `maxMarkets` it evicts the closed market whose last change is oldest; if no
+ * market is closed, the open one.
  */
 export function createCatalogModel(options: { maxMarkets?: number } = {}): CatalogModel {
   const maxMarkets = options.maxMarkets ?? DEFAULT_MAX_MARKETS;
@@ -66,7 +67,7 @@ export function createCatalogModel(options: { maxMarkets?: number } = {}): Catal
   const byQuestion = new Map<string, MarketMetadata>();
   const groups = new Map<string, Map<number, MarketMetadata>>();
 
-  const forget = (market: MarketMetadata) => {
+  const remove = (market: MarketMetadata) => {
     open.delete(market.conditionId);
     closed.delete(market.conditionId);
     for (const tokenId of market.tokenIds) if (byToken.get(tokenId) === market) byToken.delete(tokenId);
@@ -77,7 +78,7 @@ export function createCatalogModel(options: { maxMarkets?: number } = {}): Catal
     if (group?.size === 0) groups.delete(market.group.marketId);
   };
 
-  const remember = (market: MarketMetadata) => {
+  const add = (market: MarketMetadata) => {
     (market.closed ? closed : open).set(market.conditionId, market);
     for (const tokenId of market.tokenIds) byToken.set(tokenId, market);
     for (const id of market.questionIds) byQuestion.set(id, market);
@@ -87,7 +88,7 @@ export function createCatalogModel(options: { maxMarkets?: number } = {}): Catal
     groups.set(market.group.marketId, group);
   };
 
-  const infoOf = (market: CatalogMarket): MarketMetadata => ({
+  const metadataOf = (market: CatalogMarket): MarketMetadata => ({
     conditionId: market.condition_id,
     title: market.question,
     slug: market.slug,
@@ -109,11 +110,11 @@ export function createCatalogModel(options: { maxMarkets?: number } = {}): Catal
     apply(event) {
       if (event.kind !== 'catalog_market') return;
       const before = open.get(event.value.condition_id) ?? closed.get(event.value.condition_id);
-      if (before !== undefined) forget(before);
-      remember(infoOf(event.value));
+      if (before !== undefined) remove(before);
+      add(metadataOf(event.value));
       if (open.size + closed.size > maxMarkets) {
         const oldest = closed.values().next().value ?? open.values().next().value;
-        if (oldest !== undefined) forget(oldest);
+        if (oldest !== undefined) remove(oldest);
       }
     },
     marketOfToken: (tokenId) => byToken.get(tokenId),

@@ -3,14 +3,14 @@ import type { ComboDefinition } from '../../schemas/types.gen.js';
 import type { MarketMetadata } from './catalog-model.js';
 import type { Enrichment } from './frames/frame.js';
 
-/** What ids of the combo protocol stand for. Definitions are functions of their ids, so a retracted block does not make them wrong. */
+/** Legs and legacy ids of the combo protocol. A definition is a function of its id, so it stays valid when its block is retracted. */
 export interface ComboDefinitions {
   apply(event: Pick<ComboDefinition, 'subject_id' | 'legs' | 'legacy_id'>): void;
   /**
-   * Leg position ids of a combo; a position of another module is its own only leg. undefined while the combo was not seen prepared.
+   * Leg position ids of a combo; a position of another module is its only leg. undefined until the combo's Prepare event.
    */
   legsOf(conditionId: string, positionId: string): readonly string[] | undefined;
-  /** The catalogue's market behind a leg. */
+  /** The catalogue's market of a leg. */
   marketOfLeg(positionId: string, known: Enrichment): MarketMetadata | undefined;
 }
 

@@ -26,8 +26,8 @@ import { createDraftBuilder } from './draft-builder.js';
 import type { Draft } from './frames/frame.js';
 import { emptyEnrichment, enrichmentWith, market } from './frames/market.fixture.js';
 
-describe('executions of combos', () => {
-  it('is one execution frame while pending, and nothing of the market kinds', () => {
+describe('combo execution frames', () => {
+  it('a pending combo settlement becomes one combo_execution frame and no settlement or fill frames', () => {
     const drafts = createDraftBuilder(emptyEnrichment).drafts({ kind: 'settlement', value: execution });
     expect(frames(drafts)).toEqual([
       {
@@ -98,7 +98,7 @@ describe('executions of combos', () => {
     });
   });
 
-  it('names the markets legs were migrated from', () => {
+  it('have the legacy markets of migrated legs', () => {
     const info = { ...market, conditionId: MIGRATED };
     const drafting = createDraftBuilder({
       ...enrichmentWith(undefined, { conditionId: MIGRATED }),
@@ -124,7 +124,7 @@ describe('executions of combos', () => {
     });
   });
 
-  it('is confirmed by one frame: with its pending match, or at the end of its block without', () => {
+  it('a transaction becomes one combo_status_update, with its pending match or at the end of its block', () => {
     const drafting = createDraftBuilder(emptyEnrichment);
     const other = `0x${'7b'.repeat(32)}`;
     expect(drafting.drafts(definition(COMBO, { legs: [leg1, leg2] }))).toEqual([]);
@@ -188,7 +188,7 @@ describe('executions of combos', () => {
     expect(rest[0]?.data).not.toHaveProperty('latency_ms');
   });
 
-  it('forgets the fills of a block that is retracted half read', () => {
+  it('a retraction discards the buffered fills of an incomplete block', () => {
     const drafting = createDraftBuilder(emptyEnrichment);
     drafting.drafts({ kind: 'trade', value: trade(1) });
     drafting.drafts({
@@ -198,7 +198,7 @@ describe('executions of combos', () => {
     expect(drafting.drafts({ kind: 'block', value: block }).map((draft) => draft.kind)).toEqual(['block']);
   });
 
-  it('confirms the same wherever a restart cuts the block', () => {
+  it('a restart at any record of a block creates the same frames', () => {
     const events: AnyEvent[] = [
       definition(COMBO, { legs: [leg1, leg2] }),
       { kind: 'trade', value: trade(1) },
@@ -212,15 +212,15 @@ describe('executions of combos', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(events.length), { maxLength: 4 }), (cuts) => {
         let drafting = createDraftBuilder(emptyEnrichment);
-        const made: Draft[] = [];
+        const created: Draft[] = [];
         events.forEach((event, index) => {
           if (cuts.includes(index)) {
             drafting = createDraftBuilder(emptyEnrichment);
             for (const before of events.slice(0, index)) drafting.restore(before);
           }
-          made.push(...drafting.drafts(event));
+          created.push(...drafting.drafts(event));
         });
-        expect(made).toEqual(expected);
+        expect(created).toEqual(expected);
       }),
     );
   });

@@ -17,8 +17,8 @@ import { createDraftBuilder } from './draft-builder.js';
 import type { Draft } from './frames/frame.js';
 import { emptyEnrichment } from './frames/market.fixture.js';
 
-describe('combos besides trading', () => {
-  it('tells the steps of a position, with its size', () => {
+describe('combo lifecycle frames', () => {
+  it('contain the action and size of each lifecycle event', () => {
     const drafting = createDraftBuilder(emptyEnrichment);
     drafting.drafts(definition(COMBO, { legs: [leg1, leg2] }));
     const redeem = lifecycle({
@@ -66,7 +66,7 @@ describe('combos besides trading', () => {
     expect(prepared[0]).toMatchObject({ wallets: [] });
   });
 
-  it('tells approvals', () => {
+  it('combo_approval contains the approval', () => {
     const [draft] = createDraftBuilder(emptyEnrichment).drafts({
       kind: 'combo_approval',
       value: {

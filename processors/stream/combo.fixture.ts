@@ -7,7 +7,7 @@ import type { Draft } from './frames/frame.js';
 export const V3 = '0xe3333700ca9d93003f00f0f71f8515005f6c00aa';
 export const TX = `0x${'7a'.repeat(32)}`;
 export const HASH = `0x${'b1'.repeat(32)}`;
-/** Ids written out from the layout: module, base hash, arity, reserved, chain, condition index; then the outcome. */
+/** Ids composed by their layout: module, base hash, arity, reserved, chain, condition index; then the outcome. */
 export const COMBO = `0x03${'0'.repeat(30)}4d${'0000'}${'0'.repeat(16)}${'0000'}${'0000'}`;
 export const LEG1 = `0x01${'0'.repeat(30)}0a${'0000'}${'0'.repeat(16)}${'0000'}${'0000'}`;
 export const EVENT2 = `0x02${'0'.repeat(30)}0b${'0003'}${'0'.repeat(16)}${'0000'}`;
@@ -148,7 +148,7 @@ export const definition = (subject_id: string, over: { legs?: string[]; legacy_i
   },
 });
 
-/** The drafts' frames, each held to its schema. */
+/** The drafts' frames, each validated by its schema. */
 export function frames(drafts: readonly Draft[]) {
   return drafts.map((draft) => {
     const frame = { type: draft.frameType ?? draft.kind, seq: 1, ...draft.body };

@@ -5,7 +5,7 @@ import { createDraftBuilder } from './draft-builder.js';
 import { emptyEnrichment, enrichmentWith } from './frames/market.fixture.js';
 
 describe('a settlement of markets', () => {
-  it('is followed by one flat frame per row; the exchange is the taker of the taker itself', () => {
+  it('is followed by one flat frame per row; the row of the taker order has the exchange as taker', () => {
     const settlement: Settlement = {
       ...execution,
       exchange_version: 2,

@@ -24,7 +24,7 @@ export function createDraftBuilder(known: Enrichment): DraftBuilder {
   const definitions = createComboDefinitions();
   const combos: ComboContext = { known, definitions };
   const twap = createTwapCalculator();
-  /** Combo fills of the block that is being read, by transaction. */
+  /** Combo fills of the current block, by transaction. */
   const pendingFills = new Map<string, Trade[]>();
   /** Combo transactions of that block whose status event is already created. */
   const completedTxs = new Set<string>();

@@ -54,13 +54,13 @@ const STREAM = topics.streamEvents.name;
 const STATUS_INTERVAL_MS = 5_000;
 const STREAM_STATUS_KEY = 'stream';
 const RETENTION_MS = topics.streamEvents.retentionMs;
-/** Ticks older than this are of no use to anybody when the stream begins; it equals the longest `since` of any plan. */
+/** A new stream starts with ticks of this age. Equals the longest `since` of any plan, so older ticks could not be requested. */
 const INITIAL_TICKS_MS = 5 * 60_000;
-/** Records of the stream that are read back at start, so that the newest ids are known. */
+/** Records of the stream that are read at start to restore the newest ids. */
 const RESTORED_RECORDS = 150_000;
-/** Records of chain.head that are read back at start: more than a node takes to finalise. */
+/** Records of chain.head that are read at start: more than are written until a block is final. */
 const RESTORED_HEAD_RECORDS = 50_000;
-/** Ticks of a partition that are read back at start: more than the widest TWAP window holds of all its feeds. */
+/** Ticks of a partition that are read at start: more than the widest TWAP window contains of all its feeds. */
 const RESTORED_TICKS = 1_000;
 const RESTORED_KINDS: ReadonlySet<EventKind> = new Set([
   'condition_resolved',
@@ -108,7 +108,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   let statusWrittenMs = Number.NEGATIVE_INFINITY;
   let loaded = false;
   let uncommitted = 0;
-  /** Before it, ticks are history that was never anybody's stream. */
+  /** Unix ms; older ticks precede the start of the stream and are dropped. */
   let firstTickMs = 0;
 
   const applyCatalog = (record: LogRecord) => {
@@ -116,7 +116,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     try {
       catalog.apply(codec.decode(record.value));
     } catch (error) {
-      // The catalogue's sink dead-letters it; here the market only stays as it was.
+      // The sink of the catalogue writes the dead letter; the cached market remains unchanged here.
       logger.warn({ err: error, offset: record.offset }, 'unreadable catalogue record');
     }
   };
@@ -124,12 +124,12 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const deadLetter = (batch: RecordBatch, record: LogRecord, error: unknown): NewRecord => {
     const { topic, partition } = batch;
     const reason = error instanceof Error ? error.message : String(error);
-    logger.warn({ topic, partition, offset: record.offset, reason }, 'dead letter');
+    logger.warn({ topic, partition, offset: record.offset, reason }, 'input record moved to the dead letters');
     letters.inc();
     return deadLetterRecord({ codec, by: 'stream', topic, partition, record, reason });
   };
 
-  /** Add the stream records of one input record. What has a place in the stream is added even if a later one fails. */
+  /** Adds the stream records of one input record to `events`; also those with an assigned seq before a later one fails. */
   const addEvents = (value: Buffer, sequencer: Sequencer, events: NewRecord[]): void => {
     const event = codec.decode(value);
     if (event.kind === 'condition_resolved') resolutions.applyHead(event.value);
@@ -192,9 +192,9 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     uncommitted = 0;
   };
 
-  const recall = async (signal: AbortSignal): Promise<Sequencer> => {
+  const restoreSequencer = async (signal: AbortSignal): Promise<Sequencer> => {
     const { earliest, next } = await log.bounds(STREAM, 0);
-    // An emptied stream goes on above every seq it can have had: offsets grow at least as fast.
+    // After its records were deleted, the stream continues above every earlier seq: offsets grow at least as fast as seq.
     const sequencer = createSequencer({ codec, firstSeq: next + 1 });
     const from = { offset: Math.max(earliest, next - RESTORED_RECORDS) };
     for await (const batch of log.read({ topic: STREAM, partition: 0, from, follow: false, signal })) {
@@ -208,16 +208,16 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   };
 
   /**
-   * What the inputs told before their positions and that matters after them: resolutions and definitions of the head that may not be final
-   * yet, the fills of a block that is not at its end, the newest ticks.
+   * Restores state from input records before the committed positions: resolutions and definitions of the head that may not be final yet, fills of
+   * a block without its block record, the newest ticks.
    */
-  const recallInputs = async (signal: AbortSignal): Promise<void> => {
+  const restoreInputs = async (signal: AbortSignal): Promise<void> => {
     for (const { topic, partition, nextOffset: end } of [...positions.values()]) {
-      const back = topic === HEAD ? RESTORED_HEAD_RECORDS : RESTORED_TICKS;
-      const offset = Math.max((await log.bounds(topic, partition)).earliest, end - back);
+      const restored = topic === HEAD ? RESTORED_HEAD_RECORDS : RESTORED_TICKS;
+      const offset = Math.max((await log.bounds(topic, partition)).earliest, end - restored);
       if (offset >= end) continue;
       const openBlock: Buffer[] = [];
-      const take = (value: Buffer) => {
+      const restoreRecord = (value: Buffer) => {
         const kind = codec.kindOf(value);
         if (kind === 'block' || kind === 'retract') openBlock.length = 0;
         if (OPEN_BLOCK_KINDS.has(kind)) openBlock.push(value);
@@ -232,9 +232,9 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
           if (record.offset >= end) break;
           if (record.value === null) continue;
           try {
-            take(record.value);
+            restoreRecord(record.value);
           } catch (error) {
-            // Dead-lettered when it was first read.
+            // The dead letter was written when the record was first read.
             logger.debug({ err: error, topic, offset: record.offset }, 'unreadable input record');
           }
         }
@@ -249,7 +249,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
 
   const inputs = async (): Promise<readonly Input[]> => {
     const committed = [...(await log.committed(GROUP, HEAD)), ...(await log.committed(GROUP, TICKS))];
-    // A stream that begins does not begin with the history that ingest may still be loading.
+    // A new stream does not start with the history that ingest may still be loading.
     if (committed.length === 0) firstTickMs = now() - INITIAL_TICKS_MS;
     for (const position of committed) positions.set(`${position.topic}/${position.partition}`, position);
     const all: { topic: string; partition: number }[] = [{ topic: HEAD, partition: 0 }];
@@ -274,21 +274,21 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
     const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
     const resolutionsOwnership = await follower.load(signal);
-    const sequencer = await recall(signal);
+    const sequencer = await restoreSequencer(signal);
     const sources = await inputs();
-    await recallInputs(signal);
+    await restoreInputs(signal);
     if (signal.aborted) return;
-    logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream starts');
+    logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream processor starts');
     loaded = true;
-    await runConcurrently(signal, (own) => {
+    await runConcurrently(signal, (partitionLag) => {
       const maxRecords = options.maxBatchRecords ?? DEFAULT_BATCH_RECORDS;
-      const queue = createInputQueue({ log, maxRecords, signal: own });
+      const queue = createInputQueue({ log, maxRecords, signal: partitionLag });
       const writeAll = async () => {
-        while (!own.aborted) await step(ownership, await queue.take(), sequencer);
+        while (!partitionLag.aborted) await step(ownership, await queue.take(), sequencer);
       };
       return [
-        followTopic(log, topics.catalog.name, catalogNext, applyCatalog, own),
-        follower.follow(resolutionsOwnership, own),
+        followTopic(log, topics.catalog.name, catalogNext, applyCatalog, partitionLag),
+        follower.follow(resolutionsOwnership, partitionLag),
         ...sources.map((source) => queue.feed(source)),
         writeAll(),
       ];
@@ -300,9 +300,9 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     async state() {
       let lag = 0;
       for (const { topic, partition, nextOffset } of positions.values()) {
-        const own = Math.max(0, (await log.bounds(topic, partition)).next - nextOffset);
-        taskLag.set({ topic, partition: String(partition) }, own);
-        lag += own;
+        const partitionLag = Math.max(0, (await log.bounds(topic, partition)).next - nextOffset);
+        taskLag.set({ topic, partition: String(partition) }, partitionLag);
+        lag += partitionLag;
       }
       return { loaded, lag };
     },

@@ -10,8 +10,8 @@ const GROUP = 'stream-resolutions';
 const MAX_UNCOMMITTED_RECORDS = 50_000;
 
 /**
- * Keeps the final resolutions and combo definitions known without reading all of chain.final at every start: what it finds there goes, with
- * its position, into the compacted topic stream.resolutions, which is read back whole.
+ * Restores final resolutions and combo definitions without reading all of chain.final at every start: it copies them from chain.final to the
+ * compacted topic stream.resolutions, together with the position, and reads that topic at start.
  */
 export function createResolutionFollower(options: {
   log: Log;
@@ -22,8 +22,8 @@ export function createResolutionFollower(options: {
   const { log, codec, resolutions, definitions } = options;
   const source = topics.chainFinal.name;
 
-  /** Takes in what a record tells; its key among what is kept, or undefined for any other record. */
-  const keep = (value: Buffer | null): string | undefined => {
+  /** Applies a record; returns its key in stream.resolutions, or undefined for a record that does not belong there. */
+  const apply = (value: Buffer | null): string | undefined => {
     if (value === null) return undefined;
     try {
       const kind = codec.kindOf(value);
@@ -37,27 +37,27 @@ export function createResolutionFollower(options: {
       definitions.apply(event.value);
       return `combo:${event.value.subject_id}:${event.value.legs === null ? 'legacy' : 'legs'}`;
     } catch (error) {
-      // The sinks of chain.final dead-letter what cannot be read.
+      // The sinks of chain.final write unreadable records to the dead letters.
       if (error instanceof CodecError) return undefined;
       throw error;
     }
   };
 
   return {
-    /** Become the one that keeps the topic, then take in what it holds. */
+    /** Acquires ownership of the topic, then applies its records. */
     async load(signal: AbortSignal): Promise<GroupOwnership> {
       const ownership = await log.acquireOwnership(GROUP);
       await loadTopic(
         log,
         topics.streamResolutions.name,
         (record) => {
-          keep(record.value);
+          apply(record.value);
         },
         signal,
       );
       return ownership;
     },
-    /** Follow chain.final until the signal. */
+    /** Follows chain.final until the signal aborts. */
     async follow(ownership: GroupOwnership, signal: AbortSignal): Promise<void> {
       const [position] = await log.committed(GROUP, source);
       let committed = position?.nextOffset ?? 0;
@@ -71,7 +71,7 @@ export function createResolutionFollower(options: {
       for await (const batch of batches) {
         const records: NewRecord[] = [];
         for (const record of batch.records) {
-          const key = keep(record.value);
+          const key = apply(record.value);
           if (key !== undefined) records.push({ key, value: record.value, timestampMs: record.timestampMs });
         }
         if (records.length === 0 && batch.nextOffset - committed < MAX_UNCOMMITTED_RECORDS) continue;

@@ -1,6 +1,6 @@
 import type { ConditionResolved, Retract } from '../../schemas/types.gen.js';
 
-/** Payout numerators of resolved conditions, from final blocks and, until those are final, from the head. */
+/** Payout numerators of resolved conditions: from final blocks, or from the head until the block is final. */
 export interface Resolutions {
   payouts(conditionId: string): readonly string[] | undefined;
   applyFinal(event: ConditionResolved): void;
@@ -14,8 +14,8 @@ export function createResolutions(): Resolutions {
   const shared = new Map<string, readonly string[]>();
   const final = new Map<string, readonly string[]>();
   const head = new Map<string, ConditionResolved>();
-  /** Nearly all conditions pay [1,0] or [0,1]: keep each list once. */
-  const share = (payouts: readonly string[]): readonly string[] => {
+  /** Interns payout lists: nearly all conditions pay [1,0] or [0,1]. */
+  const intern = (payouts: readonly string[]): readonly string[] => {
     const key = payouts.join();
     const found = shared.get(key);
     if (found !== undefined) return found;
@@ -25,7 +25,7 @@ export function createResolutions(): Resolutions {
   return {
     payouts: (conditionId) => final.get(conditionId) ?? head.get(conditionId)?.payout_numerators,
     applyFinal(event) {
-      final.set(event.condition_id, share(event.payout_numerators));
+      final.set(event.condition_id, intern(event.payout_numerators));
       head.delete(event.condition_id);
     },
     applyHead(event) {

@@ -3,7 +3,7 @@ import type { Codec } from '../../schemas/codec.js';
 import type { Retract, StreamEvent } from '../../schemas/types.gen.js';
 import type { Draft } from './frames/frame.js';
 
-/** Ids remembered to drop an event that the input holds twice. At 150 events a second about a quarter of an hour. */
+/** Ids remembered to drop an event that the input contains twice. About 15 minutes at 150 events per second. */
 const MAX_REMEMBERED_IDS = 150_000;
 
 /**
@@ -15,7 +15,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
   const { codec } = options;
   let nextSeq = options.firstSeq;
   const seen = new Set<string>();
-  /** Prefix of an orphaned block's hash -> how often it was retracted. */
+  /** Number of retractions by prefix of an orphaned block's hash. */
   const retracted = new Map<string, number>();
 
   const remember = (id: string) => {
@@ -38,7 +38,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
     get nextSeq() {
       return nextSeq;
     },
-    /** A record of the stream that was written before this process started. */
+    /** Applies a record of the stream that was written before this process started. */
     restore(event: StreamEvent): void {
       nextSeq = event.seq + 1;
       remember(event.id);
@@ -46,7 +46,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
       const frame = JSON.parse(event.frame) as { data: Pick<Retract, 'block_hashes'> };
       noteRetract(frame.data.block_hashes);
     },
-    /** The record of an event, or null when it was sent already. `orphans`: block hashes the event retracts. */
+    /** The record of an event; null when it was sent already. `orphans`: block hashes that the event retracts. */
     assignSeq(draft: Draft, orphans: readonly string[] = []): NewRecord | null {
       const id = finalId(draft);
       if (seen.has(id)) return null;

@@ -19,7 +19,7 @@ const tick = (second: number, price: bigint, over: Partial<PriceTick> = {}): Pri
 });
 
 describe('computed TWAP', () => {
-  it('is the mean of the price in force at every second of the window, where none is older than ten seconds', () => {
+  it('is the mean of the valid price at every second of the window, if none is older than ten seconds', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ step: fc.integer({ min: 1, max: 12 }), price: fc.bigInt({ min: 1n, max: 10n ** 24n }) }), {
@@ -33,7 +33,7 @@ describe('computed TWAP', () => {
           for (const { step, price } of steps) {
             second += step;
             published.push({ second, price });
-            const made = twap.apply(tick(second, price));
+            const computed = twap.apply(tick(second, price));
             for (const window of [30, 60]) {
               const inForce = (at: number) => published.filter((one) => one.second <= at).at(-1);
               const gap = published.some(
@@ -41,7 +41,7 @@ describe('computed TWAP', () => {
                   index > 0 && one.second - (published[index - 1]?.second ?? 0) > 10 && one.second > second - window,
               );
               const covered = inForce(second - window) !== undefined && !gap;
-              const found = made.find((one) => one.twap_window_s === window);
+              const found = computed.find((one) => one.twap_window_s === window);
               if (!covered) {
                 expect(found).toBeUndefined();
                 continue;
@@ -64,7 +64,7 @@ describe('computed TWAP', () => {
     );
   });
 
-  it('leaves alone sources that publish their own, late ticks, and keeps feeds apart', () => {
+  it('ignores sources with TWAPs and late ticks, and separates feeds', () => {
     const twap = createTwapCalculator();
     for (let second = 0; second <= 60; second++) {
       expect(twap.apply(tick(T0 + second, 1n, { source: 'rtds' }))).toEqual([]);

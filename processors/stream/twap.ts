@@ -1,11 +1,11 @@
 import type { PriceTick } from '../../schemas/types.gen.js';
 import { COMPUTED_SOURCE } from './frames/price-feed.js';
 
-/** Averaging windows, seconds: those the oracle itself publishes. */
+/** Averaging windows in seconds, as the oracle publishes them. */
 const TWAP_WINDOWS_S = [30, 60] as const;
-/** A source that records spot prices only; every other source publishes its own TWAPs, which are passed on as they are. */
+/** The only source without TWAPs. TWAPs of other sources are published unchanged. */
 const SPOT_ONLY_SOURCE = 'recorded';
-/** A spot price says nothing of the time this long after it. */
+/** Longest time after its timestamp for which a spot price is valid. */
 const MAX_GAP_MS = 10_000;
 const WIDEST_MS = Math.max(...TWAP_WINDOWS_S) * 1000;
 
@@ -14,7 +14,7 @@ interface SpotPrice {
   readonly price: bigint;
 }
 
-/** Time-weighted mean over (end - window, end]: each price holds until the next. null where the window is not covered without a gap. */
+/** Time-weighted mean over (end - window, end]; each price is valid until the next. null when the window has a gap or is not covered. */
 function timeWeightedMean(spots: readonly SpotPrice[], endMs: number, windowMs: number): bigint | null {
   const startMs = endMs - windowMs;
   let weighted = 0n;
@@ -32,8 +32,8 @@ function timeWeightedMean(spots: readonly SpotPrice[], endMs: number, windowMs: 
 }
 
 /**
- * TWAP ticks for a source that has none: for every spot tick that goes on in time, one per window that is covered. Late ticks and
- * repeated seconds change nothing. Ids are those a tick of the oracle's own would have.
+ * Computes TWAP ticks for a source without TWAPs: for every spot tick with a newer timestamp, one per covered window. Ticks with the same or
+ * an older timestamp have no effect. Ids have the format of the oracle's TWAP ticks.
  */
 export function createTwapCalculator() {
   const feeds = new Map<string, SpotPrice[]>();
@@ -45,7 +45,7 @@ export function createTwapCalculator() {
       const newest = spots.at(-1);
       if (newest !== undefined && tick.timestamp_ms <= newest.timestampMs) return [];
       spots.push({ timestampMs: tick.timestamp_ms, price: tick.price });
-      // The last price at or before the widest window's start is still needed.
+      // Retains the last price at or before the start of the widest window.
       while ((spots[1]?.timestampMs ?? Number.POSITIVE_INFINITY) <= tick.timestamp_ms - WIDEST_MS) spots.shift();
       return TWAP_WINDOWS_S.flatMap((window): PriceTick[] => {
         const price = timeWeightedMean(spots, tick.timestamp_ms, window * 1000);

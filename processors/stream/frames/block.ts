@@ -18,7 +18,7 @@ export function blockDraft(block: Block): Draft {
         block_hash: block.block_hash,
         timestamp: block.timestamp_ms,
         parent_hash: block.parent_hash,
-        // Records of older versions lack the count where the source had none.
+        // Records of older versions have no count if the source had none.
         tx_count: block.tx_count ?? block.polymarket_tx_count,
         polymarket_tx_count: block.polymarket_tx_count,
         settlement_count: block.settlement_count,
@@ -28,7 +28,7 @@ export function blockDraft(block: Block): Draft {
   };
 }
 
-/** Blocks that are no longer canonical: what was sent for them is void, the replacing blocks follow. */
+/** Blocks that are no longer canonical. The events sent for them are invalid; the replacing blocks follow. */
 export function retractDraft(retract: Retract): Draft {
   return {
     id: `${retract.id}@${retract.detected_at_ms}`,

@@ -61,13 +61,13 @@ describe('redemption', () => {
     expect(draft).toMatchObject({ wallets: ['0xd1'], tokens: ['9001', '9002'], usd: 12_500_000n });
   });
 
-  it('has fractional prices and no winner when outcomes share', () => {
+  it('has fractional prices and no winner when several outcomes pay', () => {
     const { data } = redemptionDraft(redemption, enrichmentWith(['1', '3'])).body;
     expect(data).toMatchObject({ payouts: [1, 3], outcome_prices: [0.25, 0.75] });
     expect(Object.keys(data).filter((field) => field.startsWith('winning'))).toEqual([]);
   });
 
-  it('says nothing of a resolution it does not know whole', () => {
+  it('has no resolution fields unless the market and all payouts are known', () => {
     for (const enrichment of [enrichmentWith(undefined), enrichmentWith(['1', '0', '0']), enrichmentWith(['0', '0'])])
       expect(redemptionDraft(redemption, enrichment).body.data).toEqual({ ...plainRedemption, ...marketOnly });
     expect(redemptionDraft(redemption, emptyEnrichment).body.data).toEqual(plainRedemption);
@@ -131,7 +131,7 @@ describe('oracle', () => {
 });
 
 describe('positions', () => {
-  it('split and merge carry the market without single outcomes', () => {
+  it('split and merge have the market fields without single outcomes', () => {
     const event = {
       ...minedFields,
       stakeholder: '0xd1',
@@ -155,7 +155,7 @@ describe('positions', () => {
     }
   });
 
-  it('transfers match both ends', () => {
+  it('transfers match filters on sender and recipient', () => {
     const event = {
       ...minedFields,
       operator: '0x0p',
@@ -180,7 +180,7 @@ describe('positions', () => {
     expect(draft.wallets).toEqual(['0xd1', '0xf1']);
   });
 
-  it('conversions name the outcomes whose NO was given in, or none of them', () => {
+  it('conversions name all outcomes whose NO was converted, or none if one is unknown', () => {
     const event = {
       ...minedFields,
       stakeholder: '0xd1',
@@ -211,7 +211,7 @@ describe('positions', () => {
   });
 });
 
-describe('the rest', () => {
+describe('other kinds', () => {
   it('deposit', () => {
     const event = {
       ...minedFields,
@@ -263,7 +263,7 @@ describe('the rest', () => {
     expect(draft.wallets).toBeUndefined();
   });
 
-  it('block of a record without a transaction count counts those with events', () => {
+  it('a block record without a transaction count uses the count of transactions with events', () => {
     const draft = blockDraft({
       id: 'block-8',
       block_number: 8,
@@ -279,7 +279,7 @@ describe('the rest', () => {
     expect(draft.body).toMatchObject({ data: { tx_count: 5, polymarket_tx_count: 5 } });
   });
 
-  it('price_feed has seconds in timestamp, and bid = ask = price without a book', () => {
+  it('price_feed has seconds in timestamp, and bid = ask = price without an order book', () => {
     const tick: PriceTick = {
       id: 'ETH/USD-1780000001000-0',
       feed: 'ETH/USD',

@@ -12,7 +12,7 @@ import { chainDraft, type Draft, distinct } from './frame.js';
 const usdc = (name: 'amount' | 'payout', amount: bigint | null): Record<string, unknown> =>
   amount === null ? {} : { [`${name}_e6`]: amount.toString(), [`${name}_usdc`]: toUnits(amount) };
 
-/** One step of a combo position's life. Only what its log tells; size in USD is the payout, or else the amount. */
+/** A lifecycle event of a combo position, with the fields of its log only. Size in USD is the payout, or else the amount. */
 export function comboLifecycleDraft(event: ComboLifecycle, context: ComboContext): Draft {
   const positions = distinct(...event.source_position_ids, ...event.destination_position_ids);
   const first = positions[0];
@@ -65,7 +65,7 @@ export function comboLifecycleDraft(event: ComboLifecycle, context: ComboContext
   return usd === null ? draft : { ...draft, usd };
 }
 
-/** A wallet let the combo exchange or the AutoRedeemer move its positions or collateral. */
+/** A wallet approved the combo exchange or the AutoRedeemer for its positions or collateral. */
 export function comboApprovalDraft(event: ComboApproval): Draft {
   return chainDraft(
     'combo_approval',

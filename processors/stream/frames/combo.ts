@@ -14,7 +14,7 @@ import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 /** Exchange generation whose outcome tokens are positions of the combo protocol. */
 export const COMBO_EXCHANGE_VERSION = 3;
 const TAKER_PRICE_DECIMALS = 4;
-/** By outcome index, while the leg's market is not known. */
+/** Labels by outcome index while the leg's market is unknown. */
 const LABELS: readonly string[] = ['Yes', 'No'];
 
 export interface ComboContext {
@@ -31,7 +31,7 @@ interface Leg {
   readonly market: MarketMetadata | undefined;
 }
 
-/** `YES` or `NO`; nothing for an index neither has. */
+/** `YES` or `NO`; undefined for another outcome index. */
 export const outcomeSide = (positionId: string): 'YES' | 'NO' | undefined => {
   const { outcomeIndex } = parseComboPosition(positionId);
   return outcomeIndex === 0 ? 'YES' : outcomeIndex === 1 ? 'NO' : undefined;
@@ -72,14 +72,14 @@ function legOf(positionId: string, { known, definitions }: ComboContext): Leg {
   };
 }
 
-/** Legs of a combo as frames have them; empty while the combo was not seen prepared. */
+/** Legs of a combo in frame format. */
 export const legsOf = (positionIds: readonly string[], context: ComboContext): readonly Leg[] =>
   positionIds.map((positionId) => legOf(positionId, context));
 
 export const legFrames = (legs: readonly Leg[]): readonly Readonly<Record<string, unknown>>[] =>
   legs.map((leg) => leg.frame);
 
-/** What filters see of a combo: its own ids and those of its legs and their markets. */
+/** Values that filters compare with: ids of the combo, its legs and their markets. */
 export function comboFilters(
   ids: {
     readonly conditionIds: readonly string[];
@@ -104,7 +104,7 @@ export function comboFilters(
   };
 }
 
-/** Row of one order, pending or filled. */
+/** Frame row of one order, pending or filled. */
 const tradeRow = (
   row: Pick<Trade, 'token_id' | 'order_hash' | 'maker' | 'taker' | 'side' | 'usdc' | 'shares' | 'fee'>,
   signer?: string,
@@ -130,12 +130,12 @@ const outcomeField = (positionId: string) => {
   return outcome === undefined ? {} : { outcome };
 };
 
-/** A match on the combo exchange seen in the mempool. Its size in USD is what the taker pays or gets. */
+/** A match on the combo exchange seen in the mempool. Its size in USD is the amount that the taker pays or receives. */
 export function comboExecutionDraft(settlement: Settlement, context: ComboContext): Draft {
   const position = parseComboPosition(settlement.taker_token);
-  const ownLegs = settlement.combo_legs ?? context.definitions.legsOf(position.conditionId, position.positionId) ?? [];
-  const legs = legsOf(ownLegs, context);
-  const own = settlement.trades.length - 1;
+  const legIds = settlement.combo_legs ?? context.definitions.legsOf(position.conditionId, position.positionId) ?? [];
+  const legs = legsOf(legIds, context);
+  const takerIndex = settlement.trades.length - 1;
   return {
     id: settlement.id,
     kind: 'combo_execution',
@@ -173,7 +173,7 @@ export function comboExecutionDraft(settlement: Settlement, context: ComboContex
         amount_usdc: toUnits(settlement.taker_usdc),
         order_hashes: distinct(...settlement.trades.map((row) => row.order_hash)),
         trades: settlement.trades.map((row, index) =>
-          tradeRow(index === own ? { ...row, taker: settlement.exchange } : row, row.signer),
+          tradeRow(index === takerIndex ? { ...row, taker: settlement.exchange } : row, row.signer),
         ),
       },
     },
@@ -181,14 +181,14 @@ export function comboExecutionDraft(settlement: Settlement, context: ComboContex
 }
 
 /**
- * A transaction of the combo exchange in a block: its fills in log order, with the pending match they confirm where one was seen. A reverted
- * one leaves no logs, so it is not reported. `fills` must not be empty.
+ * A mined transaction of the combo exchange: its fills in log order, with the pending match that they confirm if one was seen. A reverted
+ * transaction has no logs, so it is not reported. `fills` must not be empty.
  */
 export function comboStatusDraft(fills: readonly Trade[], pending: StatusUpdate | null, context: ComboContext): Draft {
-  const own = fills.find((fill) => fill.is_taker_order);
-  const subject = (own ?? fills.at(-1)) as Trade;
+  const takerFill = fills.find((fill) => fill.is_taker_order);
+  const subject = (takerFill ?? fills.at(-1)) as Trade;
   const makers = fills.filter((fill) => !fill.is_taker_order);
-  const takerWallet = own?.maker ?? pending?.taker_wallet ?? subject.taker;
+  const takerWallet = takerFill?.maker ?? pending?.taker_wallet ?? subject.taker;
   const position = parseComboPosition(subject.token_id);
   const legs = legsOf(context.definitions.legsOf(position.conditionId, position.positionId) ?? [], context);
   const [yes, no] = comboPositions(position.conditionId);
@@ -211,7 +211,7 @@ export function comboStatusDraft(fills: readonly Trade[], pending: StatusUpdate 
         positionIds: fills.map((fill) => fill.token_id),
       },
       legs,
-      { action: null, direction: own?.side ?? null },
+      { action: null, direction: takerFill?.side ?? null },
     ),
     body: {
       timestamp: confirmedAtMs,

@@ -10,7 +10,7 @@ import { settlementDraft } from './settlement.js';
 import { statusUpdateDraft } from './status-update.js';
 import { tradeDraft } from './trade.js';
 
-/** The stream event of an input event, or null for kinds subscribers do not get. Pure. */
+/** The stream event of an input event; null for kinds without a stream event. Pure function. */
 export function draftOf(event: AnyEvent, known: Enrichment): Draft | null {
   switch (event.kind) {
     case 'settlement':

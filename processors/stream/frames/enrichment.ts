@@ -4,7 +4,7 @@ import { distinct } from './frame.js';
 
 const PRICE_DECIMALS = 6;
 
-/** usdc / shares rounded half up to 6 decimals; 0 for a fill of no shares. */
+/** usdc / shares rounded half up to 6 decimals; 0 for a fill of zero shares. */
 export const price = (usdc: bigint, shares: bigint): number => priceNumber(usdc, shares, PRICE_DECIMALS) ?? 0;
 
 /** Base units as whole units. */
@@ -27,7 +27,7 @@ const definedFields = (fields: Readonly<Record<string, unknown>>): Record<string
 export const tokenLabels = (market: MarketMetadata): Record<string, string> =>
   Object.fromEntries(market.tokenIds.map((tokenId, index) => [tokenId, market.outcomes[index] ?? '']));
 
-/** Title, slug and picture of market and event, without what belongs to single outcomes. */
+/** Title, slug and image of market and event, without fields of single outcomes. */
 export function marketFields(market: MarketMetadata | undefined): Record<string, unknown> {
   if (market === undefined) return {};
   return definedFields({
@@ -50,7 +50,7 @@ export function wholeMarketEnrichment(market: MarketMetadata | undefined): Recor
   };
 }
 
-/** The whole enrichment block of an event about one token; empty while the market is unknown. */
+/** The complete enrichment of an event about one token; empty while the market is unknown. */
 export function enrichment(market: MarketMetadata | undefined, tokenId: string): Record<string, unknown> {
   if (market === undefined) return {};
   return {
@@ -66,13 +66,13 @@ export function enrichment(market: MarketMetadata | undefined, tokenId: string):
   };
 }
 
-/** Settlements and trades also name the parent event's slug. */
+/** Slug of the parent event, for settlements and trades. */
 export const eventSlugField = (market: MarketMetadata | undefined): { event_slug?: string } =>
   market?.eventSlug == null ? {} : { event_slug: market.eventSlug };
 
 /**
- * What filters see of an event about a market. Its tokens are the ones it is about: those given, or all of the market's for kinds without
- * a token of their own. That enrichment also names the other outcome does not make an event one of that outcome.
+ * Values that filters compare with, for an event about a market. `tokens` are the tokens that the event is about: the given ones, or all tokens of
+ * the market for kinds without a token. Enrichment also names the other outcome's token, which does not match the filter.
  */
 export function marketFilters(
   market: MarketMetadata | undefined,

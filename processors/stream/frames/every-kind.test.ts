@@ -6,12 +6,12 @@ import { createDraftBuilder } from '../draft-builder.js';
 import type { Draft } from './frame.js';
 import { emptyEnrichment, enrichmentWith, market } from './market.fixture.js';
 
-/** Six-decimal base units as a number, by their digits. */
+/** Six-decimal base units as a number, converted by their digits. */
 const decimal = (amount: bigint): number => {
   const digits = amount.toString().padStart(7, '0');
   return Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`);
 };
-/** usdc / shares to six places, half up; 0 without shares. */
+/** usdc / shares to six decimals, half up; 0 without shares. */
 const ratio = (usdc: bigint, shares: bigint): number =>
   shares === 0n ? 0 : decimal((usdc * 10_000_000n + 5n * shares) / (shares * 10n));
 
@@ -51,7 +51,7 @@ interface Fields extends Readonly<Record<'tx_hash' | 'block_number' | 'log_index
   readonly maker_amount: bigint;
 }
 
-/** Random events of one kind, by what their schema holds. */
+/** Random events of each kind, by the fields of its schema. */
 const events: { [K in AnyEvent['kind']]?: fc.Arbitrary<EventOf<K>['value']> } = {
   trade: fc.record({
     ...minedFields,
@@ -166,7 +166,7 @@ describe.each(Object.keys(events) as (keyof typeof events)[])('%s', (kind) => {
     { ...enrichmentWith(), negRiskGroup: () => new Map([[0, market]]) },
   );
 
-  it('has the shape its schema says, whatever is known of the market', () => {
+  it('matches its frame schema with and without a known market', () => {
     fc.assert(
       fc.property(values, worlds, (value, world) => {
         const drafts = createDraftBuilder(world).drafts({ kind, value } as AnyEvent);
@@ -180,7 +180,7 @@ describe.each(Object.keys(events) as (keyof typeof events)[])('%s', (kind) => {
     );
   });
 
-  it('keeps amounts to the last unit, names its wallets to the filters and never a null it has no word for', () => {
+  it('has exact amounts, its wallets in the filters and null only in nullable fields', () => {
     fc.assert(
       fc.property(values, worlds, (value, world) => {
         const [draft] = createDraftBuilder(world).drafts({ kind, value } as AnyEvent);

@@ -2,7 +2,7 @@ import type { Settlement } from '../../../schemas/types.gen.js';
 import { marketFilters, outcomeOf, price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment } from './frame.js';
 
-/** The taker's own order is the last row: its maker is the taker, on the taker's token and side. */
+/** Whether the row is the taker's order: the last row, whose maker is the taker, with the taker's token and side. */
 function isTakerOrder(settlement: Settlement, index: number): boolean {
   const row = settlement.trades[index];
   return (
@@ -15,13 +15,13 @@ function isTakerOrder(settlement: Settlement, index: number): boolean {
 }
 
 /**
- * A pending settlement as one flat frame per row, always with the same sixteen fields in `data`; what the catalogue does not know is null.
- * `timestamp` in `data` is in seconds, beside the milliseconds at the top level. The taker's own row names the exchange as its taker, as its
- * log will. Its size in USD is the row's.
+ * A pending settlement as one flat frame per row, always with the same sixteen fields in `data`; fields that the catalogue does not have are null.
+ * `timestamp` in `data` is in seconds, at the top level in milliseconds. The taker's row has the exchange as its taker, as its log will. Size in
+ * USD is the row's.
  */
 export function fillDrafts(settlement: Settlement, known: Enrichment): Draft[] {
   return settlement.trades.map((row, index): Draft => {
-    const own = isTakerOrder(settlement, index);
+    const isTaker = isTakerOrder(settlement, index);
     const market =
       known.marketOfToken(row.token_id) ??
       (settlement.condition_id === null ? undefined : known.marketOfCondition(settlement.condition_id));
@@ -41,7 +41,7 @@ export function fillDrafts(settlement: Settlement, known: Enrichment): Draft[] {
         data: {
           order_hash: row.order_hash,
           user: row.maker,
-          taker: own ? settlement.exchange : row.taker,
+          taker: isTaker ? settlement.exchange : row.taker,
           tx_hash: settlement.tx_hash,
           side: row.side,
           price: price(row.usdc, row.shares),

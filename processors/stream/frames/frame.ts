@@ -1,11 +1,11 @@
 import type { StreamCombo } from '../../../schemas/types.gen.js';
 import type { MarketMetadata } from '../catalog-model.js';
 
-/** What frames are enriched with: the newest state known, never waited for. */
+/** Sources of enrichment: the current state, without waiting. */
 export interface Enrichment {
   marketOfToken(tokenId: string): MarketMetadata | undefined;
   marketOfCondition(conditionId: string): MarketMetadata | undefined;
-  /** By question id, or by the request id a neg-risk question is asked under at the oracle. */
+  /** By question id, or by the request id of a neg-risk question at the oracle. */
   marketOfQuestion(questionId: string): MarketMetadata | undefined;
   /** Markets of a neg-risk group by question index. */
   negRiskGroup(marketId: string): ReadonlyMap<number, MarketMetadata> | undefined;
@@ -13,14 +13,14 @@ export interface Enrichment {
   payouts(conditionId: string): readonly string[] | undefined;
 }
 
-/** The plain frame of one event without its `seq`: top-level fields beside `type`. */
+/** Top-level fields of an event frame without `type` and `seq`. */
 export interface FrameBody {
   readonly timestamp: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
 }
 
-/** A stream event before it gets its place in the stream. Optional fields default to none. */
+/** A stream event before it gets its `seq`. */
 export interface Draft {
   readonly id: string;
   readonly kind: string;
@@ -40,11 +40,11 @@ export interface Draft {
   readonly feed?: string;
   readonly twapWindowS?: number | null;
   readonly combo?: StreamCombo;
-  /** `type` of the frame where it is not the kind. */
+  /** `type` of the frame if it differs from the kind. */
   readonly frameType?: string;
 }
 
-/** Fields every event of a mined log has. */
+/** Common fields of events of mined logs. */
 export interface MinedEvent {
   readonly id: string;
   readonly block_number: number;
@@ -54,10 +54,10 @@ export interface MinedEvent {
   readonly log_index: number;
 }
 
-/** The same log in another block is another event of the stream. */
+/** Id of a log's event in a block: the same log in another block is another stream event. */
 export const idInBlock = (id: string, blockHash: string): string => `${id}@${blockHash.slice(2, 18)}`;
 
-/** Draft of a mined log: envelope, place and the leading fields of `data`. */
+/** Draft of a mined log: envelope, log position and the leading fields of `data`. */
 export function chainDraft(
   kind: string,
   event: MinedEvent,
@@ -86,7 +86,7 @@ export function chainDraft(
   };
 }
 
-/** Each value once, in order of first appearance; null and undefined left out. */
+/** Each value once, in order of first appearance, without null and undefined. */
 export function distinct(...values: readonly (string | null | undefined)[]): string[] {
   return [...new Set(values)].filter((value): value is string => value !== null && value !== undefined);
 }

@@ -1,7 +1,7 @@
 import type { MarketMetadata } from '../catalog-model.js';
 import type { Enrichment } from './frame.js';
 
-/** A market with two outcomes, all optional facts known. */
+/** A market with two outcomes and all optional fields. */
 export const market: MarketMetadata = {
   conditionId: '0xc0',
   title: 'Will it rain?',

@@ -3,7 +3,7 @@ import type { MarketMetadata } from '../catalog-model.js';
 import { marketFields, marketFilters, tokenLabels } from './enrichment.js';
 import { chainDraft, type Draft, type Enrichment } from './frame.js';
 
-/** Label of what the oracle decided: an outcome, or `Split` when both pay alike; undefined when it cannot be told. */
+/** Label of the resolved outcome, or `Split` when all outcomes pay equally; undefined when it cannot be derived. */
 function resolvedOutcome(event: Oracle, market: MarketMetadata | undefined): string | undefined {
   if (event.payouts !== null) {
     const paying = event.payouts.flatMap((payout, index) => (BigInt(payout) > 0n ? [index] : []));
@@ -22,7 +22,7 @@ const optionalField = (field: string, value: unknown): Record<string, unknown> =
 const optionalPriceField = (field: string, text: string | null): Record<string, unknown> =>
   text === null ? {} : { [field]: Number(text) };
 
-/** A step of a question's resolution. Only the fields the step has. */
+/** A step of a question's resolution, with only the fields of that step. */
 export function oracleDraft(event: Oracle, known: Enrichment): Draft {
   const market =
     (event.condition_id === null ? undefined : known.marketOfCondition(event.condition_id)) ??

@@ -3,7 +3,7 @@ import type { MarketMetadata } from '../catalog-model.js';
 import { enrichment, marketFields, marketFilters, tokenLabels, toUnits, wholeMarketEnrichment } from './enrichment.js';
 import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
 
-/** Collateral became a full set of outcome tokens, or the other way round. */
+/** Collateral was split into a full set of outcome tokens, or a set was merged into collateral. */
 export function splitOrMergeDraft(
   kind: 'position_split' | 'position_merge',
   event: PositionSplit | PositionMerge,
@@ -42,7 +42,7 @@ export function positionChangeDraft(change: PositionChange, known: Enrichment): 
   );
 }
 
-/** Markets whose NO was given in, question order; undefined unless every one of them is known. */
+/** Markets whose NO tokens were converted, in question order; undefined unless all of them are known. */
 function convertedMarkets(
   indexSet: string,
   group: ReadonlyMap<number, MarketMetadata> | undefined,
@@ -58,7 +58,7 @@ function convertedMarkets(
   return markets;
 }
 
-/** Title, slug and picture when one market alone was converted; the fee when all of them have the same. */
+/** Title, slug and image when a single market was converted; the fee when all converted markets have the same. */
 function convertedMarketFields(markets: readonly MarketMetadata[] | undefined): Record<string, unknown> {
   const [first, second] = markets ?? [];
   if (first === undefined) return {};
@@ -67,7 +67,7 @@ function convertedMarketFields(markets: readonly MarketMetadata[] | undefined): 
   return { ...fields, ...(sameFee ? { taker_base_fee: first.takerBaseFee } : {}) };
 }
 
-/** NO tokens of a neg-risk group became collateral and YES tokens. Its markets are those whose NO was given in. */
+/** NO tokens of a neg-risk group were converted to collateral and YES tokens. Its markets are those of the NO tokens. */
 export function positionsConvertedDraft(event: PositionsConverted, known: Enrichment): Draft {
   const group = known.negRiskGroup(event.market_id);
   const markets = convertedMarkets(event.index_set, group);

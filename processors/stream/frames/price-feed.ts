@@ -6,7 +6,7 @@ const PRICE_SCALE = 18;
 /** `source` of a TWAP tick computed by the stream processor. */
 export const COMPUTED_SOURCE = 'computed';
 
-/** One oracle price. Seconds in `timestamp`, as REST ticks have it; a source without a book has bid = ask = price. */
+/** One oracle price. `timestamp` is in seconds, as in REST ticks; without an order book bid = ask = price. */
 export function priceFeedDraft(tick: PriceTick): Draft {
   const price = moneyToNumber(tick.price, PRICE_SCALE);
   const seconds = Math.floor(tick.timestamp_ms / 1000);

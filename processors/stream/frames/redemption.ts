@@ -7,7 +7,7 @@ import { chainDraft, type Draft, type Enrichment } from './frame.js';
 const OUTCOME_PRICE_DECIMALS = 12;
 
 /**
- * The resolution of a market: all of it or nothing. Needs the market's tokens and one payout numerator per token; a winner is named only
+ * Fields of a market's resolution; none of them unless the market's tokens and one payout numerator per token are known. Names a winner only
  * when exactly one outcome pays.
  */
 function resolutionFields(
@@ -37,7 +37,7 @@ function resolutionFields(
   };
 }
 
-/** Outcome tokens of a resolved condition paid out. Its size in USD is the payout. */
+/** Outcome tokens of a resolved condition were redeemed. Size in USD is the payout. */
 export function redemptionDraft(redemption: Redemption, known: Enrichment): Draft {
   const market = known.marketOfCondition(redemption.condition_id);
   return chainDraft(

@@ -10,7 +10,7 @@ import {
 } from './enrichment.js';
 import { type Draft, distinct, type Enrichment } from './frame.js';
 
-/** A match seen in the mempool. Its size in USD is taker price times taker size. */
+/** A match seen in the mempool. Size in USD is taker price times taker size. */
 export function settlementDraft(settlement: Settlement, known: Enrichment): Draft {
   const market =
     known.marketOfToken(settlement.taker_token) ??

@@ -2,15 +2,15 @@ import type { StatusUpdate } from '../../../schemas/types.gen.js';
 import { enrichment, marketFilters, price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 
-/** The taker's own row is the one the taker placed; it repeats the sum of the maker rows, so its USDC is the settlement's size. */
+/** USDC of the taker's order: its fill is the sum of the maker rows, so this is the size of the settlement. */
 function takerUsdc(update: StatusUpdate): bigint | undefined {
-  const own = update.confirmed_fills.filter(
+  const takerFills = update.confirmed_fills.filter(
     (fill) => fill.maker === update.taker_wallet && fill.token_id === update.token_id,
   );
-  return own.at(-1)?.usdc;
+  return takerFills.at(-1)?.usdc;
 }
 
-/** A pending settlement was included in a block. Its size in USD is that of its settlement. */
+/** A pending settlement was included in a block. Size in USD is that of the settlement. */
 export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draft {
   const market = known.marketOfToken(update.token_id);
   const filters = marketFilters(market, {

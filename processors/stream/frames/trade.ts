@@ -2,7 +2,7 @@ import type { Trade } from '../../../schemas/types.gen.js';
 import { enrichment, eventSlugField, exchangeVersionField, marketFilters, price, toUnits } from './enrichment.js';
 import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
 
-/** One OrderFilled log; the taker's own row has the exchange as `taker`, which is no wallet. Its size in USD is price times size. */
+/** One OrderFilled log. The log of the taker's order has the exchange as `taker`, which is no wallet. Size in USD is price times size. */
 export function tradeDraft(trade: Trade, known: Enrichment): Draft {
   const market = known.marketOfToken(trade.token_id);
   return chainDraft(

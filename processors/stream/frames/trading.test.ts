@@ -53,7 +53,7 @@ const settlement: Settlement = {
 };
 
 describe('settlement', () => {
-  it('is the pending frame with both legs and the whole enrichment', () => {
+  it('is the pending frame with both legs and the complete enrichment', () => {
     const draft = settlementDraft(settlement, enrichmentWith());
     expect(draft.body).toEqual({
       timestamp: 1_780_000_001_500,
@@ -104,7 +104,7 @@ describe('settlement', () => {
     });
   });
 
-  it('can be found by every wallet, token, market, its side and its size, as pending', () => {
+  it('matches filters by wallet, token, market, side, size and pending status', () => {
     expect(settlementDraft(settlement, enrichmentWith())).toMatchObject({
       confirmed: false,
       wallets: ['0xd1', '0xe1'],
@@ -116,7 +116,7 @@ describe('settlement', () => {
     });
   });
 
-  it('leaves out what is not known, and the version of the first exchange', () => {
+  it('omits unknown fields, and the version of the first exchange', () => {
     const draft = settlementDraft({ ...settlement, exchange_version: 1, condition_id: null }, emptyEnrichment);
     expect(Object.keys(draft.body.data)).toEqual([
       'event_type',
@@ -139,8 +139,8 @@ describe('settlement', () => {
   });
 });
 
-describe('tokens an event is filtered by', () => {
-  it('are those it is about: the other outcome of its market is in the frame, not in the filter', () => {
+describe('token filters of events', () => {
+  it('match the tokens of the event, not the other outcome in the frame', () => {
     const both = ['9001', '9002'];
     const oneSided = { ...settlement, trades: settlement.trades.filter((trade) => trade.token_id === '9002') };
     for (const [draft, tokens] of [
@@ -183,7 +183,7 @@ const update: StatusUpdate = {
 };
 
 describe('status_update', () => {
-  it('tells the latency and the fills, prices to 6 decimals half up', () => {
+  it('has the latency and the fills, prices rounded half up to 6 decimals', () => {
     const draft = statusUpdateDraft(update, enrichmentWith());
     const { event_slug, ...block } = { ...enriched, event_slug: undefined };
     expect(event_slug).toBeUndefined();
@@ -220,7 +220,7 @@ describe('status_update', () => {
     expect(draft.side).toBeUndefined();
   });
 
-  it("has no size when the taker's own fill is not among the confirmed", () => {
+  it("has no size when the taker's fill is not among the confirmed ones", () => {
     expect(statusUpdateDraft({ ...update, confirmed_fills: [fill] }, enrichmentWith()).usd).toBeUndefined();
   });
 });
@@ -274,9 +274,9 @@ describe('trade', () => {
     expect(draft).toMatchObject({ wallets: ['0xe1', '0xd1'], usd: 20_000_000n, side: 'BUY', blockNumber: 91_000_001 });
   });
 
-  it('does not take the exchange for a wallet, and survives a fill of no shares', () => {
-    const own = { ...trade, is_taker_order: true, taker: EXCHANGE, neg_risk: true, shares: 0n };
-    const draft = tradeDraft(own, emptyEnrichment);
+  it('does not list the exchange as a wallet, and has price 0 for a fill of zero shares', () => {
+    const takerTrade = { ...trade, is_taker_order: true, taker: EXCHANGE, neg_risk: true, shares: 0n };
+    const draft = tradeDraft(takerTrade, emptyEnrichment);
     expect(draft.wallets).toEqual(['0xe1']);
     expect(draft.body.data).toMatchObject({
       taker: EXCHANGE,
