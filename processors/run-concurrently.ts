@@ -8,8 +8,8 @@ export async function runConcurrently(
   signal: AbortSignal,
   start: (signal: AbortSignal) => readonly Promise<void>[],
 ): Promise<void> {
-  const own = new AbortController();
-  const either = AbortSignal.any([signal, own.signal]);
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
   // Every task and each of its reads adds a listener to this signal.
   setMaxListeners(0, either);
   const failures: unknown[] = [];
@@ -19,7 +19,7 @@ export async function runConcurrently(
         await task;
       } catch (error) {
         if (!either.aborted) failures.push(error);
-        own.abort();
+        failed.abort();
       }
     }),
   );

@@ -38,7 +38,7 @@ function run(state: AccountsState, command: AccountCommand): string {
 }
 
 describe('applyCommand', () => {
-  it('gives one free key per address and UTC day', () => {
+  it('creates one free key per address and UTC day', () => {
     const state = createAccountsState();
     expect(run(state, freeKey(1, 'ip'))).toBe('ok');
     expect(run(state, freeKey(2, 'ip'))).toBe('rate_limited');
@@ -49,7 +49,7 @@ describe('applyCommand', () => {
     expect(state.keys.has('key:k2')).toBe(false);
   });
 
-  it('caps keys by plan, counts revoked ones out, and refuses what it does not know', () => {
+  it('limits active keys by plan, and rejects commands for unknown accounts and keys', () => {
     const state = createAccountsState();
     const createKey = (n: number) =>
       accountCommand(`c${n}`, {
@@ -168,7 +168,7 @@ describe('applyCommand', () => {
     expect(run(state, late)).toBe('rate_limited');
   });
 
-  it('agrees with a naive model, repeats change nothing, and the records alone rebuild the state', () => {
+  it('agrees with a naive model, ignores repeated commands, and its records restore the state', () => {
     const caps: Record<Plan, number> = { free: 1, starter: 3, growth: 10, enterprise: 25 };
     const plan = fc.constantFrom<Plan>('free', 'starter', 'growth', 'enterprise');
     const account_id = fc.constantFrom('a', 'b', 'c');

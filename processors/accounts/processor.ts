@@ -59,7 +59,7 @@ export function createAccountsProcessor(options: {
   };
 
   const deadLetter = (record: LogRecord, reason: string): NewRecord => {
-    logger.warn({ offset: record.offset, reason }, 'dead letter');
+    logger.warn({ offset: record.offset, reason }, 'command moved to the dead letters');
     return deadLetterRecord({ codec, by: 'accounts', topic: COMMANDS, partition: 0, record, reason });
   };
 

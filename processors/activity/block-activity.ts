@@ -60,7 +60,7 @@ function activityRecord(event: EventHeader, fields: ActivityFields): WalletActiv
 function fillActivity(fill: Trade, match: MatchedFill): WalletActivity[] {
   if (isVenueContract(fill.maker)) return [];
   const shareFee = fill.fee_shares > 0n;
-  const own = activityRecord(fill, {
+  const signerActivity = activityRecord(fill, {
     wallet: fill.maker,
     action: fill.side,
     exchange_version: fill.exchange_version,
@@ -72,8 +72,8 @@ function fillActivity(fill: Trade, match: MatchedFill): WalletActivity[] {
     fee_shares: fill.fee_shares,
     minted: match.minted,
   });
-  if (!match.direct) return [own];
-  const other = activityRecord(fill, {
+  if (!match.direct) return [signerActivity];
+  const takerActivity = activityRecord(fill, {
     id: `${fill.id}-taker`,
     wallet: fill.taker,
     action: fill.side === 'BUY' ? 'SELL' : 'BUY',
@@ -83,7 +83,7 @@ function fillActivity(fill: Trade, match: MatchedFill): WalletActivity[] {
     amounts: [match.shares],
     usdc: match.usdc,
   });
-  return [own, other];
+  return [signerActivity, takerActivity];
 }
 
 function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityStates): WalletActivity[] {
@@ -115,8 +115,8 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
 }
 
 /**
- * A conversion gives NO of question i for every bit i of the index set and creates YES of every other question that the market has at that
- * time. The venue's fee is deducted from the YES and the collateral; the fee is 0 if no record contains it.
+ * A conversion takes NO shares of question i for every bit i of the index set and creates YES shares of every other question that the market has
+ * at that time. The venue's fee is deducted from the YES and the collateral; the fee is 0 if no record contains it.
  */
 function conversionActivity(event: PositionsConverted, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   if (isVenueContract(event.stakeholder)) return [];
@@ -138,11 +138,11 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
       wallet: event.stakeholder,
       action: 'CONVERT',
       subject: event.market_id,
-      tokens: given.map((i) => pair(i)[1]),
-      amounts: given.map(() => event.amount),
-      usdc: (event.amount - fee) * BigInt(Math.max(given.length - 1, 0)),
+      tokens: converted.map((i) => pair(i)[1]),
+      amounts: converted.map(() => event.amount),
+      usdc: (event.amount - fee) * BigInt(Math.max(converted.length - 1, 0)),
       fee_shares: fee,
-      created: others.map((i) => pair(i)[0]),
+      created: remaining.map((i) => pair(i)[0]),
       question_count: count,
     }),
   ];

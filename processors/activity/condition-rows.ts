@@ -68,48 +68,48 @@ type Row = Parameters<typeof conditionEventsTable.line>[0];
 
 const COMBO_CONDITION_LENGTH = 64;
 
-/** Rows of venue contracts are retained: they move collateral too, on behalf of any wallet. */
+/** Rows of venue contracts are retained: they also move collateral, on behalf of wallets. */
 const logPositionOf = (
-  fact: Pick<PositionSplit, 'block_number' | 'log_index' | 'timestamp_ms' | 'tx_hash'>,
+  event: Pick<PositionSplit, 'block_number' | 'log_index' | 'timestamp_ms' | 'tx_hash'>,
   offset: number,
 ) => ({
-  block_number: fact.block_number,
-  log_index: fact.log_index,
-  timestamp: fact.timestamp_ms,
-  tx_hash: fact.tx_hash,
+  block_number: event.block_number,
+  log_index: event.log_index,
+  timestamp: event.timestamp_ms,
+  tx_hash: event.tx_hash,
   _offset: offset,
 });
 
 const tokens = createTokens();
 
-function fullSetRow(fact: PositionSplit, offset: number, kind: 'split' | 'merge'): Row | null {
-  if (!isVenueCollateral(fact.collateral_token)) return null;
+function fullSetRow(event: PositionSplit, offset: number, kind: 'split' | 'merge'): Row | null {
+  if (!isVenueCollateral(event.collateral_token)) return null;
   return {
-    ...logPositionOf(fact, offset),
-    condition_id: fact.condition_id,
+    ...logPositionOf(event, offset),
+    condition_id: event.condition_id,
     kind,
-    wallet: fact.stakeholder,
-    token_id: tokens.pairOf(fact.collateral_token, fact.condition_id)[0],
-    amount: fact.amount,
+    wallet: event.stakeholder,
+    token_id: tokens.pairOf(event.collateral_token, event.condition_id)[0],
+    amount: event.amount,
     amounts: [],
-    collateral: kind === 'split' ? fact.amount : -fact.amount,
+    collateral: kind === 'split' ? event.amount : -event.amount,
   };
 }
 
-function redemptionRow(fact: Redemption, offset: number): Row | null {
-  const combo = fact.condition_id.length === COMBO_CONDITION_LENGTH;
-  if (!combo && !isVenueCollateral(fact.collateral_token)) return null;
+function redemptionRow(event: Redemption, offset: number): Row | null {
+  const combo = event.condition_id.length === COMBO_CONDITION_LENGTH;
+  if (!combo && !isVenueCollateral(event.collateral_token)) return null;
   return {
-    ...logPositionOf(fact, offset),
-    condition_id: fact.condition_id,
+    ...logPositionOf(event, offset),
+    condition_id: event.condition_id,
     kind: 'redemption',
-    wallet: fact.redeemer,
+    wallet: event.redeemer,
     token_id: combo
-      ? (comboPositions(fact.condition_id)[0] as string)
-      : tokens.pairOf(fact.collateral_token, fact.condition_id)[0],
-    amount: fact.payout,
-    amounts: fact.amounts ?? [],
-    collateral: -fact.payout,
+      ? (comboPositions(event.condition_id)[0] as string)
+      : tokens.pairOf(event.collateral_token, event.condition_id)[0],
+    amount: event.payout,
+    amounts: event.amounts ?? [],
+    collateral: -event.payout,
   };
 }
 
@@ -129,19 +129,19 @@ function convertedConditions(fact: PositionsConverted): { readonly given: string
   return { given, others };
 }
 
-/** A conversion releases (n - 1) x amount of collateral, split equally over the n conditions whose NO was given. */
-function conversionRows(fact: PositionsConverted, conditions: readonly string[], offset: number): Row[] {
-  const given = conditions.map((condition_id) => ({
+/** A conversion releases (n - 1) x amount of collateral, split equally over the n conditions whose NO shares it takes. */
+function conversionRows(event: PositionsConverted, conditions: readonly string[], offset: number): Row[] {
+  const converted = conditions.map((condition_id) => ({
     condition_id,
     token_id: tokens.pairOf(addresses.wrappedCollateral, condition_id)[1],
   }));
-  const released = splitEvenly(-fact.amount * BigInt(Math.max(given.length - 1, 0)), given.length);
-  return given.map((one, i) => ({
-    ...logPositionOf(fact, offset),
+  const released = splitEvenly(-event.amount * BigInt(Math.max(converted.length - 1, 0)), converted.length);
+  return converted.map((one, i) => ({
+    ...logPositionOf(event, offset),
     ...one,
     kind: 'conversion',
-    wallet: fact.stakeholder,
-    amount: fact.amount,
+    wallet: event.stakeholder,
+    amount: event.amount,
     amounts: [],
     collateral: released[i] ?? 0n,
   }));
@@ -159,28 +159,28 @@ function emitChainTokens(collateral: string, conditionId: string, offset: number
 }
 
 /** Emits the tokens of the condition of a split or redemption of the venue's collateral. */
-function emitSetTokens(fact: PositionSplit | Redemption, offset: number, emit: Emit): void {
-  const isTwoOutcome = fact.condition_id.length !== COMBO_CONDITION_LENGTH;
-  if (isTwoOutcome && isVenueCollateral(fact.collateral_token))
-    emitChainTokens(fact.collateral_token, fact.condition_id, offset, emit);
+function emitSetTokens(event: PositionSplit | Redemption, offset: number, emit: Emit): void {
+  const isTwoOutcome = event.condition_id.length !== COMBO_CONDITION_LENGTH;
+  if (isTwoOutcome && isVenueCollateral(event.collateral_token))
+    emitChainTokens(event.collateral_token, event.condition_id, offset, emit);
 }
 
-function emitTokens(fact: ConditionPrepared | ConditionResolved, offset: number, emit: Emit): void {
-  if (fact.outcome_slot_count !== 2) return;
-  const collateral = collateralOfOracle(fact.oracle);
-  const pair = tokens.pairOf(collateral, fact.condition_id);
-  emitChainTokens(collateral, fact.condition_id, offset, emit);
-  const common = { condition_id: fact.condition_id, timestamp: fact.timestamp_ms, _offset: offset };
-  if (!('payout_numerators' in fact)) {
+function emitTokens(event: ConditionPrepared | ConditionResolved, offset: number, emit: Emit): void {
+  if (event.outcome_slot_count !== 2) return;
+  const collateral = collateralOfOracle(event.oracle);
+  const pair = tokens.pairOf(collateral, event.condition_id);
+  emitChainTokens(collateral, event.condition_id, offset, emit);
+  const common = { condition_id: event.condition_id, timestamp: event.timestamp_ms, _offset: offset };
+  if (!('payout_numerators' in event)) {
     const neg_risk = collateral === addresses.wrappedCollateral;
     pair.forEach((token_id, outcome_index) => {
-      emit(conditionTokensTable, { ...common, token_id, outcome_index, question_id: fact.question_id, neg_risk });
+      emit(conditionTokensTable, { ...common, token_id, outcome_index, question_id: event.question_id, neg_risk });
     });
     return;
   }
-  const denominator = String(fact.payout_numerators.reduce((sum, one) => sum + BigInt(one), 0n));
+  const denominator = String(event.payout_numerators.reduce((sum, one) => sum + BigInt(one), 0n));
   pair.forEach((token_id, outcome_index) => {
-    const numerator = fact.payout_numerators[outcome_index] ?? '0';
+    const numerator = event.payout_numerators[outcome_index] ?? '0';
     emit(tokenSettlementsTable, { ...common, token_id, outcome_index, numerator, denominator });
   });
 }

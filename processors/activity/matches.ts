@@ -20,8 +20,8 @@ function mintedBy(maker: Trade, taker: Trade): bigint {
 }
 
 /**
- * Amounts of a taker's fill. Its log repeats the amount that the order put up for the match; the exchange refunds what the makers did not take.
- * So the amount given is the amount the makers received (for a mint or merge: the complement of their share of the set), if that is less.
+ * Amounts of a taker's fill. Its log has the amount that the order provided for the match; the exchange refunds the amount that the makers did not
+ * use. So the amount paid is the amount that the makers received (for a mint or merge: the complement of their part of the set), if that is less.
  */
 function takerAmounts(taker: Trade, makers: readonly Trade[]): { usdc: bigint; shares: bigint } {
   const { usdc, shares, side } = taker;
@@ -47,10 +47,10 @@ export function matchFills(fills: readonly Trade[]): ReadonlyMap<Trade, MatchedF
       continue;
     }
     const makers: Trade[] = [];
-    const others: Trade[] = [];
+    const unmatched: Trade[] = [];
     for (const maker of open)
-      (maker.taker === fill.maker && maker.exchange === fill.exchange ? makers : others).push(maker);
-    open = others;
+      (maker.taker === fill.maker && maker.exchange === fill.exchange ? makers : unmatched).push(maker);
+    open = unmatched;
     for (const maker of makers)
       found.set(maker, { usdc: maker.usdc, shares: maker.shares, minted: mintedBy(maker, fill), direct: false });
     found.set(fill, { ...takerAmounts(fill, makers), minted: 0n, direct: false });

@@ -1,4 +1,5 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import { tokenAmountsTable } from '../sink/token-amounts.js';
 
 const conditionEvents: TableSpec = {
   name: 'condition_events',
@@ -22,16 +23,7 @@ const conditionEvents: TableSpec = {
   placement: { shardBy: 'cityHash64(condition_id)' },
 };
 
-const collateral: TableSpec = {
-  name: 'collateral_by_token',
-  columns: `
-      token_id UInt256,
-      amount Int64`,
-  engine: 'SummingMergeTree',
-  engineArgs: ['amount'],
-  orderBy: 'token_id',
-  placement: 'with its source',
-};
+const collateral = tokenAmountsTable('collateral_by_token');
 
 export const conditionTokens: TableSpec = {
   name: 'condition_tokens',
@@ -69,7 +61,7 @@ export const tokenSettlements: TableSpec = {
 };
 
 /**
- * `condition_events`: splits, merges, redemptions and neg-risk conversions by condition, a conversion once per condition whose NO was given in.
+ * `condition_events`: splits, merges, redemptions and neg-risk conversions by condition, a conversion once per condition whose NO was converted.
  * amount: full sets, or the payout of a redemption, or NO shares; amounts: shares redeemed per index set if the log contains them, else empty;
  * collateral: added to (negative: removed from) the condition. token_id: token of the first outcome, for a conversion the NO token. Base units.
  * `collateral_by_token`: sum of collateral per token; open interest is its sum with `minted_by_token`.

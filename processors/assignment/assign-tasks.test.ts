@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assignTasks } from './assign-tasks.js';
 
-describe('shareOf', () => {
+describe('assignTasks', () => {
   it('assigns every task to one member, evenly, independent of the order of members', () => {
     const names = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 });
     fc.assert(

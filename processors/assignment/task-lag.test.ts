@@ -11,22 +11,22 @@ const setUp = (labelNames: readonly string[]) => {
 };
 
 it('task lag gauge reports a task while it runs and drops it after it has stopped', async () => {
-  const { lag, values } = setUp(['fold']);
-  lag.set({ fold: 'a' }, 7);
+  const { lag, values } = setUp(['processor']);
+  lag.set({ processor: 'a' }, 7);
   expect(await values()).toEqual([]);
   await lag.during(async () => {
-    lag.set({ fold: 'a' }, 5);
-    lag.set({ fold: 'b' }, 3);
+    lag.set({ processor: 'a' }, 5);
+    lag.set({ processor: 'b' }, 3);
     expect(await values()).toHaveLength(2);
   });
   expect(await values()).toEqual([]);
-  lag.set({ fold: 'a' }, 5);
+  lag.set({ processor: 'a' }, 5);
   expect(await values()).toEqual([]);
   await expect(lag.during(() => Promise.reject(new Error('taken over')))).rejects.toThrow('taken over');
   expect(await values()).toEqual([]);
 });
 
-it('needs no labels', async () => {
+it('task lag gauge works without labels', async () => {
   const { lag, values } = setUp([]);
   await lag.during(async () => {
     lag.set({}, 2);

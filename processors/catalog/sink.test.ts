@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { CatalogMarket } from '../../schemas/types.gen.js';
 import { catalogSink } from './sink.js';
 
-/** Price, bid and ask of each outcome, as they are written. */
-function quotesOf(told: Partial<CatalogMarket>) {
+/** Price, bid and ask of each outcome, as the sink writes them. */
+function quotesOf(fields: Partial<CatalogMarket>) {
   const rows: { price: number | null; bid: number | null; ask: number | null }[] = [];
   const market = {
     token_ids: ['1', '2'],
@@ -14,7 +14,7 @@ function quotesOf(told: Partial<CatalogMarket>) {
     liquidity: 0,
     best_bid: null,
     best_ask: null,
-    ...told,
+    ...fields,
   } as CatalogMarket;
   catalogSink.rows(
     { kind: 'catalog_market', value: market },
@@ -26,8 +26,8 @@ function quotesOf(told: Partial<CatalogMarket>) {
   return rows.map(({ price, bid, ask }) => [price, bid, ask]);
 }
 
-describe('quotes of the catalogue', () => {
-  it('have no price while every outcome stands at 0.5 with neither volume nor liquidity', () => {
+describe('catalogSink quotes', () => {
+  it('have no price while every outcome is at 0.5 without volume and liquidity', () => {
     const none = [null, null, null];
     expect(quotesOf({})).toEqual([none, none]);
     expect(quotesOf({ volume: 1 })).toEqual([
@@ -41,7 +41,7 @@ describe('quotes of the catalogue', () => {
     ]);
   });
 
-  it('mirror the book for the second outcome, unless it is empty, crossed, or the market closed', () => {
+  it('mirror bid and ask for the second outcome, unless they are empty, crossed, or the market is closed', () => {
     const book = { volume: 5, best_bid: 0.03, best_ask: 0.05 };
     expect(quotesOf(book)).toEqual([
       [0.5, 0.03, 0.05],

@@ -3,23 +3,23 @@ import type { CatalogMarket } from '../../schemas/types.gen.js';
 import type { Emit, LogPosition, SinkDefinition } from '../sink/sink-definition.js';
 import { eventsTable, marketsTable, seriesTable, tagsTable, tokenQuotesTable, tokensTable } from './columns.js';
 
-/** A decimal the catalogue published; null for what is none. */
+/** Parses a decimal of the catalogue; null when the text is no number. */
 function parsePublished(text: string | undefined): number | null {
   const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : null;
 }
 
-/** The catalogue quotes the first outcome's book; the second's is its mirror, to the six decimals prices have. */
+/** Best bid and ask of an outcome. The catalogue has those of the first outcome; those of the second are 1 minus ask and bid, to six decimals. */
 function quoteOf(market: CatalogMarket, outcomeIndex: number): { bid: number | null; ask: number | null } {
   const { best_bid: bid, best_ask: ask } = market;
-  // An empty book is published as 0 and 1, or not at all.
+  // The catalogue publishes an empty order book as bid 0 and ask 1, or without quotes.
   if (market.closed || bid === null || ask === null || bid <= 0 || ask >= 1 || bid > ask)
     return { bid: null, ask: null };
   const mirror = (price: number) => Math.round((1 - price) * 1e6) / 1e6;
   return outcomeIndex === 0 ? { bid, ask } : { bid: mirror(ask), ask: mirror(bid) };
 }
 
-/** Every outcome at 0.5 with neither volume nor liquidity is what the catalogue publishes before anybody quotes. */
+/** Whether the prices are placeholders: before the first quote the catalogue publishes 0.5 for every outcome, without volume and liquidity. */
 const isPlaceholder = (market: CatalogMarket): boolean =>
   market.volume === 0 && market.liquidity === 0 && market.outcome_prices.every((price) => Number(price) === 0.5);
 
@@ -57,7 +57,7 @@ function emitMarket(market: CatalogMarket, { offset, timestampMs }: LogPosition,
   });
 }
 
-/** The venue's catalogue. A market also makes one row per outcome token. Tombstones leave the tables alone: history stays readable. */
+/** The venue's catalogue. A market also produces one row per outcome token. Tombstones do not change the tables, so that history stays readable. */
 export const catalogSink: SinkDefinition = {
   name: 'catalog',
   topic: topics.catalog,

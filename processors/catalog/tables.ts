@@ -77,7 +77,7 @@ const tags: TableSpec = {
 
 /**
  * The venue's catalogue, newest version per key (read with FINAL): `events`, `markets`, `tokens` (one row per outcome token), `series`, `tags`.
- * Prices are decimal text as published; volumes and liquidity are USD as published by the catalogue, not folds of fills.
+ * Prices are decimal text as published; volumes and liquidity are USD as published by the catalogue, not sums of fills.
  */
 export const catalogTables: Migration = {
   id: '0005_catalog',

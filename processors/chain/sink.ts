@@ -84,7 +84,7 @@ function emitBlockLogs(block: Block, offset: number, emit: Emit): void {
   });
 }
 
-/** Final blocks, prepared and resolved conditions, their tokens and what was done with their sets; logs of unknown events. */
+/** Final blocks, prepared and resolved conditions, their tokens and set operations; logs of unknown events. */
 export const chainSink: SinkDefinition = {
   name: 'chain',
   topic: topics.chainFinal,

@@ -55,7 +55,7 @@ export const resolutions: TableSpec = {
   placement: 'everywhere',
 };
 
-/** `blocks`, `conditions` (prepared) and `resolutions`: final facts of the chain. trade_volume is USDC base units. */
+/** `blocks`, `conditions` (prepared) and `resolutions` of final blocks. trade_volume is USDC base units. */
 export const chainTables: Migration = {
   id: '0003_chain',
   statements: (ddl) => [...ddl.table(blocks), ...ddl.table(conditions), ...ddl.table(resolutions)],

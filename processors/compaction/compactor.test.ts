@@ -54,8 +54,8 @@ function setUp(fails: (sql: string) => Error | null) {
 }
 
 it('compactor checks once before it merges, and continues with the next table when the server rejects one', async () => {
-  const refusal = new ClickHouseError({ message: 'gone', code: '60', type: 'UNKNOWN_TABLE' });
-  const { statements, metrics, run } = setUp((sql) => (sql.includes(' large ') ? refusal : null));
+  const rejection = new ClickHouseError({ message: 'dropped', code: '60', type: 'UNKNOWN_TABLE' });
+  const { statements, metrics, run } = setUp((sql) => (sql.includes(' large ') ? rejection : null));
   await run();
   const [large, larger] = ['large', 'larger'].map((table) => `OPTIMIZE TABLE ${table} PARTITION ID 'all' FINAL`);
   expect(statements).toEqual([large, larger, large, larger]);
@@ -63,9 +63,9 @@ it('compactor checks once before it merges, and continues with the next table wh
 });
 
 it('compactor retries when the server is unreachable, and rejects with any unexpected error', async () => {
-  const away = setUp(() => new RetryableError('away'));
-  await away.run();
-  expect(away.statements).toHaveLength(2);
+  const unreachable = setUp(() => new RetryableError('unreachable'));
+  await unreachable.run();
+  expect(unreachable.statements).toHaveLength(2);
   const broken = setUp(() => new Error('broken'));
   await expect(broken.run()).rejects.toThrow('broken');
 });

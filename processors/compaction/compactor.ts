@@ -43,7 +43,7 @@ export const isDue = (stats: PartitionStats, rowsBefore: number | undefined): bo
   stats.rows <= rowsBefore * MAX_GROWTH;
 
 const IDENTIFIER = /^[A-Za-z0-9_]+$/;
-/** Without the tables whose rows go after a time: those renew themselves, and their newest rows are read. */
+/** Excludes tables with a TTL: their parts are replaced over time, and queries read their newest rows. */
 const partitionStatsSql = `SELECT table, partition_id AS partition, count() AS parts, sum(rows) AS rows, max(p.rows) AS largest
   FROM system.parts AS p WHERE active AND database = currentDatabase()
     AND table NOT IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND position(engine_full, ' TTL ') > 0)

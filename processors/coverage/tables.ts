@@ -63,7 +63,7 @@ const blocksView: MaterializedViewSpec = {
     FROM ${from} AS b GROUP BY bucket`,
 };
 
-/** `counted` adds up the blocks whose logs were counted by contract: all but those of older versions. */
+/** `counted`: number of blocks whose logs were counted by contract. Blocks written by older versions are not. */
 const contractsView: MaterializedViewSpec = {
   name: 'coverage_contracts_mv',
   from: blockLogs,
@@ -106,7 +106,7 @@ const feedStatements: Migration['statements'] = (ddl) => [
 ];
 
 /**
- * What each source left in the log, for `coverage`. `block_logs`: logs of a final block by contract. `coverage_chain`: blocks by minute (source `blocks`),
+ * Records of each source in the log, for `coverage`. `block_logs`: logs of a final block by contract. `coverage_chain`: blocks by minute (source `blocks`),
  * logs and records by contract address and day. `coverage_feeds`: ticks by feed and minute. A cluster fills them from the log: `npm run rebuild -- blocks`
  * and `npm run rebuild -- ticks`.
  */

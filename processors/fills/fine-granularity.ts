@@ -4,7 +4,7 @@ import { walletVersions } from './order-index.js';
 import { byBuilder, byToken, byWallet, fills, fillsByBuilder } from './tables.js';
 import { candleViews } from './totals.js';
 
-/** A page reads a hundred rows of every part: granules and compressed blocks no larger than a few pages. */
+/** A REST page reads a hundred rows of every part, so granules and compressed blocks are not larger than a few pages. */
 const withGranularity = (spec: TableSpec, rows: number): TableSpec => ({
   ...spec,
   settings: [`index_granularity = ${rows}`, 'min_compress_block_size = 16384'],
@@ -40,7 +40,7 @@ const lastPrices: MaterializedViewSpec = {
 };
 
 /**
- * The copies of `fills` and the candles in finer granules, and `last_prices` with plain columns: the newest maker fill per token by place, block x 2^20 + log
+ * The copies of `fills` and the candles in finer granules, and `last_prices` with plain columns: the newest maker fill per token by `place` = block x 2^20 + log
  * index. A cluster fills them from the log: `npm run rebuild -- fills`.
  */
 export const fillsFineGranularity: Migration = {

@@ -34,8 +34,8 @@ const matchesByDayView: MaterializedViewSpec = {
 };
 
 /**
- * `matches_by_day`: the maker rows of `fills` by UTC day and token: a day is one range, a token one short range per day. For questions of a day or of
- * a market that come without the other. A cluster fills it from the log: `npm run rebuild -- fills`.
+ * `matches_by_day`: the maker rows of `fills` by UTC day and token, for queries by day without a market and by market without a day: a day is one
+ * range of the key, a token one short range per day. A cluster fills it from the log: `npm run rebuild -- fills`.
  */
 export const matchesByDay: Migration = {
   id: '0042_matches_by_day',

@@ -49,7 +49,7 @@ const fillRow = (trade: Trade, position: LogPosition): Parameters<typeof fillsTa
   _offset: position.offset,
 });
 
-/** Final trades, one row of `fills` each; the materialized views of tables.ts derive the copies and the last prices. */
+/** Final trades, one row of `fills` each; materialized views derive the copies and the last prices (tables.ts). */
 export const fillsSink: SinkDefinition = {
   name: 'fills',
   topic: topics.chainFinal,

@@ -99,7 +99,7 @@ export const byBuilder: MaterializedViewSpec = {
 
 /**
  * `fills`: one row per OrderFilled log, in chain order. usdc, shares, fee and fee_shares are base units (6 decimals); builder '' = none.
- * A condition is read through its two tokens. Copies in the order of the other questions:
+ * A condition is read through its two tokens. Copies with the sorting keys of other queries:
  * `fills_by_wallet` (a row per wallet and role; the exchange is no wallet), `fills_by_token`, `fills_by_builder`.
  * `last_prices`: newest maker fill per token.
  */

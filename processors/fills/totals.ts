@@ -2,7 +2,7 @@ import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/cli
 import { resolutions } from '../chain/tables.js';
 import { fills } from './tables.js';
 
-/** Counts each match once: the taker's row repeats the sum of the maker rows. */
+/** Selects each match once: the taker's row repeats the sum of the maker rows. */
 const matches = 'NOT is_taker_order';
 
 const sumColumns = `
@@ -151,8 +151,8 @@ const resolutionsView = {
 /**
  * Sums of the fills, aggregated on insert; amounts are base units, prices 1e-6 USD. A match counts once (the maker rows).
  * `token_volumes`: per token and exchange generation; sells are trades - buys. `token_candles_1m`, `token_candles_1h`: per token and UTC
- * minute or hour; first_place and last_place are block x 2^20 + log index. `builder_volumes`: every row that carries the builder's code,
- * taker orders too. `hourly_volumes`: fees of all rows.
+ * minute or hour; first_place and last_place are block x 2^20 + log index. `builder_volumes`: every row with the builder's code,
+ * including taker orders. `hourly_volumes`: fees of all rows.
  */
 export const fillTotals: Migration = {
   id: '0009_fill_totals',

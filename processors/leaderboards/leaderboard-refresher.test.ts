@@ -11,7 +11,7 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
   const painter = createLeaderboardRefresher({
     clickhouse: {
       command: async () => {
-        if (++statements === 4) throw new RetryableError('away');
+        if (++statements === 4) throw new RetryableError('unreachable');
       },
     },
     logger: silentLogger(),

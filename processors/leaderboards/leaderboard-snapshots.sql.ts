@@ -63,7 +63,7 @@ export const tagLeaderboardSnapshotSql = `INSERT INTO tag_leaderboards
     )
     ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
 
-/** Sums over everything: a match counts once in the volume, an OrderFilled log once in the fills. */
+/** Totals of the venue: a match counts once in the volume, an OrderFilled log once in the fills. */
 export const totalsSnapshotSql = `INSERT INTO venue_totals
     SELECT fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, (SELECT count() FROM fills FINAL) AS fills,
       (SELECT count() FROM wallet_events FINAL WHERE kind = 'redemption') AS redemptions, uniqExact(p.wallet) AS wallets, count() AS positions,

@@ -1,12 +1,12 @@
 import type { Migration } from '../../infra/clickhouse/ddl.js';
 
-/** The middle of a book counts while it is younger than this, seconds. */
+/** Longest age in seconds at which the midpoint of bid and ask is used. */
 const MAX_MID_AGE_S = 60;
 
 /**
- * The price of a token now, with its source and time: `settlement`, the payout; else `clob_mid`, the middle of the best bid and ask while it is younger
- * than 60 s; else the newer of `last_fill`, the last maker fill, and `v1_condition`, the catalogue's quote (its price, else the middle of its book).
- * `none`: nothing is known. A condition on token_id reads the key range of each table.
+ * Current price of a token with its source and time: `settlement`, the payout; else `clob_mid`, the midpoint of the best bid and ask while it is
+ * younger than 60 s; else the newer of `last_fill`, the last maker fill, and `v1_condition`, the catalogue's quote (its price, else its midpoint).
+ * `none`: no price is known. A filter on token_id reads the key range of each table.
  */
 const currentPriceSelect = `SELECT token_id,
       multiIf(denominator > 0, 'settlement', mid >= 0 AND quoted_at > now() - ${MAX_MID_AGE_S}, 'clob_mid',
@@ -34,7 +34,7 @@ const currentPriceSelect = `SELECT token_id,
       ) GROUP BY token_id
     )`;
 
-/** `token_prices` by the rule above; before, a quote of the catalogue of any age came before the last fill. */
+/** `token_prices` by the rule above. The earlier view preferred a catalogue quote of any age to the last fill. */
 export const currentPrice: Migration = {
   id: '0051_price_now',
   statements: (ddl) => [...ddl.replaceView('token_prices', currentPriceSelect)],

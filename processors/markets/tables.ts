@@ -18,16 +18,16 @@ export const tokenQuotes: TableSpec = {
   placement: 'everywhere',
 };
 
-/** `token_quotes`: price, best bid and best ask of every token as the catalogue last said; the second outcome's book mirrors the first's. */
+/** `token_quotes`: newest price, best bid and best ask of every token from the catalogue; those of the second outcome mirror those of the first. */
 export const quoteTables: Migration = {
   id: '0023_quotes',
   statements: (ddl) => [...ddl.table(tokenQuotes)],
 };
 
 /**
- * `token_prices`: the price of a token with its source: settlement, else the middle of the catalogue's best bid and ask, else its price, else the
- * last maker fill. `open_interest`: collateral held by the full sets of a token's condition; a condition's is the sum over its tokens.
- * `market_status`: per condition what catalogue and chain say. All three read the key range of what they are asked for.
+ * `token_prices`: the price of a token with its source: settlement, else the midpoint of the catalogue's best bid and ask, else its price, else the
+ * last maker fill. `open_interest`: collateral of the full sets of a token's condition; a condition's is the sum over its tokens.
+ * `market_status`: status of a condition from catalogue and chain. All three views read only the key range of the filtered ids.
  */
 export const marketViews: Migration = {
   id: '0024_market_views',

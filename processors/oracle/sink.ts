@@ -4,7 +4,7 @@ import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 
 const price = decimal38(18);
 
-/** A tick the feed repeats has the id of the first one, and replaces it. */
+/** A repeated tick of a feed has the id of the first one and replaces it. */
 const ticksTable = defineTable(
   'ticks',
   {

@@ -36,7 +36,7 @@ const candles5m: TableSpec = {
 
 /**
  * `ticks`: oracle prices, one per feed, window and second; twap_window_s 0 = spot.
- * `candles_5m`: state of the 5-minute spot candles, folded from ticks as they are inserted; read it through `candles`.
+ * `candles_5m`: state of the 5-minute spot candles, aggregated from ticks on insert; read it through `candles`.
  * A tick on a boundary second closes one candle and opens the next, as the window prices do.
  */
 export const oracleTables: Migration = {

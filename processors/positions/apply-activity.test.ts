@@ -7,17 +7,17 @@ import { averagePrice, createHolding, type Holding } from './holding.js';
 const [YES, NO] = ['11', '12'];
 const EXACT = 10n ** 12n;
 
-/** One wallet's activity in order; dollars are whole. */
+/** Applies activity of one wallet in order; amounts are integer USD. */
 function account() {
   const holdings = new Map<string, Holding>();
-  let place = 0;
-  const run = (told: Partial<WalletActivity>): PnlEvent[] =>
+  let logIndex = 0;
+  const run = (fields: Partial<WalletActivity>): PnlEvent[] =>
     applyActivity(
       {
-        id: `0x1-${place}`,
+        id: `0x1-${logIndex}`,
         wallet: '0xa',
         block_number: 1,
-        log_index: place++,
+        log_index: logIndex++,
         timestamp_ms: 1,
         action: 'REDEEM',
         exchange_version: 2,
@@ -33,7 +33,7 @@ function account() {
         denominator: '1',
         created: [],
         question_count: null,
-        ...told,
+        ...fields,
       },
       {
         get: (token) => holdings.get(token),
@@ -50,7 +50,7 @@ function account() {
     sell: (token: string, shares: bigint, usdc: bigint) =>
       run({ action: 'SELL', tokens: [token], amounts: [shares], usdc, numerators: null }),
     holding: (token: string) => holdings.get(token) as Holding,
-    /** Leg by leg: token, shares, cash and profit in base units, problem. */
+    /** Per leg: token, shares, cash and profit in base units, problem. */
     redeem: (usdc: bigint, over: Partial<WalletActivity> = {}) =>
       run({ usdc, ...over }).map((leg) => [
         leg.token_id,
@@ -63,7 +63,7 @@ function account() {
 }
 
 describe('a redemption', () => {
-  it('pays what the shares pay, the loser nothing', () => {
+  it('pays the winning shares, and nothing for losing shares', () => {
     const wallet = account();
     wallet.buy(YES, 100n, 60n);
     wallet.buy(NO, 40n, 10n);
@@ -73,24 +73,24 @@ describe('a redemption', () => {
     ]);
   });
 
-  it('that paid less than the known shares books what the chain paid, and says so', () => {
+  it('that paid less than the known shares records the paid amount and a problem', () => {
     const wallet = account();
     wallet.buy(YES, 100n, 60n);
     expect(wallet.redeem(70n)).toEqual([[YES, -100n, 70n, 10n, problems.payoutDisagrees]]);
   });
 
-  it('that paid more books all cash, but profit of the known shares only', () => {
+  it('that paid more records all cash, but profit of the known shares only', () => {
     const wallet = account();
     wallet.buy(YES, 100n, 60n);
     expect(wallet.redeem(130n)).toEqual([[YES, -100n, 130n, 40n, problems.payoutDisagrees]]);
   });
 
-  it('of shares nobody saw coming leaves a row with the cash', () => {
+  it('of shares without recorded inflow creates a row with the cash', () => {
     expect(account().redeem(25n)).toEqual([[YES, 0n, 25n, 0n, problems.unknownShares]]);
     expect(account().redeem(0n)).toEqual([]);
   });
 
-  it('without a resolution, of amounts that fit many, stands with the first outcome', () => {
+  it('without a resolution and with ambiguous amounts records the payout with the first outcome', () => {
     const wallet = account();
     wallet.buy(YES, 100n, 60n);
     wallet.buy(NO, 100n, 30n);
@@ -102,7 +102,7 @@ describe('a redemption', () => {
 });
 
 describe('the average price', () => {
-  it('is of what is held, and of a finished position all that was paid over all that was bought', () => {
+  it('is that of the current shares; of a closed position total paid / total bought', () => {
     const wallet = account();
     const average = () => Number(averagePrice(wallet.holding(YES))) / 1e18;
     wallet.buy(YES, 10n, 4n);
@@ -111,11 +111,11 @@ describe('the average price', () => {
     wallet.buy(YES, 30n, 24n);
     expect(average()).toBe(0.8);
     wallet.sell(YES, 30n, 20n);
-    // 28 paid for 40.
+    // 28 USD paid for 40 shares.
     expect(average()).toBe(0.7);
   });
 
-  it('of a position begun before its sum was kept is of what was held last', () => {
+  it('of a position from before the sum was recorded is the last average', () => {
     const wallet = account();
     wallet.buy(YES, 10n, 4n);
     wallet.holding(YES).bought_cost = null;

@@ -37,14 +37,14 @@ const mulDiv = (amount: bigint, part: bigint, whole: bigint): bigint => (whole =
 /**
  * Weighted average cost. A buy moves the average; a sale, merge or redemption realizes against it, for tracked shares only; a split buys and a
  * merge sells both outcomes at 0.50; a redemption pays the payout ratio, in whole base
- * units per outcome as ConditionalTokens does; a conversion moves the cost of the NO it takes, less the collateral it
- * releases, to the YES it creates. Shares received by transfer have no cost, and no profit when they leave. Amounts round towards zero at 18 decimals.
+ * units per outcome as ConditionalTokens does; a conversion moves the cost of the converted NO, less the released collateral, to the created YES.
+ * Shares received by transfer have no cost, and no profit when they leave. Amounts round towards zero at 18 decimals.
  *
  * Pure except that it mutates the holdings. Returns one event per affected position.
  */
 export function applyActivity(activity: WalletActivity, holdings: Holdings): PnlEvent[] {
   const events: PnlEvent[] = [];
-  // Collateral moves in base units: the amount of one record is split over its positions in whole base units.
+  // Collateral moves in base units, so the amount of one record is split over its positions in integer base units.
   let moved = 0n;
   const wholeCash = (cash: bigint): bigint => {
     moved += cash;
@@ -105,12 +105,12 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
   };
 
   /** Removes shares at their cost without profit; `cash`: proceeds that are recorded but not realized. */
-  const giveAway = (tokenId: string, amount: bigint | null, problem: string | null, cash = 0n): void => {
+  const removeAtCost = (tokenId: string, amount: bigint | null, problem: string | null, cash = 0n): void => {
     touch(holdings.getOrCreate(tokenId), (holding) => {
-      const wanted = amount ?? holding.size + holding.received;
-      const received = minBigInt(wanted, holding.received);
+      const requested = amount ?? holding.size + holding.received;
+      const received = minBigInt(requested, holding.received);
       holding.received -= received;
-      const out = release(holding, wanted - received);
+      const out = release(holding, requested - received);
       holding.sent_cost += out.cost;
       return { shares: -(received + out.tracked), untracked: out.untracked, cash: cash * SCALE, problem };
     });
@@ -126,26 +126,26 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     const { tokens, created } = activity;
     const amount = activity.amounts?.[0] ?? 0n;
     if (activity.question_count === null) {
-      for (const token of tokens) giveAway(token, amount, problems.unknownQuestions);
+      for (const token of tokens) removeAtCost(token, amount, problems.unknownQuestions);
       return;
     }
-    const given = tokens.map((token) => holdings.getOrCreate(token));
+    const converted = tokens.map((token) => holdings.getOrCreate(token));
     // Sets whose NO shares all have a known cost; the others have no price.
-    const sets = given.reduce((least, { size }) => minBigInt(size, least), amount);
+    const sets = converted.reduce((least, { size }) => minBigInt(size, least), amount);
     const problem = sets < amount ? problems.unknownNo : null;
-    const handed = amount - activity.fee_shares;
+    const createdAmount = amount - activity.fee_shares;
     // YES shares created by the sets with a known cost; the fee applies to all proportionally.
-    const madeKnown = amount === 0n ? 0n : (sets * handed) / amount;
+    const createdWithCost = amount === 0n ? 0n : (sets * createdAmount) / amount;
     const {
       cash,
       profit,
       created: createdCosts,
     } = conversionCosts(
-      given.map((holding) => costOf(holding, sets)),
+      converted.map((holding) => costOf(holding, sets)),
       created.length,
-      madeKnown,
+      createdWithCost,
     );
-    given.forEach((one, i) => {
+    converted.forEach((one, i) => {
       touch(one, (holding) => {
         releaseTracked(holding, sets);
         const rest = release(holding, amount - sets);
@@ -158,34 +158,34 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     });
     created.forEach((token, i) => {
       touch(holdings.getOrCreate(token), (holding) => {
-        acquire(holding, madeKnown, 0n, createdCosts[i] ?? 0n);
-        holding.received += handed - madeKnown;
-        return { shares: handed, problem };
+        acquire(holding, createdWithCost, 0n, createdCosts[i] ?? 0n);
+        holding.received += createdAmount - createdWithCost;
+        return { shares: createdAmount, problem };
       });
     });
   };
 
   const redeem = (): void => {
     const { tokens, usdc } = activity;
-    const heldShares = tokens.map((token) => holdings.get(token));
-    const told = tokens.map((_token, i) => activity.amounts?.[i] ?? null);
-    const shares = told.map(
-      (amount, i) => amount ?? (heldShares[i] === undefined ? 0n : heldShares[i].size + heldShares[i].received),
+    const positions = tokens.map((token) => holdings.get(token));
+    const logged = tokens.map((_token, i) => activity.amounts?.[i] ?? null);
+    const shares = logged.map(
+      (amount, i) => amount ?? (positions[i] === undefined ? 0n : positions[i].size + positions[i].received),
     );
     const rates = redemptionRates(activity, shares);
     if (rates === undefined) {
       // The payout per outcome is unknown: the whole payout is recorded with the first one.
-      const touched = tokens.flatMap((_token, i) => (heldShares[i] === undefined ? [] : [i]));
+      const touched = tokens.flatMap((_token, i) => (positions[i] === undefined ? [] : [i]));
       const [payee = 0] = touched;
       for (const i of new Set([payee, ...touched]))
-        giveAway(tokens[i] as string, told[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
+        removeAtCost(tokens[i] as string, logged[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
       return;
     }
     redemptionLegs(usdc, shares, rates).forEach(({ paid, known, untrackedShares }, i) => {
-      if (heldShares[i] === undefined && paid === 0n) return;
+      if (positions[i] === undefined && paid === 0n) return;
       const rate = rates[i] as PayoutRate;
       touch(holdings.getOrCreate(tokens[i] as string), (holding) => {
-        const { tracked, received, untracked, cost } = release(holding, told[i] ?? null);
+        const { tracked, received, untracked, cost } = release(holding, logged[i] ?? null);
         const all = tracked + received + untracked;
         const realized = realize(holding, mulDiv(known * SCALE, tracked, all), cost);
         const agrees = untrackedShares === 0n && paid === mulDiv(all, rate.numerator, rate.denominator);
@@ -226,7 +226,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
       convert();
       break;
     case 'SEND':
-      giveAway(first, amount, null);
+      removeAtCost(first, amount, null);
       break;
     case 'RECEIVE':
       touch(holdings.getOrCreate(first), (holding) => {

@@ -12,13 +12,13 @@ export interface ConversionCosts {
 /** Splits `total` into `parts` integers that differ by at most one; the first ones get the remainder. */
 export function splitEvenly(total: bigint, parts: number): bigint[] {
   if (parts === 0) return [];
-  const each = total / BigInt(parts);
-  let rest = total - each * BigInt(parts);
+  const base = total / BigInt(parts);
+  let rest = total - base * BigInt(parts);
   const step = rest < 0n ? -1n : 1n;
   return Array.from({ length: parts }, () => {
-    if (rest === 0n) return each;
+    if (rest === 0n) return base;
     rest -= step;
-    return each + step;
+    return base + step;
   });
 }
 

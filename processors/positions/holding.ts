@@ -7,7 +7,7 @@ export type Holding = { -readonly [K in keyof Position]: Position[K] };
 /** Factor between costs and profits (18 decimals) and amounts (6 decimals). */
 export const SCALE = 10n ** 12n;
 
-/** Math.min takes no bigint. */
+/** Math.min does not accept bigints. */
 export function minBigInt(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
@@ -42,7 +42,7 @@ export function createHolding(wallet: string, tokenId: string, firstMs: number):
 }
 
 /**
- * Adds `shares` at `cost` (18 decimals). `feeShares` of them are kept by the venue; they remain in the quantity that the cost refers to, so
+ * Adds `shares` at `cost` (18 decimals). The venue retains `feeShares` of them as a fee; they remain in the quantity that the cost refers to, so
  * that the average is amount paid / shares bought, as the venue computes it.
  */
 export function acquire(holding: Holding, shares: bigint, feeShares: bigint, cost: bigint): void {
@@ -68,12 +68,12 @@ export interface Outflow {
  * share is left, the cost of the fee shares becomes `fee_cost`.
  */
 export function release(holding: Holding, amount: bigint | null): Outflow {
-  const wanted = amount ?? holding.size + holding.received;
-  const tracked = minBigInt(wanted, holding.size);
-  const received = minBigInt(wanted - tracked, holding.received);
+  const requested = amount ?? holding.size + holding.received;
+  const tracked = minBigInt(requested, holding.size);
+  const received = minBigInt(requested - tracked, holding.received);
   holding.received -= received;
   const cost = releaseTracked(holding, tracked);
-  return { tracked, received, untracked: wanted - tracked - received, cost };
+  return { tracked, received, untracked: requested - tracked - received, cost };
 }
 
 /** Cost of `shares` (at most `size`) at the average, rounded towards zero. */

@@ -7,8 +7,8 @@ export interface PayoutRate {
 
 /**
  * Payout per share of each token of a redemption, or undefined if it cannot be determined. Taken from the resolution; without one it follows
- * from the payout if that is zero, if only one token was given, or if two were given in unequal amounts (their rates add up to one).
- * `shares`: given in, aligned with the tokens.
+ * from the payout if that is zero, if only one token was redeemed, or if two were redeemed in unequal amounts (their rates add up to one).
+ * `shares`: redeemed shares, aligned with the tokens.
  */
 export function redemptionRates(
   activity: Pick<WalletActivity, 'numerators' | 'denominator' | 'amounts' | 'usdc'>,
@@ -20,9 +20,9 @@ export function redemptionRates(
     return numerators.map((numerator) => ({ numerator: BigInt(numerator), denominator }));
   }
   if (usdc === 0n) return shares.map(() => ({ numerator: 0n, denominator: 1n }));
-  // A combo names one position and redeems all of it.
+  // The redemption of a combo names one position and redeems all of its shares.
   const single = shares.length === 1;
-  // The position may have fewer shares than were given, so only logged amounts can be compared with the payout.
+  // The known position may have fewer shares than were redeemed, so only logged amounts can be compared with the payout.
   if (activity.amounts === null && !single) return undefined;
   const given = shares.filter((amount) => amount > 0n);
   const [only] = given;

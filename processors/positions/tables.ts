@@ -1,4 +1,5 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import { tokenAmountsTable } from '../sink/token-amounts.js';
 
 const positionColumns = `
       wallet String,
@@ -46,11 +47,11 @@ const positionsByToken: TableSpec = {
 };
 
 /**
- * `positions`: every wallet's holding per outcome token, newest version (read with FINAL); `positions_by_token`: the same by token, for the
+ * `positions`: position of every wallet per outcome token, newest version (read with FINAL); `positions_by_token`: the same rows by token, for the
  * holders of a market (a condition is read through its two tokens). Amounts in base units. size: current shares, of which `received` have no
  * cost; cost: of the other shares, including those kept as fee; avg_price: cost per share bought, over the whole lifetime if size is 0;
  * realized_pnl: before fees; fees: paid in USDC; fee_cost: cost of shares paid as fees, once all is sold.
- * Total profit at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
+ * Total PnL at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
  */
 export const positionsTables: Migration = {
   id: '0021_positions',
@@ -123,16 +124,7 @@ const walletDays: TableSpec = {
   placement: 'with its source',
 };
 
-const mintedByToken: TableSpec = {
-  name: 'minted_by_token',
-  columns: `
-      token_id UInt256,
-      amount Int64`,
-  engine: 'SummingMergeTree',
-  engineArgs: ['amount'],
-  orderBy: 'token_id',
-  placement: 'with its source',
-};
+const mintedByToken = tokenAmountsTable('minted_by_token');
 
 /**
  * `pnl_events`: effect of every fill, split, merge, redemption, conversion and transfer on every position, oldest first per wallet. shares,

@@ -1,9 +1,9 @@
 import { gaplessStartSql } from '../../schemas/coverage/coverage.sql.js';
 import { AMOUNT, amount, column, NULLABLE_AMOUNT, NULLABLE_TIME, type PublicView, publishedDecimal } from './spec.js';
 
-const POLLED = 'As old as the last reading of the catalogue, some minutes at most for open markets.';
+const POLLED = 'As of the last poll of the catalogue, at most some minutes ago for open markets.';
 const PUBLISHED = 'USD, as the catalogue publishes it; not a sum of trades.';
-/** Of a column that is never NULL. */
+/** A published amount; 0 instead of NULL. */
 const number = (float: string): string => `ifNull(${publishedDecimal(float)}, toDecimal128(0, 6))`;
 
 const markets: PublicView = {
@@ -12,7 +12,7 @@ const markets: PublicView = {
   key: ['condition_id'],
   fastBy: ['condition_id', 'slug'],
   freshness: `${POLLED} Resolutions seconds behind final blocks.`,
-  caveat: 'Conditions that the catalogue does not list are not here.',
+  caveat: 'Conditions that the catalogue does not list are not included.',
   columns: [
     column('condition_id', 'String', 'm.condition_id', 'Market: id of its condition on the chain.'),
     column('slug', 'String', 'm.slug', 'Name in links; unique among markets of the venue.'),
@@ -29,7 +29,7 @@ const markets: PublicView = {
       'token_ids',
       'Array(UInt256)',
       'm.token_ids',
-      'Outcome tokens. A wide table is read fast with token_id IN (SELECT token_id FROM tokens WHERE slug = ...).',
+      'Outcome tokens. A large table is read fast with token_id IN (SELECT token_id FROM tokens WHERE slug = ...).',
     ),
     column(
       'status',
@@ -41,12 +41,12 @@ const markets: PublicView = {
       'winning_outcome',
       'Nullable(String)',
       'if(arrayCount(n -> n > 0, r.payout_numerators) = 1, m.outcomes[arrayFirstIndex(n -> n > 0, r.payout_numerators)], NULL)',
-      'Outcome the chain paid; NULL until resolved, or when several were paid.',
+      'Outcome that the chain paid; NULL until resolved, or when several outcomes were paid.',
     ),
     column('resolved_at', NULLABLE_TIME, 'r.resolved_at', 'When the chain settled it, UTC; NULL until then.'),
-    column('is_active', 'Bool', 'm.active', 'As the catalogue says.'),
-    column('is_closed', 'Bool', 'm.closed', 'As the catalogue says: no trading any more.'),
-    column('is_archived', 'Bool', 'm.archived', 'As the catalogue says.'),
+    column('is_active', 'Bool', 'm.active', 'As published by the catalogue.'),
+    column('is_closed', 'Bool', 'm.closed', 'As published by the catalogue: trading has ended.'),
+    column('is_archived', 'Bool', 'm.archived', 'As published by the catalogue.'),
     column(
       'is_neg_risk',
       'Bool',
@@ -81,7 +81,7 @@ const markets: PublicView = {
       'window_start_at',
       NULLABLE_TIME,
       'm.event_start_at',
-      'Start of its window or of what it is about, UTC; NULL when not published.',
+      'Start of its price window or of the event in question, UTC; NULL when not published.',
     ),
     column('end_at', NULLABLE_TIME, 'm.end_at', 'Announced end, UTC; NULL when not published.'),
     column('start_at', NULLABLE_TIME, 'm.start_at', 'Start of trading, UTC; NULL when not published.'),
@@ -115,7 +115,12 @@ const markets: PublicView = {
     column('catalogue_volume_24h_usd', AMOUNT, number('m.volume_24h'), `Of 24 hours. ${PUBLISHED}`),
     column('liquidity_usd', AMOUNT, number('m.liquidity'), PUBLISHED),
     column('tags', 'Array(String)', 'm.tag_slugs', 'Slugs of its tags.'),
-    column('resolution_source', 'String', "ifNull(m.resolution_source, '')", "What settles it; '' when not published."),
+    column(
+      'resolution_source',
+      'String',
+      "ifNull(m.resolution_source, '')",
+      "Source that settles it; '' when not published.",
+    ),
     column('description', 'String', 'm.description', 'Rules of the market.'),
   ],
   from: `markets AS m FINAL
@@ -124,7 +129,7 @@ const markets: PublicView = {
 
 const tokens: PublicView = {
   name: 'tokens',
-  summary: 'One row per outcome token of the catalogue: from slug or condition to token_id and back.',
+  summary: 'One row per outcome token of the catalogue, with the slug and condition of its market.',
   key: ['token_id'],
   fastBy: ['token_id', 'condition_id', 'slug'],
   freshness: POLLED,
@@ -149,8 +154,8 @@ const events: PublicView = {
     column('event_id', 'String', 'e.id', "The catalogue's id."),
     column('slug', 'String', 'e.slug', 'Name in links.'),
     column('title', 'String', 'e.title', 'Title.'),
-    column('is_active', 'Bool', 'e.active', 'As the catalogue says.'),
-    column('is_closed', 'Bool', 'e.closed', 'As the catalogue says.'),
+    column('is_active', 'Bool', 'e.active', 'As published by the catalogue.'),
+    column('is_closed', 'Bool', 'e.closed', 'As published by the catalogue.'),
     column('is_neg_risk', 'Bool', 'e.neg_risk', 'Whether exactly one of its markets resolves to Yes.'),
     column('start_at', NULLABLE_TIME, 'e.start_at', 'UTC; NULL when not published.'),
     column('end_at', NULLABLE_TIME, 'e.end_at', 'UTC; NULL when not published.'),
@@ -174,13 +179,13 @@ const events: PublicView = {
 
 const tags: PublicView = {
   name: 'tags',
-  summary: 'One row per tag of the catalogue. Markets and events list the slugs of theirs.',
+  summary: 'One row per tag of the catalogue. Markets and events list the slugs of their tags.',
   key: ['slug'],
   fastBy: ['slug'],
   freshness: POLLED,
   columns: [
     column('slug', 'String', 't.slug', 'Name in links, and in the tags of markets and events.'),
-    column('label', 'String', 't.label', 'Name for people.'),
+    column('label', 'String', 't.label', 'Display name.'),
     column('tag_id', 'String', 't.id', "The catalogue's id."),
   ],
   from: 'tags AS t FINAL',
@@ -188,12 +193,13 @@ const tags: PublicView = {
 
 const openInterest: PublicView = {
   name: 'open_interest',
-  summary: 'One row per market whose outcome tokens were minted or redeemed: the USD that its full sets hold now.',
+  summary:
+    'One row per market whose outcome tokens were minted or redeemed: the USD that its full sets currently contain.',
   key: ['condition_id'],
   fastBy: [],
   freshness: 'Seconds behind final blocks.',
   caveat:
-    "Counted from the first block of the log: where sets were made before it, more is seen to leave than to come. Tokens without a known market are summed in the row whose condition_id is ''.",
+    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Tokens without a known market are summed in the row whose condition_id is ''.",
   columns: [
     column(
       'condition_id',
@@ -213,7 +219,7 @@ const openInterest: PublicView = {
       'net_minted_usd',
       AMOUNT,
       amount('o.net'),
-      'The same unbounded: negative where the log begins after sets were made.',
+      'The same without NULL: negative if the log begins after sets were minted.',
     ),
   ],
   from: `(

@@ -7,11 +7,10 @@ const time = (ms: string): string => `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
 
 const coverage: PublicView = {
   name: 'coverage',
-  summary: 'One row per source and UTC day: whether its data of that day is here, and why not.',
+  summary: 'One row per source and UTC day: whether its data of that day is complete, and the reason if not.',
   key: ['day', 'source'],
   fastBy: [],
-  freshness:
-    'Seconds behind final blocks and ticks. Days up to today, from the first one of which any source has a record.',
+  freshness: 'Seconds behind final blocks and ticks. Days from the first one with a record of any source to today.',
   caveat: `Computed from what is in the log. A day is degraded when no block with a log of a watched contract came for over ${MAX_BLOCK_GAP_S} seconds, when a feed had no tick for over ${MAX_TICK_GAP_S} seconds, or when a log was not decoded.`,
   columns: [
     column('day', 'Date', 'c.day', 'UTC day.'),
@@ -22,7 +21,7 @@ const coverage: PublicView = {
       'c.source',
       'E.g. blocks, contract:exchange_v2, oracle:<source>:BTC/USD, with :twap60 for a mean of 60 seconds.',
     ),
-    column('address', 'Nullable(String)', 'c.address', 'Of a contract; NULL for other sources.'),
+    column('address', 'Nullable(String)', 'c.address', 'Address of a contract; NULL for other sources.'),
     column(
       'exchange_version',
       'Nullable(UInt8)',
@@ -33,7 +32,7 @@ const coverage: PublicView = {
       'state',
       'String',
       'c.state',
-      'available, degraded (some of it is missing), pending (not over, or not reached yet) or missing.',
+      'available, degraded (partly missing), pending (not over, or not reached yet) or missing.',
     ),
     column('why', 'String', 'c.why', 'The reason for the state, as a sentence.'),
     column(
@@ -57,7 +56,7 @@ const coverage: PublicView = {
       'last_change_at',
       NULLABLE_TIME,
       time('c.change_ms'),
-      'When the newest record of the day came: of a feed when it was received, of blocks their time; UTC.',
+      'Time of the newest record of the day, UTC: receive time for a feed, block time for blocks.',
     ),
     column(
       'gaps',

@@ -1,7 +1,7 @@
 import type { ExampleQuery } from './example-queries.js';
 import type { PublicView } from './spec.js';
 
-/** A question with its result: names of the columns, and rows as text (null for NULL). */
+/** An example query with its result: names of the columns, and rows as text (null for NULL). */
 export interface ExampleQueryResult extends ExampleQuery {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
@@ -13,7 +13,7 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
 const code = (text: string): string => `\`${text}\``;
 
 function viewSection(view: PublicView): string {
-  const facts = [
+  const properties = [
     `Key: ${view.key.map(code).join(', ')}.`,
     view.fastBy.length === 0 ? 'Small: every query reads all of it.' : `Fast by: ${view.fastBy.join(', ')}.`,
     `Freshness: ${view.freshness}`,
@@ -23,18 +23,18 @@ function viewSection(view: PublicView): string {
     `### ${view.name}`,
     view.summary,
     ...(view.caveat === undefined ? [] : [view.caveat]),
-    facts.join(' '),
+    properties.join(' '),
     tableOf(['Column', 'Type', 'Meaning'], columns),
   ].join('\n\n');
 }
 
-function exampleQuerySection(question: ExampleQueryResult, number: number): string {
-  const rows = question.rows.map((row) => row.map((value) => (value === null ? 'NULL' : cell(value))));
+function exampleQuerySection(query: ExampleQueryResult, number: number): string {
+  const rows = query.rows.map((row) => row.map((value) => (value === null ? 'NULL' : cell(value))));
   return [
-    `### ${number}. ${question.title}`,
-    ...(question.note === undefined ? [] : [question.note]),
-    `\`\`\`sql\n${question.sql}\n\`\`\``,
-    tableOf(question.columns.map(cell), rows),
+    `### ${number}. ${query.title}`,
+    ...(query.note === undefined ? [] : [query.note]),
+    `\`\`\`sql\n${query.sql}\n\`\`\``,
+    tableOf(query.columns.map(cell), rows),
   ].join('\n\n');
 }
 
@@ -44,15 +44,15 @@ export function sqlDocument(views: readonly PublicView[], queries: readonly Exam
 
 # SQL for analysts
 
-Database \`market\` (\`ANALYST_DATABASE\`) holds ${views.length} views made for people and their tools. They are stable: columns may be added, none is renamed or changes its
-meaning without a line in [CHANGELOG.md](../CHANGELOG.md). The tables below them are internal and change with every version.
+Database \`market\` (\`ANALYST_DATABASE\`) has ${views.length} views for analysts and their tools. They are stable: columns may be added, none is renamed or changes its
+meaning without an entry in [CHANGELOG.md](../CHANGELOG.md). The tables below them are internal and change with every version.
 
 Money is USD as \`Decimal\`, times are \`DateTime64(3, 'UTC')\`, wallets and hashes are lower-case text with \`0x\`. No view needs \`FINAL\`, and \`SELECT *\` works on each.
-Every view and column has its comment in the database too: \`DESCRIBE TABLE trades\`, or \`SELECT name, comment FROM system.tables\`.
+Every view and column also has its comment in the database: \`DESCRIBE TABLE trades\`, or \`SELECT name, comment FROM system.tables\`.
 
 ## Connect
 
-The embedded ClickHouse serves its HTTP interface on port 8123. On this machine no user and no password are needed: whoever has none is \`analyst\`, who may SELECT,
+The embedded ClickHouse serves its HTTP interface on port 8123. On this machine no user and no password are needed: such clients are user \`analyst\`, who may SELECT,
 SHOW, DESCRIBE, EXPLAIN and EXISTS on this database. From other machines the user is \`analyst\` with the password of \`ANALYST_PASSWORD\`.
 
 \`\`\`sh
@@ -74,24 +74,24 @@ const result = await client.query({ query: 'SELECT day, match_usd FROM volume_da
 const rows = await result.json();
 \`\`\`
 
-Integers of 64 bits and more, token ids among them, are strings in JSON, because JavaScript's numbers would lose their digits.
+Integers of 64 bits or more, including token ids, are strings in JSON, because JavaScript numbers would lose digits.
 
 ## How volume is counted
 
-When orders match, the exchange logs each maker order's fill and the taker's order, which repeats their sum. So there are two honest sums, under two names:
+When orders match, the exchange logs each maker order's fill and the taker's order, which repeats their sum. So there are two sums with different names:
 
 | Name | Counts | Where | Use it for |
 | --- | --- | --- | --- |
 | \`match_usd\` | each match once: the fills of maker orders | \`trades\`, \`candles_*\`, \`volume_days\` | volume of a market, a day, the venue |
-| \`party_usd\` | each party of a match: every order's fill, takers' too | \`trade_parties\`, \`pnl_events\`, \`wallet_days\`, \`volume_days\` | what a wallet traded |
+| \`party_usd\` | each party of a match: every order's fill, including takers' | \`trade_parties\`, \`pnl_events\`, \`wallet_days\`, \`volume_days\` | volume of a wallet |
 
-Summed over all wallets \`party_usd\` is about twice \`match_usd\`. It is not exactly twice: when two buyers mint a pair of outcomes, one pays for instance 0.60 and the other 0.40 per pair;
-the match counts what its maker paid, the parties count both. The catalogue's own volume (\`catalogue_volume_usd\`) is what the venue publishes, by its own rules.
+Summed over all wallets \`party_usd\` is about twice \`match_usd\`. It is not exactly twice: when two buyers mint a pair of outcomes, one pays for example 0.60 and the other 0.40 per pair;
+the match counts the maker's payment, the parties count both. The catalogue's volume (\`catalogue_volume_usd\`) is published by the venue, which counts by different rules.
 
 ## Speed
 
-Filter on a column named under "Fast by": the query then reads a small part of a view, whatever its size. Names are joined to tokens when a query runs, so for one market write
-\`token_id IN (SELECT token_id FROM tokens WHERE slug = '...')\`. \`EXPLAIN ESTIMATE SELECT ...\` says how many rows a query would read.
+Filter on a column named under "Fast by": the query then reads a small part of a view of any size. Names are joined to tokens when a query runs, so for one market write
+\`token_id IN (SELECT token_id FROM tokens WHERE slug = '...')\`. \`EXPLAIN ESTIMATE SELECT ...\` returns the number of rows that a query would read.
 
 ## Views
 
@@ -102,10 +102,10 @@ ${tableOf(
 
 ${views.map(viewSection).join('\n\n')}
 
-## Worked questions
+## Example queries
 
-Each with its result on the recorded history (\`RECORDED_HISTORY_ONLY=1 npm start\`). The test suite runs them, with curl, Python and JavaScript, and compares.
+Each with its result on the recorded history (\`RECORDED_HISTORY_ONLY=1 npm start\`). The test suite runs them with curl, Python and JavaScript and compares the results.
 
-${queries.map((question, i) => exampleQuerySection(question, i + 1)).join('\n\n')}
+${queries.map((query, i) => exampleQuerySection(query, i + 1)).join('\n\n')}
 `;
 }

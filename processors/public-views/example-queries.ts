@@ -1,4 +1,4 @@
-/** A worked question of docs/SQL.md. The SQL runs as user analyst on database market and has one result on the recorded history. */
+/** An example query of docs/SQL.md. The SQL runs as user analyst on database market and has one result on the recorded history. */
 export interface ExampleQuery {
   readonly title: string;
   readonly sql: string;
@@ -11,11 +11,11 @@ const SLUG = 'btc-updown-5m-1774233600';
 export const exampleQueries: readonly ExampleQuery[] = [
   {
     title: 'How much was traded per day?',
-    note: '`match_usd` is the volume. `party_usd` is what wallets traded: about twice as much, not exactly, because two buyers who mint a pair pay different prices.',
+    note: '`match_usd` is the volume. `party_usd` is the volume of all wallets: about twice as much, but not exactly, because two buyers who mint a pair pay different prices.',
     sql: 'SELECT day, matches, match_usd, parties, party_usd FROM volume_days ORDER BY day',
   },
   {
-    title: 'And per hour of one day?',
+    title: 'How much was traded per hour of one day?',
     sql: `SELECT toStartOfHour(traded_at) AS hour, count() AS matches, sum(match_usd) AS volume_usd
 FROM trades
 WHERE day = '2026-03-31'
@@ -33,7 +33,7 @@ LIMIT 5`,
   },
   {
     title: 'What are the trades of one market?',
-    note: 'The tables below `trades` know tokens, not names: `token_id IN (...)` reads a few granules, `slug = ...` alone reads the token column of every row.',
+    note: 'The tables below `trades` have tokens, not names: `token_id IN (...)` reads a few granules, `slug = ...` reads the token column of every row.',
     sql: `SELECT traded_at, outcome, maker_side, price, shares, match_usd
 FROM trades
 WHERE token_id IN (SELECT token_id FROM tokens WHERE slug = '${SLUG}')
@@ -54,7 +54,7 @@ ORDER BY traded_usd DESC
 LIMIT 5`,
   },
   {
-    title: 'Does a wallet make or take?',
+    title: 'Is a wallet a maker or a taker?',
     sql: `SELECT is_taker, side, count() AS fills, sum(party_usd) AS traded_usd, sum(fee_usd) AS fees_usd
 FROM trade_parties
 WHERE wallet = '${WALLET}'
@@ -77,7 +77,7 @@ ORDER BY realized_usd DESC
 LIMIT 5`,
   },
   {
-    title: 'What does a wallet hold, and what is it worth?',
+    title: 'What are the open positions of a wallet worth?',
     sql: `SELECT p.slug, p.outcome, p.shares, p.cost_usd, n.price, round(p.shares * n.price, 6) AS worth_usd
 FROM positions AS p
 LEFT JOIN prices_now AS n ON n.token_id = p.token_id
@@ -86,7 +86,7 @@ ORDER BY p.shares DESC, p.token_id
 LIMIT 5`,
   },
   {
-    title: 'How did a position come about?',
+    title: 'Which events changed a position?',
     sql: `SELECT happened_at, action, outcome, shares_change, cash_change_usd, realized_pnl_usd, shares_after
 FROM pnl_events
 WHERE wallet = '0xeebde7a0e019a63e6b476eb425505b7b3e6eba30'

@@ -13,15 +13,15 @@ import {
 
 const PRICE_18 = 'Decimal(38, 18)';
 
-/** Candles of one width, of the state table that holds the next finer one or the same. */
+/** Candles of one width, from the state table of the same or the next finer width. */
 function candles(width: string, table: string, start: string, called: string): PublicView {
   return {
     name: `candles_${width}`,
     summary: `One row per outcome token and UTC ${called} with trades, of prices in trades.`,
     key: ['token_id', 'start_at'],
     fastBy: ['token_id', 'start_at (with token_id)'],
-    freshness: 'Seconds behind final blocks; the newest candle changes until its time is over.',
-    caveat: `A ${called} without trades has no row. Prices are of the maker orders' outcome: a match that minted or merged a pair is in the candle of the maker's token alone.`,
+    freshness: 'Seconds behind final blocks; the newest candle changes until its end.',
+    caveat: `A ${called} without trades has no row. Prices are of the maker orders' outcome: a match that minted or merged a pair is only in the candle of the maker's token.`,
     columns: [
       column('start_at', TIME, 'c.start_at', `Start of the ${called}, UTC.`),
       ...tokenColumns('c.token_id'),
@@ -47,25 +47,25 @@ function candles(width: string, table: string, start: string, called: string): P
 
 const ticks: PublicView = {
   name: 'ticks',
-  summary: 'One row per price the oracle published: at most one per feed, averaging window and second.',
+  summary: 'One row per price that the oracle published: at most one per feed, averaging window and second.',
   key: ['feed', 'twap_window_s', 'tick_at', 'tick_id'],
   fastBy: ['feed', 'tick_at (with feed and twap_window_s)'],
   freshness: 'A second or two behind the oracle. Late ticks are added under their own time.',
-  caveat: 'Seconds the oracle did not publish are missing.',
+  caveat: 'Seconds without a published price are missing.',
   columns: [
-    column('tick_at', TIME, 't.timestamp_ms', "The oracle's own time, UTC."),
+    column('tick_at', TIME, 't.timestamp_ms', "The oracle's timestamp, UTC."),
     column('feed', 'String', 't.feed', 'Pair, e.g. BTC/USD.'),
     column(
       'twap_window_s',
       'UInt16',
       't.twap_window_s',
-      '0 for a spot price, else the seconds it averages. Filter on it: the kinds are never to be mixed.',
+      '0 for a spot price, else the seconds it averages. Filter on it: spot and average prices must not be mixed.',
     ),
     column('price', PRICE_18, 't.price', 'USD, 18 decimals as published.'),
-    column('bid', `Nullable(${PRICE_18})`, 't.bid', 'USD; NULL where the source publishes none.'),
-    column('ask', `Nullable(${PRICE_18})`, 't.ask', 'USD; NULL where the source publishes none.'),
-    column('price_source', 'String', 't.source', 'Where the tick was read from.'),
-    column('received_at', TIME, 't.received_at', 'When this service got it, UTC.'),
+    column('bid', `Nullable(${PRICE_18})`, 't.bid', 'USD; NULL if the source publishes none.'),
+    column('ask', `Nullable(${PRICE_18})`, 't.ask', 'USD; NULL if the source publishes none.'),
+    column('price_source', 'String', 't.source', 'Source of the tick.'),
+    column('received_at', TIME, 't.received_at', 'When this service received it, UTC.'),
     column('tick_id', 'String', 't.id', 'Feed, time and number of the tick.'),
   ],
   from: 'ticks AS t FINAL',
@@ -79,12 +79,12 @@ const windows: PublicView = {
   fastBy: ['condition_id', 'slug'],
   freshness: 'Prices a second or two behind the oracle, settlement seconds behind final blocks.',
   caveat:
-    'Prices are made of 5-minute candles of spot ticks: a tick on a boundary second closes one window and opens the next. A window with no tick but the one of its last second has that as both prices.',
+    'Prices are computed from 5-minute candles of spot ticks: a tick on a boundary second closes one window and opens the next. If the only tick of a window is that of its last second, both prices are that tick.',
   columns: [
     column('condition_id', 'String', 'w.condition_id', 'Market.'),
     column('slug', 'String', 'w.slug', "Market's slug."),
     column('asset', 'String', 'w.asset', 'Coin, e.g. BTC.'),
-    column('feed', 'String', 'w.feed', 'Pair whose ticks are taken, e.g. BTC/USD.'),
+    column('feed', 'String', 'w.feed', 'Pair whose ticks are used, e.g. BTC/USD.'),
     column('duration', 'String', 'w.duration', 'Length as the catalogue names it: 5m, 15m, 1h, 4h, 1d.'),
     column('start_at', NULLABLE_TIME, 'w.start_at', 'Start, UTC; NULL when the catalogue has none.'),
     column('end_at', NULLABLE_TIME, 'w.end_at', 'End, UTC; NULL when the catalogue has none.'),
@@ -98,25 +98,25 @@ const windows: PublicView = {
       'close_price',
       `Nullable(${PRICE_18})`,
       'w.close_price',
-      'Last spot tick at or before the end, USD; moves while the window is open. NULL without ticks.',
+      'Last spot tick at or before the end, USD; changes while the window is open. NULL without ticks.',
     ),
     column(
       'is_complete',
       'Bool',
       'ifNull(f.newest >= w.end_at, false)',
-      'Whether the feed has got past the end, so that close_price stays.',
+      'Whether the feed has a tick at or after the end, so that close_price is final.',
     ),
     column(
       'price_outcome',
       'Nullable(String)',
       "multiIf(w.open_price IS NULL OR w.close_price IS NULL OR NOT ifNull(f.newest >= w.end_at, false), NULL, w.close_price >= w.open_price, 'Up', 'Down')",
-      'Up when the close is not below the open, else Down, by the ticks here; NULL until is_complete or without prices.',
+      'Up when close_price is not below open_price, else Down; NULL until is_complete or without prices.',
     ),
     column(
       'settled_outcome',
       'Nullable(String)',
       'if(r.winner = 0, NULL, w.outcomes[r.winner])',
-      'Outcome that the chain paid; NULL until it is resolved, or when several were paid.',
+      'Outcome that the chain paid; NULL until resolved, or when several outcomes were paid.',
     ),
     column('resolved_at', NULLABLE_TIME, 'r.resolved_at', 'When the chain settled it, UTC; NULL until then.'),
     column(
@@ -158,16 +158,16 @@ const pricesNow: PublicView = {
   summary: 'One row per outcome token with its newest price.',
   key: ['token_id'],
   fastBy: ['token_id'],
-  freshness: 'Settlements and trades seconds behind final blocks; quotes as old as quoted or traded in priced_at.',
+  freshness: 'Settlements and trades seconds behind final blocks; quotes as of priced_at.',
   caveat:
-    "Taken from the settlement, else the middle of the best bid and ask while younger than 60 s, else the newer of the last trade and the catalogue's quote.",
+    "The settlement, else the midpoint of the best bid and ask if younger than 60 s, else the newer of the last trade and the catalogue's quote.",
   columns: [
     ...tokenColumns('q.token_id'),
     column(
       'price',
       NULLABLE_AMOUNT,
       `if(q.source = 'none', NULL, ${publishedDecimal('q.price')})`,
-      'USD per share, rounded to 6 decimals; NULL when nothing prices the token.',
+      'USD per share, rounded to 6 decimals; NULL when the token has no price.',
     ),
     column(
       'price_source',
@@ -179,7 +179,7 @@ const pricesNow: PublicView = {
       'priced_at',
       NULLABLE_TIME,
       "nullIf(q.updated_at, toDateTime(0, 'UTC'))",
-      'Time of the settlement, quote or trade, UTC; NULL when nothing prices the token.',
+      'Time of the settlement, quote or trade, UTC; NULL when the token has no price.',
     ),
     column('is_resolved', 'Bool', 'q.resolved', 'Whether the chain has settled the market.'),
     column('last_trade_at', NULLABLE_TIME, 'q.last_trade_at', 'Newest trade, UTC; NULL when there is none.'),

@@ -8,26 +8,29 @@ import { commentOf } from './views.js';
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /**
- * CREATE OR REPLACE VIEW. Its readers need no grant on the tables below it: it reads them as its definer. `tables` is the connection's database, which
- * the engine writes into the view's text.
+ * CREATE OR REPLACE VIEW. The view reads its tables as its definer, so readers need no grant on them. The engine writes the connection's database
+ * into the view's text.
  */
-export function viewStatement(view: PublicView, own: { database: string; onCluster: string; definer: string }): string {
+export function viewStatement(
+  view: PublicView,
+  target: { database: string; onCluster: string; definer: string },
+): string {
   const columns = view.columns.map(({ name, type, comment }) => `\`${name}\` ${type} COMMENT ${literal(comment)}`);
-  // The engine converts to the declared types, but takes a UInt8 for a Bool as it is, and then prints 0 and 1.
+  // The engine converts to the declared types, except UInt8 to Bool, which it would print as 0 and 1.
   const selected = view.columns.map(
     ({ name, type, expression }) => `${type === 'Bool' ? `CAST(${expression}, 'Bool')` : expression} AS \`${name}\``,
   );
-  return `CREATE OR REPLACE VIEW \`${own.database}\`.\`${view.name}\`${own.onCluster} (
+  return `CREATE OR REPLACE VIEW \`${target.database}\`.\`${view.name}\`${target.onCluster} (
       ${columns.join(',\n      ')}
-    ) DEFINER = ${literal(own.definer)} SQL SECURITY DEFINER AS
+    ) DEFINER = ${literal(target.definer)} SQL SECURITY DEFINER AS
     SELECT ${selected.join(',\n      ')}
     FROM ${view.from}
     COMMENT ${literal(commentOf(view))}`;
 }
 
 /**
- * Creates the public database and puts this version's text into its views; their tables exist already. Safe to repeat and to run from several processes. FatalError when
- * the database holds a table under the name of a view, which CREATE OR REPLACE would drop with its rows.
+ * Creates the public database and creates or replaces its views; their tables must exist. Safe to repeat and to run from several processes. Throws
+ * FatalError when the database has a table with the name of a view, which CREATE OR REPLACE would drop with its rows.
  */
 export async function publishViews(options: {
   readonly client: ClickHouse;
@@ -44,10 +47,10 @@ export async function publishViews(options: {
   );
   if (tables.length > 0)
     throw new FatalError(
-      `Database ${database} holds tables of its own named ${tables.map(({ name }) => name).join(', ')}. Set ANALYST_DATABASE to another name: the public views need a database for themselves.`,
+      `Database ${database} has tables named ${tables.map(({ name }) => name).join(', ')}. Set ANALYST_DATABASE to another name: the public views need a separate database.`,
     );
-  const [who] = await client.query<{ name: string }>('SELECT currentUser() AS name');
-  const definer = who?.name ?? 'default';
+  const [user] = await client.query<{ name: string }>('SELECT currentUser() AS name');
+  const definer = user?.name ?? 'default';
   for (const view of views) await client.command(viewStatement(view, { database, onCluster, definer }));
   logger.info({ database, views: views.length }, 'public views published');
 }

@@ -1,8 +1,8 @@
 export interface ViewColumn {
   readonly name: string;
-  /** The ClickHouse type readers see; the engine converts the expression to it. */
+  /** ClickHouse type of the column; the engine converts the expression to it. */
   readonly type: string;
-  /** Unit, key or caveat; also the data dictionary's text. */
+  /** Unit, key or caveat; also the text of the data dictionary. */
   readonly comment: string;
   /** SQL over the tables of `from`. */
   readonly expression: string;
@@ -11,13 +11,13 @@ export interface ViewColumn {
 /** A view of the public database. Its name, columns and types are a contract with analysts: add, never rename. */
 export interface PublicView {
   readonly name: string;
-  /** What a row is. */
+  /** The meaning of a row. */
   readonly summary: string;
   /** Columns that identify a row. */
   readonly key: readonly string[];
   /** Columns whose filters reach the primary key or a skipping index of the tables below. */
   readonly fastBy: readonly string[];
-  /** How far behind the chain, the oracle or the catalogue rows are. */
+  /** Delay of rows behind the chain, the oracle or the catalogue. */
   readonly freshness: string;
   readonly caveat?: string;
   readonly columns: readonly ViewColumn[];
@@ -45,7 +45,7 @@ export const amount = (baseUnits: string): string => `toDecimal128(${baseUnits},
 export const pricePerShare = (usdc: string, shares: string): string =>
   `if(${shares} = 0, NULL, ${amount(`intDiv(toUInt256(${usdc}) * 2000000 + ${shares}, 2 * toUInt256(greatest(${shares}, 1)))`)})`;
 
-/** A Float64 as published, as a Decimal: by its shortest decimal text, because a cast of the float cuts 0.29 to 0.289999. */
+/** A published Float64 as a Decimal, by its shortest decimal text: a cast of the float truncates 0.29 to 0.289999. */
 export const publishedDecimal = (float: string): string => `toDecimal128OrNull(toString(round(${float}, 6)), 6)`;
 
 /** Names of an outcome token. `k` is the alias; the key of the tables on both sides is the token. */

@@ -19,7 +19,7 @@ const trades: PublicView = {
   fastBy: ['day', 'traded_at', 'token_id'],
   freshness: FINAL_BLOCKS,
   caveat:
-    "When both orders buy (or both sell), the exchange mints (or merges) a pair of outcomes: the row then is about the maker's outcome, and the taker traded the other one at 1 - price.",
+    "When both orders buy (or both sell), the exchange mints (or merges) a pair of outcomes: the row then has the maker's outcome, and the taker traded the other outcome at 1 - price.",
   columns: [
     column('traded_at', TIME, 'm.traded_at', 'Time of the block, UTC. Whole seconds; several blocks may share one.'),
     column('day', 'Date', 'toDate(m.traded_at)', 'UTC day of traded_at.'),
@@ -41,10 +41,10 @@ const trades: PublicView = {
       'match_usd',
       AMOUNT,
       amount('m.usdc'),
-      'USD the maker order paid or got for the shares. The sum is the volume counted once per match.',
+      'USD that the maker order paid or received for the shares. The sum is the volume counted once per match.',
     ),
     column('maker', 'String', 'm.maker', 'Wallet of the maker order, 0x and lower case.'),
-    column('taker', 'String', 'm.taker', 'Wallet that took it, 0x and lower case.'),
+    column('taker', 'String', 'm.taker', 'Wallet of the taker, 0x and lower case.'),
     column(
       'maker_fee_usd',
       AMOUNT,
@@ -69,16 +69,16 @@ const trades: PublicView = {
 const tradeParties: PublicView = {
   name: 'trade_parties',
   summary:
-    "One row per party of a trade: a maker order's fill is a row of its wallet, the taker's order is one row that sums what it took. sum(party_usd) counts both sides of each match.",
+    "One row per party of a trade: a maker order's fill is a row of its wallet, the taker's order is one row with the sum of its matches. sum(party_usd) counts both sides of each match.",
   key: ['block_number', 'log_index'],
   fastBy: ['wallet'],
   freshness: FINAL_BLOCKS,
   caveat:
-    "Amounts are those of the order's own log. A combo match that its counterparty filled by a call of its own has no row for the counterparty; pnl_events has one. For one market or one day of all wallets read trades.",
+    "Amounts are those of the order's log. A combo match that its counterparty filled by a direct call has no row for the counterparty; pnl_events has one. For one market or one day of all wallets use trades.",
   columns: [
     column('wallet', 'String', 'p.wallet', 'Wallet whose order it is, 0x and lower case.'),
     column('traded_at', TIME, 'p.timestamp', 'Time of the block, UTC, whole seconds.'),
-    column('is_taker', 'Bool', 'p.is_taker_order', 'Whether the wallet took (true) or made (false).'),
+    column('is_taker', 'Bool', 'p.is_taker_order', 'Whether the wallet was the taker (true) or the maker (false).'),
     column('side', 'String', 'p.side', "BUY or SELL: side of the wallet's order."),
     ...tokenColumns('p.token_id'),
     column(
@@ -92,14 +92,14 @@ const tradeParties: PublicView = {
       'party_usd',
       AMOUNT,
       amount('p.usdc'),
-      'USD paid or got for the shares, before fees. Its sum over all wallets counts each match once per party: about twice the volume.',
+      'USD paid or received for the shares, before fees. Its sum over all wallets counts each match once per party: about twice the volume.',
     ),
-    column('fee_usd', AMOUNT, amount('p.fee'), 'Fee in USD; a fee that was taken in shares at its worth.'),
+    column('fee_usd', AMOUNT, amount('p.fee'), 'Fee in USD; a fee in shares at its value.'),
     column(
       'fee_shares',
       AMOUNT,
       amount('p.fee_shares'),
-      'The part of the fee that was taken in shares (first exchange, buys); already in fee_usd.',
+      'Part of the fee that was charged in shares (first exchange, buys); included in fee_usd.',
     ),
     column(
       'counterparty',
@@ -142,7 +142,7 @@ const volumeDays: PublicView = {
       'party_usd',
       AMOUNT,
       amount('sum(toUInt128(f.usdc))'),
-      'USD, each party of a match: what wallets traded. Equals sum(party_usd) of trade_parties; about twice match_usd.',
+      'USD, each party of a match: the volume of all wallets. Equals sum(party_usd) of trade_parties; about twice match_usd.',
     ),
     column('fee_usd', AMOUNT, amount('sum(toUInt128(f.fee))'), 'Fees of all parties in USD.'),
   ],

@@ -14,7 +14,7 @@ export const publicViews: readonly PublicView[] = [
   ...coverageViews,
 ];
 
-/** The whole comment of a view, in plain sentences. */
+/** The complete comment of a view. */
 export function commentOf(view: PublicView): string {
   const fast = view.fastBy.length === 0 ? '' : ` Fast by: ${view.fastBy.join(', ')}.`;
   const caveat = view.caveat === undefined ? '' : ` ${view.caveat}`;

@@ -17,40 +17,40 @@ const wallet = (expression: string): ViewColumn => column('wallet', 'String', ex
 const positionColumns: readonly ViewColumn[] = [
   wallet('p.wallet'),
   ...tokenColumns('p.token_id'),
-  column('shares', AMOUNT, amount('p.size'), 'Shares held now; 0 when the position is closed.'),
+  column('shares', AMOUNT, amount('p.size'), 'Current shares; 0 when the position is closed.'),
   column(
     'shares_without_cost',
     AMOUNT,
     amount('p.received'),
-    'Part of shares that came by transfer: no cost, and no profit when they leave.',
+    'Part of shares that was received by transfer: no cost, and no profit when they leave.',
   ),
   column(
     'avg_price',
     PRICE_18,
     'p.avg_price',
-    'USD paid per share bought, before USD fees; over the whole life of a finished position.',
+    'USD paid per share bought, before USD fees; for a closed position over its lifetime.',
   ),
-  column('cost_usd', AMOUNT, amount('p.cost'), 'USD paid for the shares held, at the average price.'),
+  column('cost_usd', AMOUNT, amount('p.cost'), 'USD paid for the current shares, at the average price.'),
   column(
     'realized_pnl_usd',
     AMOUNT,
     amount('p.realized_pnl'),
-    'Profit (negative: loss) of what was sold, merged or redeemed, USD, before fees.',
+    'Profit (negative: loss) of shares sold, merged or redeemed, USD, before fees.',
   ),
   column('bought_shares', AMOUNT, amount('p.total_bought'), 'Shares ever acquired at a cost.'),
   column('bought_usd', AMOUNT, amount('p.bought_usdc'), 'USD ever paid in buys.'),
-  column('sold_usd', AMOUNT, amount('p.sold_usdc'), 'USD ever got in sales.'),
+  column('sold_usd', AMOUNT, amount('p.sold_usdc'), 'USD ever received in sales.'),
   column('fees_usd', AMOUNT, amount('p.fees'), 'Fees paid in USD.'),
-  column('fee_shares', AMOUNT, amount('p.fee_shares'), 'Shares kept as fees by the first exchange.'),
+  column('fee_shares', AMOUNT, amount('p.fee_shares'), 'Shares charged as fees by the first exchange.'),
   column(
     'fee_cost_usd',
     AMOUNT,
     amount('p.fee_cost'),
-    'USD that fee_shares had cost, booked once nothing bought is left.',
+    'Cost of fee_shares in USD, recorded when no bought share is left.',
   ),
-  column('sent_cost_usd', AMOUNT, amount('p.sent_cost'), 'USD that shares sent to others had cost.'),
+  column('sent_cost_usd', AMOUNT, amount('p.sent_cost'), 'Cost of shares sent to other wallets, USD.'),
   column('fills', 'UInt32', 'p.fills', 'Buys and sales.'),
-  column('unpriced_events', 'UInt32', 'p.unpriced', 'Changes whose price no record gives; booked at cost.'),
+  column('unpriced_events', 'UInt32', 'p.unpriced', 'Changes without a price in any record; recorded at cost.'),
   column('first_at', TIME, 'p.first_at', 'First change, UTC.'),
   column('last_at', TIME, 'p.last_at', 'Newest change, UTC.'),
   column('last_trade_at', NULLABLE_TIME, 'p.last_trade_at', 'Newest buy or sale, UTC; NULL when there is none.'),
@@ -58,11 +58,11 @@ const positionColumns: readonly ViewColumn[] = [
 ];
 
 const WORTH =
-  'Worth and unrealized profit need a price: join prices_now on token_id. Total profit at price p is realized_pnl_usd + (shares - shares_without_cost) * p - cost_usd - fees_usd - fee_cost_usd - sent_cost_usd.';
+  'Value and unrealized profit need a price: join prices_now on token_id. Total profit at price p is realized_pnl_usd + (shares - shares_without_cost) * p - cost_usd - fees_usd - fee_cost_usd - sent_cost_usd.';
 
 const positions: PublicView = {
   name: 'positions',
-  summary: 'One row per wallet and outcome token it ever had, closed ones included.',
+  summary: 'One row per wallet and outcome token that it ever had, including closed positions.',
   key: ['wallet', 'token_id'],
   fastBy: ['wallet'],
   freshness: 'Seconds behind final blocks; a row is replaced when its position changes.',
@@ -73,8 +73,7 @@ const positions: PublicView = {
 
 const holders: PublicView = {
   name: 'holders',
-  summary:
-    'The open positions, one row per outcome token and wallet that holds shares of it; as positions, stored by token.',
+  summary: 'Open positions, one row per outcome token and wallet that has shares of it; as positions, stored by token.',
   key: ['token_id', 'wallet'],
   fastBy: ['token_id'],
   freshness: 'Seconds behind final blocks; a row is replaced when its position changes.',
@@ -85,8 +84,7 @@ const holders: PublicView = {
 
 const pnlEvents: PublicView = {
   name: 'pnl_events',
-  summary:
-    'One row per change of a position: what each fill, split, merge, redemption, conversion or transfer did to it.',
+  summary: 'One row per change of a position: the effect of a fill, split, merge, redemption, conversion or transfer.',
   key: ['wallet', 'token_id', 'event_id', 'leg'],
   fastBy: ['wallet', 'happened_at (with wallet)'],
   freshness: FINAL_BLOCKS,
@@ -96,12 +94,12 @@ const pnlEvents: PublicView = {
     column('happened_at', TIME, 'e.timestamp', 'Time of the block, UTC, whole seconds.'),
     column('action', 'String', 'e.action', 'BUY, SELL, SPLIT, MERGE, REDEEM, CONVERT, SEND or RECEIVE.'),
     ...tokenColumns('e.token_id'),
-    column('shares_change', AMOUNT, amount('e.shares'), 'Shares that came (positive) or left (negative).'),
+    column('shares_change', AMOUNT, amount('e.shares'), 'Shares added (positive) or removed (negative).'),
     column(
       'untracked_shares',
       AMOUNT,
       amount('e.untracked'),
-      'Shares that left but were never seen coming: neither cost nor profit.',
+      'Shares that left without a recorded inflow: neither cost nor profit.',
     ),
     column(
       'party_usd',
@@ -113,7 +111,7 @@ const pnlEvents: PublicView = {
       'cash_change_usd',
       AMOUNT,
       amount('e.cash'),
-      'USD the wallet got (positive) or paid (negative), before USD fees.',
+      'USD that the wallet received (positive) or paid (negative), before USD fees.',
     ),
     column('cost_change_usd', AMOUNT, amount('e.cost'), 'Change of cost_usd of the position.'),
     column(
@@ -123,9 +121,14 @@ const pnlEvents: PublicView = {
       'Profit (negative: loss) realized by this change, USD, before fees.',
     ),
     column('fee_usd', AMOUNT, amount('e.fee'), 'Fee paid in USD.'),
-    column('fee_shares', AMOUNT, amount('e.fee_shares'), 'Fee taken in shares.'),
-    column('is_taker', 'Bool', 'e.is_taker', 'Whether a BUY or SELL took; false for other actions.'),
-    column('shares_after', AMOUNT, amount('e.size_after'), 'Shares held after the change.'),
+    column('fee_shares', AMOUNT, amount('e.fee_shares'), 'Fee in shares.'),
+    column(
+      'is_taker',
+      'Bool',
+      'e.is_taker',
+      'Whether the wallet was the taker of a BUY or SELL; false for other actions.',
+    ),
+    column('shares_after', AMOUNT, amount('e.size_after'), 'Shares after the change.'),
     column('cost_after_usd', AMOUNT, amount('e.cost_after'), 'cost_usd after the change.'),
     column(
       'realized_after_usd',
@@ -133,7 +136,7 @@ const pnlEvents: PublicView = {
       amount('e.realized_after'),
       'realized_pnl_usd of the position after the change.',
     ),
-    column('problem', 'String', 'e.problem', "What made the accounting of this change incomplete; '' for nothing."),
+    column('problem', 'String', 'e.problem', "Why the accounting of this change is incomplete; '' if it is complete."),
     column('tx_hash', 'String', 'e.tx_hash', 'Transaction.'),
     column('block_number', 'UInt64', 'e.block_number', 'Block.'),
     column('log_index', 'UInt32', 'e.log_index', 'Index of the log in its block.'),
@@ -169,8 +172,8 @@ const walletDays: PublicView = {
       amount('sum(toInt128(d.realized_pnl))'),
       'Profits and losses realized, USD, before fees.',
     ),
-    column('gross_profit_usd', AMOUNT, amount('sum(toInt128(d.gross_profit))'), 'Profits alone.'),
-    column('gross_loss_usd', AMOUNT, amount('sum(toInt128(d.gross_loss))'), 'Losses alone, negative.'),
+    column('gross_profit_usd', AMOUNT, amount('sum(toInt128(d.gross_profit))'), 'Sum of the profits.'),
+    column('gross_loss_usd', AMOUNT, amount('sum(toInt128(d.gross_loss))'), 'Sum of the losses, negative.'),
   ],
   from: 'wallet_days AS d GROUP BY d.wallet, d.day',
 };
@@ -199,11 +202,11 @@ const actionColumns: readonly ViewColumn[] = [
 
 const redemptions: PublicView = {
   name: 'redemptions',
-  summary: 'One row per redemption: a wallet gave in its shares of a resolved market.',
+  summary: 'One row per redemption of shares of a resolved market by a wallet.',
   key: ['block_number', 'log_index'],
   fastBy: ['wallet'],
   freshness: FINAL_BLOCKS,
-  caveat: 'A redemption of losing shares is kept, with payout_usd 0.',
+  caveat: 'A redemption of losing shares has a row with payout_usd 0.',
   columns: [
     column('redeemed_at', TIME, 'w.timestamp', 'Time of the block, UTC, whole seconds.'),
     column('condition_id', 'String', 'w.subject_id', 'Market.'),
@@ -212,7 +215,7 @@ const redemptions: PublicView = {
       'redeemed_through',
       'String',
       "ifNull(w.source, '')",
-      "Contract that redeemed for the wallet; '' when the wallet did itself.",
+      "Contract that redeemed for the wallet; '' when the wallet redeemed directly.",
     ),
     ...actionColumns,
   ],
@@ -222,11 +225,11 @@ const redemptions: PublicView = {
 const splitsMerges: PublicView = {
   name: 'splits_merges',
   summary:
-    'One row per split (USD into a full set of outcomes), merge (back into USD) or conversion (NO shares of a multi-outcome event into the other YES) that a wallet made.',
+    'One row per split (USD into a full set of outcomes), merge (back into USD) or conversion (NO shares of a multi-outcome event into the other YES) of a wallet.',
   key: ['block_number', 'log_index'],
   fastBy: ['wallet'],
   freshness: FINAL_BLOCKS,
-  caveat: 'Splits and merges inside a match belong to the match and are not here.',
+  caveat: 'Splits and merges inside a match belong to the match and are not included.',
   columns: [
     column('happened_at', TIME, 'w.timestamp', 'Time of the block, UTC, whole seconds.'),
     column('kind', 'String', 'w.kind', 'split, merge or conversion.'),

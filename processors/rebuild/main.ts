@@ -19,9 +19,9 @@ const logger = createLogger({ process: 'rebuild', level: config.logLevel });
 runProcess({
   logger,
   main: async (signal) => {
-    const words = process.argv.slice(2);
-    const checkOnly = words.includes('--check');
-    const tasks = rebuildTasksFor(words.find((word) => !word.startsWith('--')));
+    const args = process.argv.slice(2);
+    const checkOnly = args.includes('--check');
+    const tasks = rebuildTasksFor(args.find((arg) => !arg.startsWith('--')));
     logger.info(
       { config: redactConfig(config), sinks: tasks.map((task) => task.definition.name), checkOnly },
       'starting',

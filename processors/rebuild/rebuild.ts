@@ -39,7 +39,7 @@ export interface RebuildOptions {
 }
 
 const PROGRESS_INTERVAL_MS = 2_000;
-const LIVE_TABLES_UNCHANGED = 'the live tables are as they were';
+const LIVE_TABLES_UNCHANGED = 'the live tables are unchanged';
 
 /**
  * Processes the log from offset 0 into a shadow database up to the position of the live tables, compares every table, and exchanges the live

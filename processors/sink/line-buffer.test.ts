@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { LineBuffer } from './line-buffer.js';
 
 describe('LineBuffer', () => {
-  it('grows, keeps what was kept and forgets what was undone', () => {
+  it('grows, retains kept lines and drops discarded ones', () => {
     const buffer = new LineBuffer();
-    const kept: string[] = [];
+    const expected: string[] = [];
     for (let i = 0; i < 2_000; i++) {
       const line = `${i}\t${'ü€😀'.repeat(i % 50)}\n`;
       buffer.add(line);
@@ -13,10 +13,10 @@ describe('LineBuffer', () => {
         buffer.rollback();
       } else {
         buffer.commit();
-        kept.push(line);
+        expected.push(line);
       }
     }
-    expect(buffer.rows).toBe(kept.length);
-    expect(buffer.content().toString('utf8')).toBe(kept.join(''));
+    expect(buffer.rows).toBe(expected.length);
+    expect(buffer.content().toString('utf8')).toBe(expected.join(''));
   });
 });

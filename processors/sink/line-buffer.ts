@@ -11,7 +11,7 @@ export class LineBuffer {
   private end = 0;
   private committed = 0;
   private uncommittedRows = 0;
-  /** Lines kept. */
+  /** Number of retained lines. */
   rows = 0;
 
   constructor(expectedBytes = FIRST_BYTES) {
@@ -40,7 +40,7 @@ export class LineBuffer {
     this.uncommittedRows = 0;
   }
 
-  /** The lines kept. Write no more afterwards. */
+  /** The retained lines. The buffer must not be written afterwards. */
   content(): Buffer {
     return this.bytes.subarray(0, this.committed);
   }

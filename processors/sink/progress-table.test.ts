@@ -12,7 +12,7 @@ const at = (partition: number, nextOffset: number) => ({
 });
 
 describe('createProgressWriter', () => {
-  it('writes the newest progress of each sink once, and again what could not be written', async () => {
+  it('writes the newest progress of each sink once, and retries a failed write', async () => {
     const inserts: string[] = [];
     let failures = 1;
     const stop = new AbortController();
@@ -22,7 +22,7 @@ describe('createProgressWriter', () => {
       nowMs: () => Date.UTC(2026, 0, 3),
       store: {
         async insertBytes(table, _format, data) {
-          if (failures-- > 0) throw new Error('away');
+          if (failures-- > 0) throw new Error('unreachable');
           inserts.push(`${table}\n${Buffer.from(data).toString()}`);
           stop.abort();
         },

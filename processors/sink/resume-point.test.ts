@@ -8,17 +8,17 @@ const plan = (firstOffset: number, lastOffset: number, previousLastOffset: numbe
 });
 
 describe('resumePoint', () => {
-  it('is nothing before the first decision', () => {
+  it('has no chunk before the first plan', () => {
     expect(resumePoint(null, null)).toEqual({ chunk: null, consistent: true });
   });
-  it('is the decided chunk, whether the tables know it or only the one before', () => {
+  it('is the planned chunk, with or without its row in chunks', () => {
     const decided = plan(10, 19, 9);
     expect(resumePoint(decided, { firstOffset: 10, lastOffset: 19 })).toEqual({ chunk: decided, consistent: true });
     expect(resumePoint(decided, { firstOffset: 0, lastOffset: 9 })).toEqual({ chunk: decided, consistent: true });
     const first = plan(0, 9, null);
     expect(resumePoint(first, null)).toEqual({ chunk: first, consistent: true });
   });
-  it('is what the tables know when they were emptied, restored or filled without decisions', () => {
+  it('is the newest range in chunks when the tables were emptied, restored or filled without plans', () => {
     expect(resumePoint(plan(10, 19, 9), null)).toEqual({ chunk: null, consistent: false });
     expect(resumePoint(plan(10, 19, 9), { firstOffset: 0, lastOffset: 4 })).toEqual({
       chunk: plan(0, 4, null),

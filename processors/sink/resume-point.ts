@@ -13,12 +13,12 @@ export interface ResumePoint {
  * Resume point of a sink from its newest plan in the log and its newest row in `chunks`: the planned chunk, which `chunks` may not contain
  * yet; if the two are inconsistent, the newest range in `chunks`. Sinks and the rebuild use no other source.
  */
-export function resumePoint(decided: PlannedChunk | null, known: OffsetRange | null): ResumePoint {
-  const fromTables = known === null ? null : { ...known, previousLastOffset: null };
-  if (decided === null) return { chunk: fromTables, consistent: true };
-  const knownLast = known?.lastOffset ?? null;
-  const consistent = knownLast === decided.lastOffset || knownLast === decided.previousLastOffset;
-  return { chunk: consistent ? decided : fromTables, consistent };
+export function resumePoint(planned: PlannedChunk | null, recorded: OffsetRange | null): ResumePoint {
+  const fromTables = recorded === null ? null : { ...recorded, previousLastOffset: null };
+  if (planned === null) return { chunk: fromTables, consistent: true };
+  const knownLast = recorded?.lastOffset ?? null;
+  const consistent = knownLast === planned.lastOffset || knownLast === planned.previousLastOffset;
+  return { chunk: consistent ? planned : fromTables, consistent };
 }
 
 /** Reads the resume point without taking ownership: for a caller that has ensured that no sink runs. */

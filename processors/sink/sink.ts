@@ -128,7 +128,7 @@ export function createSink(options: SinkOptions): Sink {
     const { next } = await log.bounds(topic, partition);
     if (next <= range.lastOffset)
       throw new FatalError(
-        `${name}: the tables hold offsets up to ${range.lastOffset}, the log ends at ${next}: they do not belong together`,
+        `${name}: the tables contain offsets up to ${range.lastOffset}, the log ends at ${next}: they do not belong together. Restore the log, or rebuild the tables in an empty database`,
       );
     const chunk = await readChunk({ log, topic, partition, signal, ...range });
     signal.throwIfAborted();
@@ -142,7 +142,7 @@ export function createSink(options: SinkOptions): Sink {
     lastPlanned = plan.lastOffset;
     if (chunk.deadLetters.length > 0) {
       metrics.deadLetters(chunk.deadLetters.length);
-      logger.warn({ sink: name, ...range, count: chunk.deadLetters.length }, 'dead letters');
+      logger.warn({ sink: name, ...range, count: chunk.deadLetters.length }, 'input records moved to the dead letters');
     }
     await insertChunk(plan, chunk, read.records.at(-1), signal);
   };
@@ -173,15 +173,15 @@ export function createSink(options: SinkOptions): Sink {
 
   return {
     async run(signal) {
-      const own = new AbortController();
-      const either = AbortSignal.any([signal, own.signal]);
+      const ended = new AbortController();
+      const either = AbortSignal.any([signal, ended.signal]);
       try {
         await resume(either);
         await follow(either);
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
-        own.abort();
+        ended.abort();
       }
     },
     async state() {

@@ -20,7 +20,7 @@ export interface Output {
 /** Keyed state as a step sees it. */
 export type KeyedState<S> = Pick<StateCache<S>, 'get' | 'set'>;
 
-/** Definition of a stateful processor. All data kept between steps is in the keyed state, so that the same records always produce the same outputs. */
+/** Definition of a stateful processor. All data that persists between steps is in the keyed state, so that the same records always produce the same outputs. */
 export interface StatefulProcessorSpec<S> {
   /** Consumer group, and name in metrics and the store. Must never change: the committed position depends on it. */
   readonly name: string;
@@ -106,7 +106,10 @@ export function createStatefulProcessor<S>(options: {
         spec.apply(record, cache, emit);
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        logger.warn({ processor: spec.name, offset: record.offset, reason: error.message }, 'dead letter');
+        logger.warn(
+          { processor: spec.name, offset: record.offset, reason: error.message },
+          'input record moved to the dead letters',
+        );
         letters.inc({ processor: spec.name });
         const reason = error.message;
         const letter = deadLetterRecord({ codec, by: spec.name, topic, partition, record, reason });

@@ -17,7 +17,7 @@ const unknownLogs: TableSpec = {
   placement: 'everywhere',
 };
 
-/** Logs of watched contracts whose event was unknown when their block was read, as the node gave them. */
+/** Logs of watched contracts whose event was unknown when their block was read, as the node returned them. */
 export const unknownLogTables: Migration = {
   id: '0052_unknown_logs',
   statements: (ddl) => ddl.table(unknownLogs),

@@ -33,7 +33,7 @@ const walletActivity: TableSpec = {
 };
 
 /**
- * `wallet_activity`: what each wallet did, oldest first per wallet: fills of its own orders, splits, merges, redemptions, conversions and
+ * `wallet_activity`: activity of each wallet, oldest first per wallet: fills of its orders, splits, merges, redemptions, conversions and
  * transfers. Base units. usdc: of a fill without fee; collateral split or merged; payout of a redemption; collateral released by a conversion.
  * tokens and amounts: aligned; amounts are empty where the log does not contain them (all shares of the wallet). shares: the first amount, for
  * a fill before a fee in shares. payout_numerators / payout_denominator: payout per share of each token of a redemption, paid: its payout for

@@ -53,13 +53,13 @@ const toLogPosition = (event: LogPositionFields) => ({
   tx_hash: event.tx_hash,
 });
 
-/** Hex bit mask as decimal text. Throws UnfitValueError. */
+/** Hex bit mask as decimal text. Throws InvalidColumnValueError. */
 function bitMaskToDecimal(hex: string): string {
   if (!/^0x[0-9a-f]{1,64}$/i.test(hex)) throw new InvalidColumnValueError(`${hex.slice(0, 100)} is no bit mask`);
   return BigInt(hex).toString();
 }
 
-/** What wallets did besides trading, and the collateral that came and went. */
+/** Splits, merges, conversions and redemptions of wallets, and their deposits and withdrawals of collateral. */
 export const walletEventsSink: SinkDefinition = {
   name: 'wallet_events',
   topic: topics.chainFinal,
@@ -109,7 +109,7 @@ export const walletEventsSink: SinkDefinition = {
       case 'deposit':
         emit(collateralFlowsTable, {
           ...toLogPosition(event.value),
-          // Both ramps log who receives; whose collateral a withdrawal burns is in no log of theirs.
+          // Both ramps log the recipient; no log of a withdrawal contains the wallet whose collateral is burned.
           wallet: event.value.to,
           counterparty: event.value.from,
           direction: event.value.direction,

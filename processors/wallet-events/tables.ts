@@ -42,7 +42,7 @@ export const collateralFlows: TableSpec = {
 /**
  * `wallet_events`: splits, merges, neg-risk conversions and redemptions of a wallet, each kind in chain order. subject_id is the condition,
  * for conversions the neg-risk market. amount is USDC base units (redemption: the payout). index_sets: decimal bit masks; for a
- * conversion the questions whose NO was given in.
+ * conversion the questions whose NO was converted.
  * `collateral_flows`: collateral that was wrapped for (deposit) or unwrapped to (withdrawal) a wallet; counterparty is the ramp.
  */
 export const walletEventTables: Migration = {
