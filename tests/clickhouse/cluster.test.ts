@@ -17,7 +17,7 @@ import { migrations } from '../../processors/migrations.js';
 import { viewStatement } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 
-/** The engine with a cluster of one shard that is itself. */
+/** An engine whose only cluster has one shard, the engine itself. */
 const serverConfig = `<clickhouse>
   <remote_servers><events>
     <shard><internal_replication>true</internal_replication><replica><host>localhost</host><port>9000</port></replica></shard>
@@ -57,8 +57,8 @@ const statementsOf = (ddl: Ddl): readonly string[] => [
 const cluster = clusterDdl({ cluster: 'events', database: 'shared' });
 const clusterStatements = statementsOf(cluster);
 /**
- * One node's share of a statement. The embedded engine has no Keeper to replicate through, so the nodes' own tables are plain here;
- * names, columns, views, routing and tokens are the cluster's.
+ * A cluster statement changed for one node. The embedded engine has no Keeper, so the nodes' local tables are not replicated here;
+ * names, columns, views, routing and tokens are those of a cluster.
  */
 const onThisNode = (sql: string) =>
   sql
@@ -69,7 +69,7 @@ const onThisNode = (sql: string) =>
       'non_replicated_deduplication_window = 1000',
     );
 
-describe('both variants of the schema', () => {
+describe('schema statements', () => {
   it.each([
     ['a single server', statementsOf(singleServerDdl)],
     ['a cluster', clusterStatements],
@@ -80,7 +80,7 @@ describe('both variants of the schema', () => {
     }
   });
 
-  it('a single server gets no clause of a cluster', () => {
+  it('contain no cluster clause for a single server', () => {
     expect(
       statementsOf(singleServerDdl).filter((sql) =>
         /replicated\w*MergeTree|ON CLUSTER|Distributed|_local\b|\{/i.test(sql),
@@ -88,7 +88,7 @@ describe('both variants of the schema', () => {
     ).toEqual([]);
   });
 
-  it('a cluster gets every object on every node, replicated, and no view that writes a Distributed table', () => {
+  it('create every object on every node of a cluster, replicated, and no view that writes a Distributed table', () => {
     for (const sql of clusterStatements) expect(sql).toContain(' ON CLUSTER events');
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
@@ -103,13 +103,13 @@ describe('both variants of the schema', () => {
   });
 });
 
-describe('the cluster variant on the engine', () => {
-  it('creates: columns, views and sharding keys fit each other, in the same columns as a single server', async () => {
+describe('the cluster schema on the engine', () => {
+  it('can be created, with the same columns as on a single server', async () => {
     await run('CREATE DATABASE shared');
-    await run('CREATE DATABASE alone');
+    await run('CREATE DATABASE single');
     await run('USE shared');
     for (const statement of clusterStatements) await run(onThisNode(statement));
-    await run('USE alone');
+    await run('USE single');
     for (const statement of statementsOf(singleServerDdl)) await run(statement);
     const columns = (database: string) =>
       run(
@@ -117,7 +117,7 @@ describe('the cluster variant on the engine', () => {
       );
     const shared = await columns('shared');
     expect(shared.split('\n').length).toBeGreaterThan(150);
-    expect(shared).toBe(await columns('alone'));
+    expect(shared).toBe(await columns('single'));
     const engines = await run(
       `SELECT name, engine FROM system.tables WHERE database = 'shared' AND NOT endsWith(name, '_mv') ORDER BY name`,
     );
@@ -213,7 +213,7 @@ describe('the cluster variant on the engine', () => {
     ]);
   });
 
-  it('publishes the views for analysts over Distributed tables, ON CLUSTER, with their creator as definer', async () => {
+  it('publishViews creates the views over Distributed tables, ON CLUSTER, with their creator as definer', async () => {
     await run('CREATE DATABASE market');
     const statements = publicViews.map((view) =>
       viewStatement(view, { database: 'market', onCluster: cluster.onCluster, definer: 'default' }),
@@ -228,10 +228,10 @@ describe('the cluster variant on the engine', () => {
     // Coverage has rows without any data.
     for (const { name, key } of publicViews.filter((view) => view.name !== 'coverage'))
       expect(await run(`SELECT * FROM market.${name} ORDER BY ${key.join(', ')} LIMIT 1`), name).toBe('');
-    await run('USE alone');
+    await run('USE single');
   });
 
-  it('a token counts once through the Distributed table, in it and behind its views', async () => {
+  it('a repeated token has no effect through the Distributed table and in the targets of its views', async () => {
     const insert = (token: string) =>
       run(
         `INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, order_hash, builder, token_id, usdc, shares)
@@ -245,13 +245,13 @@ describe('the cluster variant on the engine', () => {
     const once = ['1000', '2000', '1000', '500', String(1000 * 100 + (999 * 1000) / 2)].join('\t');
     for (let i = 0; i < 3; i++) await insert('fills-chain.final-0-0-999-fills');
     expect(await counts()).toBe(once);
-    // Under another token the rows land again, and reading the newest versions still counts each fill once.
+    // With another token the rows are inserted again, and FINAL still counts each fill once.
     await insert('fills-chain.final-0-1-1000-fills');
     expect(await run('SELECT count(), sum(usdc) FROM fills FINAL')).toBe(`1000\t${once.split('\t')[4]}`);
     expect(await run(`SELECT token_id, argMax(usdc, place) FROM last_prices GROUP BY token_id ORDER BY token_id`)).toBe(
       ['0\t1095', '1\t1096', '2\t1097', '3\t1098', '4\t1099'].join('\n'),
     );
-    // As the trades page asks: a table of orders picked from the same Distributed table.
+    // As the trades page queries: a subquery on orders of the same Distributed table.
     expect(
       await run(
         `WITH orders AS (SELECT order_hash FROM fills_by_wallet WHERE wallet = 'm1' AND role = 'maker' ORDER BY block_number DESC LIMIT 5)
@@ -260,14 +260,14 @@ describe('the cluster variant on the engine', () => {
     ).toMatch(/^[1-5]$/);
   });
 
-  it('takes a picture of all wallets over the shards', async () => {
+  it('the leaderboard snapshots aggregate all shards', async () => {
     await run(
       `INSERT INTO positions (wallet, token_id, size, avg_price, realized_pnl, version)
        SELECT concat('w', toString(number % 3)), 1000 + number, number, 0.5, number, 1 FROM numbers(30)`,
     );
-    for (const picture of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
+    for (const snapshot of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
       await run(
-        `${picture.replaceAll('{taken_at:UInt64}', String(Date.now()))} SETTINGS ${Object.entries(snapshotSettings)
+        `${snapshot.replaceAll('{taken_at:UInt64}', String(Date.now()))} SETTINGS ${Object.entries(snapshotSettings)
           .map(([name, value]) => `${name} = '${value}'`)
           .join(', ')}`,
       );
@@ -289,7 +289,7 @@ describe('the cluster variant on the engine', () => {
     );
   });
 
-  it('settles a replicated table, and refuses names that are none', async () => {
+  it('syncReplica accepts a replicated table and rejects invalid names', async () => {
     expect(await run('EXPLAIN AST SYSTEM SYNC REPLICA `chunks` LIGHTWEIGHT')).toContain('SYSTEM');
     for (const bad of ['', 'a b', "x'; DROP TABLE y", '1st'])
       expect(() => clusterDdl({ cluster: bad, database: 'shared' })).toThrow(/Not a name/);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => ch.stop());
 
-test.skipIf(whyNoCurl() !== null)('query in the URL, in the body, in both', async () => {
+test.skipIf(whyNoCurl() !== null)('curl can send the query in the URL, in the body, or split over both', async () => {
   const curl = async (...args: string[]) => (await run('curl', ['-sS', ...args])).stdout;
   expect(await curl(`${ch.url}/?query=SELECT%20number%20FROM%20numbers(3)`)).toBe('0\n1\n2\n');
   expect(await curl(ch.url, '-d', 'SELECT 1 AS a FORMAT JSONEachRow')).toBe('{"a":1}\n');

@@ -11,21 +11,21 @@ export const FILE_SECRET = 'CANARY-OF-A-FILE';
 export const ROW_SECRET = 'CANARY-OF-A-TABLE';
 
 export interface HttpResult {
-  /** 0: the connection ended without an answer. */
+  /** 0: the connection ended without a response. */
   readonly status: number;
   readonly text: string;
 }
 
-/** A server with one public view, internal tables and a file that hold secrets, and a listener that nobody may reach. */
+/** A server with one public view, internal tables and a file with secrets, and a listener that must not be reached. */
 export interface EscapeServer {
   readonly ch: TestClickHouse;
   readonly owner: { readonly user: string; readonly password: string };
   readonly targets: EscapeTargets;
   /** Connections to the listener so far. */
   connections(): number;
-  /** Sends exactly these headers: fetch would refuse some of them. */
+  /** Sends exactly these headers: fetch would reject some of them. */
   send(attempt: Omit<EscapeAttempt, 'name'>): Promise<HttpResult>;
-  /** Everything an attempt could have changed. */
+  /** All state that an attempt could change. */
   state(): Promise<unknown>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** One attempt of an analyst to leave his database. */
+/** One attempt of an analyst to access anything outside of the public database. */
 export interface EscapeAttempt {
   readonly name: string;
   /** The body of a POST; undefined: no body. */
@@ -10,13 +10,13 @@ export interface EscapeAttempt {
 }
 
 export interface EscapeTargets {
-  /** A file that holds a secret. */
+  /** A file with a secret. */
   readonly secretFile: string;
-  /** A file that must not come into being. */
+  /** A file that must not be created. */
   readonly newFile: string;
   /** A listener that must not be reached: `http://127.0.0.1:port`. */
   readonly listener: string;
-  /** The database of the tables behind the views, with the tables `fills`, `usage_days`, `chunks` and `schema_migrations`. */
+  /** The database of the internal tables, with the tables `fills`, `usage_days`, `chunks` and `schema_migrations`. */
   readonly internal: string;
   /** The one readable database, with the view `trades` (columns `id`, `wallet`, `size`). */
   readonly database: string;
@@ -24,7 +24,7 @@ export interface EscapeTargets {
 
 const quote = (text: string) => `'${text}'`;
 
-/** Statements that name something outside: each is tried in many places of a query. */
+/** Expressions that name something outside of the public database; each is tried at many positions of a query. */
 function sources(t: EscapeTargets): readonly (readonly [name: string, expression: string])[] {
   const host = t.listener.replace('http://', '');
   const file = quote(t.secretFile);
@@ -112,7 +112,7 @@ function sources(t: EscapeTargets): readonly (readonly [name: string, expression
   ];
 }
 
-/** Where a query may hold a table. */
+/** Positions of a query that may contain a table. */
 const QUERY_CONTEXTS: readonly (readonly [name: string, query: (source: string) => string])[] = [
   ['FROM', (s) => `SELECT * FROM ${s}`],
   ['a subquery', (s) => `SELECT * FROM (SELECT * FROM (SELECT * FROM ${s}))`],
@@ -225,7 +225,7 @@ function statements(t: EscapeTargets): readonly (readonly [name: string, stateme
     ['INTO OUTFILE in a heredoc name', `SELECT $x$a$x$ INTO OUTFILE $x$${t.newFile}$x$`],
     ['two statements', `SELECT 1; DROP TABLE ${t.internal}.fills`],
     ['two statements on one line with a comment', `SELECT 1 /* ; */ ; DROP TABLE ${t.internal}.fills`],
-    ['two statements behind a quote', `SELECT '\\'' ; DROP TABLE ${t.internal}.fills -- '`],
+    ['two statements after a quote', `SELECT '\\'' ; DROP TABLE ${t.internal}.fills -- '`],
     ['PARALLEL WITH', `SELECT 1 PARALLEL WITH DROP TABLE ${t.internal}.fills`],
     ['NUL inside', `SELECT 1\0; DROP TABLE ${t.internal}.fills`],
     ['pipe syntax', `FROM ${t.internal}.usage_days |> SELECT *`],
@@ -329,7 +329,7 @@ function statements(t: EscapeTargets): readonly (readonly [name: string, stateme
   ];
 }
 
-/** What headers and parameters of the URL may carry. */
+/** Attempts in headers and URL parameters. */
 function headersAndParameters(t: EscapeTargets): readonly EscapeAttempt[] {
   const memory = { name: 'max_memory_usage by URL', body: 'SELECT 1', params: { max_memory_usage: '0' } };
   const settings = ['max_execution_time', 'max_result_rows', 'max_result_bytes', 'readonly', 'priority', 'max_threads'];
@@ -444,7 +444,7 @@ function headersAndParameters(t: EscapeTargets): readonly EscapeAttempt[] {
 export function escapeStatements(targets: EscapeTargets): readonly { readonly name: string; readonly body: string }[] {
   return [
     ...sources(targets).flatMap(([name, source]) =>
-      QUERY_CONTEXTS.map(([place, query]) => ({ name: `${name} in ${place}`, body: query(source) })),
+      QUERY_CONTEXTS.map(([position, query]) => ({ name: `${name} in ${position}`, body: query(source) })),
     ),
     ...statements(targets).map(([name, body]) => ({ name, body })),
   ];

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EscapeServer, FILE_SECRET, ROW_SECRET, startEscapeServer } from './escape-server.js';
 import { type EscapeAttempt, escapeAttempts } from './sql-escapes.js';
 
-/** Inputs at once; the server runs two of them in the engine and the rest waits. */
-const AT_ONCE = 12;
-const RUNS = Math.ceil(10_000 / AT_ONCE);
+/** Concurrent inputs; the server runs two of them in the engine and the rest waits. */
+const CONCURRENCY = 12;
+const RUNS = Math.ceil(10_000 / CONCURRENCY);
 
 let world: EscapeServer;
-let words: readonly string[];
+let tokens: readonly string[];
 let known: readonly EscapeAttempt[];
 beforeAll(async () => {
   world = await startEscapeServer();
@@ -17,12 +17,12 @@ beforeAll(async () => {
   const names = await world.ch.client.query<{ name: string }>(
     'SELECT name FROM system.functions UNION ALL SELECT name FROM system.table_functions UNION ALL SELECT keyword FROM system.keywords',
   );
-  const others = await world.ch.client.query<{ name: string }>(
+  const tables = await world.ch.client.query<{ name: string }>(
     "SELECT concat(database, '.', name) AS name FROM system.tables ORDER BY name",
   );
-  words = [
+  tokens = [
     ...names.map((row) => row.name),
-    ...others.map((row) => row.name),
+    ...tables.map((row) => row.name),
     ...[
       '(',
       ')',
@@ -81,16 +81,16 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.stop());
 
-/** The server answered, and with nothing it should not. */
+/** Problems of a response: status 0 or 5xx, or text that must not be readable. */
 function problemOf(input: unknown, { status, text }: { status: number; text: string }): readonly string[] {
   const leaks = text.includes(FILE_SECRET) || text.includes(ROW_SECRET);
   return status === 0 || status >= 500 || leaks ? [`${JSON.stringify(input)}: ${status} ${text.slice(0, 300)}`] : [];
 }
 
-async function holds(inputs: fc.Arbitrary<Omit<EscapeAttempt, 'name'>>, runs: number): Promise<void> {
+async function expectNoProblem(inputs: fc.Arbitrary<Omit<EscapeAttempt, 'name'>>, runs: number): Promise<void> {
   const before = await world.state();
   await fc.assert(
-    fc.asyncProperty(fc.array(inputs, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (batch) => {
+    fc.asyncProperty(fc.array(inputs, { minLength: CONCURRENCY, maxLength: CONCURRENCY }), async (batch) => {
       const problems = await Promise.all(batch.map(async (input) => problemOf(input, await world.send(input))));
       expect(problems.flat()).toEqual([]);
     }),
@@ -101,23 +101,23 @@ async function holds(inputs: fc.Arbitrary<Omit<EscapeAttempt, 'name'>>, runs: nu
   expect(await world.send({ body: 'SELECT count() FROM trades' })).toEqual({ status: 200, text: '3\n' });
 }
 
-const word = () => fc.integer({ min: 0, max: 1_000_000 }).map((n) => words[n % words.length] ?? '');
+const token = () => fc.integer({ min: 0, max: 1_000_000 }).map((n) => tokens[n % tokens.length] ?? '');
 const sentence = () =>
   fc
     .tuple(
       fc.constantFrom('SELECT', 'SELECT * FROM', 'WITH', 'EXPLAIN', 'SHOW', 'DESCRIBE', 'FROM', '('),
-      fc.array(word(), { maxLength: 25 }),
+      fc.array(token(), { maxLength: 25 }),
     )
     .map(([first, rest]) => [first, ...rest].join(' '));
 
-test('statements of random words leak nothing, change nothing and are never answered 5xx', async () => {
-  await holds(
+test('statements of random words leak nothing, change nothing and never get a 5xx status', async () => {
+  await expectNoProblem(
     sentence().map((body) => ({ body })),
     Math.floor(RUNS * 0.4),
   );
 }, 600_000);
 
-/** One edit of a text: cut, doubled, changed in case, or with something put in. */
+/** One edit of a text: truncation, repetition, change of case, or insertion. */
 const edit = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   kind: fc.constantFrom('cut', 'double', 'case', 'comment', 'nul', 'quote', 'bracket', 'space', 'backslash'),
@@ -139,7 +139,7 @@ function apply(text: string, { at, kind }: { at: number; kind: string }): string
   return head + (put[kind] ?? '') + tail;
 }
 
-test('edited escape attempts leak nothing, change nothing and are never answered 5xx', async () => {
+test('edited escape attempts leak nothing, change nothing and never get a 5xx status', async () => {
   const edited = fc.tuple(fc.nat(), fc.array(edit, { minLength: 1, maxLength: 3 })).map(([n, edits]) => {
     const { name: _, ...attempt } = known[n % known.length] as EscapeAttempt;
     return attempt.body === undefined ? attempt : { ...attempt, body: edits.reduce(apply, attempt.body) };
@@ -147,7 +147,7 @@ test('edited escape attempts leak nothing, change nothing and are never answered
   await holds(edited, Math.floor(RUNS * 0.4));
 }, 600_000);
 
-test('random parameters and bodies leak nothing, change nothing and are never answered 5xx', async () => {
+test('random parameters and bodies leak nothing, change nothing and never get a 5xx status', async () => {
   const settings = await world.ch.client.query<{ name: string }>('SELECT name FROM system.settings ORDER BY name');
   const name = fc.oneof(
     fc.nat().map((n) => settings[n % settings.length]?.name ?? ''),
@@ -182,7 +182,7 @@ test('random parameters and bodies leak nothing, change nothing and are never an
   await holds(inputs, Math.ceil(RUNS * 0.2));
 }, 600_000);
 
-test('bytes that are no HTTP close the connection and nothing else', async () => {
+test('bytes that are no HTTP only close the connection', async () => {
   const raw = (bytes: Uint8Array) =>
     new Promise<void>((resolve) => {
       const socket = connect(world.ch.server.port, '127.0.0.1', () => socket.end(bytes));

@@ -9,7 +9,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import type { TestKafka } from '../support/kafka.js';
 import { makeTopic, numbered, readAll, record, T0, tail, texts, uniqueName } from './log-harness.js';
 
-/** What only Kafka has: other clients, transactions that were left open, retention and compaction by the broker. */
+/** Tests of Kafka only: other clients, open transactions, retention and compaction by the broker. */
 export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
   describe('log: kafka among other clients', () => {
     let log: Log;
@@ -47,7 +47,7 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 100));
     };
 
-    it('its records are what kafkajs reads, and it reads what kafkajs wrote, compressed or not', async () => {
+    it('kafkajs reads its records, and it reads records of kafkajs, compressed or not', async () => {
       const topic = await makeTopic(log);
       const producer = kafkajs.producer();
       await producer.connect();
@@ -86,7 +86,7 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       expect(seen).toEqual([...pair, ...pair, ...pair]);
     });
 
-    it('what a transaction rolled back is nowhere, and its markers are no records', async () => {
+    it('records of an aborted transaction are invisible, and markers are no records', async () => {
       const topic = await makeTopic(log);
       const producer = await transactionalProducer(uniqueName('other'));
       const write = async (value: string, end: 'commit' | 'abort') => {
@@ -94,14 +94,14 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
         await transaction.send({ topic, messages: [{ key: 'k', value, timestamp: String(T0) }] });
         await transaction[end]();
       };
-      await write('gone', 'abort');
+      await write('aborted', 'abort');
       await eventually(async () => (await log.bounds(topic, 0)).next === 2);
       expect(await log.bounds(topic, 0)).toEqual({ earliest: 2, next: 2 });
       expect(await log.lastRecord(topic, 0)).toBeNull();
       expect(await log.offsetForTimestamp(topic, 0, 0)).toBe(2);
       await log.append(topic, [record('k', 'first')]);
       await write('second', 'commit');
-      for (let i = 0; i < 5; i++) await write('gone', 'abort');
+      for (let i = 0; i < 5; i++) await write('aborted', 'abort');
       await eventually(async () => texts(await readAll(log, topic)).length === 2);
       expect(texts(await readAll(log, topic))).toEqual(['first', 'second']);
       const last = await log.lastRecord(topic, 0);
@@ -113,7 +113,7 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       await producer.disconnect();
     });
 
-    it('a step that a dead process left open is rolled back by the next step of its group', async () => {
+    it('the next step of a group aborts a step that a dead process left open', async () => {
       const [input, output] = [await makeTopic(log), await makeTopic(log)];
       const group = uniqueName('group');
       const dead = await transactionalProducer(`oddstream/${group}/${input}/0`);
@@ -129,7 +129,7 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       await dead.disconnect();
     });
 
-    it('a batch whose answer was lost is found again, in an open transaction too, and nothing else is', async () => {
+    it('findAppendedBatch finds exactly the batch whose response was lost, also in an open transaction', async () => {
       const topic = await makeTopic(log, { partitions: 2 });
       const cluster = createCluster({ brokers: kafkaOf().brokers, logger: silentLogger(), unavailableAfterMs: 10_000 });
       const producer = await transactionalProducer(uniqueName('other'));
@@ -154,7 +154,7 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       cluster.close();
     });
 
-    it('two instances that share a group and its partitions take turns without losing a step', async () => {
+    it('two instances that share a group and its partitions alternate without losing a step', async () => {
       const [input, output] = [await makeTopic(log), await makeTopic(log)];
       const group = uniqueName('group');
       const other = await open();
@@ -175,7 +175,7 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       }
     });
 
-    it('reads on through what compaction removed, to the end and from inside the holes', async () => {
+    it('reads past compacted offsets to the end, and from an offset that compaction removed', async () => {
       const topic = await makeTopic(log, { compacted: true });
       await configure(topic, {
         'cleanup.policy': 'compact',
@@ -191,14 +191,14 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
           ['a', 'b', 'c'].map((key) => record(key, `${key}${round}`, now + round)),
         );
       }
-      // Closes the segment before it, which is then compacted, batches that lost every record included.
+      // Closes the previous segment, which is then compacted, including batches without remaining records.
       const keep = async () => {
         await log.append(topic, [record('d', 'end', now + 1000)]);
         return (await readAll(log, topic)).length;
       };
       await eventually(async () => (await keep()) < 20);
-      const held = await readAll(log, topic);
-      expect(new Map(held.map(({ key, value }) => [key, value?.toString()]))).toEqual(
+      const retained = await readAll(log, topic);
+      expect(new Map(retained.map(({ key, value }) => [key, value?.toString()]))).toEqual(
         new Map([
           ['a', 'a29'],
           ['b', 'b29'],
@@ -206,23 +206,23 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
           ['d', 'end'],
         ]),
       );
-      const last = held.at(-1) as LogRecord;
+      const last = retained.at(-1) as LogRecord;
       for (let offset = 0; offset <= last.offset; offset += 7) {
-        expect(await readAll(log, topic, { offset })).toEqual(held.filter((one) => one.offset >= offset));
+        expect(await readAll(log, topic, { offset })).toEqual(retained.filter((one) => one.offset >= offset));
       }
       const reader = tail(log, { topic, partition: 0, from: { offset: 1 }, maxRecords: 2 });
       await reader.until((records) => records.at(-1)?.offset === last.offset);
       await reader.stop();
-      expect(reader.records).toEqual(held.filter(({ offset }) => offset >= 1));
+      expect(reader.records).toEqual(retained.filter(({ offset }) => offset >= 1));
       expect((await log.lastRecord(topic, 0))?.offset).toBe(last.offset);
     });
 
-    it('a start that retention deleted means the earliest record left', async () => {
+    it('a start offset that retention deleted means the earliest retained record', async () => {
       const topic = await makeTopic(log, { retentionMs: 3_600_000 });
       await log.append(topic, numbered(20));
       const early = tail(log, { topic, partition: 0, from: 'earliest' });
       await early.until((records) => records.length === 20);
-      // Every one of these is older than an hour, so the broker closes the segment and deletes it.
+      // All of these are older than an hour, so the broker closes the segment and deletes it.
       await eventually(async () => (await log.bounds(topic, 0)).earliest === 20);
       expect(await log.bounds(topic, 0)).toEqual({ earliest: 20, next: 20 });
       expect(await readAll(log, topic, { offset: 3 })).toEqual([]);
@@ -235,9 +235,9 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       expect(late.records[0]).toMatchObject({ offset: 20, key: 'k' });
     });
 
-    it('topics are kept as their spec says, and retention is only ever widened', async () => {
+    it('topics have the retention of their spec, which ensureTopics only increases', async () => {
       const names = ['cleanup.policy', 'retention.ms'];
-      const kept = async (topic: string) => {
+      const topicConfig = async (topic: string) => {
         const { resources } = await admin.describeConfigs({
           includeSynonyms: false,
           resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames: names }],
@@ -247,18 +247,18 @@ export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
       };
       const spec = { name: uniqueName('topic'), partitions: 1, compacted: false };
       await log.ensureTopics([{ ...spec, retentionMs: 7_200_000 }]);
-      expect(await kept(spec.name)).toEqual({ 'cleanup.policy': 'delete', 'retention.ms': '7200000' });
+      expect(await topicConfig(spec.name)).toEqual({ 'cleanup.policy': 'delete', 'retention.ms': '7200000' });
       await log.ensureTopics([{ ...spec, retentionMs: 3_600_000 }]);
-      expect(await kept(spec.name)).toMatchObject({ 'retention.ms': '7200000' });
+      expect(await topicConfig(spec.name)).toMatchObject({ 'retention.ms': '7200000' });
       await log.ensureTopics([{ ...spec, retentionMs: 86_400_000 }]);
-      expect(await kept(spec.name)).toMatchObject({ 'retention.ms': '86400000' });
+      expect(await topicConfig(spec.name)).toMatchObject({ 'retention.ms': '86400000' });
       await log.ensureTopics([{ ...spec, retentionMs: null }]);
-      expect(await kept(spec.name)).toMatchObject({ 'retention.ms': '-1' });
+      expect(await topicConfig(spec.name)).toMatchObject({ 'retention.ms': '-1' });
       await expect(log.ensureTopics([{ ...spec, compacted: true, retentionMs: null }])).rejects.toThrow('compacted');
       const compacted = await makeTopic(log, { compacted: true });
-      expect(await kept(compacted)).toEqual({ 'cleanup.policy': 'compact', 'retention.ms': '-1' });
+      expect(await topicConfig(compacted)).toEqual({ 'cleanup.policy': 'compact', 'retention.ms': '-1' });
       const both = await makeTopic(log, { compacted: true, retentionMs: 86_400_000 });
-      expect(await kept(both)).toEqual({ 'cleanup.policy': 'compact,delete', 'retention.ms': '86400000' });
+      expect(await topicConfig(both)).toEqual({ 'cleanup.policy': 'compact,delete', 'retention.ms': '86400000' });
     });
   });
 }

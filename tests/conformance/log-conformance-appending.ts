@@ -15,7 +15,7 @@ import {
   withInstance,
 } from './log-harness.js';
 
-/** What an append promises: bytes, order, offsets, whole batches, durability. */
+/** Guarantees of an append: bytes, order, offsets, atomic batches, durability. */
 export function describeAppending(under: () => LogUnderTest, traits: LogTraits): void {
   describe('appending', () => {
     let log: Log;
@@ -24,7 +24,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
     });
     const using = <T>(work: (other: Log) => Promise<T>) => withInstance(under(), work);
 
-    it('keeps records byte for byte and in order', async () => {
+    it('append preserves records byte for byte and in order', async () => {
       const topic = await makeTopic(log);
       const big = Buffer.alloc(300_000, 'xyz');
       await log.append(topic, [
@@ -46,7 +46,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(found.map(({ timestampMs }) => timestampMs)).toEqual([T0, T0, T0, 0, 2 ** 45]);
     });
 
-    it('returns the offsets it gave, contiguous per partition', async () => {
+    it('append returns the assigned offsets, contiguous per partition', async () => {
       const topic = await makeTopic(log, { partitions: 3 });
       const first = await log.append(topic, [
         record('a', '1', T0, 0),
@@ -64,7 +64,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       if (traits.contiguousOffsets) expect(offsets).toEqual([0, 1, 2]);
     });
 
-    it('takes an empty batch as nothing to do', async () => {
+    it('append of an empty batch has no effect', async () => {
       const topic = await makeTopic(log);
       expect(await log.append(topic, [])).toEqual([]);
       expect(await readAll(log, topic)).toEqual([]);
@@ -86,7 +86,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(placed.map(Number).sort((a, b) => a - b)).toEqual(keys.map((_, i) => i));
     });
 
-    it('takes tens of thousands of records at once', async () => {
+    it('append accepts tens of thousands of records at once', async () => {
       const topic = await makeTopic(log);
       const [range] = await log.append(topic, numbered(30_000));
       expect(range!.lastOffset - range!.firstOffset).toBe(29_999);
@@ -95,13 +95,13 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(values.every((value, i) => value === `v${i}`)).toBe(true);
     });
 
-    it('keeps the order of appends that were not awaited one by one', async () => {
+    it('append preserves the order of concurrent calls', async () => {
       const topic = await makeTopic(log);
       await Promise.all(Array.from({ length: 500 }, (_, i) => log.append(topic, numbered(3, i * 3))));
       expect(texts(await readAll(log, topic))).toEqual(Array.from({ length: 1500 }, (_, i) => `v${i}`));
     });
 
-    it('keeps every batch whole when two instances append at once', async () => {
+    it('append keeps every batch contiguous when two instances append at once', async () => {
       const topic = await makeTopic(log);
       await using(async (other) => {
         const write = async (writer: Log, id: string) => {
@@ -121,12 +121,12 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
         expect(values.slice(i, i + 7)).toEqual(Array.from({ length: 7 }, (_, j) => `${id}:${batch}:${j}`));
       }
       for (const id of ['a', 'b']) {
-        const own = values.filter((value) => value.startsWith(id) && value.endsWith(':0'));
-        expect(own).toEqual(Array.from({ length: 50 }, (_, i) => `${id}:${i}:0`));
+        const firstOfBatch = values.filter((value) => value.startsWith(id) && value.endsWith(':0'));
+        expect(firstOfBatch).toEqual(Array.from({ length: 50 }, (_, i) => `${id}:${i}:0`));
       }
     });
 
-    it('has what it acknowledged after closing and opening again', async () => {
+    it('append is durable after close and reopen', async () => {
       const topic = await makeTopic(log, { partitions: 2 });
       await using((writer) => writer.append(topic, [record('a', 'one', T0, 1), record('b', 'two', T0, 1)]));
       await using(async (reader) => {
@@ -161,7 +161,7 @@ export function describeAppending(under: () => LogUnderTest, traits: LogTraits):
       expect(await readAll(log, topic)).toEqual([]);
     });
 
-    it('lets the good appends of one moment through when one of them is wrong', async () => {
+    it('append commits valid calls of one event-loop iteration when another call is invalid', async () => {
       const topic = await makeTopic(log);
       const results = await Promise.allSettled([
         log.append(topic, numbered(1, 0)),

@@ -16,7 +16,7 @@ const HOUR_MS = 60 * 60_000;
 /** Retention and compaction, for engines whose `maintain` applies them at once. */
 export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits): void {
   describe('retention', () => {
-    it('deletes records older than the topic keeps, from the front, and nothing younger', async () => {
+    it('retention deletes the first records that are older than the retention time, and no younger ones', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { retentionMs: HOUR_MS });
       for (let i = 0; i < 10; i++) await log.append(topic, [record('k', `v${i}`, T0 + i * 10 * 60_000)]);
@@ -69,7 +69,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       await reader.stop();
     });
 
-    it('is by topic: for ever means for ever, and longer retention counts once it is widened', async () => {
+    it('retention is per topic: null deletes nothing, and an increased retention takes effect', async () => {
       const { log } = under();
       const forEver = await makeTopic(log);
       const short = await makeTopic(log, { retentionMs: HOUR_MS });
@@ -82,7 +82,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(await readAll(log, forEver)).toHaveLength(3);
     });
 
-    it('gets through more than one transaction holds', async () => {
+    it('retention deletes more records than one transaction contains', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { retentionMs: HOUR_MS });
       for (let i = 0; i < 300; i++) await log.append(topic, numbered(2, i * 2));
@@ -93,7 +93,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
   });
 
   describe('compaction', () => {
-    it('keeps the last record per key at its offset, in order', async () => {
+    it('compaction retains the last record per key at its offset, in order', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { compacted: true });
       for (let i = 0; i < 60; i++) await log.append(topic, [record(`k${i % 7}`, `v${i}`, T0 + i)]);
@@ -105,7 +105,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(await log.lastRecord(topic, 0)).toEqual(before[59]);
     });
 
-    it('leaves holes that readers step over', async () => {
+    it('compaction leaves holes that readers skip', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { compacted: true });
       await log.append(topic, [record('a', 'a0'), ...numbered(20), ...numbered(20), record('b', 'b0')]);
@@ -133,7 +133,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       }
     });
 
-    it('keeps a tombstone for its grace, then forgets the key', async () => {
+    it('compaction retains a tombstone for its grace period, then removes the key', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { compacted: true });
       await log.append(topic, [record('a', '1'), record('b', '2'), record('a', null), record('c', null)]);
@@ -154,7 +154,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(texts(await readAll(log, topic))).toEqual(['2', 'again']);
     });
 
-    it('applies retention too where a topic has both', async () => {
+    it('compaction and retention both apply to a topic with both', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { compacted: true, retentionMs: HOUR_MS });
       await log.append(topic, [record('old', 'o', T0)]);
@@ -166,7 +166,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(texts(await readAll(log, topic))).toEqual(['y']);
     });
 
-    it('lets a follower that is behind finish, and writers write, while it works', async () => {
+    it('compaction runs while a lagging reader reads and writers append', async () => {
       const { log, reopen } = under();
       const topic = await makeTopic(log, { compacted: true });
       const value = 'x'.repeat(500);
@@ -197,7 +197,7 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       for (const one of left) expect(one).toEqual(latest.get(one.key));
     });
 
-    it('finds times exactly afterwards', async () => {
+    it('offsetForTimestamp is exact after compaction', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { compacted: true });
       for (let i = 0; i < 100; i++) {

@@ -23,7 +23,7 @@ type Command =
   | { readonly kind: 'commit'; readonly position: number }
   | { readonly kind: 'read'; readonly from: number; readonly maxRecords: number }
   | { readonly kind: 'time'; readonly timestampMs: number }
-  | { readonly kind: 'look' };
+  | { readonly kind: 'state' };
 
 const command: fc.Arbitrary<{ readonly instance: number; readonly command: Command }> = fc.record({
   instance: fc.nat(1),
@@ -33,17 +33,17 @@ const command: fc.Arbitrary<{ readonly instance: number; readonly command: Comma
     fc.record({ kind: fc.constant('commit' as const), position: fc.nat(100) }),
     fc.record({ kind: fc.constant('read' as const), from: fc.nat(40), maxRecords: fc.integer({ min: 1, max: 10 }) }),
     fc.record({ kind: fc.constant('time' as const), timestampMs: fc.nat(21_000) }),
-    fc.record({ kind: fc.constant('look' as const) }),
+    fc.record({ kind: fc.constant('state' as const) }),
   ),
 });
 
-/** The whole truth in two fields. Records carry positions in the list instead of offsets. */
+/** The complete expected state. Records have positions in the list instead of offsets. */
 interface Model {
   readonly records: NewRecord[];
   committed: number | null;
 }
 
-/** Random interleavings against a list, and random histories against the rules of retention and compaction. */
+/** Compares random interleavings with a list, and random histories with the rules of retention and compaction. */
 export function describeModel(under: () => LogUnderTest, traits: LogTraits): void {
   describe('against a model', () => {
     it('any interleaving of two instances reads as one list', async () => {
@@ -64,13 +64,13 @@ export function describeModel(under: () => LogUnderTest, traits: LogTraits): voi
       await other.close();
     });
 
-    it('offsets for timestamps are what a full read says', async () => {
+    it('offsetForTimestamp equals a search over a full read', async () => {
       const { log } = under();
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(fc.integer({ min: 0, max: 9000 }), { minLength: 1, maxLength: 5 }), { maxLength: 12 }),
           fc.array(fc.integer({ min: 0, max: 9500 }), { minLength: 5, maxLength: 10 }),
-          async (appends, questions) => {
+          async (appends, timestamps) => {
             const topic = await makeTopic(log);
             for (const times of appends) {
               await log.append(
@@ -78,7 +78,7 @@ export function describeModel(under: () => LogUnderTest, traits: LogTraits): voi
                 times.map((timestampMs) => ({ key: 'k', value: null, timestampMs })),
               );
             }
-            await expectTimes(log, topic, questions);
+            await expectTimes(log, topic, timestamps);
           },
         ),
         { numRuns: 60 },
@@ -87,13 +87,13 @@ export function describeModel(under: () => LogUnderTest, traits: LogTraits): voi
 
     if (!traits.maintains) return;
 
-    it('compaction leaves exactly the last record of each key, whatever was written between passes', async () => {
+    it('compaction retains exactly the last record of each key, with any writes between passes', async () => {
       const { log } = under();
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.record({ records: batch, maintain: fc.boolean() }), { maxLength: 15 }),
           fc.array(fc.nat(21_000), { maxLength: 5 }),
-          async (steps, questions) => {
+          async (steps, timestamps) => {
             const topic = await makeTopic(log, { compacted: true });
             const written: LogRecord[] = [];
             for (const { records, maintain } of steps) {
@@ -108,11 +108,11 @@ export function describeModel(under: () => LogUnderTest, traits: LogTraits): voi
             const last = new Map(written.map((one) => [one.key, one.offset]));
             const expected = written.filter((one) => last.get(one.key) === one.offset);
             expect(plain(await readAll(log, topic))).toEqual(expected.map(plainOf));
-            await expectTimes(log, topic, questions);
+            await expectTimes(log, topic, timestamps);
             await log.maintain(traits.tombstoneGraceMs);
-            const living = expected.filter(({ value }) => value !== null);
-            expect(plain(await readAll(log, topic))).toEqual(living.map(plainOf));
-            await expectTimes(log, topic, questions);
+            const remaining = expected.filter(({ value }) => value !== null);
+            expect(plain(await readAll(log, topic))).toEqual(remaining.map(plainOf));
+            await expectTimes(log, topic, timestamps);
           },
         ),
         { numRuns: 25 },
@@ -138,8 +138,8 @@ export function describeModel(under: () => LogUnderTest, traits: LogTraits): voi
             const after = await readAll(log, topic);
             expect(after).toEqual(before.slice(before.length - after.length));
             const cutoffMs = (nowHours - 1) * HOUR_MS;
-            for (const gone of before.slice(0, before.length - after.length)) {
-              expect(gone.timestampMs).toBeLessThan(cutoffMs);
+            for (const deleted of before.slice(0, before.length - after.length)) {
+              expect(deleted.timestampMs).toBeLessThan(cutoffMs);
             }
             if (after[0] !== undefined) expect(after[0].timestampMs).toBeGreaterThanOrEqual(cutoffMs);
             await expectTimes(
@@ -187,7 +187,7 @@ async function apply(log: Log, topic: string, group: string, model: Model, comma
     case 'time':
       await expectTimes(log, topic, [command.timestampMs]);
       return;
-    case 'look': {
+    case 'state': {
       const last = await log.lastRecord(topic, 0);
       const expected = model.records.at(-1);
       expect(last === null ? null : plainOf(last)).toEqual(expected === undefined ? null : plainOf(expected));
@@ -197,7 +197,7 @@ async function apply(log: Log, topic: string, group: string, model: Model, comma
   }
 }
 
-/** The definition, by brute force over everything the log holds. */
+/** Compares with the definition, by a scan of all records. */
 async function expectTimes(log: Log, topic: string, timestamps: readonly number[]): Promise<void> {
   const records = await readAll(log, topic);
   const { next } = await log.bounds(topic, 0);

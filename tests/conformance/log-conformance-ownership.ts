@@ -14,7 +14,7 @@ import {
   withInstance,
 } from './log-harness.js';
 
-/** Claims: the steps of a group land for its newest claimant only. */
+/** Ownership: only the newest owner of a group can commit steps. */
 export function describeOwnership(under: () => LogUnderTest): void {
   describe('group ownership', () => {
     const setUp = async () => {
@@ -30,13 +30,13 @@ export function describeOwnership(under: () => LogUnderTest): void {
 
     it('commits steps in order, with their positions', async () => {
       const { log, input, output, group, step } = await setUp();
-      const claim = await log.acquireOwnership(group);
-      await Promise.all([1, 2, 3].map((i) => claim.appendAndCommit(step(`s${i}`, i))));
+      const ownership = await log.acquireOwnership(group);
+      await Promise.all([1, 2, 3].map((i) => ownership.appendAndCommit(step(`s${i}`, i))));
       expect(texts(await readAll(log, output))).toEqual(['s1', 's2', 's3']);
       expect(await log.committed(group, input)).toEqual([{ topic: input, partition: 0, nextOffset: 3 }]);
     });
 
-    it('fences the older claimant: its steps fail and have no effect', async () => {
+    it('fences the earlier owner: its steps fail and have no effect', async () => {
       const { log, input, output, group, step } = await setUp();
       await withInstance(under(), async (other) => {
         const first = await log.acquireOwnership(group);
@@ -75,49 +75,53 @@ export function describeOwnership(under: () => LogUnderTest): void {
 
     it('survives a step with invalid arguments and writes nothing of it', async () => {
       const { log, output, group, step } = await setUp();
-      const claim = await log.acquireOwnership(group);
+      const ownership = await log.acquireOwnership(group);
       const wrong = {
         ...step('wrong', 1),
         outputs: [...step('wrong', 1).outputs, { topic: uniqueName('missing'), records: numbered(1) }],
       };
-      await expect(claim.appendAndCommit(wrong)).rejects.toBeInstanceOf(LogRequestError);
-      await claim.appendAndCommit(step('right', 1));
+      await expect(ownership.appendAndCommit(wrong)).rejects.toBeInstanceOf(LogRequestError);
+      await ownership.appendAndCommit(step('right', 1));
       expect(texts(await readAll(log, output))).toEqual(['right']);
       await expect(log.acquireOwnership('')).rejects.toBeInstanceOf(LogRequestError);
     });
 
-    it('never lets two claimants work from the same position, however they interleave', async () => {
+    it('never lets two owners commit from the same position in any interleaving', async () => {
       const { log: one } = under();
       await withInstance(under(), async (two) => {
-        const action = fc.record({ who: fc.integer({ min: 0, max: 1 }), claims: fc.boolean(), waits: fc.boolean() });
+        const action = fc.record({
+          instance: fc.integer({ min: 0, max: 1 }),
+          acquires: fc.boolean(),
+          waits: fc.boolean(),
+        });
         await fc.assert(
           fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 14 }), async (actions) => {
             const { input, output, group, step } = await setUp();
-            const holders: ({ claim: GroupOwnership; next: number } | null)[] = [null, null];
-            const turns: Promise<void>[] = [Promise.resolve(), Promise.resolve()];
-            const act = async (who: number, claims: boolean): Promise<void> => {
-              const log = [one, two][who]!;
-              if (claims || holders[who] === null) {
-                const claim = await log.acquireOwnership(group);
-                holders[who] = { claim, next: (await log.committed(group, input))[0]?.nextOffset ?? 0 };
+            const owners: ({ ownership: GroupOwnership; next: number } | null)[] = [null, null];
+            const pending: Promise<void>[] = [Promise.resolve(), Promise.resolve()];
+            const act = async (instance: number, acquires: boolean): Promise<void> => {
+              const log = [one, two][instance]!;
+              if (acquires || owners[instance] === null) {
+                const ownership = await log.acquireOwnership(group);
+                owners[instance] = { ownership, next: (await log.committed(group, input))[0]?.nextOffset ?? 0 };
               }
-              const own = holders[who]!;
+              const owner = owners[instance]!;
               try {
-                await own.claim.appendAndCommit(step(String(own.next), own.next + 1));
-                own.next += 1;
+                await owner.ownership.appendAndCommit(step(String(owner.next), owner.next + 1));
+                owner.next += 1;
               } catch (error) {
                 if (!(error instanceof FencedError)) throw error;
-                holders[who] = null;
+                owners[instance] = null;
               }
             };
-            for (const { who, claims, waits } of actions) {
-              turns[who] = turns[who]!.then(() => act(who, claims));
-              if (waits) await Promise.all(turns);
+            for (const { instance, acquires, waits } of actions) {
+              pending[instance] = pending[instance]!.then(() => act(instance, acquires));
+              if (waits) await Promise.all(pending);
             }
-            await Promise.all(turns);
-            const landed = texts(await readAll(one, output));
-            expect(landed).toEqual(landed.map((_, index) => String(index)));
-            expect((await two.committed(group, input))[0]?.nextOffset ?? 0).toBe(landed.length);
+            await Promise.all(pending);
+            const committed = texts(await readAll(one, output));
+            expect(committed).toEqual(committed.map((_, index) => String(index)));
+            expect((await two.committed(group, input))[0]?.nextOffset ?? 0).toBe(committed.length);
           }),
           { numRuns: 15 },
         );

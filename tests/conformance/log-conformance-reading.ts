@@ -13,7 +13,7 @@ import {
   withInstance,
 } from './log-harness.js';
 
-/** Where reading starts, what a batch is, following, and how it ends. */
+/** Start positions, batches, following, and the end of a read. */
 export function describeReading(under: () => LogUnderTest): void {
   describe('reading', () => {
     let log: Log;
@@ -35,7 +35,7 @@ export function describeReading(under: () => LogUnderTest): void {
       expect(await readAll(log, topic, { timestampMs: 0 })).toHaveLength(10);
     });
 
-    it('gives batches in order, none empty, none over maxRecords, each telling where to go on', async () => {
+    it('read yields batches in order, none empty, none over maxRecords, each with its nextOffset', async () => {
       const topic = await makeTopic(log);
       for (let i = 0; i < 20; i++) await log.append(topic, numbered(5, i * 5));
       let expected = 0;
@@ -68,7 +68,7 @@ export function describeReading(under: () => LogUnderTest): void {
       expect(seen).toEqual(Array.from({ length: 50 }, (_, i) => `v${i}`));
     });
 
-    it('without follow, ends at what was there when it started', async () => {
+    it('read without follow ends at the last record present at its start', async () => {
       const topic = await makeTopic(log);
       await log.append(topic, numbered(10));
       const seen: string[] = [];
@@ -79,7 +79,7 @@ export function describeReading(under: () => LogUnderTest): void {
       expect(seen).toEqual(Array.from({ length: 10 }, (_, i) => `v${i}`));
     });
 
-    it('follows what another instance appends', async () => {
+    it('read follows records of another instance', async () => {
       const topic = await makeTopic(log);
       await log.append(topic, numbered(3));
       await using(async (other) => {
@@ -95,7 +95,7 @@ export function describeReading(under: () => LogUnderTest): void {
       });
     });
 
-    it('sees every record once while two instances append', async () => {
+    it('read returns every record once while two instances append', async () => {
       const topic = await makeTopic(log, { partitions: 2 });
       await using(async (other) => {
         const tails = [0, 1].map((partition) => tail(other, { topic, partition, from: 'earliest' }));
@@ -107,14 +107,14 @@ export function describeReading(under: () => LogUnderTest): void {
           await reader.until((records) => records.length >= 100);
           await reader.stop();
           for (const id of ['a', 'b']) {
-            const own = texts(reader.records).filter((value) => value!.startsWith(id));
-            expect(own).toEqual(Array.from({ length: 50 }, (_, i) => `${id}${i * 2 + partition}`));
+            const received = texts(reader.records).filter((value) => value!.startsWith(id));
+            expect(received).toEqual(Array.from({ length: 50 }, (_, i) => `${id}${i * 2 + partition}`));
           }
         }
       });
     });
 
-    it('ends quietly when the signal aborts: before, while waiting, between batches', async () => {
+    it('read ends without an error when the signal aborts before it, while it waits, or between batches', async () => {
       const topic = await makeTopic(log);
       await log.append(topic, numbered(4));
       const read = { topic, partition: 0, from: 'earliest', maxRecords: 2 } as const;

@@ -26,7 +26,7 @@ import {
 const DAY_MS = 24 * 60 * 60_000;
 const defaults: LogTraits = { contiguousOffsets: true, maintains: true, tombstoneGraceMs: DAY_MS };
 
-/** What every engine of the log port must do. `open` is called once per group of tests. */
+/** The conformance suite of the log port for every engine. `open` is called once per group of tests. */
 export function describeLog(name: string, open: () => Promise<LogUnderTest>, traits: Partial<LogTraits> = {}): void {
   const all: LogTraits = { ...defaults, ...traits };
   describe(`log: ${name}`, () => {
@@ -43,7 +43,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
     describeReading(() => under);
 
     describe('bounds, last record, timestamps', () => {
-      it('knows an empty partition', async () => {
+      it('bounds of an empty partition are equal', async () => {
         const topic = await makeTopic(log);
         const bounds = await log.bounds(topic, 0);
         expect(bounds.earliest).toBe(bounds.next);
@@ -51,7 +51,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         expect(await log.offsetForTimestamp(topic, 0, 0)).toBe(bounds.next);
       });
 
-      it('moves with appends, per partition', async () => {
+      it('bounds and lastRecord change with appends, per partition', async () => {
         const topic = await makeTopic(log, { partitions: 2 });
         await log.append(topic, [record('a', '1', T0, 0), record('b', '2', T0 + 5, 0)]);
         const last = await log.lastRecord(topic, 0);
@@ -63,7 +63,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         expect(await log.lastRecord(topic, 1)).toBeNull();
       });
 
-      it('shows another instance the bounds at once', async () => {
+      it('bounds are visible to another instance at once', async () => {
         const topic = await makeTopic(log);
         await using(async (other) => {
           for (let i = 1; i <= 20; i++) {
@@ -74,13 +74,13 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         });
       });
 
-      it('finds the first record at or after a time, also when times are out of order', async () => {
+      it('offsetForTimestamp finds the first record at or after a time, also with times out of order', async () => {
         const topic = await makeTopic(log);
         const times = [5000, 1000, 9000, 8000, 20_000, 7000, 20_000, 30_500, 30_000, 12_000];
         for (const [i, time] of times.entries()) await log.append(topic, [record('k', String(i), time)]);
         const { earliest, next } = await log.bounds(topic, 0);
         for (const time of [0, 1, 1000, 5000, 5001, 9000, 9001, 20_000, 20_001, 30_000, 30_500, 30_501, 10 ** 12]) {
-          const first = times.findIndex((own) => own >= time);
+          const first = times.findIndex((recordTime) => recordTime >= time);
           expect([time, await log.offsetForTimestamp(topic, 0, time)]).toEqual([
             time,
             first === -1 ? next : earliest + first,
@@ -90,7 +90,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
     });
 
     describe('positions and atomic steps', () => {
-      it('has no position before a commit, then the last one committed, per group and partition', async () => {
+      it('committed returns no position before a commit, then the last committed one, per group and partition', async () => {
         const topic = await makeTopic(log, { partitions: 3 });
         const group = uniqueName('group');
         expect(await log.committed(group, topic)).toEqual([]);
@@ -130,7 +130,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         expect(await log.committed(group, input)).toEqual([{ topic: input, partition: 0, nextOffset: 42 }]);
       });
 
-      it('never shows positions without outputs to another instance', async () => {
+      it('another instance never sees positions without their outputs', async () => {
         const [input, output] = [await makeTopic(log), await makeTopic(log)];
         const group = uniqueName('group');
         await using(async (other) => {
@@ -196,11 +196,11 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         await expect(readAll(log, topic, 'earliest', 1)).rejects.toBeInstanceOf(UnknownTopicError);
       });
 
-      it('may be ensured again and by many at once', async () => {
+      it('ensureTopics may be repeated and called concurrently', async () => {
         const specs = Array.from({ length: 6 }, () => ({
           name: uniqueName('topic'),
           partitions: 2,
-          // An engine applies retention by itself, and these records are of 2023.
+          // An engine applies retention periodically, and these records are of 2023.
           retentionMs: 36_500 * DAY_MS,
           compacted: false,
         }));
@@ -227,7 +227,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
         expect(texts(await readAll(log, topic, 'earliest', 3))).toEqual(['new']);
       });
 
-      it('routes by the widened count in an instance that had seen the old one', async () => {
+      it('append partitions by the increased count in an instance that has cached the old one', async () => {
         const topic = await makeTopic(log, { partitions: 1 });
         await using(async (other) => {
           await other.append(topic, [record('key-1', 'before')]);

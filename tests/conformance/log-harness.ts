@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import type { Log, LogRecord, NewRecord, ReadOptions, StartAt, TopicSpec } from '../../infra/log/port.js';
 
-/** One log, as an engine's test opens it. */
+/** A log opened by the test of an engine. */
 export interface LogUnderTest {
   readonly log: Log;
-  /** Open one more instance of the same log, whether or not the others are still open. The caller closes it. */
+  /** Opens another instance of the same log, also while others are open. The caller closes it. */
   reopen(): Promise<Log>;
-  /** Close `log` and remove what it stored. */
+  /** Closes `log` and removes its data. */
   cleanup(): Promise<void>;
 }
 
-/** What the port leaves to the engine. */
+/** Properties that the port does not define. */
 export interface LogTraits {
   /** Offsets of a partition have no holes before compaction. */
   readonly contiguousOffsets: boolean;
   /** `maintain` applies retention and compaction at once. */
   readonly maintains: boolean;
-  /** How long a tombstone stays after the first `maintain` that met it. */
+  /** How long a tombstone is retained after the first `maintain` that saw it. */
   readonly tombstoneGraceMs: number;
 }
 
-/** A name no other test uses, for engines whose topics outlive a test. */
+/** A unique name, for engines whose topics outlive a test. */
 export function uniqueName(prefix: string): string {
   return `${prefix}-${randomBytes(6).toString('hex')}`;
 }
 
-/** Work with one more instance of the same log. */
+/** Runs `work` with another instance of the same log. */
 export async function withInstance<T>(under: LogUnderTest, work: (other: Log) => Promise<T>): Promise<T> {
   const other = await under.reopen();
   try {
@@ -53,7 +53,7 @@ export function numbered(count: number, first = 0): NewRecord[] {
   return Array.from({ length: count }, (_, i) => record(`k${first + i}`, `v${first + i}`, T0 + first + i));
 }
 
-/** Everything there is now from `from` on. */
+/** All current records from `from` on. */
 export async function readAll(
   log: Log,
   topic: string,

@@ -46,7 +46,7 @@ describe('the LMDB log among processes', () => {
     return { child, state, failed, ended: once(child, 'exit') };
   };
 
-  it('every record of several writers arrives once and in order at a reader that tails', async () => {
+  it('a following reader gets every record of several writer processes once and in order', async () => {
     const WRITERS = ['a', 'b', 'c'];
     const reader = tail(log, { topic: TOPIC, partition: 0, from: 'earliest' });
     const writers = WRITERS.map((id, i) => writer(id, 0, 1 + i * 20, 60));
@@ -59,7 +59,7 @@ describe('the LMDB log among processes', () => {
     expect(await readAll(log, TOPIC)).toEqual(reader.records);
   });
 
-  it('a writer killed in the middle loses nothing acknowledged, tears no batch and stops nobody', async () => {
+  it('a killed writer loses no acknowledged record, leaves no partial batch and blocks no other process', async () => {
     const SIZE = 50;
     const reader = tail(log, { topic: TOPIC, partition: 0, from: 'earliest' });
     const steady = writer('steady', 0, 7, 0);
@@ -67,11 +67,11 @@ describe('the LMDB log among processes', () => {
     for (let round = 0; round < 6; round++) {
       const victim = writer('victim', victimNext, SIZE, 0);
       const seenBefore = reader.records.length;
-      const wanted = 1 + round * 3;
+      const ackLimit = 1 + round * 3;
       await new Promise<void>((resolve) => {
         let acks = 0;
         victim.child.on('message', () => {
-          if (++acks === wanted) resolve();
+          if (++acks === ackLimit) resolve();
         });
       });
       victim.child.kill('SIGKILL');
@@ -81,7 +81,9 @@ describe('the LMDB log among processes', () => {
       expect(numbers.length % SIZE).toBe(0);
       expect(numbers.length).toBeGreaterThanOrEqual(victim.state.acked);
       victimNext = numbers.length;
-      const [range] = await log.append(TOPIC, [{ key: 'own', value: Buffer.from(`own:${round}:`), timestampMs: T0 }]);
+      const [range] = await log.append(TOPIC, [
+        { key: 'local', value: Buffer.from(`local:${round}:`), timestampMs: T0 },
+      ]);
       await reader.until((records) => (records.at(-1)?.offset ?? -1) >= range!.lastOffset);
       expect(reader.records.length).toBeGreaterThan(seenBefore);
       const steadyBefore = steady.state.acked;
@@ -93,14 +95,14 @@ describe('the LMDB log among processes', () => {
     await reader.until((records) => records.length >= all.length);
     await reader.stop();
     expect(reader.records).toEqual(all);
-    expectNumbers(all, 'own', 6);
+    expectNumbers(all, 'local', 6);
     const steadyNumbers = numbersOf(all, 'steady');
     expect(steadyNumbers).toEqual(Array.from({ length: steadyNumbers.length }, (_, i) => i));
     expect(steadyNumbers.length).toBeGreaterThanOrEqual(steady.state.acked);
   });
 
-  /** A process inside the gate that writes and opens share. */
-  const insideGate = async (stayMs: number) => {
+  /** A process that owns the write lock of opens and writes. */
+  const lockedProcess = async (stayMs: number) => {
     const child = fork(writeLockHolder, [dir, String(stayMs)]);
     children.push(child);
     const ended = once(child, 'exit');
@@ -109,29 +111,29 @@ describe('the LMDB log among processes', () => {
     return { child, ended, left: () => existsSync(join(dir, 'left')) };
   };
 
-  it('nobody writes while another process opens the log, and nobody opens it while another writes', async () => {
-    const first = await insideGate(500);
+  it('no process writes while another opens the log, and none opens it while another writes', async () => {
+    const first = await lockedProcess(500);
     expect(first.left()).toBe(false);
-    await log.append(TOPIC, [{ key: 'own', value: Buffer.from('own:0:'), timestampMs: T0 }]);
+    await log.append(TOPIC, [{ key: 'local', value: Buffer.from('local:0:'), timestampMs: T0 }]);
     expect(first.left()).toBe(true);
     expect(await first.ended).toEqual([0, null]);
     rmSync(join(dir, 'left'));
 
-    const second = await insideGate(500);
+    const second = await lockedProcess(500);
     expect(second.left()).toBe(false);
     const opener = createLmdbLog({ dir, logger: silentLogger(), maintenanceIntervalMs: null });
     expect(second.left()).toBe(true);
     await opener.close();
 
-    const victim = await insideGate(60_000);
+    const victim = await lockedProcess(60_000);
     victim.child.kill('SIGKILL');
     await victim.ended;
-    await log.append(TOPIC, [{ key: 'own', value: Buffer.from('own:1:'), timestampMs: T0 }]);
-    expectNumbers(await readAll(log, TOPIC), 'own', 2);
+    await log.append(TOPIC, [{ key: 'local', value: Buffer.from('local:1:'), timestampMs: T0 }]);
+    expectNumbers(await readAll(log, TOPIC), 'local', 2);
   });
 
-  it('a disk that is full is a retryable error, and nothing of the failed batch is there', async () => {
-    // A file size limit of about 1 MB stands in for the disk; `ulimit -f` counts blocks of 512 or 1024 bytes.
+  it('a full disk is a retryable error, and no record of the failed batch is stored', async () => {
+    // A file size limit of about 1 MB simulates the full disk; `ulimit -f` counts blocks of 512 or 1024 bytes.
     const command = [
       '-c',
       'ulimit -f 1500; exec "$@"',
@@ -155,11 +157,11 @@ describe('the LMDB log among processes', () => {
     expect(last).toMatchObject({ failed: 'LogUnavailableError', retryable: true });
     expect(last.acked).toBeGreaterThan(0);
     expectNumbers(await readAll(log, TOPIC), 'a', last.acked);
-    await log.append(TOPIC, [{ key: 'own', value: Buffer.from('own:0:'), timestampMs: T0 }]);
-    expectNumbers(await readAll(log, TOPIC), 'own', 1);
+    await log.append(TOPIC, [{ key: 'local', value: Buffer.from('local:0:'), timestampMs: T0 }]);
+    expectNumbers(await readAll(log, TOPIC), 'local', 1);
   });
 
-  it('a log whose only process was killed opens with everything acknowledged', async () => {
+  it('a log whose only process was killed opens with every acknowledged record', async () => {
     await log.close();
     for (let round = 0; round < 3; round++) {
       const victim = writer('victim', round * 10_000, 20, 0);

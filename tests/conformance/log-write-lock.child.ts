@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openWriteLock } from '../../infra/log/lmdb/write-lock.js';
 
-/** Goes through the gate of a log directory and stays inside. argv: directory, ms. Leaves a file `inside` when in and `left` just before it is out. */
+/** Owns the write lock of a log directory for a time. argv: directory, ms. Writes the file `inside` when it owns the lock, and `left` before it releases it. */
 const [dir, stayMs] = process.argv.slice(2) as [string, string];
 const writeLock = openWriteLock(dir);
 writeLock.run(() => {

@@ -38,7 +38,7 @@ const settings = (text: string) =>
   );
 
 describe('settings', () => {
-  it('of the compose file are ones the processes read', () => {
+  it('of the compose file are read by the processes', () => {
     const known = new Set(environmentVariables);
     for (const text of [
       block('x-environment', ''),
@@ -48,7 +48,7 @@ describe('settings', () => {
       for (const name of settings(text).keys()) expect(known, name).toContain(name);
   });
 
-  it('of the manifests and the image are ones the processes read', () => {
+  it('of the manifests and the image are read by the processes', () => {
     const known = new Set([...environmentVariables, 'NODE_ENV']);
     const named = [
       ...manifests.flatMap((text) => [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)].map((match) => match[1] as string)),
@@ -61,7 +61,7 @@ describe('settings', () => {
     for (const name of named) expect(known, name).toContain(name);
   });
 
-  it('give a configuration the processes accept', () => {
+  it('result in a configuration that the processes accept', () => {
     for (const name of services) {
       const given = new Map([
         ...settings(block('x-environment', '')),
@@ -104,7 +104,7 @@ describe('ports', () => {
 });
 
 describe('restarts', () => {
-  it('follow every end, exit 0 too, in the compose file', () => {
+  it('follow every exit, including exit code 0, in the compose file', () => {
     expect(block('x-service', '')).toMatch(/^ {2}restart: unless-stopped$/m);
     for (const name of services) expect(block(name, '  ')).toContain('<<: *service');
     expect(
@@ -112,7 +112,7 @@ describe('restarts', () => {
     ).toBe(true);
   });
 
-  it('follow every end on Kubernetes, where Always is the rule unless a manifest says otherwise', () => {
+  it('follow every exit on Kubernetes, whose default is Always', () => {
     for (const text of manifests) expect(text).not.toMatch(/restartPolicy: (?!Always)/);
     for (const name of services) {
       const text = read(`kubernetes/${name}.yaml`);
@@ -151,21 +151,21 @@ describe('host names and admin ports', () => {
         expect(podHosts).toContain(`${name}${suffix}`);
   });
 
-  it('are in reach of the monitoring namespace only, the public ports of everybody', () => {
+  it('admit only the monitoring namespace to admin ports, and all clients to public ports', () => {
     const policies = read('kubernetes/network-policy.yaml')
       .split(/^---$/m)
       .map((text) => text.replace(/^ *#.*\n/gm, ''));
     const rules = policies.map((text) => ({
       pods: text.match(/values: \[(.*)\]/)?.[1]?.split(', ') ?? [text.match(/matchLabels: \{ app: ([\w-]+) \}/)?.[1]],
-      from: text.includes('from:') ? text.match(/metadata\.name: (\w+)/)?.[1] : 'everybody',
+      from: text.includes('from:') ? text.match(/metadata\.name: (\w+)/)?.[1] : 'all clients',
       ports: [...text.matchAll(/port: (\S+) \}/g)].map((match) => match[1]),
     }));
     expect(rules).toEqual([
       { pods: [...services], from: 'monitoring', ports: ['admin'] },
-      { pods: ['api'], from: 'everybody', ports: ['http'] },
-      { pods: ['stream-gateway'], from: 'everybody', ports: ['ws'] },
+      { pods: ['api'], from: 'all clients', ports: ['http'] },
+      { pods: ['stream-gateway'], from: 'all clients', ports: ['ws'] },
     ]);
-    // A pod that no policy selects is open to all.
+    // A pod that no policy selects accepts all connections.
     const deployed = manifests.flatMap((text) =>
       [...text.matchAll(/kind: Deployment\nmetadata: \{ name: ([\w-]+) \}/g)].map((match) => match[1] as string),
     );
@@ -177,7 +177,7 @@ describe('host names and admin ports', () => {
   });
 });
 
-it('every script that is started is an entry point of ours', () => {
+it('every started script is an entry point of this repository', () => {
   const started = [compose, dockerfile, ...manifests].flatMap((text) =>
     [...text.matchAll(/dist\/([\w/-]+)\.js/g)].map((match) => match[1] as string),
   );
@@ -185,7 +185,7 @@ it('every script that is started is an entry point of ours', () => {
   for (const script of started) expect(existsSync(join(root, `${script}.ts`)), script).toBe(true);
 });
 
-it('everything the image is made of exists, and images have versions', () => {
+it('every file that the image copies exists, and base images have versions', () => {
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) =>
     (match[1] as string).split(' '),
   );
@@ -199,8 +199,8 @@ it('everything the image is made of exists, and images have versions', () => {
 });
 
 describe('metrics', () => {
-  const sources = ['infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((room) =>
-    filesUnder(join(root, room), /(?<!\.test)\.ts$/).map((file) => readFileSync(file, 'utf8')),
+  const sources = ['infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((layer) =>
+    filesUnder(join(root, layer), /(?<!\.test)\.ts$/).map((file) => readFileSync(file, 'utf8')),
   );
   const registered = new Map<string, string>(
     sources.flatMap((text) =>
@@ -217,17 +217,17 @@ describe('metrics', () => {
     ...[...read('prometheus/alerts.yml').matchAll(/expr: (.*)$/gm)].map((match) => match[1] as string),
   ];
 
-  it('of the dashboard and the alerts are registered in the code, of the kind they are asked as', () => {
-    const asked = expressions.flatMap((text) => [...text.matchAll(/oddstream_[a-z0-9_]+/g)].map((match) => match[0]));
-    expect(asked.length).toBeGreaterThan(40);
-    for (const name of asked) {
+  it('of the dashboard and the alerts are registered in the code, with the queried type', () => {
+    const queried = expressions.flatMap((text) => [...text.matchAll(/oddstream_[a-z0-9_]+/g)].map((match) => match[0]));
+    expect(queried.length).toBeGreaterThan(40);
+    for (const name of queried) {
       const base = name.replace(/_(bucket|sum|count)$/, '');
       if (base !== name) expect(registered.get(base), name).toBe('histogram');
       else expect(registered.get(name), name).toMatch(/^(counter|gauge)$/);
     }
   });
 
-  it('are asked for in expressions whose brackets close, in panels of their own', () => {
+  it('are queried by expressions with balanced brackets, in separate panels', () => {
     for (const text of expressions)
       for (const pair of ['()', '[]', '{}'])
         expect(text.split(pair[0] as string).length, text).toBe(text.split(pair[1] as string).length);
@@ -245,7 +245,7 @@ describe('ClickHouse users', () => {
   });
   afterAll(() => clickhouse.stop());
 
-  it('the files are well-formed: every element closes in its turn', () => {
+  it('the files are well-formed XML', () => {
     for (const file of filesUnder(join(deploy, 'clickhouse'), /\.xml$/)) {
       const text = readFileSync(file, 'utf8').replace(/<!--[\s\S]*?-->/g, '');
       const open: string[] = [];
@@ -258,19 +258,19 @@ describe('ClickHouse users', () => {
     }
   });
 
-  it('every grant is one the engine reads, and none of the readers reaches a file, the network or another database', async () => {
+  it('every grant is valid, and no reader has access to files, the network or another database', async () => {
     const grants = [...users.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1] as string);
     expect(grants.length).toBeGreaterThanOrEqual(8);
     for (const grant of grants) {
       const rows = await clickhouse.client.query<{ text: string }>('SELECT formatQuerySingleLine({q:String}) AS text', {
-        // The server's own reader of these files adds the grantee.
+        // The server adds the grantee when it reads these files.
         q: `${grant} TO someone`,
       });
       expect(rows[0]?.text).toMatch(/^GRANT /);
     }
     const grantsOf = (reader: string) => {
-      const own = users.split(`<${reader}>`)[1]?.split(`</${reader}>`)[0] ?? '';
-      return [...own.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1]);
+      const section = users.split(`<${reader}>`)[1]?.split(`</${reader}>`)[0] ?? '';
+      return [...section.matchAll(/<query>(.*?)<\/query>/g)].map((match) => match[1]);
     };
     expect(grantsOf('api')).toEqual(['GRANT SELECT ON oddstream.*']);
     const harmless = [...READABLE_SYSTEM_TABLES].filter((name) => !/_mt$|^zeros/.test(name));
@@ -279,7 +279,7 @@ describe('ClickHouse users', () => {
     );
   });
 
-  it('every setting of the profiles is one of the engine', async () => {
+  it('every setting of the profiles exists in the engine', async () => {
     const profiles =
       users
         .split('<profiles>')[1]
@@ -296,7 +296,7 @@ describe('ClickHouse users', () => {
   });
 });
 
-it('the health check tells a process that answers from one that does not', async () => {
+it('the health check distinguishes a responding process from one that does not respond', async () => {
   const check = (...ports: number[]) =>
     promisify(execFile)(process.execPath, [join(deploy, 'healthcheck.mjs'), ...ports.map(String)]);
   const metrics = createMetrics({ process: 'test', defaults: false });

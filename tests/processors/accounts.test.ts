@@ -31,7 +31,7 @@ async function setUp() {
   const controller = new AbortController();
   const metrics = createMetrics({ process: 'test', defaults: false });
   const onUnreadable = createOnUnreadable({ metrics, logger: silentLogger() });
-  /** One API instance: its own way in and its own read model. */
+  /** One API instance: separate command writer and read model. */
   const instance = () => {
     const model = createAccountsReadModel({ log, codec, signal: controller.signal, onUnreadable });
     const commands = createAccountCommands({ log, codec, now: () => NOW });
@@ -58,7 +58,7 @@ async function setUp() {
 }
 
 describe('accounts', () => {
-  it('lets one of many wishes from one address win, over two API instances', async () => {
+  it('accept one of many key commands from one address, over two API instances', async () => {
     const { log, controller, instance } = await setUp();
     const running = processorOn(log).run(controller.signal);
     const [one, two] = [instance(), instance()];
@@ -76,7 +76,7 @@ describe('accounts', () => {
     await running;
   });
 
-  it('decides a repeated command once, and the same after a crash that lost the answer', async () => {
+  it('decide a repeated command once, also after a crash that lost the response', async () => {
     const { store, log, controller, instance } = await setUp();
     const { commands, model } = instance();
     await commands.send({ 'oddstream.CreateAccount': { account_id: 'a', plan: 'starter', label: '' } }, 'create');
@@ -88,10 +88,10 @@ describe('accounts', () => {
     const crashed = processorOn({
       ...dying,
       async acquireOwnership(group) {
-        const claim = await dying.acquireOwnership(group);
+        const ownership = await dying.acquireOwnership(group);
         return {
           async appendAndCommit(step) {
-            await claim.appendAndCommit(step);
+            await ownership.appendAndCommit(step);
             throw new Error('crashed');
           },
         };
@@ -113,7 +113,7 @@ describe('accounts', () => {
     await running;
   });
 
-  it('turns a revoked key inactive in every read model and dead-letters unreadable commands', async () => {
+  it('deactivate a revoked key in every read model, and write unreadable commands to dead.letters', async () => {
     const { log, controller, instance } = await setUp();
     const running = processorOn(log).run(controller.signal);
     await log.append('accounts.commands', [{ key: 'x', value: Buffer.from('junk'), timestampMs: NOW }]);
@@ -131,7 +131,7 @@ describe('accounts', () => {
     await running;
   });
 
-  it('takes a key whose state cannot be read for unknown, and serves the others', async () => {
+  it('treat a key with an unreadable state as unknown, and serve the others', async () => {
     const { log, controller, instance, metrics } = await setUp();
     const first = new AbortController();
     const running = processorOn(log).run(first.signal);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-it('puts a large table into one part in the engine, and leaves its rows and small tables as they are', async () => {
+it('compactor merges a large table into one part without changing its rows, and does not merge small tables', async () => {
   const { client } = engine;
   for (const [table, rows] of [
     ['large', 50_000],

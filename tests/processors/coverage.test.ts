@@ -33,13 +33,13 @@ const FEED = 'BTC/USD';
 const DAY_S = 86_400;
 const [FIRST_DAY, STEP_S] = [Date.UTC(2026, 2, 1) / 1000, 300];
 
-/** A block of every fifth minute; its number is its position since the first day. */
+/** A block every five minutes; its number is its index since the first day. */
 function blockAt(second: number, specs: readonly LogSpec[], bad: boolean): SourceBlock {
   const number = 1000 + (second - FIRST_DAY) / STEP_S;
   const blockHash = hash(number) as `0x${string}`;
   const logs = specs.map((spec, index) => ({ ...buildLog(spec, index), blockHash }));
-  // The last log of a bad block ends before its last word.
-  const cut = bad
+  // The data of the last log of a bad block lacks its last 32-byte word.
+  const truncated = bad
     ? logs.map((log, i) => (i === logs.length - 1 ? { ...log, data: log.data.slice(0, -64) as `0x${string}` } : log))
     : logs;
   return {
@@ -48,7 +48,7 @@ function blockAt(second: number, specs: readonly LogSpec[], bad: boolean): Sourc
     parentHash: hash(number - 1) as `0x${string}`,
     timestampS: second,
     txCount: 1,
-    logs: cut,
+    logs: truncated,
   };
 }
 
@@ -58,8 +58,8 @@ const at = (day: number, hour: number, minute = 0, second = 0) =>
   FIRST_DAY + day * DAY_S + hour * 3600 + minute * 60 + second;
 
 /**
- * Day 0 whole, its first block with a fill. Day 1 without the blocks of 10:00 to 10:55. Day 2 without any. Day 3 whole, its block of noon with a fill that
- * cannot be decoded. Day 4 up to 06:00.
+ * Day 0 complete, its first block with a fill. Day 1 without the blocks of 10:00 to 10:55. Day 2 without any. Day 3 complete, its block at noon with a
+ * fill that cannot be decoded. Day 4 up to 06:00.
  */
 function chainRecords(): NewRecord[] {
   const records: NewRecord[] = [];
@@ -151,10 +151,10 @@ describe('coverage', { timeout: 180_000 }, () => {
     const rows = await rowsOf('2026-02-28', '2026-03-06');
     const recordsOf = (kinds: readonly string[]) =>
       rows.filter(({ kind }) => kinds.includes(kind)).reduce((sum, row) => sum + Number(row.records), 0);
-    // Blocks: 288 + 276 + 0 + 288 + 73. Each makes its own record and one of its transfer; one fill was decoded.
+    // Blocks: 288 + 276 + 0 + 288 + 73. Each produces a block record and one of its transfer; one fill was decoded.
     expect(chain).toHaveLength(925 * 2 + 1);
     expect(recordsOf(['blocks', 'contract'])).toBe(chain.length);
-    // 2 days of 2,880, less 2.
+    // 2 days of 2,880 ticks, less 2.
     expect(recordsOf(['oracle'])).toBe(5758);
     expect(ticks).toHaveLength(5758);
 
@@ -180,7 +180,7 @@ describe('coverage', { timeout: 180_000 }, () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('names the state of each source and day, worked out by hand', async () => {
+  it('has the state of each source and day computed by hand', async () => {
     const rows = await rowsOf('2026-02-28', '2026-03-06');
     const of = (source: string) =>
       rows

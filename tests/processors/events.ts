@@ -5,7 +5,7 @@ export const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')
 /** 20-byte hex of a small number, 0x-prefixed. */
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
-/** A made-up V2 fill: the `index`-th of its block, 40 shares of 0.5 unless told otherwise. */
+/** A synthetic V2 fill, the `index`-th of its block; by default 40 shares at 0.5. */
 export function createTestTrade(block: number, index: number, over: Partial<Trade> = {}): Trade {
   const txHash = hash(block * 1000 + index);
   const usdc = over.usdc ?? 20_000_000n;
@@ -39,7 +39,7 @@ export function createTestTrade(block: number, index: number, over: Partial<Trad
   };
 }
 
-/** A made-up spot tick at a whole second. */
+/** A synthetic spot tick at an integer second. */
 export function createTestTick(feed: string, second: number, price: bigint, over: Partial<PriceTick> = {}): PriceTick {
   return {
     id: `${feed}-${second * 1000}-0`,

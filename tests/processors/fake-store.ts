@@ -1,6 +1,6 @@
 import type { TableStore } from '../../processors/sink/table-store.js';
 
-/** What survives a crash of the sink. */
+/** Tables that survive a crash of the sink. */
 export interface FakeTables {
   readonly lines: Map<string, string[]>;
   readonly tokens: Set<string>;
@@ -9,8 +9,8 @@ export interface FakeTables {
 export const createFakeTables = (): FakeTables => ({ lines: new Map(), tokens: new Set() });
 
 /**
- * Tables that honour deduplication tokens, in memory. `onInsert` runs before (`landed` false) and after (`landed` true) every insert and may
- * throw: a lost request or a lost answer.
+ * In-memory tables with deduplication tokens. `onInsert` runs before (`committed` false) and after (`committed` true) every insert and may
+ * throw to simulate a lost request or a lost response.
  */
 export function createFakeStore(
   tables: FakeTables,

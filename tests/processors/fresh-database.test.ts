@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** Every table and view as the engine would make it again. */
+/** The CREATE statement of every table and view. */
 async function schemaOf(client: ClickHouse): Promise<Map<string, string>> {
   const rows = await client.query<{ name: string; text: string }>(
     'SELECT name, create_table_query AS text FROM system.tables WHERE database = currentDatabase()',
@@ -21,29 +21,29 @@ async function schemaOf(client: ClickHouse): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, text }) => [name, text.replaceAll(`${client.database}.`, '')]));
 }
 
-/** As an installation with rows came to be. */
-async function grown(): Promise<Map<string, string>> {
+/** Schema of a database in which the statements of all migrations ran, including backfills. */
+async function migratedSchema(): Promise<Map<string, string>> {
   const client = await engine.connect({ database: 'grown' });
   const statements = migrations.flatMap((migration) => migration.statements(singleServerDdl));
   for (const statement of statements) await client.command(statement);
   await migrate({ client, migrations: [], logger });
   const schema = await schemaOf(client);
-  await dropped(client);
+  await dropDatabase(client);
   return schema;
 }
 
-/** All of them at once would not fit into the engine's memory. */
-const dropped = (client: ClickHouse) =>
+/** All databases at once would exceed the engine's memory. */
+const dropDatabase = (client: ClickHouse) =>
   client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
 
-it('is the same as one that grew over the years, also where a process was killed while it was made', async () => {
-  const expected = await grown();
+it('the schema of a new database equals that of a migrated one, also after a process was killed during its creation', async () => {
+  const expected = await migratedSchema();
   expect(expected.size).toBeGreaterThan(50);
   const whole = await engine.connect({ database: 'whole' });
   expect(await migrate({ client: whole, migrations, logger })).toEqual(migrations.map(({ id }) => id));
   expect(await migrate({ client: whole, migrations, logger })).toEqual([]);
   expect(await schemaOf(whole)).toEqual(expected);
-  await dropped(whole);
+  await dropDatabase(whole);
 
   for (const id of ['0002_fills', '0041_finer_fills']) {
     const at = migrations.findIndex((migration) => migration.id === id);
@@ -56,7 +56,7 @@ it('is the same as one that grew over the years, also where a process was killed
         await killed.command(statement);
       await migrate({ client: killed, migrations, logger });
       expect(await schemaOf(killed)).toEqual(expected);
-      await dropped(killed);
+      await dropDatabase(killed);
     }
   }
 }, 120_000);

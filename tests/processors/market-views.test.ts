@@ -44,49 +44,49 @@ describe('prices of tokens', () => {
     );
     return row === undefined ? null : [row.price, row.source, Boolean(row.resolved)];
   };
-  it('come from the settlement before everything else, and from the newer of fill and quote without a fresh book', async () => {
+  it('come from the settlement first, and from the newer of fill and quote without a fresh midpoint', async () => {
     expect(await priceOf(1)).toEqual([1, 'settlement', true]);
     expect(await priceOf(2)).toEqual([0, 'settlement', true]);
-    // Its book is older than a minute, its fill newer than that.
+    // Its quote is older than a minute, its fill newer.
     expect(await priceOf(20_003)).toEqual([0.3, 'last_fill', false]);
     expect(await priceOf(TOKENS - 1)).toEqual([0.3, 'last_fill', false]);
     expect(await priceOf(TOKENS + 5)).toBeNull();
   });
 
   it.each([
+    ['a fresh midpoint, regardless of fills', { quotedS: 5, price: 0.5, bidAsk: true, tradedS: 1 }, [0.45, 'clob_mid']],
     [
-      'the fresh middle of the book, whatever was traded',
-      { quotedS: 5, price: 0.5, book: true, tradedS: 1 },
-      [0.45, 'clob_mid'],
-    ],
-    [
-      'the newer fill, of a book older than a minute',
-      { quotedS: 70, price: 0.5, book: true, tradedS: 65 },
+      'the newer fill, with a midpoint older than a minute',
+      { quotedS: 70, price: 0.5, bidAsk: true, tradedS: 65 },
       [0.3, 'last_fill'],
     ],
     [
-      'the newer quote, of a book older than a minute',
-      { quotedS: 70, price: 0.5, book: true, tradedS: 75 },
+      'the newer quote, with a midpoint older than a minute',
+      { quotedS: 70, price: 0.5, bidAsk: true, tradedS: 75 },
       [0.5, 'v1_condition'],
     ],
-    ['the newer quote', { quotedS: 5, price: 0.6, book: false, tradedS: 9 }, [0.6, 'v1_condition']],
-    ['the newer fill', { quotedS: 9, price: 0.6, book: false, tradedS: 5 }, [0.3, 'last_fill']],
+    ['the newer quote', { quotedS: 5, price: 0.6, bidAsk: false, tradedS: 9 }, [0.6, 'v1_condition']],
+    ['the newer fill', { quotedS: 9, price: 0.6, bidAsk: false, tradedS: 5 }, [0.3, 'last_fill']],
     [
       'the fill, of a quote without a price',
-      { quotedS: 5, price: null, book: false, tradedS: 900 },
+      { quotedS: 5, price: null, bidAsk: false, tradedS: 900 },
       [0.3, 'last_fill'],
     ],
     [
-      'the old middle of the book, of a token without fill and price',
-      { quotedS: 900, price: null, book: true, tradedS: null },
+      'an old midpoint, for a token without fill and price',
+      { quotedS: 900, price: null, bidAsk: true, tradedS: null },
       [0.45, 'v1_condition'],
     ],
-    ['nothing, of a quote without anything', { quotedS: 5, price: null, book: false, tradedS: null }, [0, 'none']],
-  ])('come from %s', async (_name, { quotedS, price, book, tradedS }, expected) => {
+    [
+      'no source, for a quote without any price',
+      { quotedS: 5, price: null, bidAsk: false, tradedS: null },
+      [0, 'none'],
+    ],
+  ])('come from %s', async (_name, { quotedS, price, bidAsk, tradedS }, expected) => {
     const token = next++;
     const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
     await client.insertRows('token_quotes', [
-      { token_id: token, price, bid: book ? 0.4 : null, ask: book ? 0.5 : null, updated_at: ago(quotedS) * 1000 },
+      { token_id: token, price, bid: bidAsk ? 0.4 : null, ask: bidAsk ? 0.5 : null, updated_at: ago(quotedS) * 1000 },
     ]);
     if (tradedS !== null)
       await client.insertRows('last_prices', [
@@ -97,7 +97,7 @@ describe('prices of tokens', () => {
 });
 
 describe('open interest and status', () => {
-  it('add up what was split and minted, by token', async () => {
+  it('add up splits and mints by token', async () => {
     const rows = await client.query<{ token_id: string; amount: string }>(
       'SELECT toString(token_id) AS token_id, toString(amount) AS amount FROM open_interest WHERE token_id IN (10, 11) ORDER BY token_id',
     );
@@ -107,7 +107,7 @@ describe('open interest and status', () => {
     ]);
   });
 
-  it('say what catalogue and chain know of a condition', async () => {
+  it('combine catalogue and chain for the status of a condition', async () => {
     const statusOf = async (condition: string) => {
       const [row] = await client.query<Record<string, unknown>>(
         `SELECT status, winning_outcome_index, toUnixTimestamp(resolved_at) AS at FROM market_status WHERE condition_id = {condition:String}`,
@@ -121,17 +121,17 @@ describe('open interest and status', () => {
     expect(await statusOf('99999')).toBeNull();
   });
 
-  it('wallet days sum up what the events of the day did', async () => {
+  it('wallet_days sums up the PnL events of the day', async () => {
     const [row] = await client.query<Record<string, string>>(
       `SELECT toString(sum(fills)) AS fills, toString(sum(volume)) AS volume, toString(sum(wins)) AS wins, toString(sum(losses)) AS losses,
         toString(sum(realized_pnl)) AS realized, toString(sum(gross_loss)) AS loss FROM wallet_days WHERE wallet = 'w7'`,
     );
-    const own = Array.from({ length: TOKENS / 100 }, (_, i) => i * 100 + 7);
-    const wins = own.filter((n) => n % 3 === 2).length;
-    const losses = own.filter((n) => n % 3 === 0).length;
+    const walletEvents = Array.from({ length: TOKENS / 100 }, (_, i) => i * 100 + 7);
+    const wins = walletEvents.filter((n) => n % 3 === 2).length;
+    const losses = walletEvents.filter((n) => n % 3 === 0).length;
     expect(row).toEqual({
-      fills: String(own.length),
-      volume: String(own.length * 10),
+      fills: String(walletEvents.length),
+      volume: String(walletEvents.length * 10),
       wins: String(wins),
       losses: String(losses),
       realized: String(wins - losses),
@@ -140,7 +140,7 @@ describe('open interest and status', () => {
   });
 });
 
-describe('what a question reads', () => {
+describe('granules read by a query', () => {
   it.each([
     ['token_prices', 'SELECT price FROM token_prices WHERE token_id IN (5, 25000)'],
     ['open_interest', 'SELECT sum(amount) FROM open_interest WHERE token_id IN (5, 25000)'],
@@ -149,7 +149,7 @@ describe('what a question reads', () => {
     ['condition_events', `SELECT count() FROM condition_events WHERE condition_id = '77'`],
   ])('of %s is its key range, not the table', async (_name, sql) => {
     const plan = await client.query<{ explain: string }>(`EXPLAIN indexes = 1 ${sql}`);
-    // Indexes are used one after the other: what the last of each table leaves is read.
+    // Indexes are applied one after another: the granules after the last one of each table are read.
     const granules = plan
       .map(({ explain }) => explain)
       .join('\n')
@@ -163,30 +163,30 @@ describe('what a question reads', () => {
   });
 });
 
-it('combos are picked out of what was there before their tables were', async () => {
+it('the combo tables contain rows from before their migration', async () => {
   const older = await engine.connect({ database: 'combos' });
   const until = migrations.indexOf(comboTables);
   await migrate({ client: older, migrations: migrations.slice(0, until), logger: silentLogger() });
-  // Of every four rows one is of a combo: Yes and No of the third module; one only looks like one, for its reserved bits.
+  // One of four rows is of a combo: Yes and No of the third module. Another has the module's bits, but nonzero reserved bits.
   const base = 'bitShiftLeft(toUInt256(3), 248)';
   await older.command(`INSERT INTO pnl_events (wallet, id, block_number, timestamp, token_id, action)
     SELECT concat('w', toString(number % 7)), toString(number), 1000 - number, 1790000000 + number,
       [toUInt256(number), ${base} + intDiv(number, 4) % 2, ${base} + bitShiftLeft(toUInt256(1), 40), bitShiftLeft(toUInt256(4), 248)][number % 4 + 1],
       if(number % 8 = 1, 'REDEEM', 'BUY') FROM numbers(400)`);
   await migrate({ client: older, migrations, logger: silentLogger() });
-  const own = `concat('0x03', repeat('0', 60))`;
-  const facts = () =>
+  const condition = `concat('0x03', repeat('0', 60))`;
+  const counts = () =>
     older.query(`SELECT (SELECT count() FROM combo_events FINAL) AS events, (SELECT min(block_number) FROM combo_events) AS oldest,
-      (SELECT sum(events) FROM combo_markets WHERE condition_id = ${own}) AS counted, (SELECT sum(redemptions) FROM combo_markets) AS redemptions,
+      (SELECT sum(events) FROM combo_markets WHERE condition_id = ${condition}) AS counted, (SELECT sum(redemptions) FROM combo_markets) AS redemptions,
       (SELECT toUnixTimestamp(max(last_at)) FROM combo_markets) AS last`);
-  // The last of them is number 397.
-  expect(await facts()).toEqual([
+  // The last combo row is number 397.
+  expect(await counts()).toEqual([
     { events: '100', oldest: '603', counted: '100', redemptions: '50', last: 1_790_000_397 },
   ]);
-  // And from then on as they come.
+  // Later rows are added on insert.
   await older.command(`INSERT INTO pnl_events (wallet, id, block_number, timestamp, token_id, action)
     VALUES ('w', 'a', 1, 1790000500, ${base}, 'SELL'), ('w', 'b', 1, 1790000600, 77, 'SELL')`);
-  expect(await facts()).toEqual([
+  expect(await counts()).toEqual([
     { events: '101', oldest: '1', counted: '101', redemptions: '50', last: 1_790_000_500 },
   ]);
 });

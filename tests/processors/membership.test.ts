@@ -52,18 +52,18 @@ const untilStopped = (signal: AbortSignal) =>
   });
 
 describe('membership', () => {
-  it('sees who comes, who leaves and who dies', async () => {
+  it('reports members that join, leave and die', async () => {
     const store = createMemoryStore();
     const a = await join(store, 'a');
     await a.sees('a');
     const b = await join(store, 'b');
     const c = await join(store, 'c');
     for (const one of [a, b, c]) await one.sees('a', 'b', 'c');
-    const living = () => readLiveMembers({ log: a.log, codec, logger, role: 'processors' });
-    expect(await living()).toEqual(['a', 'b', 'c']);
+    const alive = () => readLiveMembers({ log: a.log, codec, logger, role: 'processors' });
+    expect(await alive()).toEqual(['a', 'b', 'c']);
     expect(await readLiveMembers({ log: a.log, codec, logger, role: 'ingest' })).toEqual([]);
     await b.leave();
-    expect(await living()).toEqual(['a', 'c']);
+    expect(await alive()).toEqual(['a', 'c']);
     for (const one of [a, c]) await one.sees('a', 'c');
     c.die();
     await a.sees('a');
@@ -71,8 +71,8 @@ describe('membership', () => {
   });
 });
 
-describe('work of one', () => {
-  it('is done by one at a time: another begins when it leaves, and when it dies', async () => {
+describe('runAsLeader', () => {
+  it('runs the work in one process at a time; another starts when that leaves or dies', async () => {
     const store = createMemoryStore();
     const start = async (member: string) => {
       const log = createMemoryLog({ store });
@@ -92,7 +92,7 @@ describe('work of one', () => {
       );
       running.catch(() => undefined);
       return {
-        is: (wanted: string) => eventually(`${member} to be ${wanted}`, async () => state === wanted),
+        is: (expected: string) => eventually(`${member} to be ${expected}`, async () => state === expected),
         stop: async () => {
           controller.abort();
           await running;
@@ -119,7 +119,7 @@ describe('work of one', () => {
     await d.stop();
   });
 
-  it('ends with the failure of the work, and says that it leaves', async () => {
+  it('rejects with the failure of the work, and announces that it leaves', async () => {
     const log = createMemoryLog();
     await log.ensureTopics(allTopics);
     const { signal } = new AbortController();
@@ -134,7 +134,7 @@ describe('work of one', () => {
 
 describe('task runner', () => {
   const harness = (run: (name: string, signal: AbortSignal, start: number) => Promise<void>) => {
-    const live: string[] = [];
+    const activeTasks: string[] = [];
     const starts = new Map<string, number>();
     const tasks = ['x', 'y'].map((name) => ({
       name,
@@ -143,11 +143,11 @@ describe('task runner', () => {
         async run(signal: AbortSignal) {
           const start = (starts.get(name) ?? 0) + 1;
           starts.set(name, start);
-          live.push(name);
+          activeTasks.push(name);
           try {
             await run(name, signal, start);
           } finally {
-            live.splice(live.indexOf(name), 1);
+            activeTasks.splice(activeTasks.indexOf(name), 1);
           }
         },
       }),
@@ -157,31 +157,31 @@ describe('task runner', () => {
       const found = await metrics.registry.getSingleMetric(`oddstream_${name}`)?.get();
       return found?.values[0]?.value ?? 0;
     };
-    return { live, starts, value, runner: createTaskRunner({ tasks, logger, metrics, fencedDelayMs: 1 }) };
+    return { activeTasks, starts, value, runner: createTaskRunner({ tasks, logger, metrics, fencedDelayMs: 1 }) };
   };
 
   it('runs exactly the assigned tasks, one run of a task at a time', async () => {
-    const { live, starts, value, runner } = harness(async (_name, signal) => {
+    const { activeTasks, starts, value, runner } = harness(async (_name, signal) => {
       await untilStopped(signal);
       await new Promise((resolve) => setImmediate(resolve));
     });
     const controller = new AbortController();
     const running = runner.run(controller.signal);
     runner.assign(['x', 'y']);
-    await eventually('both', async () => live.length === 2);
+    await eventually('both', async () => activeTasks.length === 2);
     runner.assign(['y']);
     runner.assign(['x', 'y']);
-    await eventually('x again', async () => starts.get('x') === 2 && live.length === 2);
+    await eventually('x again', async () => starts.get('x') === 2 && activeTasks.length === 2);
     expect(starts.get('y')).toBe(1);
     expect([await value('tasks_owned'), await value('task_takeovers_total')]).toEqual([2, 1]);
     expect(Object.keys(await runner.checks()).sort()).toEqual(['x', 'y']);
     controller.abort();
     await running;
-    expect(live).toEqual([]);
+    expect(activeTasks).toEqual([]);
   });
 
   it('restarts a task after a takeover, and rejects with any other failure after all tasks have ended', async () => {
-    const { live, starts, value, runner } = harness(async (name, signal, start) => {
+    const { activeTasks, starts, value, runner } = harness(async (name, signal, start) => {
       if (name === 'x' && start === 1) throw new FencedError('taken over');
       if (name === 'x') throw new Error('broken');
       await untilStopped(signal);
@@ -190,6 +190,6 @@ describe('task runner', () => {
     await expect(runner.run(new AbortController().signal)).rejects.toThrow('broken');
     expect(starts.get('x')).toBe(2);
     expect([await value('task_fenced_total'), await value('task_takeovers_total')]).toEqual([1, 0]);
-    expect(live).toEqual([]);
+    expect(activeTasks).toEqual([]);
   });
 });

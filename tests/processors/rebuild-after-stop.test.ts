@@ -90,7 +90,7 @@ async function runFor(sinks: readonly Sink[], ms: number): Promise<void> {
   await Promise.all(running);
 }
 
-/** The tables, which a client loses after `calls` more inserts. */
+/** A store whose inserts fail after `calls` more of them. */
 function losing(store: ClickHouse, calls: number): TableStore {
   let left = calls;
   return {
@@ -104,26 +104,26 @@ function losing(store: ClickHouse, calls: number): TableStore {
 }
 
 describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
-  it.each(['decided in the log alone', 'noted in chunks too'])(
+  it.each(['planned only in the log', 'also recorded in chunks'])(
     'finds the tables identical when the newest chunk was %s',
     async (state) => {
-      const world = await createWorld(state.startsWith('decided') ? 'after_decided' : 'after_noted');
+      const world = await createWorld(state.startsWith('planned') ? 'after_decided' : 'after_noted');
       await world.grow(20);
-      for (const family of sinkDefinitions) await runToEnd(smallSink(family, world.log, world.live).sink);
+      for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
       await world.grow(7);
-      // The newest chunk is noted and inserted again first.
-      const inserts = state.startsWith('decided') ? 2 : 3;
+      // The newest chunk is recorded and inserted again first.
+      const inserts = state.startsWith('planned') ? 2 : 3;
       await runFor(
-        sinkDefinitions.map((family) => smallSink(family, world.log, losing(world.live, inserts)).sink),
+        sinkDefinitions.map((definition) => smallSink(definition, world.log, losing(world.live, inserts)).sink),
         300,
       );
       expect(await world.check()).toEqual([]);
-      for (const family of sinkDefinitions) await runToEnd(smallSink(family, world.log, world.live).sink);
+      for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
       expect(await world.live.query('SELECT count() AS n FROM fills FINAL')).toEqual([{ n: '27' }]);
     },
   );
 
-  it(`finds the tables identical after ${STOPS} stops at random moments, two in three with ClickHouse away`, async () => {
+  it(`finds the tables identical after ${STOPS} stops at random times, two of three with ClickHouse unreachable`, async () => {
     const world = await createWorld('after_stops');
     for (let stop = 0; stop < STOPS; stop++) {
       await world.grow(1 + Math.floor(Math.random() * 40));
@@ -131,14 +131,14 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
       const store = stop % 3 === 0 ? world.live : losing(world.live, inserts);
       const ms = Math.random() * 120;
       await runFor(
-        sinkDefinitions.map((family) => smallSink(family, world.log, store).sink),
+        sinkDefinitions.map((definition) => smallSink(definition, world.log, store).sink),
         ms,
       );
-      // A check makes all tables anew.
+      // A check rebuilds all tables.
       if (stop % CHECK_EVERY !== 0) continue;
       expect([stop, inserts, ms, await world.check()]).toEqual([stop, inserts, ms, []]);
     }
-    for (const family of sinkDefinitions) await runToEnd(smallSink(family, world.log, world.live).sink);
+    for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
     expect(await world.check()).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ const trades = (from: number, to: number) =>
     return { key: 'block', timestampMs: trade.timestamp_ms, value: codec.encode('trade', trade) };
   });
 
-/** Every other one of a combo. */
+/** Every second one is of a combo. */
 const changes = Array.from({ length: 20 }, (_, i) => {
   const activity = activityOf({
     wallet: address(i % 3),
@@ -59,7 +59,7 @@ async function liveTables(): Promise<void> {
   const name = `rebuild_${databases++}`;
   live = await clickhouse.connect({ database: name });
   shadow = await clickhouse.connect({ database: `${name}_shadow` });
-  // The engine's memory is not for the tables of all tests.
+  // The engine's memory is too small for the tables of all tests at once.
   onTestFinished(() => live.command('DROP DATABASE IF EXISTS {name:Identifier} SYNC', { name }));
   await migrate({ client: live, migrations, logger });
   log = createMemoryLog();
@@ -72,7 +72,7 @@ async function liveTables(): Promise<void> {
       return { key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) };
     }),
   );
-  for (const family of [fillsSink, oracleSink]) await runToEnd(smallSink(family, log, live).sink);
+  for (const definition of [fillsSink, oracleSink]) await runToEnd(smallSink(definition, log, live).sink);
 }
 
 const run = (name: string, checkOnly = false) =>
@@ -86,7 +86,7 @@ const run = (name: string, checkOnly = false) =>
     signal: new AbortController().signal,
     checkOnly,
   });
-/** Every row as it is stored, repeated ones too. */
+/** Every stored row, including repeated ones. */
 const stored = async () =>
   (
     await live.query<Record<string, string>>(
@@ -97,7 +97,7 @@ const stored = async () =>
   )[0];
 
 describe('rebuild', { timeout: 120_000 }, () => {
-  it('ends row-identical to the live tables, every one of them', async () => {
+  it('produces rows identical to every live table', async () => {
     await liveTables();
     await log.append(topics.pnlEvents.name, changes);
     await runToEnd(smallSink(pnlSink, log, live).sink);
@@ -120,7 +120,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
     expect(databasesLeft).toEqual([]);
   });
 
-  it('is where sinks go on from: nothing repeated, nothing missed, views included', async () => {
+  it('lets sinks resume without repeated or missing rows, views included', async () => {
     await liveTables();
     await run('fills');
     await log.append(topics.chainFinal.name, trades(60, 75));
@@ -135,7 +135,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
     expect((await run('fills', true)).filter((report) => !report.identical)).toEqual([]);
   });
 
-  it('tells what was wrong and puts it right', async () => {
+  it('reports wrong tables and repairs them', async () => {
     await liveTables();
     await live.command(
       'ALTER TABLE fills_by_wallet DELETE WHERE block_number = 3',
@@ -150,7 +150,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
         .map((report) => [report.table, report.live.rows, report.rebuilt.rows]),
     ).toEqual([
       ['fills_by_wallet', 110, 120],
-      // Made anew, it has the newest chunk: that one is always inserted once more.
+      // The recreated table has the newest chunk, which is always inserted again.
       ['fills_by_token', 4, 60],
     ]);
     expect((await stored())?.by_wallet).toBe('110');
@@ -159,7 +159,7 @@ describe('rebuild', { timeout: 120_000 }, () => {
     expect((await run('all', true)).filter((report) => !report.identical)).toEqual([]);
   });
 
-  it('stops at where the live tables are in a log that has gone on', async () => {
+  it('stops at the position of the live tables in a longer log', async () => {
     await liveTables();
     await log.append(topics.chainFinal.name, trades(60, 80));
     expect((await run('fills')).filter((report) => !report.identical)).toEqual([]);
@@ -168,10 +168,10 @@ describe('rebuild', { timeout: 120_000 }, () => {
     expect((await stored())?.fills).toBe('80');
   });
 
-  it('leaves the live tables when processors are started meanwhile', async () => {
+  it('does not change the live tables when processors are started meanwhile', async () => {
     await liveTables();
     const before = await stored();
-    const refused = rebuild({
+    const rejected = rebuild({
       tasks: rebuildTasksFor('fills'),
       log,
       codec,
@@ -186,12 +186,12 @@ describe('rebuild', { timeout: 120_000 }, () => {
       logger,
       signal: new AbortController().signal,
     });
-    await expect(refused).rejects.toThrow(/Processors were started during the rebuild: the live tables are as they/);
+    await expect(rejected).rejects.toThrow(/Processors were started during the rebuild: the live tables are unchanged/);
     expect(await stored()).toEqual(before);
     expect((await run('fills')).filter((report) => !report.identical)).toEqual([]);
   });
 
-  it('refuses a name that is no table, and names them', () => {
+  it('rejects an unknown table name and lists the tables', () => {
     expect(() => rebuildTasksFor('fils')).toThrow(/One of: all, fills, fills_by_wallet/);
     expect(() => rebuildTasksFor(undefined)).toThrow(/One of/);
   });

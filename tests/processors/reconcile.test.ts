@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-it('finds every row again, and tells of rows that are missing or double until they are right', async () => {
+it('reconciler verifies every row, and reports missing and duplicate rows until they are corrected', async () => {
   const codec = createCodec();
   const log = createMemoryLog();
   await log.ensureTopics(allTopics);
@@ -82,11 +82,11 @@ it('finds every row again, and tells of rows that are missing or double until th
   expect(await figure('sink_row_mismatch')).toBe(1);
 });
 
-describe('of ticks that the feed repeats', () => {
+describe('reconciler of repeated ticks', () => {
   const codec = createCodec();
   const second = (n: number) => 1_790_000_000 + n;
 
-  /** Chunks of 7, on tables of its own that merge only when told. */
+  /** Chunks of 7, on separate tables that merge only on request. */
   const start = async (database: string) => {
     const store = await engine.connect({ database });
     await migrate({ client: store, migrations, logger: silentLogger() });
@@ -108,7 +108,7 @@ describe('of ticks that the feed repeats', () => {
       const text = await metrics.registry.getSingleMetricAsString(`oddstream_${name}`);
       return Number(/\} (-?\d+)$/m.exec(text)?.[1]);
     };
-    const land = async (seconds: readonly number[]) => {
+    const append = async (seconds: readonly number[]) => {
       const ticks = seconds.map((n) => createTestTick('BTC/USD', second(n), BigInt(100 + n)));
       await log.append(
         'oracle.ticks',
@@ -134,20 +134,20 @@ describe('of ticks that the feed repeats', () => {
       );
     };
     const rows = async () => (await store.query<{ n: string }>('SELECT toString(count()) AS n FROM ticks'))[0]?.n;
-    return { reconciler, figure, land, merge, lose, rows };
+    return { reconciler, figure, append, merge, lose, rows };
   };
   const upTo = (end: number) => Array.from({ length: end }, (_, n) => n);
 
-  it('finds nothing missing, before and after the table merges them', async () => {
-    const { reconciler, figure, land, merge, rows } = await start('ticks_repeated');
+  it('reports no mismatch before and after the table merges them', async () => {
+    const { reconciler, figure, append, merge, rows } = await start('ticks_repeated');
     // Offsets 0 to 20, then seconds 0 to 9 again under 21 to 30, the last of them twice in one chunk.
-    await land([...upTo(21), ...upTo(10), 9]);
+    await append([...upTo(21), ...upTo(10), 9]);
     await reconciler.check();
     expect(await figure('sink_row_mismatch')).toBe(0);
     expect(await figure('sink_rows_verified_total')).toBe(21);
 
-    // Seconds 21 to 30 are new; they and second 5, of proven offsets, come again.
-    await land([...upTo(31).slice(21), ...upTo(31).slice(21), 5]);
+    // Seconds 21 to 30 are new; they are repeated, as is second 5 of verified offsets.
+    await append([...upTo(31).slice(21), ...upTo(31).slice(21), 5]);
     await merge();
     expect(await rows()).toBe('31');
     await reconciler.check();
@@ -156,19 +156,19 @@ describe('of ticks that the feed repeats', () => {
     expect(await figure('sink_rows_verified_total')).toBe(32);
   });
 
-  it('still tells of a tick that is lost, and of no more than it', async () => {
-    const { reconciler, figure, land, merge, lose } = await start('ticks_lost');
-    await land([...upTo(21), ...upTo(10)]);
+  it('reports exactly the lost ticks', async () => {
+    const { reconciler, figure, append, merge, lose } = await start('ticks_lost');
+    await append([...upTo(21), ...upTo(10)]);
     await merge();
     await lose(12);
     await reconciler.check();
     expect(await figure('sink_row_mismatch')).toBe(-1);
     await lose(3);
-    await land([40]);
+    await append([40]);
     await reconciler.check();
     expect(await figure('sink_row_mismatch')).toBe(-2);
     // The feed sends one of the two again.
-    await land([12]);
+    await append([12]);
     await reconciler.check();
     expect(await figure('sink_row_mismatch')).toBe(-1);
     expect(await figure('sink_rows_verified_total')).toBeNaN();

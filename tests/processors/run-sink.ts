@@ -31,7 +31,7 @@ export function smallSink(
   return { sink, metrics };
 }
 
-/** Run until nothing of the log is missing in the tables, or the sink fails. */
+/** Runs the sink until the tables contain the complete log, or the sink fails. */
 export async function runToEnd(sink: Sink): Promise<void> {
   const controller = new AbortController();
   let ended = false;

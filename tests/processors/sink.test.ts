@@ -47,7 +47,7 @@ const contents = (tables: FakeTables) =>
   Object.fromEntries([...tables.lines].filter(([table]) => table !== 'chunks').map(([table, rows]) => [table, rows]));
 
 describe('sink', () => {
-  it('writes the rows of its kinds and passes over the others', async () => {
+  it('writes the rows of its kinds and skips other records', async () => {
     const tables = createFakeTables();
     const { sink } = smallSink(chainSink, await logWith(blocks(5)), createFakeStore(tables));
     await runToEnd(sink);
@@ -55,25 +55,28 @@ describe('sink', () => {
     expect([...tables.lines.keys()].sort()).toEqual(['blocks', 'chunks']);
   });
 
-  it('equals an undisturbed run whatever step it dies at, and whether the request or its answer was lost', async () => {
+  it('writes the rows of an uninterrupted run when it dies at any step, with a lost request or a lost response', async () => {
     const log = await logWith(blocks(20));
     const undisturbed = createFakeTables();
     await runToEnd(smallSink(chainSink, log, createFakeStore(undisturbed)).sink);
 
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ afterInserts: fc.nat(6), landed: fc.boolean(), chunk: fc.integer({ min: 1, max: 25 }) }), {
-          maxLength: 6,
-        }),
+        fc.array(
+          fc.record({ afterInserts: fc.nat(6), committed: fc.boolean(), chunk: fc.integer({ min: 1, max: 25 }) }),
+          {
+            maxLength: 6,
+          },
+        ),
         async (crashes) => {
           const tables = createFakeTables();
           for (const crash of crashes) {
             let inserts = 0;
-            let dead = false;
-            const store = createFakeStore(tables, (_table, landed) => {
-              if (dead) throw new Error('crashed');
-              if (landed === crash.landed && inserts++ === crash.afterInserts) {
-                dead = true;
+            let crashed = false;
+            const store = createFakeStore(tables, (_table, committed) => {
+              if (crashed) throw new Error('crashed');
+              if (committed === crash.committed && inserts++ === crash.afterInserts) {
+                crashed = true;
                 throw new Error('crashed');
               }
             });
@@ -87,7 +90,7 @@ describe('sink', () => {
     );
   });
 
-  it('equals an undisturbed run when a suspended predecessor wakes and inserts beside its successor', async () => {
+  it('writes the rows of an uninterrupted run when a suspended predecessor resumes and inserts concurrently', async () => {
     const base = blocks(20);
     const undisturbed = createFakeTables();
     await runToEnd(smallSink(chainSink, await logWith(base), createFakeStore(undisturbed)).sink);
@@ -96,11 +99,11 @@ describe('sink', () => {
       fc.asyncProperty(
         fc.record({
           stallsAt: fc.nat(12),
-          landed: fc.boolean(),
+          committed: fc.boolean(),
           wakesAt: fc.nat(12),
           chunks: fc.tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 25 })),
         }),
-        async ({ stallsAt, landed, wakesAt, chunks }) => {
+        async ({ stallsAt, committed, wakesAt, chunks }) => {
           const log = await logWith(base);
           const tables = createFakeTables();
           let wake: () => void = () => undefined;
@@ -114,7 +117,7 @@ describe('sink', () => {
             query: plain.query,
             async insertBytes(...call) {
               const stalls = inserts++ === stallsAt;
-              if (stalls && landed) await plain.insertBytes(...call);
+              if (stalls && committed) await plain.insertBytes(...call);
               if (stalls) {
                 stalled = true;
                 await woken;
@@ -140,7 +143,7 @@ describe('sink', () => {
           });
           await runToEnd(smallSink(chainSink, log, waking, chunks[1]).sink);
           wake();
-          // More arrives: only the successor's claim may plan it.
+          // New records: only the successor, the current owner, may plan them.
           await log.append('chain.final', [{ key: '1', value: null, timestampMs: 0 }]);
           expect(await running).toBeInstanceOf(FencedError);
           expect(contents(tables)).toEqual(contents(undisturbed));
@@ -150,7 +153,7 @@ describe('sink', () => {
     );
   });
 
-  it('dead-letters what it cannot read or store, with its place and reason, and goes on', async () => {
+  it('writes unreadable and invalid records to dead.letters with position and reason, and continues', async () => {
     const good = codec.encode('trade', createTestTrade(1, 0));
     const tooLarge = codec.encode('trade', createTestTrade(1, 1, { usdc: 2n ** 64n }));
     const badToken = codec.encode('trade', createTestTrade(1, 2, { token_id: 'seven' }));
@@ -175,7 +178,7 @@ describe('sink', () => {
     expect(await metrics.registry.getSingleMetricAsString('oddstream_sink_dead_letters_total')).toMatch(/\} 5$/m);
   });
 
-  it('tells no lag any more once it has gone, also to one who asked before', async () => {
+  it('sets no lag gauge after removeMetrics, also for a pending state request', async () => {
     const { sink, metrics } = smallSink(chainSink, await logWith(blocks(5)), createFakeStore(createFakeTables()));
     const lag = async () =>
       /^oddstream_sink_lag_records\{/m.test(
@@ -183,21 +186,21 @@ describe('sink', () => {
       );
     await sink.state();
     expect(await lag()).toBe(true);
-    const asked = sink.state();
+    const pending = sink.state();
     sink.removeMetrics();
-    await asked;
+    await pending;
     expect(await lag()).toBe(false);
   });
 
-  it('waits for a table store that is away and says so meanwhile', async () => {
+  it('waits for an unreachable table store and reports the error', async () => {
     const tables = createFakeTables();
     let failures = 0;
     let seen: string | undefined;
     const { sink } = smallSink(
       fillsSink,
       await logWith(blocks(3)),
-      createFakeStore(tables, (_table, landed) => {
-        if (!landed && failures < 8) {
+      createFakeStore(tables, (_table, committed) => {
+        if (!committed && failures < 8) {
           failures += 1;
           throw new RetryableError('connection refused');
         }
@@ -215,7 +218,7 @@ describe('sink', () => {
     expect((await sink.state()).lastError).toBeUndefined();
   });
 
-  it('goes on behind tables that were filled without decisions in the log', async () => {
+  it('resumes after the rows of tables that were filled without plans in the log', async () => {
     const undisturbed = createFakeTables();
     await runToEnd(smallSink(chainSink, await logWith(blocks(20)), createFakeStore(undisturbed)).sink);
     const tables = createFakeTables();
@@ -224,7 +227,7 @@ describe('sink', () => {
     expect(contents(tables)).toEqual(contents(undisturbed));
   });
 
-  it('goes on from what the tables hold when they were restored or emptied', async () => {
+  it('resumes from the rows of tables that were restored or emptied', async () => {
     const log = await logWith(blocks(20));
     const undisturbed = createFakeTables();
     await runToEnd(smallSink(chainSink, log, createFakeStore(undisturbed)).sink);
@@ -233,14 +236,14 @@ describe('sink', () => {
     expect(contents(emptied)).toEqual(contents(undisturbed));
   });
 
-  it('refuses tables that know more than the log', async () => {
+  it('rejects tables that are ahead of the log', async () => {
     const tables = createFakeTables();
     await runToEnd(smallSink(fillsSink, await logWith(blocks(3)), createFakeStore(tables)).sink);
     const { sink } = smallSink(fillsSink, await logWith(blocks(1)), createFakeStore(tables));
     await expect(sink.run(new AbortController().signal)).rejects.toThrow(/do not belong together/);
   });
 
-  it('ends when told to, also while waiting for records', async () => {
+  it('ends when its signal aborts, also while waiting for records', async () => {
     const { sink } = smallSink(fillsSink, await logWith([]), createFakeStore(createFakeTables()));
     const controller = new AbortController();
     const running = sink.run(controller.signal);

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const newDirectory = (): string => {
-  const dir = mkdtempSync(join(tmpdir(), 'oddstream-folds-'));
+  const dir = mkdtempSync(join(tmpdir(), 'oddstream-state-'));
   directories.push(dir);
   return dir;
 };
@@ -38,7 +38,7 @@ const newDirectory = (): string => {
 const BLOCKS = 30;
 const exchange = createTestTrade(1, 0).exchange;
 
-/** Blocks of matches: two makers sell to a taker; every third block somebody sells back, every tenth has nothing. */
+/** Blocks of matches: two makers sell to a taker; in every third block a wallet sells back, every tenth block is empty. */
 function chain(): NewRecord[] {
   const records: NewRecord[] = [];
   const put = (kind: AnyEvent['kind'], value: AnyEvent['value'], block: number) =>
@@ -93,23 +93,23 @@ async function storeOf(records: readonly NewRecord[]): Promise<MemoryStore> {
 }
 
 interface Crash {
-  /** Which write of the log the process dies at, and whether it lands. */
+  /** The write of the log at which the process dies, and whether that write is committed. */
   readonly dieAt: number;
   readonly committed: boolean;
 }
 
-/** Runs all folds on a fresh process's view until nothing is left or one dies. */
+/** Runs all processors as a new process until the input ends or one dies. */
 async function runOnce(store: MemoryStore, dir: string, maxRecords: number, crash?: Crash): Promise<void> {
   const memory = createMemoryLog({ store });
   let writes = 0;
   const log: Log = {
     ...memory,
     async acquireOwnership(group) {
-      const claim = await memory.acquireOwnership(group);
+      const ownership = await memory.acquireOwnership(group);
       return {
         async appendAndCommit(step) {
-          if (crash === undefined || writes++ !== crash.dieAt) return claim.appendAndCommit(step);
-          if (crash.committed) await claim.appendAndCommit(step);
+          if (crash === undefined || writes++ !== crash.dieAt) return ownership.appendAndCommit(step);
+          if (crash.committed) await ownership.appendAndCommit(step);
           throw new Error('crashed');
         },
       };
@@ -127,7 +127,7 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
       logger: silentLogger(),
       metrics,
     });
-  const folds = [
+  const processors = [
     start(activityProcessorSpec(codec)),
     ...Array.from({ length: topics.positions.partitions }, (_, partition) => start(positionsSpec(codec, partition))),
   ];
@@ -135,8 +135,8 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
   setMaxListeners(0, controller.signal);
   let died = false;
   const running = Promise.all(
-    folds.map((fold) =>
-      fold.run(controller.signal).catch((error: unknown) => {
+    processors.map((processor) =>
+      processor.run(controller.signal).catch((error: unknown) => {
         died = true;
         if (!(error instanceof Error) || error.message !== 'crashed') throw error;
       }),
@@ -144,7 +144,7 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
   );
   running.catch(() => undefined);
   const done = async () => {
-    const states = await Promise.all(folds.map((fold) => fold.state()));
+    const states = await Promise.all(processors.map((processor) => processor.state()));
     return states.every((state) => state.loaded && state.lag === 0);
   };
   while (!died && !(await done())) await new Promise((resolve) => setImmediate(resolve));
@@ -154,7 +154,7 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
   open = open.filter((one) => one !== stores);
 }
 
-/** The last value per key of every partition of the positions, and every ledger event, as told by the log. */
+/** The last value per key of every partition of the positions, and every PnL event, from the log. */
 function contents(store: MemoryStore) {
   const values = (topic: string, partition: number) =>
     (store.topics.get(topic)?.[partition]?.records ?? [])
@@ -167,14 +167,14 @@ function contents(store: MemoryStore) {
     positions: partitions(topics.positions).map((all) =>
       [...new Map(all.map(({ key, event }) => [key, event]))].sort(),
     ),
-    // Of two partitions that share one, either may come first.
+    // The order of two input partitions that share an output partition is not defined.
     pnl: partitions(topics.pnlEvents).map((all) => all.map(({ event }) => JSON.stringify(event, bigint)).sort()),
   };
 }
 const bigint = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
 
-describe('the folds of activity and positions', () => {
-  it('hold every record once and in order, wherever and however often they die', async () => {
+describe('activity and positions processors', () => {
+  it('output every record once and in order after crashes at any write', async () => {
     const calm = await storeOf(chain());
     await runOnce(calm, newDirectory(), 1000);
     const truth = contents(calm);
@@ -192,28 +192,28 @@ describe('the folds of activity and positions', () => {
     }
   }, 60_000);
 
-  it('take a local store from before, or from another log, for what it is', async () => {
+  it('catch up a local store that is behind, and reload one of another log', async () => {
     const calm = await storeOf(chain());
     await runOnce(calm, newDirectory(), 1000);
     const truth = contents(calm);
-    // Behind: the first half is folded on one store, the second on another, then the first comes back.
+    // Behind: the first half is processed with one store, the second with another, then the first is used again.
     const store = await storeOf(chain());
     const [early, late] = [newDirectory(), newDirectory()];
     await runOnce(store, early, 5, { dieAt: 6, committed: true });
     await runOnce(store, late, 5, { dieAt: 8, committed: true });
     await runOnce(store, early, 5);
     expect(contents(store)).toEqual(truth);
-    // Ahead: a store that knows more than the log was filled from another one.
+    // Ahead: the store was filled from another, longer log.
     const other = await storeOf(chain());
     await runOnce(other, newDirectory(), 5, { dieAt: 3, committed: true });
     await runOnce(other, late, 5);
     expect(contents(other)).toEqual(truth);
   }, 60_000);
 
-  it('begin on a log whose start was rolled back, and refuse one whose start was deleted', async () => {
+  it('start on a log whose first records were aborted, and reject one whose first records were deleted', async () => {
     const store = await storeOf([]);
     const final = store.topics.get(topics.chainFinal.name)![0]!;
-    // What Kafka says of a partition whose only transaction was rolled back.
+    // The bounds that Kafka reports for a partition whose only transaction was aborted.
     final.earliest = 2;
     await runOnce(store, newDirectory(), 5);
     await createMemoryLog({ store }).append(topics.chainFinal.name, chain());
@@ -222,18 +222,18 @@ describe('the folds of activity and positions', () => {
     );
   });
 
-  it('pass over what cannot be read, and say so', async () => {
+  it('skip unreadable records and write them to dead.letters', async () => {
     const records = chain();
     const garbage: NewRecord[] = [
       { key: 'x', value: Buffer.from('garbage'), timestampMs: 5 },
-      // Says it is a trade.
+      // The header of a trade.
       {
         key: 'x',
         value: Buffer.concat([codec.encode('trade', createTestTrade(1, 0)).subarray(0, 5), Buffer.from([9, 9])]),
         timestampMs: 6,
       },
     ];
-    // At the end too, where no block comes after it.
+    // Also at the end, without a following block.
     const store = await storeOf([...records.slice(0, 5), ...garbage, ...records.slice(5), ...garbage.slice(0, 1)]);
     await createMemoryLog({ store }).append(topics.walletActivity.name, [
       { key: 'y', value: Buffer.from('garbage'), timestampMs: 7, partition: 3 },

@@ -15,12 +15,12 @@ const COMBO = `0x03${'0'.repeat(30)}4d${'0'.repeat(28)}`;
 const YES = BigInt(`${COMBO}00`).toString();
 const LEGS = ['71', '72'];
 
-const combo = (block: number, index: number, tx: number, own = false): Trade =>
+const combo = (block: number, index: number, tx: number, isTakerOrder = false): Trade =>
   createTestTrade(block, index, {
     exchange_version: 3,
     token_id: YES,
     tx_hash: hash(tx),
-    is_taker_order: own,
+    is_taker_order: isTakerOrder,
     id: `${hash(tx)}-${index}`,
   });
 const pending = (tx: number): Settlement => ({
@@ -92,7 +92,7 @@ const block = (number: number): AnyEvent => ({
   },
 });
 
-/** A combo is defined in one block, matched in the next two, once with its pending match and once without. */
+/** A combo is defined in one block and matched in the next two, once with its pending match and once without. */
 const HEAD: AnyEvent[] = [
   {
     kind: 'combo_definition',
@@ -128,7 +128,7 @@ async function storeOf(): Promise<MemoryStore> {
   return store;
 }
 
-/** Runs a processor until its inputs are used up, or dies at its n-th write, which lands or does not. */
+/** Runs a processor until the end of its inputs, or until it dies at its n-th write, which is committed or not. */
 async function run(store: MemoryStore, maxBatchRecords: number, dieAt = Number.POSITIVE_INFINITY, committed = true) {
   const memory = createMemoryLog({ store });
   const stop = new AbortController();
@@ -136,11 +136,11 @@ async function run(store: MemoryStore, maxBatchRecords: number, dieAt = Number.P
   const log: Log = {
     ...memory,
     async acquireOwnership(group) {
-      const claim = await memory.acquireOwnership(group);
+      const ownership = await memory.acquireOwnership(group);
       return {
         async appendAndCommit(step) {
-          if (writes++ !== dieAt) return claim.appendAndCommit(step);
-          if (committed) await claim.appendAndCommit(step);
+          if (writes++ !== dieAt) return ownership.appendAndCommit(step);
+          if (committed) await ownership.appendAndCommit(step);
           throw new Error('crashed');
         },
       };
@@ -168,7 +168,7 @@ async function run(store: MemoryStore, maxBatchRecords: number, dieAt = Number.P
   await running;
 }
 
-/** Frames without their place, head and ticks apart: how the two are interleaved is nobody's promise. */
+/** Frames without `seq`, of head and ticks separately: the order between the two inputs is not defined. */
 function framesOf(store: MemoryStore) {
   const frames = createMemoryLog({ store })
     .all('stream.events')
@@ -184,8 +184,8 @@ function framesOf(store: MemoryStore) {
   };
 }
 
-describe('stream over restarts', () => {
-  it('makes fills, combo confirmations and averages as if it had never stopped', async () => {
+describe('stream processor after restarts', () => {
+  it('creates the same fills, combo confirmations and averages as without a restart', async () => {
     const whole = await storeOf();
     await run(whole, 500);
     const expected = framesOf(whole);
@@ -203,13 +203,13 @@ describe('stream over restarts', () => {
     expect(expected.head[5]).toMatchObject({ data: { leg_position_ids: LEGS, latency_ms: 5_000 } });
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ dieAt: fc.nat(8), landed: fc.boolean(), batch: fc.integer({ min: 1, max: 30 }) }), {
+        fc.array(fc.record({ dieAt: fc.nat(8), committed: fc.boolean(), batch: fc.integer({ min: 1, max: 30 }) }), {
           minLength: 1,
           maxLength: 6,
         }),
         async (crashes) => {
           const store = await storeOf();
-          for (const crash of crashes) await run(store, crash.batch, crash.dieAt, crash.landed);
+          for (const crash of crashes) await run(store, crash.batch, crash.dieAt, crash.committed);
           await run(store, 3);
           expect(framesOf(store)).toEqual(expected);
         },

@@ -49,21 +49,21 @@ const streamOf = (store: MemoryStore): StreamEvent[] =>
       return event.value;
     });
 
-/** Run a processor until its inputs are used up, or until its `dieAt`-th write, which lands or does not. */
+/** Runs a processor until the end of its inputs, or until it dies at its `dieAt`-th write, which is committed or not. */
 async function runOnce(store: MemoryStore, dieAt = Number.POSITIVE_INFINITY, committed = true, maxBatchRecords = 500) {
   const memory = createMemoryLog({ store });
   const controller = new AbortController();
   let writes = 0;
-  let dead = false;
+  let crashed = false;
   const log: Log = {
     ...memory,
     async acquireOwnership(group) {
-      const claim = await memory.acquireOwnership(group);
+      const ownership = await memory.acquireOwnership(group);
       return {
         async appendAndCommit(step) {
-          if (writes++ !== dieAt) return claim.appendAndCommit(step);
-          if (committed) await claim.appendAndCommit(step);
-          dead = true;
+          if (writes++ !== dieAt) return ownership.appendAndCommit(step);
+          if (committed) await ownership.appendAndCommit(step);
+          crashed = true;
           throw new Error('crashed');
         },
       };
@@ -93,12 +93,12 @@ async function runOnce(store: MemoryStore, dieAt = Number.POSITIVE_INFINITY, com
   while (!ended && !(await idle())) await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
   await running.catch((error) => {
-    if (!dead) throw error;
+    if (!crashed) throw error;
   });
 }
 
 describe('stream processor', () => {
-  it('numbers every event once, contiguously, over any restarts', async () => {
+  it('assigns every event one contiguous seq over any restarts', async () => {
     const head = [
       ...Array.from({ length: 30 }, (_, i) => trade(10 + Math.floor(i / 3), i % 3)),
       trade(11, 0), // written twice by its producer
@@ -110,12 +110,12 @@ describe('stream processor', () => {
     const ticks = Array.from({ length: 20 }, (_, i) => tick(NOW / 1000 - 20 + i, i % 2 ? 'BTC/USD' : 'ETH/USD'));
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ dieAt: fc.nat(6), landed: fc.boolean(), batch: fc.integer({ min: 1, max: 12 }) }), {
+        fc.array(fc.record({ dieAt: fc.nat(6), committed: fc.boolean(), batch: fc.integer({ min: 1, max: 12 }) }), {
           maxLength: 8,
         }),
         async (crashes) => {
           const store = await storeWith(head, ticks);
-          for (const crash of crashes) await runOnce(store, crash.dieAt, crash.landed, crash.batch);
+          for (const crash of crashes) await runOnce(store, crash.dieAt, crash.committed, crash.batch);
           await runOnce(store);
           const events = streamOf(store);
           expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i + 1));
@@ -133,7 +133,7 @@ describe('stream processor', () => {
     );
   });
 
-  it('begins with the ticks of the last five minutes, however late older ones are loaded', async () => {
+  it('starts with the ticks of the last five minutes, also when older ones are loaded late', async () => {
     const seconds = [86_000, 3_000, 301, 300, 10, 1];
     const store = await storeWith([], []);
     const memory = createMemoryLog({ store });
@@ -154,7 +154,7 @@ describe('stream processor', () => {
     expect(streamOf(store).map((event) => (NOW - event.timestamp_ms) / 1000)).toEqual([300, 10, 1]);
   });
 
-  it('sends an event again under a new id when its block was retracted and came back', async () => {
+  it('sends an event again with a new id when its retracted block becomes canonical again', async () => {
     const store = await storeWith([trade(7, 0), retract(7, [hash(7)], 1), trade(7, 0, hash(8007))]);
     await runOnce(store);
     const log = createMemoryLog({ store });
@@ -171,7 +171,7 @@ describe('stream processor', () => {
     });
   });
 
-  it('goes on above every earlier seq when retention has emptied the stream', async () => {
+  it('continues above every earlier seq when retention has emptied the stream', async () => {
     const store = await storeWith([trade(1, 0), trade(1, 1)]);
     await runOnce(store);
     const partition = store.topics.get('stream.events')?.[0];
@@ -183,7 +183,7 @@ describe('stream processor', () => {
     expect(streamOf(store).map((event) => event.seq)).toEqual([3]);
   });
 
-  it('skips ticks older than the stream keeps, and dead-letters what it cannot read', async () => {
+  it('skips ticks older than the retention of the stream, and writes unreadable records to dead.letters', async () => {
     const store = await storeWith(
       [record('x', Buffer.from('nonsense')), trade(1, 0)],
       [tick(NOW / 1000 - 10), tick(NOW / 1000 - 2 * 86_400), tick(NOW / 1000 - 5)],
@@ -241,7 +241,7 @@ describe('stream processor', () => {
     ]);
   });
 
-  it('enriches from the catalogue as it was at the start and as it changes', async () => {
+  it('enriches from the catalogue as of the start and its later changes', async () => {
     const store = await storeWith([]);
     const memory = createMemoryLog({ store });
     const market = (slug: string): NewRecord => {
@@ -267,15 +267,15 @@ describe('stream processor', () => {
     expect(JSON.parse(events[1]?.frame ?? '').data).toMatchObject({ outcome: 'No', market_slug: 'new-slug' });
   });
 
-  it('knows final resolutions after a restart without reading chain.final again', async () => {
+  it('restores final resolutions after a restart without reading chain.final again', async () => {
     const store = await storeWith([]);
     const memory = createMemoryLog({ store });
-    const place = { block_number: 1, block_hash: hash(1), timestamp_ms: NOW, tx_hash: hash(2), log_index: 3 };
+    const position = { block_number: 1, block_hash: hash(1), timestamp_ms: NOW, tx_hash: hash(2), log_index: 3 };
     await memory.append('chain.final', [
       record(
         '1',
         codec.encode('condition_resolved', {
-          ...place,
+          ...position,
           id: 'r',
           condition_id: '0xc0',
           oracle: '0x0',
@@ -294,7 +294,7 @@ describe('stream processor', () => {
       record(
         '1',
         codec.encode('redemption', {
-          ...place,
+          ...position,
           id: 'x-3',
           redeemer: '0xaa',
           collateral_token: '0xbb',

@@ -37,7 +37,7 @@ async function freshDatabase(): Promise<ClickHouse> {
   return client;
 }
 
-/** Every database costs the engine some 40 MB. */
+/** Every database uses some 40 MB of the engine's memory. */
 const drop = (client: ClickHouse) => client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
 
 async function logWith(topic: string, values: readonly { key: string; value: Buffer; timestampMs: number }[]) {
@@ -51,16 +51,16 @@ async function logWith(topic: string, values: readonly { key: string; value: Buf
   return log;
 }
 
-/** Dies at its `dieAt`-th insert; `landed`: the insert took place and only its answer was lost. */
+/** Dies at its `dieAt`-th insert; `committed`: the insert was executed and only its response was lost. */
 function dyingStore(client: ClickHouse, dieAt: number, committed: boolean): TableStore {
   let inserts = 0;
-  let dead = false;
+  let crashed = false;
   return {
     query: client.query,
     async insertBytes(...call) {
-      if (dead) throw new Error('crashed');
+      if (crashed) throw new Error('crashed');
       if (inserts++ !== dieAt) return client.insertBytes(...call);
-      dead = true;
+      crashed = true;
       if (committed) await client.insertBytes(...call);
       throw new Error('crashed');
     },
@@ -68,7 +68,7 @@ function dyingStore(client: ClickHouse, dieAt: number, committed: boolean): Tabl
 }
 
 describe('tables', () => {
-  it('have the columns the sinks write, type for type', async () => {
+  it('have exactly the columns and types that the sinks write', async () => {
     const client = await freshDatabase();
     const families = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink];
     for (const table of [chunksTable, ...families.flatMap((family) => family.tables)]) {
@@ -83,7 +83,7 @@ describe('tables', () => {
     }
   });
 
-  it('take every value a column says it can write, unchanged', async () => {
+  it('store every value that a column can write unchanged', async () => {
     const client = await freshDatabase();
     const table = defineTable('nasty', {
       n: columns.uint32,
@@ -144,7 +144,7 @@ describe('tables', () => {
     });
   });
 
-  it('equal those of an undisturbed run, views included, whatever insert the sink dies at', async () => {
+  it('equal those of an uninterrupted run, views included, when the sink dies at any insert', async () => {
     const trades = Array.from({ length: 40 }, (_, i) =>
       createTestTrade(1 + Math.floor(i / 4), i % 4, {
         usdc: BigInt(1_000_000 + i * 1000),
@@ -187,7 +187,7 @@ describe('tables', () => {
 });
 
 describe('candles', () => {
-  /** Straight from the rule: a spot tick belongs to the window it falls into; one on a boundary also closes the window before. */
+  /** By definition: a spot tick belongs to the window that contains it; one on a boundary also closes the previous window. */
   function naiveCandles(ticks: readonly PriceTick[]) {
     const windows = new Map<string, PriceTick[]>();
     const put = (feed: string, start: number, tick: PriceTick) => {
@@ -216,7 +216,7 @@ describe('candles', () => {
       .sort((a, b) => (a.window < b.window ? -1 : 1));
   }
 
-  it('equal an independent fold, with late, repeated and boundary ticks and a retried chunk', async () => {
+  it('equal an independent aggregation, with late, repeated and boundary ticks and a retried chunk', async () => {
     const T = 1_790_000_100;
     const start = T - (T % 300);
     const price = (i: number) => BigInt(60_000 + ((i * 7919) % 997));
@@ -261,12 +261,12 @@ describe('candles', () => {
 });
 
 describe('the index of order hashes', () => {
-  it('leaves the granules of other orders closed, of rows older than the index too', async () => {
+  it('skips the granules of other orders, also for rows older than the index', async () => {
     const client = await clickhouse.connect({ database: `tables_${databases++}` });
     const logger = silentLogger();
     const before = migrations.filter((migration) => migration.id < '0006');
     await migrate({ client, migrations: before, logger });
-    // Four months, so four parts of one granule each; every order is of one of them.
+    // Four months, so four parts of one granule each; every order is in one of them.
     for (let part = 0; part < 4; part++) {
       await client.command(
         `INSERT INTO fills (id, block_number, log_index, order_hash, timestamp) SELECT toString(number), {part:UInt64}, number, 'order-' || toString({part:UInt64}), 1780000000 + {part:UInt64} * 2678400 FROM numbers(100)`,

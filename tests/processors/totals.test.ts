@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => clickhouse.stop());
 
-/** Every database costs the engine some 40 MB. */
+/** Every database uses some 40 MB of the engine's memory. */
 const drop = (client: ClickHouse) => client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
 const freshClient = () => clickhouse.connect({ database: `totals_${databases++}` });
 
@@ -56,7 +56,7 @@ const tradesOf = fc.array(
   { minLength: 1, maxLength: 30 },
 );
 
-/** Straight from the rules, one fill after the other. */
+/** By definition, one fill after another. */
 function naive(trades: readonly Trade[]) {
   const volumes = new Map<string, bigint[]>();
   const hours = new Map<string, bigint[]>();
@@ -135,7 +135,7 @@ async function stored(client: ClickHouse) {
   };
 }
 
-it('sums of fills equal an independent count, in small chunks, and when the tables are older than their sums', async () => {
+it('sums of fills equal an independent count, in small chunks and when backfilled', async () => {
   await fc.assert(
     fc.asyncProperty(tradesOf, async (inputs) => {
       let block = 1;
@@ -171,7 +171,7 @@ it('sums of fills equal an independent count, in small chunks, and when the tabl
   );
 }, 120_000);
 
-it('wallet events name the wallet, its kind and its subject; a mask that is none goes to the dead letters', async () => {
+it('wallet events have wallet, kind and subject; an invalid bit mask becomes a dead letter', async () => {
   const at = (block: number, index: number) => ({
     id: `${hash(block)}-${index}`,
     block_number: block,

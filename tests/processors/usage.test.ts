@@ -18,15 +18,15 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('usage tables', () => {
-  it('hold each total once, however often and in whatever order its records landed', async () => {
+  it('contain each total once for repeated records in any order', async () => {
     const client = server.client;
     await migrate({ client, migrations, logger: silentLogger() });
-    let answerLost = false;
+    let responseLost = false;
     const store = createMemoryLog();
     await store.ensureTopics([{ ...topics.usage, partitions: 1 }, topics.plansUsage]);
     const append: typeof store.append = async (topic, records) => {
       const ranges = await store.append(topic, records);
-      if (answerLost) throw new Error('answer lost');
+      if (responseLost) throw new Error('response lost');
       return ranges;
     };
     const clock = { ms: Date.UTC(2026, 7, 31, 23, 59, 58) };
@@ -45,10 +45,10 @@ describe('usage tables', () => {
     first.add('a', 'onchain_event_bytes', 1000);
     second.add('a', 'onchain_event_bytes', 5);
     second.add('b', 'api_requests', 1);
-    answerLost = true;
+    responseLost = true;
     await first.flush();
     await second.flush();
-    answerLost = false;
+    responseLost = false;
     first.add('a', 'onchain_event_bytes', 10);
     await first.flush();
     await second.flush();
@@ -57,7 +57,7 @@ describe('usage tables', () => {
     first.add('a', 'onchain_event_bytes', 300);
     await first.flush();
     const late = store.all(topics.usage.name)[0];
-    if (late === undefined) throw new Error('nothing landed');
+    if (late === undefined) throw new Error('nothing appended');
     await store.append(topics.usage.name, [late]);
 
     await runToEnd(smallSink(usageSink, store, client).sink);

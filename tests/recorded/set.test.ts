@@ -110,37 +110,37 @@ describe('the recorded set', () => {
     expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThan(15_000_000);
   });
 
-  it('holds every row of the sources but the four without a market', () => {
+  it('contains every row of the sources except the four without a market', () => {
     const counts = recording.meta.counts as { rows: Record<string, number>; rows_left_out: number };
     expect(counts.rows).toEqual({ six_wallets: 185_001, galindrast: 3500, wallet_d0d6: 3500, venue_slice: 500 });
     expect(counts.rows_left_out).toBe(4);
   });
 
-  it('keeps shares and USDC of every wallet', () => {
+  it('preserves shares and USDC of every wallet', () => {
     const added = recording.meta.counts.usdc_added_by_wallet as Record<string, number>;
     const { wallets } = recording.chain();
     const totals = totalsOfSet();
-    const wanted = new Map<string, [number, number]>();
-    for (const [who, kinds] of Object.entries(SOURCE_TOTALS)) {
-      const index = wallets.findIndex((wallet) => who === `six_wallets ${wallet}`);
-      // A buy paired with its makers costs what they received: the source multiplies by a size that is net of the share fee.
+    const expected = new Map<string, [number, number]>();
+    for (const [owner, kinds] of Object.entries(SOURCE_TOTALS)) {
+      const index = wallets.findIndex((wallet) => owner === `six_wallets ${wallet}`);
+      // The USDC of a buy with known makers is the amount that they received: the source multiplies by a size net of the share fee.
       for (const [kind, [, shares, usdc]] of Object.entries(kinds))
-        wanted.set(`${who} ${kind}`, [shares, usdc + (kind === 'BUY' ? (added[index] ?? 0) : 0)]);
+        expected.set(`${owner} ${kind}`, [shares, usdc + (kind === 'BUY' ? (added[index] ?? 0) : 0)]);
     }
-    // The six wallets' rows do not tell merges from redemptions, so the sources know their sum only.
+    // The six wallets' rows do not distinguish merges from redemptions, so the sources have only their sum.
     const withoutSide = (sums: ReadonlyMap<string, readonly [number, number]>) => {
-      const told = new Map<string, [number, number]>();
+      const merged = new Map<string, [number, number]>();
       for (const [name, [shares, usdc]] of sums) {
         const kind = name.startsWith('six_wallets') ? name.replace(/ (MERGE|REDEEM)$/, ' MERGE or REDEEM') : name;
-        const [a, b] = told.get(kind) ?? [0, 0];
-        told.set(kind, [a + shares, b + usdc]);
+        const [a, b] = merged.get(kind) ?? [0, 0];
+        merged.set(kind, [a + shares, b + usdc]);
       }
-      return Object.fromEntries(told);
+      return Object.fromEntries(merged);
     };
-    expect(withoutSide(totals)).toEqual(withoutSide(wanted));
+    expect(withoutSide(totals)).toEqual(withoutSide(expected));
   });
 
-  it('names every transaction once', () => {
+  it('contains every transaction once', () => {
     const { hashes, timeS } = recording.chain();
     const seen = new Set(
       Array.from({ length: timeS.length }, (_, i) => hashes.toString('latin1', i * 32, i * 32 + 32)),
@@ -149,7 +149,7 @@ describe('the recorded set', () => {
     expect(timeS.every((time, i) => i === 0 || time >= timeS[i - 1]!)).toBe(true);
   });
 
-  it('has ids that follow from each other on every market', () => {
+  it('has condition and token ids that match on every market', () => {
     for (const market of recording.markets) {
       const collateral = market.negRisk
         ? '0x3a3bd7bb9528e159577f7c2e685cc81a765002e2'
@@ -169,7 +169,7 @@ describe('ticks and windows of the recorded day', () => {
   const prices = new Map([...recording.ticks()].map((tick) => [tick.timestampMs / 1000, tick.priceE18]));
   const day = recording.markets.slice(0, recording.meta.day.markets);
 
-  it('keeps every tick at full accuracy', () => {
+  it('contain every tick at full precision', () => {
     expect(prices.size).toBe(78_515);
     let sum = 0n;
     let seconds = 0;
@@ -177,20 +177,20 @@ describe('ticks and windows of the recorded day', () => {
       sum += price;
       seconds += second;
     }
-    // Sums taken over the source file by another program.
+    // Sums computed from the source file by another program.
     expect(sum).toBe(5076099149941574926475000000n);
     expect(seconds).toBe(140140998487437);
     expect(prices.get(1784851200)).toBe(65048078902260626000000n);
   });
 
-  it('opens every window with the tick at its start where both are recorded', () => {
+  it('open every window with the tick at its start if both are recorded', () => {
     const both = day.filter((market) => market.strikeE18 !== null && prices.has(market.startS!));
     expect(both).toHaveLength(271);
     for (const market of both) expect(prices.get(market.startS!)).toBe(market.strikeE18);
     expect(day.filter((market) => market.strikeE18 === null)).toHaveLength(18);
   });
 
-  it('resolves every window by its closing tick, the documented gaps excepted', () => {
+  it('resolve every window by its closing tick, except for the documented gaps', () => {
     const withStrike = day.filter((market) => market.strikeE18 !== null);
     const closed = withStrike.filter((market) => prices.has(market.endS!));
     expect(withStrike.length - closed.length).toBe(17);
@@ -201,7 +201,7 @@ describe('ticks and windows of the recorded day', () => {
     }
   });
 
-  it('covers the day without a hole', () => {
+  it('cover the day without a gap', () => {
     const starts = day.map((market) => market.startS!);
     expect(starts).toEqual(Array.from({ length: 292 }, (_, i) => 1784850900 + i * 300));
   });
