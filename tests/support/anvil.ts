@@ -20,12 +20,12 @@ const listening = (port: number) =>
     socket.once('error', () => resolve(false));
   });
 
-/** A real EVM node that mines only on command; its finalised block is 2 x `slots` behind the head. The state survives `stop` in `stateFile`. */
+/** A real EVM node that mines only on request; its finalized block is 2 x `slots` behind the head. `stop` saves the state to `stateFile`. */
 export async function startAnvil(options: { port: number; slots: number; stateFile: string }) {
   const bin = join(dirname(require.resolve('@foundry-rs/anvil/package.json')), 'bin.mjs');
   const args = ['--port', String(options.port), '--chain-id', '137', '--no-mining', '--silent'];
   args.push('--slots-in-an-epoch', String(options.slots), '--state', options.stateFile, '--preserve-historical-states');
-  // Its own process group, so that a signal reaches the node behind the launcher.
+  // A separate process group, so that a signal reaches the node that the launcher starts.
   const child: ChildProcess = spawn(process.execPath, [bin, ...args], { stdio: 'ignore', detached: true });
   const exited = once(child, 'exit');
   const url = `http://127.0.0.1:${options.port}`;
@@ -35,9 +35,9 @@ export async function startAnvil(options: { port: number; slots: number; stateFi
       headers: { 'content-type': 'application/json', connection: 'close' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    const answer = (await response.json()) as { result?: T; error?: { message: string } };
-    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result as T;
+    const reply = (await response.json()) as { result?: T; error?: { message: string } };
+    if (reply.error !== undefined) throw new Error(`${method}: ${reply.error.message}`);
+    return reply.result as T;
   };
   for (let alive = false; !alive; ) {
     if (child.exitCode !== null) throw new Error(`anvil ended with ${child.exitCode}`);
@@ -52,7 +52,7 @@ export async function startAnvil(options: { port: number; slots: number; stateFi
       if (child.exitCode === null && child.signalCode === null) {
         process.kill(-child.pid!, 'SIGINT');
         await exited;
-        // The launcher may end before the node has written its state and left the port.
+        // The launcher may end before the node has written its state and closed its port.
         while (await listening(options.port)) await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
@@ -60,7 +60,7 @@ export async function startAnvil(options: { port: number; slots: number; stateFi
 }
 export type Anvil = Awaited<ReturnType<typeof startAnvil>>;
 
-/** A TCP door to a port that can be shut: open connections break, new ones are refused. */
+/** A TCP proxy to a port that can be shut: it then breaks open connections and rejects new ones. */
 export async function startTcpProxy(targetPort: number) {
   const sockets = new Set<Socket>();
   let open = true;
@@ -77,7 +77,7 @@ export async function startTcpProxy(targetPort: number) {
         socket.destroy();
         target.destroy();
       });
-      // A broken end closes both; the error itself says nothing more.
+      // An error of one side closes both; the error itself is not needed.
       end.on('error', () => undefined);
     }
     socket.pipe(target).pipe(socket);
@@ -101,7 +101,7 @@ export async function startTcpProxy(targetPort: number) {
   };
 }
 
-/** Runtime code of a contract of tests/e2e/contracts, compiled now. */
+/** Compiles a contract of tests/e2e/contracts and returns its runtime code. */
 export function compileContract(file: string, name: string): Hex {
   const solc = require('solc') as { compile(input: string): string };
   const content = readFileSync(join(here, '..', 'e2e', 'contracts', file), 'utf8');

@@ -5,10 +5,10 @@ import { topics } from '../../schemas/topics.js';
 import { headFill } from './head-fill.js';
 
 /**
- * A process of its own that appends fills to the head of the chain until its parent says anything and there are as many as wanted, and then says how many. On
- * LMDB an append waits for whoever holds the write lock, and whoever suspends that process must not be the one who waits.
+ * A separate process that appends fills to chain.head until its parent sends a message and the requested number is reached, and then reports the
+ * number. On LMDB an append waits for the owner of the write lock, so a test that suspends that owner must not append itself.
  */
-const [logUrl = '', wanted = '0'] = process.argv.slice(2);
+const [logUrl = '', minCount = '0'] = process.argv.slice(2);
 const EVERY_MS = 40;
 
 const codec = createCodec();
@@ -18,7 +18,7 @@ process.once('message', () => {
   stopRequested = true;
 });
 let count = 0;
-while (!stopRequested || count < Number(wanted)) {
+while (!stopRequested || count < Number(minCount)) {
   const fill = headFill(count);
   const record = { key: String(fill.block_number), value: codec.encode('trade', fill), timestampMs: fill.timestamp_ms };
   await log.append(topics.chainHead.name, [record]);

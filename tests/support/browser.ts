@@ -20,13 +20,13 @@ function executable(): string | null {
   return files.find(isExecutable) ?? null;
 }
 
-/** Why this machine has no browser; null when it has one. In CI always null: there a missing one must fail the tests, not silence them. */
+/** Why this machine has no browser; null when it has one. In CI always null, so that a missing browser fails the tests. */
 export function withoutBrowser(): string | null {
   if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
   return executable() === null ? `none of ${NAMES.join(', ')} is installed` : null;
 }
 
-/** A real Chromium without a window and without requests of its own. `flags` are more of its command line. */
+/** Starts a real headless Chromium without background requests. `flags`: additional command-line flags. */
 export async function startBrowser(flags: readonly string[] = []): Promise<Browser> {
   const executablePath = executable();
   if (executablePath === null) throw new Error(`None of ${NAMES.join(', ')} is installed`);

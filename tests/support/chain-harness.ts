@@ -13,7 +13,7 @@ import { createMemoryLog, type MemoryLog } from './memory-log.js';
 
 export const codec = createCodec();
 
-/** The parts every chain writer needs, over one log handle. */
+/** The dependencies of a chain writer, over one log handle. */
 export function chainParts(log: MemoryLog) {
   const registry = createMetrics({ process: 'test', defaults: false });
   const logger = silentLogger();
@@ -57,8 +57,8 @@ export interface HeadBlock {
 }
 
 /**
- * What a subscriber that obeys retractions holds after reading chain.head from the start. Throws where the topic breaks its own rules:
- * a retract that is not the top of the chain, a block that does not follow, an event twice, a status update without its settlement.
+ * The blocks of a subscriber that applies retractions after reading chain.head from the start. Throws when the topic violates its rules:
+ * a retraction of a block that is not the newest, a block that does not follow, a repeated event, a status update without its settlement.
  */
 export function reduceHead(log: MemoryLog): HeadBlock[] {
   const chain: HeadBlock[] = [];

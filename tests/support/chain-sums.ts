@@ -14,7 +14,7 @@ export interface Candle {
   readonly shares: bigint;
 }
 
-/** What the final records of a log say, added up record by record in base units, without any table. */
+/** Sums over the final records of a log in base units, computed record by record without tables. */
 export interface ChainSums {
   readonly days: ReadonlyMap<
     string,
@@ -34,11 +34,11 @@ export interface ChainSums {
   /** Payouts and merged sets by wallet. */
   readonly redeemed: ReadonlyMap<string, { readonly count: number; readonly usdc: bigint }>;
   readonly merged: ReadonlyMap<string, { readonly count: number; readonly usdc: bigint }>;
-  /** Of matches by `token bucket start in Unix seconds`. */
+  /** Candles of matches by `<token> <bucket start in Unix seconds>`. */
   candles(seconds: number): ReadonlyMap<string, Candle>;
 }
 
-/** Millionths of a USD per share, rounded half up. */
+/** Price in 1e-6 USD per share, rounded half up. */
 const priceOf = ({ usdc, shares }: { usdc: bigint; shares: bigint }): bigint =>
   (usdc * 2_000_000n + shares) / (2n * shares);
 

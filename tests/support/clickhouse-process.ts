@@ -15,7 +15,7 @@ export interface ClickHouseProcess {
   stop(): Promise<void>;
 }
 
-/** The embedded server as `npm run clickhouse` starts it: a process of its own with a user and a password, for CLICKHOUSE_URL. */
+/** Starts the embedded server as `npm run clickhouse` does: a separate process with user and password, for CLICKHOUSE_URL. */
 export async function startClickHouseProcess(): Promise<ClickHouseProcess> {
   const [port, admin] = (await freePorts(2)) as [number, number];
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-clickhouse-'));

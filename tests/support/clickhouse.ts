@@ -1,2 +1,2 @@
-/** The rooms' own tests import it from infra/clickhouse/testing.ts; see there. */
+/** Re-export for tests; unit tests of the layers import infra/clickhouse/testing.ts. */
 export { startTestClickHouse, type TestClickHouse } from '../../infra/clickhouse/testing.js';

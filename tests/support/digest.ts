@@ -1,7 +1,9 @@
 import { eventually, type Product } from './product.js';
 
-/** Every table a fold of the log fills, with what orders its rows. Times of our own clock are no facts and are left out, as are offsets, which the
- * markers of transactions shift on Kafka. */
+/**
+ * A query per table that is filled from the log, with a defined order of its rows. Excludes times of the local clock, and offsets, which
+ * transaction markers shift on Kafka.
+ */
 const tableQueries: Record<string, string> = {
   fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
   fills_by_wallet: 'SELECT * EXCEPT (_offset) FROM fills_by_wallet ORDER BY wallet, block_number, log_index, role',
@@ -26,7 +28,7 @@ const tableQueries: Record<string, string> = {
   condition_tokens: 'SELECT * EXCEPT (_offset) FROM condition_tokens FINAL ORDER BY token_id',
   chain_tokens: 'SELECT * EXCEPT (_offset) FROM chain_tokens FINAL ORDER BY token_id',
   token_settlements: 'SELECT * EXCEPT (_offset) FROM token_settlements FINAL ORDER BY token_id',
-  // How often a position is told depends on how its records came in; its last state does not.
+  // The number of versions of a position depends on the batches of its records; its last version does not.
   positions: 'SELECT * EXCEPT (_offset) FROM positions FINAL ORDER BY wallet, token_id',
   positions_by_token: 'SELECT * EXCEPT (_offset) FROM positions_by_token FINAL ORDER BY token_id, wallet',
   pnl_events: 'SELECT * EXCEPT (_offset) FROM pnl_events ORDER BY wallet, timestamp, block_number, log_index, id, leg',
@@ -36,7 +38,7 @@ const tableQueries: Record<string, string> = {
   open_interest: 'SELECT * FROM open_interest ORDER BY token_id',
 };
 
-/** Row count and an order-sensitive hash of every table. Rows are hashed as text: the hash of a NULL is NULL, which the sum leaves out. */
+/** Row count and an order-sensitive hash of every table. Rows are hashed as text, because the hash of a NULL is NULL, which a sum ignores. */
 export async function digest(product: Product): Promise<Record<string, string>> {
   const result: Record<string, string> = {};
   for (const [table, query] of Object.entries(tableQueries)) {
@@ -48,7 +50,7 @@ export async function digest(product: Product): Promise<Record<string, string>> 
   return result;
 }
 
-/** The history is loaded when every source says so and the tables have reached the end of the log: the counts stand still and no sink lags behind. */
+/** Waits until the history is loaded: every source reports it, the row counts no longer change and no sink has a lag. */
 export async function untilTablesComplete(product: Product): Promise<void> {
   await eventually(
     'the history to be loaded',
@@ -61,7 +63,7 @@ export async function untilTablesComplete(product: Product): Promise<void> {
   );
   let before = '';
   await eventually(
-    'the tables to stand still',
+    'unchanged row counts of the tables',
     async () => {
       const now = JSON.stringify(
         await product.sql(
@@ -70,11 +72,11 @@ export async function untilTablesComplete(product: Product): Promise<void> {
       );
       const still = now === before;
       before = now;
-      // On a busy machine counts stand still for longer than this; the lag, measured when readiness is asked for, does not lie.
+      // On a busy machine counts may not change for longer than this while a sink has a lag, which a readiness request measures.
       const { checks } = await product.readyz('processors');
-      // Processors that are still starting have no unit to measure.
-      const units = Object.entries(checks).filter(([name]) => /^(sink |activity$|positions-)/.test(name));
-      const measured = units.length > 0 && units.every(([, { ok }]) => ok);
+      // Processors that are still starting have no checks of tasks.
+      const taskChecks = Object.entries(checks).filter(([name]) => /^(sink |activity$|positions-)/.test(name));
+      const measured = taskChecks.length > 0 && taskChecks.every(([, { ok }]) => ok);
       const lags = ['oddstream_sink_lag_records', 'oddstream_processor_lag_records'];
       const lag = (await Promise.all(lags.map((name) => product.metric('processors', name)))).reduce((a, b) => a + b);
       await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -14,13 +14,13 @@ export interface ScriptedLog {
   readonly bad?: boolean;
 }
 
-/** A chain that grows, forks and finalises on command. Orphans are forgotten, as by a node that prunes at once. */
+/** A chain that grows, forks and finalizes on request. Orphaned blocks are deleted, as by a node that prunes at once. */
 export class FakeNode {
   readonly blocks: SourceBlock[] = [];
   finalized = 0;
   private salt: number;
 
-  /** Chains with different seeds share no hash. */
+  /** Chains with different seeds have no common hash. */
   constructor(length = 1, seed = 0) {
     this.salt = seed * 1_000_000;
     for (let i = 0; i < length; i += 1) this.mine([]);
@@ -75,7 +75,7 @@ export class FakeNode {
   }
 }
 
-/** A live source over a FakeNode, whose events the test sends by hand. */
+/** A live source over a FakeNode; the test sends its events. */
 export function createFakeSource(node: FakeNode, options: { startBlock?: number } = {}) {
   const queue: LiveEvent[] = [];
   let wake: () => void = () => undefined;
@@ -159,7 +159,7 @@ const settlement = (tx: string, seenAtMs: number): Settlement => ({
   trades: [],
 });
 
-/** Every log is a fill of its transaction; calldata `0xbad` is a problem, `0x` is nobody's. */
+/** Decodes every log to a fill of its transaction; calldata `0xbad` is a decoding problem, `0x` is not of the venue. */
 export const fakeDecoder: ChainDecoder = {
   decodeBlock(block) {
     const events: ChainEvent[] = [];

@@ -8,8 +8,8 @@ export interface FrameClient {
   /** Everything received so far, oldest first. */
   readonly frames: readonly Frame[];
   send(message: object): void;
-  /** The first frame (past or to come) that fits. */
-  until(fits: (frame: Frame) => boolean, timeoutMs?: number): Promise<Frame>;
+  /** The first matching frame, already received or later. */
+  until(matches: (frame: Frame) => boolean, timeoutMs?: number): Promise<Frame>;
   close(): void;
 }
 

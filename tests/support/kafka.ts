@@ -10,7 +10,7 @@ export interface TestKafka {
   /** For LOG_URL. */
   readonly url: string;
   readonly brokers: readonly string[];
-  /** Controlled stop (or SIGKILL), keeping the data; `start` brings it back on the same port. */
+  /** Controlled stop (or SIGKILL) without deleting the data; `start` starts it again on the same port. */
   halt(how: 'stop' | 'kill'): Promise<void>;
   start(): Promise<void>;
   /** Resolves when the broker has ended, by itself or by `halt`. */
@@ -25,7 +25,7 @@ export async function startTestKafka({
   properties,
 }: {
   quickStart?: boolean;
-  /** Where its data is kept; removed at the end only when it was made here. */
+  /** Data directory; default: a temporary one, which is removed at the end. */
   dir?: string;
   properties?: Readonly<Record<string, string | number | boolean>>;
 } = {}): Promise<TestKafka> {
@@ -57,7 +57,7 @@ export async function startTestKafka({
 }
 
 /**
- * Why this machine cannot run the broker; null when it can. In CI always null: there a missing tool must fail the tests, not silence them.
+ * Why this machine cannot run the broker; null when it can. In CI always null, so that a missing tool fails the tests.
  */
 export async function whyNoKafka(): Promise<string | null> {
   if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;

@@ -16,11 +16,11 @@ interface Partition {
   earliest: number;
 }
 
-/** What survives a crash: share one store among several logs to model restarts. */
+/** The data of a log, which survives a crash: several logs on one store model restarts. */
 export interface MemoryStore {
   readonly topics: Map<string, Partition[]>;
   readonly positions: Map<string, number>;
-  /** Generation of the newest claim per group. */
+  /** Epoch of the newest owner per group. */
   readonly ownerEpochs: Map<string, number>;
 }
 
@@ -29,15 +29,15 @@ export function createMemoryStore(): MemoryStore {
 }
 
 export interface MemoryLog extends Log {
-  /** This handle is dead from now on: its appends never resolve and change nothing. `tornRecords` of an append under way still land. */
+  /** Simulates a crash of this handle: its later calls never resolve and have no effect. `tornRecords` of a running append are still appended. */
   crash(): void;
   /** Every record of partition 0, oldest first. */
   all(topic: string): readonly LogRecord[];
 }
 
 /**
- * The log port in memory, for tests of rooms that write to a log. Batches become visible at once and in order; `onAppend` may delay or
- * fail an append, or return how many of its records land before the handle dies (a torn batch).
+ * The log port in memory, for tests of code that writes to a log. Batches become visible at once and in order; `onAppend` may delay or
+ * fail an append, or return how many of its records are appended before the handle crashes (a torn batch).
  */
 export function createMemoryLog(
   options: {
@@ -47,7 +47,7 @@ export function createMemoryLog(
 ): MemoryLog {
   const store = options.store ?? createMemoryStore();
   const waiters = new Set<() => void>();
-  let dead = false;
+  let crashed = false;
   const never = () => new Promise<never>(() => undefined);
   const topicOf = (name: string): Partition[] => {
     const found = store.topics.get(name);
@@ -61,10 +61,10 @@ export function createMemoryLog(
   };
   const next = (partition: Partition) => partition.earliest + partition.records.length;
   const write = (topic: string, records: readonly NewRecord[]): AppendedRange[] => {
-    const parts = topicOf(topic);
+    const partitions = topicOf(topic);
     const ranges = new Map<number, { partition: number; firstOffset: number; lastOffset: number }>();
     for (const record of records) {
-      const index = record.partition ?? partitionForKey(Buffer.from(record.key), parts.length);
+      const index = record.partition ?? partitionForKey(Buffer.from(record.key), partitions.length);
       const target = partitionOf(topic, index);
       const offset = next(target);
       target.records.push({ offset, key: record.key, value: record.value, timestampMs: record.timestampMs });
@@ -82,43 +82,44 @@ export function createMemoryLog(
 
   return {
     crash() {
-      dead = true;
+      crashed = true;
     },
     all: (topic) => partitionOf(topic, 0).records,
     async ensureTopics(specs: readonly TopicSpec[]) {
       for (const spec of specs) {
-        const parts = store.topics.get(spec.name) ?? [];
-        while (parts.length < spec.partitions) parts.push({ records: [], earliest: 0 });
-        store.topics.set(spec.name, parts);
+        const partitions = store.topics.get(spec.name) ?? [];
+        while (partitions.length < spec.partitions) partitions.push({ records: [], earliest: 0 });
+        store.topics.set(spec.name, partitions);
       }
     },
     partitions: async (topic) => topicOf(topic).length,
     async append(topic, records) {
-      if (dead) return never();
+      if (crashed) return never();
       topicOf(topic);
       const landing = (await options.onAppend?.(topic, records)) ?? records.length;
-      if (dead) return never();
+      if (crashed) return never();
       if (landing < records.length) {
         write(topic, records.slice(0, landing));
-        dead = true;
+        crashed = true;
         return never();
       }
       return write(topic, records);
     },
     async appendAndCommit(step) {
-      if (dead) return never();
+      if (crashed) return never();
       for (const output of step.outputs) topicOf(output.topic);
       for (const output of step.outputs) write(output.topic, output.records);
       commitAll(step.group, step.offsets);
     },
     async acquireOwnership(group) {
-      if (dead) return never();
+      if (crashed) return never();
       const generation = (store.ownerEpochs.get(group) ?? 0) + 1;
       store.ownerEpochs.set(group, generation);
       return {
         async appendAndCommit(step) {
-          if (dead) return never();
-          if (store.ownerEpochs.get(group) !== generation) throw new FencedError(`Another process claimed "${group}"`);
+          if (crashed) return never();
+          if (store.ownerEpochs.get(group) !== generation)
+            throw new FencedError(`Another process acquired the ownership of "${group}"`);
           for (const output of step.outputs) topicOf(output.topic);
           for (const output of step.outputs) write(output.topic, output.records);
           commitAll(group, step.offsets);
@@ -126,20 +127,20 @@ export function createMemoryLog(
       };
     },
     async *read(read: ReadOptions): AsyncIterable<RecordBatch> {
-      const part = partitionOf(read.topic, read.partition);
+      const log = partitionOf(read.topic, read.partition);
       const first = () => {
-        if (read.from === 'earliest') return part.earliest;
-        if (read.from === 'latest') return next(part);
-        if ('offset' in read.from) return Math.max(read.from.offset, part.earliest);
+        if (read.from === 'earliest') return log.earliest;
+        if (read.from === 'latest') return next(log);
+        if ('offset' in read.from) return Math.max(read.from.offset, log.earliest);
         const { timestampMs } = read.from;
-        return part.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(part);
+        return log.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(log);
       };
       let offset = first();
-      const end = next(part);
+      const end = next(log);
       while (read.signal?.aborted !== true) {
-        const limit = read.follow ? next(part) : end;
-        const from = offset - part.earliest;
-        const records = part.records.slice(from, Math.min(from + (read.maxRecords ?? 1000), limit - part.earliest));
+        const limit = read.follow ? next(log) : end;
+        const from = offset - log.earliest;
+        const records = log.records.slice(from, Math.min(from + (read.maxRecords ?? 1000), limit - log.earliest));
         if (records.length > 0) {
           offset += records.length;
           yield { topic: read.topic, partition: read.partition, records, nextOffset: offset };
@@ -157,12 +158,12 @@ export function createMemoryLog(
       }
     },
     async bounds(topic, partition) {
-      const part = partitionOf(topic, partition);
-      return { earliest: part.earliest, next: next(part) };
+      const log = partitionOf(topic, partition);
+      return { earliest: log.earliest, next: next(log) };
     },
     async offsetForTimestamp(topic, partition, timestampMs) {
-      const part = partitionOf(topic, partition);
-      return part.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(part);
+      const log = partitionOf(topic, partition);
+      return log.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(log);
     },
     lastRecord: async (topic, partition) => partitionOf(topic, partition).records.at(-1) ?? null,
     async commit(group, positions) {

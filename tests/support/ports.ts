@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below the range from which Linux takes the ports of outgoing connections: a port of that range may be taken by anybody's connection before
+ * Below the range from which Linux takes the ports of outgoing connections: any connection could take a port of that range before
  * its process listens.
  */
 const FIRST = 10_240;
 const LAST = 32_767;
 /**
- * Every vitest worker takes ports of a slice of its own: between the release of a port here and the start of the process that listens on it,
- * another worker could choose the same one.
+ * Every vitest worker uses a separate range of ports: between the release of a port here and the start of the process that listens on it,
+ * another worker could otherwise choose the same one.
  */
 const SLICES = 16;
 const SLICE_PORTS = Math.floor((LAST - FIRST + 1) / SLICES);
@@ -27,7 +27,7 @@ async function listenOn(port: number): Promise<Server | null> {
   }
 }
 
-/** Free ports, all different, taken and released again at once. */
+/** Distinct free ports; all are opened and closed again together. */
 export async function freePorts(count: number): Promise<number[]> {
   const taken = new Map<number, Server>();
   while (taken.size < count) {

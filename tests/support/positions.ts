@@ -33,7 +33,7 @@ export async function insertRecords(
   }
 }
 
-/** The real accounting over records of activity. */
+/** Applies the real accounting to records of activity. */
 export function accountFor(activity: readonly WalletActivity[]): {
   readonly positions: readonly Holding[];
   readonly events: readonly PnlEvent[];
@@ -53,7 +53,7 @@ export function accountFor(activity: readonly WalletActivity[]): {
   return { positions: [...holdings.values()], events };
 }
 
-/** Positions and events of records of activity, in the tables. */
+/** Inserts the positions and PnL events of records of activity. */
 export async function insertAccounts(clickhouse: ClickHouse, activity: readonly WalletActivity[]): Promise<void> {
   const { positions, events } = accountFor(activity);
   await insertRecords(
@@ -135,8 +135,8 @@ export const dave = address(0xd4);
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));
 
 /**
- * The fills of the shared world as accounts, and what made them possible: Bob splits before he sells; Carol sells 10 Yes nobody saw coming; Alice
- * gives Dave 20 Yes, sells 40 more at 0.45 and redeems her Rain, of which a tenth of a share had been the fee.
+ * The fills of the shared venue as wallet activity, with the activity that they require: Bob splits before he sells; Carol sells 10 Yes without a
+ * recorded inflow; Alice sends Dave 20 Yes, sells 40 more at 0.45 and redeems her Rain shares, of which a tenth of a share had been the fee.
  */
 const venueActivity: readonly WalletActivity[] = [
   {
@@ -239,12 +239,12 @@ const venueActivity: readonly WalletActivity[] = [
     usdc: usd(9.9),
     numerators: ['1', '0'],
   },
-].map((told) => activityOf(told as ActivityInput));
+].map((input) => activityOf(input as ActivityInput));
 
-/** A quote of this time is fresh whenever a test runs, Unix seconds (2100). */
+/** Unix seconds (year 2100) of quotes that are fresh at any test time. */
 export const ALWAYS_FRESH_S = 4_102_444_800;
 
-/** Accounts of the shared world, with quotes of Snow (Yes 0.42, No 0.58) and the settlement of Rain. */
+/** Inserts the accounts of the shared venue, with quotes of Snow (Yes 0.42, No 0.58) and the settlement of Rain. */
 export async function insertVenueAccounts(clickhouse: ClickHouse): Promise<void> {
   await insertAccounts(clickhouse, venueActivity);
   await clickhouse.insertRows('token_quotes', [

@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest';
 import { outputs } from './product.js';
 
-/** Enough for the last words of five processes. */
+/** Enough for the last output of five processes. */
 const MAX_PRINTED_CHARACTERS = 20_000;
 
-// A failed test of real processes says what they said last: a failure that shows once in many runs is to be found from one report.
+// Prints the last output of the processes of a failed test, so that one report suffices to find a rare failure.
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') {
     for (const [dataDir, { said }] of outputs)

@@ -7,12 +7,12 @@ interface ProcessInfo {
   readonly command: string;
 }
 
-/** Small images of Linux have no ps. */
+/** Lists processes without ps, which small Linux images lack. */
 const listProcessesFromProc = (): ProcessInfo[] =>
   readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
-      // The name of a program may hold anything, brackets too.
+      // The name of a program may contain any characters, including brackets.
       const state = readFileSync(`/proc/${name}/stat`, 'latin1').replace(/^.*\) /s, '');
       const command = readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ');
       return [{ pid: Number(name), parent: Number(state.split(' ')[1]), command }];
@@ -29,8 +29,8 @@ const listProcessesFromPs = (): ProcessInfo[] =>
       return command === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
     });
 
-/** The process that `parent` started with `part` in its command; null while there is none. */
-export function childOf(parent: number, part: string): number | null {
+/** Pid of the child of `parent` whose command contains a text; null if there is none. */
+export function childOf(parent: number, commandText: string): number | null {
   const running = process.platform === 'linux' ? listProcessesFromProc() : listProcessesFromPs();
-  return running.find((one) => one.parent === parent && one.command.includes(part))?.pid ?? null;
+  return running.find((one) => one.parent === parent && one.command.includes(commandText))?.pid ?? null;
 }

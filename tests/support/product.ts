@@ -15,10 +15,10 @@ const root = projectRoot(dirname(fileURLToPath(import.meta.url)));
 export const processNames = ['clickhouse', 'ingest', 'processors', 'api', 'stream-gateway'] as const;
 export type ProcessName = (typeof processNames)[number];
 
-/** What the products of the test under way have said, by their data directories, and whether they have ended. */
+/** Output of the products of the running test by data directory, and whether they have ended. */
 export const outputs = new Map<string, { said(): string; over(): boolean }>();
 
-/** Repeats until the answer is not null, undefined or false; fails with what was last seen. */
+/** Repeats until the result is not null, undefined or false; fails with the last result. */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | null | undefined | false>,
@@ -45,7 +45,7 @@ export interface Product {
   readonly api: string;
   readonly socket: string;
   readonly clickhouse: string;
-  /** Of the embedded ClickHouse's user `oddstream`. */
+  /** Password of the embedded ClickHouse's user `oddstream`. */
   clickhousePassword(): string;
   readonly dataDir: string;
   readonly output: () => string;
@@ -54,30 +54,30 @@ export interface Product {
   sql<T = Record<string, unknown>>(query: string): Promise<T[]>;
   get(path: string): Promise<{ status: number; headers: Headers; body: unknown }>;
   pid(name: ProcessName): number | null;
-  /** The process that keeps the others. */
+  /** The supervisor process. */
   readonly supervisorPid: number;
   /** Sum over all labels of a metric of that process. */
   metric(name: ProcessName, metric: string): Promise<number>;
-  /** Labels and value of each series of it. */
+  /** Labels and value of each series of the metric. */
   series(name: ProcessName, metric: string): Promise<[labels: string, value: number][]>;
-  /** What its operator's door says; rejects while the process is away. */
+  /** Response of `/readyz` of the admin server; rejects while the process is unreachable. */
   readyz(name: ProcessName): Promise<Readiness>;
   exited(): number | null;
-  /** Ctrl-C; resolves with the exit code and how long it took. */
+  /** Sends SIGINT; resolves with the exit code and the duration. */
   stop(): Promise<{ code: number | null; tookMs: number }>;
-  /** Stops, and removes the data directory unless it was given. */
+  /** Stops the product, and removes its data directory unless the test provided it. */
   dispose(): Promise<void>;
 }
 
 /**
- * Starts the product the way `npm start` does after the build: the supervisor and its five processes, on free ports, with a data directory of
- * its own. Needs `dist/` (the test command builds it).
+ * Starts the product as `npm start` does after the build: the supervisor and its five processes, on free ports, with a separate data
+ * directory. Needs `dist/` (the test command builds it).
  */
 export async function startProduct(
   options: {
     env?: Record<string, string>;
     dataDir?: string;
-    /** A ClickHouse server that is there already, instead of the embedded one. */
+    /** An external ClickHouse server instead of the embedded one. */
     clickhouse?: { readonly url: string; readonly user: string; readonly password: string };
   } = {},
 ): Promise<Product> {
@@ -206,7 +206,7 @@ export async function untilUp(product: Product, timeoutMs = 90_000): Promise<voi
   });
 }
 
-/** Resolves when the tables hold all history. */
+/** Resolves when the tables contain the complete history. */
 export async function untilLoaded(product: Product, timeoutMs = 240_000): Promise<void> {
   await eventually('the history', async () => (await fetch(`${product.api}/readyz`)).status === 200, timeoutMs);
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '../../infra/run-command.js';
 
-/** Why this machine cannot run a Python tool; null when it can. In CI always null: there a missing Python must fail the test, not silence it. */
+/** Why this machine cannot run a Python tool; null when it can. In CI always null, so that a missing Python fails the test. */
 export async function whyNoPython(tool: string): Promise<string | null> {
   if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
   const { code } = await runCommand('python3', [
@@ -14,7 +14,7 @@ export async function whyNoPython(tool: string): Promise<string | null> {
   return code === 0 ? null : `Python 3.11 or later with venv is needed to run ${tool}, and none was found`;
 }
 
-/** Folder of the programs of a virtual environment with exactly the committed packages, hashes checked; installed when it is not there yet. */
+/** Directory of the programs of a virtual environment with exactly the committed packages and hashes; installed if it does not exist. */
 export async function pythonWith(tool: string, requirements: string, dataDir = resolve('data')): Promise<string> {
   const locked = createHash('sha256')
     .update(await readFile(requirements))
@@ -34,7 +34,7 @@ export async function pythonWith(tool: string, requirements: string, dataDir = r
     const { code, output } = await runCommand(command, args);
     if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`);
   }
-  // Only a whole environment has this file.
+  // Only a complete environment has this file.
   await writeFile(done, '');
   return programs;
 }

@@ -100,7 +100,7 @@ async function writeTicks(log: MemoryLog, fromMs: number, toMs: number) {
   await log.append('oracle.ticks', records);
 }
 
-/** What subscribers get of the recorded day, played as happening between two times: the real ingest and the real stream processor. */
+/** Stream events of the recorded day, replayed between two times by the real ingest and the real stream processor. */
 export async function recordedStream(fromMs: number, toMs: number): Promise<StreamEvent[]> {
   const log = await freshLog();
   const liveMarkets = createLiveMarkets(recording);

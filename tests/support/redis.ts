@@ -12,18 +12,18 @@ export interface TestRedis {
 
 /** A real, empty Redis server on a free port, in memory only. */
 export async function startTestRedis(port?: number): Promise<TestRedis> {
-  const own = port ?? (await freePort());
-  const args = ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const listenPort = port ?? (await freePort());
+  const args = ['--port', String(listenPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const child: ChildProcess = spawn('redis-server', args, { stdio: 'ignore' });
   await once(child, 'spawn');
   await eventually('Redis to listen', async () => {
-    const socket = createConnection({ host: '127.0.0.1', port: own });
+    const socket = createConnection({ host: '127.0.0.1', port: listenPort });
     await once(socket, 'connect');
     socket.destroy();
     return true;
   });
   return {
-    url: `redis://127.0.0.1:${own}`,
+    url: `redis://127.0.0.1:${listenPort}`,
     pid: child.pid ?? -1,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -34,7 +34,7 @@ export async function startTestRedis(port?: number): Promise<TestRedis> {
   };
 }
 
-/** Why this machine cannot run Redis; null when it can. In CI always null: there a missing server must fail the tests, not silence them. */
+/** Why this machine cannot run Redis; null when it can. In CI always null, so that a missing server fails the tests. */
 export function whyNoRedis(): string | null {
   if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
   return spawnSync('redis-server', ['--version']).error === undefined ? null : 'no redis-server on this machine';

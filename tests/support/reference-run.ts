@@ -6,33 +6,33 @@ import { digest, untilTablesComplete } from './digest.js';
 import { eventually, type Product, startProduct, untilLoaded, untilUp } from './product.js';
 import { shortHistory } from './short-recording.js';
 
-/** For hooks of tests that ask for the undisturbed run: another file may have begun it a moment ago, and on a busy machine it takes minutes. */
+/** Timeout of hooks that need the reference run: another file may just have started it, and on a busy machine it takes minutes. */
 export const REFERENCE_RUN_TIMEOUT_MS = 600_000;
 const WAIT_MS = 400_000;
 const HISTORY_ONLY = { RECORDED_HISTORY_ONLY: '1' };
 
 interface ReferenceRun {
   readonly tables: Record<string, string>;
-  /** Of the product that was undisturbed, which has been stopped. */
+  /** Data directory of the product of the reference run, which has been stopped. */
   readonly dataDir: string;
 }
 
-/** Done once in a run of the tests and day (the recording is shifted by whole days), by whoever asks first. */
+/** Runs once per test run and day (the recording is shifted by whole days); the first caller starts it. */
 async function run(length: 'whole' | 'short'): Promise<ReferenceRun> {
-  const place = join(inject('runDir'), `undisturbed-${length}-${Math.floor(Date.now() / 86_400_000)}`);
-  const failure = `${place}.failed`;
+  const path = join(inject('runDir'), `undisturbed-${length}-${Math.floor(Date.now() / 86_400_000)}`);
+  const failure = `${path}.failed`;
   try {
-    mkdirSync(place);
+    mkdirSync(path);
   } catch {
     await eventually(
       'the undisturbed run of another test file',
-      async () => existsSync(`${place}.json`) || existsSync(failure),
+      async () => existsSync(`${path}.json`) || existsSync(failure),
       WAIT_MS,
     );
     if (existsSync(failure)) throw new Error(`the undisturbed run failed: ${readFileSync(failure, 'utf8')}`);
-    return JSON.parse(readFileSync(`${place}.json`, 'utf8')) as ReferenceRun;
+    return JSON.parse(readFileSync(`${path}.json`, 'utf8')) as ReferenceRun;
   }
-  const dataDir = mkdtempSync(join(place, 'data-'));
+  const dataDir = mkdtempSync(join(path, 'data-'));
   const calm = await startProduct({ env: length === 'whole' ? HISTORY_ONLY : shortHistory(), dataDir });
   try {
     await untilTablesComplete(calm);
@@ -41,7 +41,7 @@ async function run(length: 'whole' | 'short'): Promise<ReferenceRun> {
     expect((await calm.stop()).code).toBe(0);
     const done: ReferenceRun = { tables: truth, dataDir };
     writeFileSync(`${dataDir}.json`, JSON.stringify(done));
-    renameSync(`${dataDir}.json`, `${place}.json`);
+    renameSync(`${dataDir}.json`, `${path}.json`);
     return done;
   } catch (error) {
     writeFileSync(failure, error instanceof Error ? error.message : String(error));
@@ -51,12 +51,12 @@ async function run(length: 'whole' | 'short'): Promise<ReferenceRun> {
   }
 }
 
-/** Digest of the tables an undisturbed product makes of the recorded history, or of the short one, on the embedded engines. */
+/** Digest of the tables of an uninterrupted product with the recorded history, or the short one, on the embedded engines. */
 export async function referenceTables(length: 'whole' | 'short' = 'whole'): Promise<Record<string, string>> {
   return (await run(length)).tables;
 }
 
-/** A copy of what an undisturbed product leaves behind, for a test that begins where the history is loaded; its caller removes it. */
+/** A copy of the data directory of the reference run, for tests that start with a loaded history; the caller removes it. */
 export async function copyLoadedDataDir(): Promise<string> {
   const { dataDir } = await run('whole');
   const copy = mkdtempSync(join(tmpdir(), 'oddstream-e2e-'));

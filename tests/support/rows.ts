@@ -1,4 +1,4 @@
-/** Rows for the tables, with every column filled; give what the test is about. */
+/** Rows of the tables with defaults for every column; tests provide the relevant ones. */
 export interface FillInput {
   readonly block: number;
   readonly logIndex: number;

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A directory of this run of the tests, shared by its workers and removed at its end. */
+    /** A directory of this test run, shared by its workers and removed at its end. */
     runDir: string;
   }
 }

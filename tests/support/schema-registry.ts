@@ -29,7 +29,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`${command} failed with ${code}:\n${output}`);
 }
 
-/** Directory of the unpacked application under ./data, fetched with Maven (142 MB, once) and compared with its checksum. */
+/** Directory of the unpacked application under ./data, downloaded with Maven (142 MB, once) and compared with its checksum. */
 async function ensureApicurio(): Promise<string> {
   const data = resolve('data');
   const dir = join(data, `apicurio-${VERSION}`);
@@ -46,7 +46,7 @@ async function ensureApicurio(): Promise<string> {
     await run('tar', ['xzf', archive, '-C', fresh]);
     await rm(archive);
     await rename(fresh, dir).catch((error: unknown) => {
-      // Another worker was faster.
+      // Another worker may have created the directory meanwhile.
       if (!existsSync(dir)) throw error;
     });
     return dir;
@@ -84,20 +84,20 @@ export async function startTestRegistry(): Promise<TestRegistry> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     if (child.exitCode !== null) throw new Error(`The registry ended with ${child.exitCode}:\n${output}`);
-    const answered = await fetch(`${url}/subjects`).then(
+    const responded = await fetch(`${url}/subjects`).then(
       (response) => response.ok,
       () => false,
     );
-    if (answered) return { url, port, stop };
+    if (responded) return { url, port, stop };
     if (Date.now() > deadline) {
       await stop();
-      throw new Error(`The registry did not answer within ${READY_WITHIN_MS} ms:\n${output}`);
+      throw new Error(`The registry did not respond within ${READY_WITHIN_MS} ms:\n${output}`);
     }
     await sleep(100);
   }
 }
 
-/** Why this machine cannot run the registry; null when it can. In CI always null: there a missing tool must fail the tests, not silence them. */
+/** Why this machine cannot run the registry; null when it can. In CI always null, so that a missing tool fails the tests. */
 export async function whyNoRegistry(): Promise<string | null> {
   if (process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false') return null;
   try {

@@ -3,7 +3,7 @@ import { pythonWith, whyNoPython } from './python.js';
 
 export const whyNoSchemathesis = (): Promise<string | null> => whyNoPython('Schemathesis');
 
-/** The program, from a virtual environment of its own with exactly the committed packages; installed when it is not there yet. */
+/** Path of the program in a separate virtual environment with exactly the committed packages; installed if it does not exist. */
 export async function ensureSchemathesis(dataDir: string): Promise<string> {
   const programs = await pythonWith('schemathesis', resolve('tests/fuzz/requirements.txt'), dataDir);
   return join(programs, 'schemathesis');

@@ -3,25 +3,25 @@ import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
 import type { RecordingMeta } from '../../ingest/shared/recorded/types.js';
 
-/** 2026-03-23T00:00Z: before it stands half of the transactions. */
+/** 2026-03-23T00:00Z: half of the transactions are earlier. */
 const UNTIL_S = 1_774_224_000;
 
 /**
- * Environment of a product that loads half of the recorded history and stops there: for tests that load it again and again under failures. The rest of the
- * recording is as it is. Made once in a run of the tests.
+ * Environment of a product that loads half of the recorded history and stops there, for tests that load it repeatedly with failures. The rest of
+ * the recording is unchanged. Created once per test run.
  */
 export function shortHistory(): { readonly RECORDED_HISTORY_ONLY: '1'; readonly RECORDED_DIR: string } {
   const dir = join(inject('runDir'), 'short-recording');
   if (!existsSync(dir)) {
-    const making = mkdtempSync(`${dir}-`);
-    cpSync(resolve('tests/recorded/set'), making, { recursive: true });
-    const file = join(making, 'manifest.json');
+    const draft = mkdtempSync(`${dir}-`);
+    cpSync(resolve('tests/recorded/set'), draft, { recursive: true });
+    const file = join(draft, 'manifest.json');
     const manifest = JSON.parse(readFileSync(file, 'utf8')) as RecordingMeta;
     writeFileSync(file, JSON.stringify({ ...manifest, tail: { ...manifest.tail, history_until_s: UNTIL_S } }));
     try {
-      renameSync(making, dir);
+      renameSync(draft, dir);
     } catch (error) {
-      // Another file of tests was faster.
+      // Another test file may have created the directory meanwhile.
       if (!existsSync(dir)) throw error;
     }
   }

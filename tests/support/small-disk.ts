@@ -9,7 +9,7 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** A file system of its own that holds so much and no more; throws where this user may not mount one. */
+/** A separate file system of a limited size; throws if this user may not mount one. */
 export function mountSmallDisk(sizeMb: number): SmallDisk {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-disk-'));
   try {
@@ -24,14 +24,14 @@ export function mountSmallDisk(sizeMb: number): SmallDisk {
       execFileSync('mount', ['-o', `remount,size=${size}m`, dir]);
     },
     remove() {
-      // Lazily: a process that is ending may still hold a file.
+      // Lazy unmount: a process that is ending may still have a file open.
       execFileSync('umount', ['-l', dir]);
       rmdirSync(dir);
     },
   };
 }
 
-/** Why no small disk can be had here; null when one can. */
+/** Why this user cannot mount a small disk; null when it can. */
 export function whyNoSmallDisk(): string | null {
   try {
     mountSmallDisk(1).remove();

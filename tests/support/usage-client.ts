@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import WebSocket from 'ws';
 
-/** Frames that are free. */
+/** Types of frames that are not billed. */
 const control = new Set(['subscribed', 'unsubscribed', 'heartbeat', 'pong', 'error', 'warning', 'notice']);
 
 export interface Received {
@@ -16,7 +16,7 @@ export interface ByteCounter {
   readonly closed: Promise<{ readonly code: number; readonly atMs: number }>;
 }
 
-/** A subscriber that counts what it is billed for by its own account: UTF-8 length of text, length of binary as it came. */
+/** A subscriber that counts the billed bytes: UTF-8 length of text frames, length of binary frames as received. */
 export async function countBytes(
   url: string,
   subscriptions: readonly object[],
@@ -40,7 +40,7 @@ export async function countBytes(
   return { socket, received, closed };
 }
 
-/** Sum per meter, of what came up to a time. */
+/** Sum per meter of the frames received up to a time. */
 export function sumOf(
   received: readonly Received[],
   untilMs = Number.POSITIVE_INFINITY,

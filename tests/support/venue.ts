@@ -12,7 +12,7 @@ import {
   walletEventRow,
 } from './rows.js';
 
-/** A small made-up venue that the endpoint tests share; every expected value is worked out by hand from these rows. */
+/** A small synthetic venue that the endpoint tests share; every expected value is computed by hand from these rows. */
 export const T = 1_790_000_000;
 export const alice = address(0xa1);
 export const bob = address(0xb2);
@@ -25,7 +25,7 @@ export const snowNo = '502';
 export const rainYes = '601';
 export const rainNo = '602';
 export const negRiskMarket = hex32(0xab00);
-/** Combinatorial module, base hash, two legs, nothing reserved, no chain, first condition. */
+/** Combinatorial module, base hash, two legs, reserved bits zero, no chain, first condition. */
 export const comboCondition = `0x03${'c'.repeat(32)}0002${'0'.repeat(24)}`;
 export const comboYes = (BigInt(comboCondition) << 8n).toString();
 export const order = (n: number): string => hex32(0xd0 + n);
@@ -64,7 +64,7 @@ export const rain: MarketInput = {
   closed: true,
   endMs: Date.UTC(2027, 8, 30),
 };
-/** Its sibling, without trades. */
+/** Another market of the same event, without trades. */
 export const hail: MarketInput = {
   conditionId: hex32(0xc3),
   id: 'm3',
