@@ -24,7 +24,7 @@ export interface AccountsReadModel {
 
 /**
  * The accounts' state in memory, following accounts.state until the signal. A tail that fails rejects unhandled, which ends the process
- * with the error's own exit code: serving with stale state would accept revoked keys. For the same reason an entity whose newest record
+ * with the error's exit code: serving with stale state would accept revoked keys. For the same reason an entity whose newest record
  * cannot be read is unknown from then on.
  */
 export function createAccountsReadModel(deps: {

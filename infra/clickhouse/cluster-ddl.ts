@@ -14,7 +14,7 @@ const DEDUPLICATION_WINDOW_SECONDS = 604_800;
  * - Materialized views read `t_local` and write the `_local` of their target. They must not write a Distributed table: parts of one
  *   insert that come from two source shards would reach a target shard under the same token, and the second would be dropped.
  *   So a target is sharded as its source is, and a query by the target's sorting key reads every shard.
- * - Tables `everywhere` are one replicated set over all shards, under their own name.
+ * - Tables `everywhere` are one replicated set over all shards, under the table's name.
  *
  * Keeper paths contain the table's UUID, which ON CLUSTER assigns equally on all nodes: tables can be renamed and recreated.
  * Throws FatalError when a name is not an identifier.

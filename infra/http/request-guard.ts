@@ -41,8 +41,8 @@ export function hostRejection(headers: BrowserHeaders, allowed: readonly string[
 }
 
 /**
- * Why a request must be rejected because a web page of another origin sent it, or undefined. `allowedOrigins` (scheme://host[:port]) pass as
- * the server's own origin does. Requests without browser headers pass: programs do not send them.
+ * Why a request must be rejected because a web page of another origin sent it, or undefined. `allowedOrigins` (scheme://host[:port]) pass like
+ * the server's origin. Requests without browser headers pass: programs do not send them.
  */
 export function crossOriginRejection(
   headers: BrowserHeaders,

@@ -42,7 +42,7 @@ function parseHeartbeat(record: LogRecord, options: { codec: Codec; logger: Logg
 }
 
 /**
- * Live members of a role, by heartbeats in the log. The views of two processes may differ for a moment, so membership only assigns work and
+ * Live members of a role, by heartbeats in the log. The lists of two processes may differ temporarily, so membership only assigns work and
  * protects nothing: a process acquires ownership of the group before it starts a task.
  */
 export function createMembership(options: MembershipOptions): Membership {

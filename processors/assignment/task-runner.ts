@@ -24,7 +24,7 @@ export interface TaskRunner {
   checks(): Promise<Record<string, Check>>;
 }
 
-/** Delay before a restart after another process took over a task that this one believes to own (member lists differ, usually for one heartbeat) or the log became unavailable. */
+/** Delay before a restart after another process took over a task that is assigned to this one (member lists differ, usually for one heartbeat) or the log became unavailable. */
 const FENCED_DELAY_MS = 2_000;
 
 interface Running {

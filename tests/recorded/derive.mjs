@@ -1,4 +1,4 @@
-// Re-encodes the source facts as the project's own recorded input. Usage: node tests/recorded/derive.mjs <source folder>
+// Re-encodes the source data as the recorded input of this project. Usage: node tests/recorded/derive.mjs <source folder>
 // The output does not depend on when or where this runs: a second run writes the same bytes.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { deriveChain, SOURCES } from './derive/chain.mjs';
 import { writePart } from './derive/pack.mjs';
 import { deriveTicks } from './derive/ticks.mjs';
 
-// The densest 24 hours of the six wallets, without a gap above 136 s; and where the history at true times stops quoting them.
+// The densest 24 hours of the six wallets, without a gap above 136 s; and the time at which the history with real timestamps ends for them.
 const TAIL_FROM_S = Date.UTC(2026, 2, 22, 17) / 1000;
 const HISTORY_UNTIL_S = Date.UTC(2026, 2, 23, 5) / 1000;
 

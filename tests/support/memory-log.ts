@@ -127,20 +127,20 @@ export function createMemoryLog(
       };
     },
     async *read(read: ReadOptions): AsyncIterable<RecordBatch> {
-      const log = partitionOf(read.topic, read.partition);
+      const stored = partitionOf(read.topic, read.partition);
       const first = () => {
-        if (read.from === 'earliest') return log.earliest;
-        if (read.from === 'latest') return next(log);
-        if ('offset' in read.from) return Math.max(read.from.offset, log.earliest);
+        if (read.from === 'earliest') return stored.earliest;
+        if (read.from === 'latest') return next(stored);
+        if ('offset' in read.from) return Math.max(read.from.offset, stored.earliest);
         const { timestampMs } = read.from;
-        return log.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(log);
+        return stored.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(stored);
       };
       let offset = first();
-      const end = next(log);
+      const end = next(stored);
       while (read.signal?.aborted !== true) {
-        const limit = read.follow ? next(log) : end;
-        const from = offset - log.earliest;
-        const records = log.records.slice(from, Math.min(from + (read.maxRecords ?? 1000), limit - log.earliest));
+        const limit = read.follow ? next(stored) : end;
+        const from = offset - stored.earliest;
+        const records = stored.records.slice(from, Math.min(from + (read.maxRecords ?? 1000), limit - stored.earliest));
         if (records.length > 0) {
           offset += records.length;
           yield { topic: read.topic, partition: read.partition, records, nextOffset: offset };
@@ -158,12 +158,12 @@ export function createMemoryLog(
       }
     },
     async bounds(topic, partition) {
-      const log = partitionOf(topic, partition);
-      return { earliest: log.earliest, next: next(log) };
+      const stored = partitionOf(topic, partition);
+      return { earliest: stored.earliest, next: next(stored) };
     },
     async offsetForTimestamp(topic, partition, timestampMs) {
-      const log = partitionOf(topic, partition);
-      return log.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(log);
+      const stored = partitionOf(topic, partition);
+      return stored.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? next(stored);
     },
     lastRecord: async (topic, partition) => partitionOf(topic, partition).records.at(-1) ?? null,
     async commit(group, positions) {

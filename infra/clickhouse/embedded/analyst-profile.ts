@@ -104,7 +104,7 @@ export function analystSettings(database: string, limits: AnalystLimits): Readon
     max_result_bytes: String(limits.resultBytes),
     result_overflow_mode: 'throw',
     max_threads: '1',
-    // The product's own queries have a higher priority (a lower number): an analyst's pauses while one of them runs.
+    // The product's queries have a higher priority (a lower number): an analyst's query pauses while one of them runs.
     priority: '20',
     low_priority_query_wait_time_ms: '500',
     allow_ddl: '0',

@@ -15,9 +15,9 @@ export interface ValidatedStatement {
 
 export interface AnalystStatementValidator {
   /**
-   * Admits one statement that reads what analysts may read. The engine's own parser decides what the statement is: `formatQuery` prints it
-   * canonically and rejects several statements, `EXPLAIN AST` shows what it names, and that printed text is what runs. Throws the parser's
-   * error, or code 164, 358, 452 or 497.
+   * Accepts one statement that reads only allowed objects. The engine's parser decides: `formatQuery` prints the statement canonically and rejects
+   * several statements, `EXPLAIN AST` shows the names in it, and the printed text is the one that runs. Throws the parser's error, or code 164,
+   * 358, 452 or 497.
    */
   validate(request: Pick<QueryRequest, 'params'>, statement: Statement): Promise<ValidatedStatement>;
 }
@@ -118,7 +118,7 @@ function checkNoAggregateState(text: string): void {
 }
 
 /**
- * Line breaks in names would let a name look like nodes of the syntax tree, which has one node a line. In canonical text they are escaped;
+ * A name with line breaks could imitate nodes of the syntax tree, which has one node per line. In canonical text they are escaped;
  * names given by parameters must be plain.
  */
 function checkNames(text: string, tokens: readonly Token[], params: Readonly<Record<string, string>>): void {

@@ -315,17 +315,17 @@ describe('requests', () => {
 
   test('a body in many small pieces is read once per doubling, not once per piece', async () => {
     const sent = request(ch.url, { method: 'POST', headers: asOwner });
-    const answered = once(sent, 'response');
+    const responded = once(sent, 'response');
     sent.write("SELECT length('");
     for (let i = 0; i < 20_000; i++) sent.write('x');
     sent.end("')");
-    const [response] = await answered;
+    const [response] = await responded;
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     expect(Buffer.concat(chunks).toString()).toBe('20000\n');
   });
 
-  test('64-bit integers are strings in JSON unless the client asks for numbers', async () => {
+  test('64-bit integers are strings in JSON unless the client requests numbers', async () => {
     expect((await sendQuery("SELECT toUInt256('87090000000000000001') AS id FORMAT JSONEachRow")).text).toBe(
       '{"id":"87090000000000000001"}\n',
     );

@@ -21,7 +21,7 @@ export function createOffsetMap(capacity: number): OffsetMap {
   const table = Buffer.alloc(entryCount * SLOT_BYTES);
   let size = 0;
 
-  /** Position of the key's slot, or of the free slot where it belongs. */
+  /** Position of the key's entry, or of the free entry where it belongs. */
   const find = (digest: Buffer): number => {
     let index = digest.readUInt32LE(0) & (entryCount - 1);
     for (;;) {
@@ -40,7 +40,7 @@ export function createOffsetMap(capacity: number): OffsetMap {
         digest.copy(table, at);
         size++;
       }
-      // Offsets are stored one up, because zero marks a free slot.
+      // Offsets are stored plus one, because zero marks a free entry.
       table.writeDoubleLE(offset + 1, at + 16);
     },
     get(key) {

@@ -1,4 +1,4 @@
-// Markets of every source, one record per slug, with ids that are known or derived by rule.
+// Markets of every source, one record per slug, with recorded ids or ids derived by rule.
 import path from 'node:path';
 import {
   CRYPTO_ORACLE,
@@ -104,7 +104,7 @@ function dayMarkets(source) {
   return { constants, markets };
 }
 
-/** Data-api rows: the condition id is real, the tokens follow from it; the question id is not in them. */
+/** Data-api rows: the condition id is real and the tokens are derived from it; they have no question id. */
 function addApiMarket(markets, row) {
   const slug = row.slug;
   let market = markets.get(slug);
@@ -150,7 +150,7 @@ function gammaMarket(raw, extra) {
   };
 }
 
-/** Everything the catalogue holds; `chain.mjs` adds outcomes and resolution times of the windows that were traded. */
+/** All markets of the catalogue; `chain.mjs` adds outcomes and resolution times of the traded windows. */
 export function deriveCatalog(source) {
   const day = dayMarkets(source);
   const markets = new Map(day.markets.map((market) => [market.slug, market]));

@@ -1,4 +1,4 @@
-// Chain activity: rows of every source -> transactions with matches, merges and redemptions, and what they tell about outcomes.
+// Chain activity: rows of every source -> transactions with matches, merges and redemptions, and the outcomes derived from them.
 import path from 'node:path';
 import { keccakHex } from './ids.mjs';
 import { matchesOf } from './matches.mjs';
@@ -62,7 +62,7 @@ function activityRows(source, catalog, marketIndex, wallets, dropped) {
   return rows;
 }
 
-/** A redemption burns all shares its wallet has of the market: of several rows without a side at or after the end that paid, the others were merges. */
+/** A redemption burns all shares of its wallet in the market: of several rows without a side and with a payout at or after the end, only the last is one. */
 function mergesBeforeRedemption(rows) {
   const last = new Map();
   for (const row of rows) {
@@ -131,7 +131,7 @@ function transactionsOf(rows, rules, added) {
     if (list.some((row) => row.timeS !== first.timeS || row.source !== first.source))
       throw new Error(`one time and source per transaction: ${hash}`);
     const base = { timeS: first.timeS, source: first.source, order: first.order };
-    // A redemption burns all shares of its outcomes: the merges of its transaction came before it, and what paid nothing after what paid.
+    // A redemption burns all shares of its outcomes, so the merges of its transaction precede it, and redemptions without a payout are last.
     const actions = list
       .filter((row) => row.type !== 'match')
       .sort((a, b) => placeOf(a) - placeOf(b))
@@ -151,7 +151,7 @@ function transactionsOf(rows, rules, added) {
   return transactions.sort((a, b) => a.timeS - b.timeS || a.source - b.source || a.order - b.order || a.part - b.part);
 }
 
-/** Outcome of a traded window where no source has it: the side that last traded higher. Resolution time by rule. */
+/** Outcome of a traded window that no source has: the side that last traded higher. Resolution time by rule. */
 function inferOutcomes(markets, rows) {
   const lastTrades = new Map();
   const firstRedeem = new Map();

@@ -1,4 +1,4 @@
-// Rules that turn the rows of one transaction hash into matches: who was maker, who was taker.
+// Rules that turn the rows of one transaction hash into matches: makers and taker.
 
 const sum = (rows, key) => rows.reduce((total, row) => total + row[key], 0);
 
@@ -6,7 +6,7 @@ function makerLeg(row) {
   return { wallet: row.wallet, side: row.side, outcome: row.outcome, usdc: row.grossUsdc, shares: row.grossShares };
 }
 
-/** One group whose rows carry a fee: its wallet took, a synthetic maker stands on the other side of every row. */
+/** One group whose rows have a fee: its wallet is the taker, and every row has a synthetic maker. */
 function takerOfFeeRows(rows) {
   const [first] = rows;
   return {
@@ -58,7 +58,7 @@ function tryPair(takers, makers, stage) {
   if (stage === 'exact')
     return close && Math.abs(missing) <= slack(makers) ? match(t.grossShares, t.fee, [], 'pair') : null;
   if (stage === 'fee') {
-    // The source's usdc is price x net size; with the fee added to the size the cost is what the makers received.
+    // The source's usdc is price x net size; with the fee added to the size, the cost is the amount that the makers received.
     const cost = (t.grossUsdc / t.grossShares) * makerShares;
     const explained = t.side === 0 && t.fee === 0 && missing > 0 && missing <= 0.02 * makerShares;
     if (!explained || Math.abs(cost - expected) > slack(makers) + makerShares * 1e-6) return null;
@@ -86,7 +86,7 @@ function pair(a, b) {
 
 /**
  * Rows (trades only, in source order) of one transaction hash -> matches. The first belongs to the hash itself, further ones to
- * transactions of their own.
+ * separate transactions.
  */
 export function matchesOf(rows) {
   const groups = new Map();
