@@ -3,14 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.js';
 import { LogUnavailableError, UnknownTopicError } from '../errors.js';
 import type { LogHealth } from '../health.js';
+import type { BrokerAddress, CoordinatorKind, KafkaConnection, Metadata } from './kafka-connection.js';
 import { isCoordinatorMoved, isMetadataStale, isRetriable, KafkaError, toLogError } from './kafka-error.js';
-import {
-  type BrokerAddress,
-  type CoordinatorKind,
-  type KafkaConnection,
-  type Metadata,
-  openConnection,
-} from './kafkajs-client.js';
+import { openConnection } from './kafkajs-client.js';
 
 export interface ClusterOptions {
   /** `host:port`, any brokers of the cluster; they return the addresses of the others. */

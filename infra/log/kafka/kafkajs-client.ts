@@ -3,129 +3,9 @@ import Connection, { type InternalLogger } from 'kafkajs/src/network/connection.
 import errors from 'kafkajs/src/protocol/error.js';
 import protocol from 'kafkajs/src/protocol/requests/index.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { BrokerAddress, Configs, KafkaConnection, ProduceBatch, Transaction } from './kafka-connection.js';
 import { KafkaError } from './kafka-error.js';
-import type { ProducerState } from './record-batch.js';
 import { WireReader, WireWriter } from './wire.js';
-
-/**
- * The only file that uses kafkajs: its connections (framing, correlation, timeouts) and its codecs of coordination requests. Produce and
- * fetch carry complete record batches (record-batch.ts), and requests that kafkajs lacks are encoded here.
- *
- * Not used of kafkajs 2.2.4: its consumer reads only as a member of a group, and its fetch decoder drops batches without
- * records, so that a reader of a compacted topic requests the same offset forever; its producer's retry omits partitions whose leader
- * moved to a broker that has already responded; its transaction cannot repeat a commit whose response was lost.
- *
- * Request versions are fixed. Brokers 2.4 to 4.x support all of them, except ListTransactions (3.0).
- */
-export interface KafkaConnection {
-  readonly host: string;
-  readonly port: number;
-  /** False after the first connection error; the connection does not recover. */
-  isOpen(): boolean;
-  /** Closes the connection; pending requests fail. */
-  close(): void;
-  metadata(topics: readonly string[] | 'none'): Promise<Metadata>;
-  findCoordinator(kind: CoordinatorKind, key: string): Promise<BrokerAddress>;
-  listOffset(topic: string, partition: number, timestamp: number): Promise<number>;
-  fetch(request: FetchRequest): Promise<FetchResponse>;
-  produce(transactionalId: string | null, batches: readonly ProduceBatch[]): Promise<readonly ProduceResult[]>;
-  initProducerId(transactionalId: string | null): Promise<ProducerState>;
-  addPartitionsToTxn(transaction: Transaction, topics: readonly TopicPartitions[]): Promise<void>;
-  addOffsetsToTxn(transaction: Transaction, group: string): Promise<void>;
-  txnOffsetCommit(transaction: Transaction, group: string, topics: readonly TopicOffsets[]): Promise<void>;
-  endTxn(transaction: Transaction, commit: boolean): Promise<void>;
-  /** Ids of this coordinator's transactions whose commit is decided but not yet written to all partitions. */
-  listCommittingTransactions(): Promise<readonly string[]>;
-  offsetCommit(group: string, topics: readonly TopicOffsets[]): Promise<void>;
-  offsetFetch(group: string, topic: string, partitions: readonly number[]): Promise<readonly PartitionOffset[]>;
-  createTopics(topics: readonly NewTopic[]): Promise<void>;
-  createPartitions(topic: string, count: number): Promise<void>;
-  topicConfigs(topics: readonly string[], names: readonly string[]): Promise<ReadonlyMap<string, Configs>>;
-  brokerConfig(nodeId: number, name: string): Promise<string | undefined>;
-  alterTopicConfig(topic: string, name: string, value: string): Promise<void>;
-}
-
-export type CoordinatorKind = 'group' | 'transaction';
-export type Configs = ReadonlyMap<string, string>;
-
-export interface BrokerAddress {
-  readonly nodeId: number;
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface Metadata {
-  readonly brokers: readonly BrokerAddress[];
-  readonly controllerId: number;
-  readonly topics: readonly {
-    readonly topic: string;
-    /** 0, or 3 for a topic that does not exist. */
-    readonly errorCode: number;
-    /** Leader's node id per partition; -1 while there is none. */
-    readonly leaders: readonly number[];
-  }[];
-}
-
-export interface Transaction extends ProducerState {
-  readonly transactionalId: string;
-}
-
-export interface TopicPartitions {
-  readonly topic: string;
-  readonly partitions: readonly number[];
-}
-
-export interface PartitionOffset {
-  readonly partition: number;
-  readonly offset: number;
-}
-
-export interface TopicOffsets {
-  readonly topic: string;
-  readonly partitions: readonly PartitionOffset[];
-}
-
-export interface FetchRequest {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly maxWaitMs: number;
-  readonly maxBytes: number;
-  /** Includes records of open transactions. */
-  readonly uncommitted?: boolean;
-}
-
-export interface FetchResponse {
-  /** Null when the response has records. */
-  readonly error: KafkaError | null;
-  /** End of the log that all in-sync replicas have. */
-  readonly highWatermark: number;
-  /** First offset of the oldest open transaction, or the high watermark. */
-  readonly lastStableOffset: number;
-  readonly logStart: number;
-  readonly aborted: readonly { readonly producerId: number; readonly firstOffset: number }[];
-  readonly records: Buffer;
-}
-
-export interface ProduceBatch {
-  readonly topic: string;
-  readonly partition: number;
-  readonly batch: Buffer;
-}
-
-export interface ProduceResult {
-  readonly topic: string;
-  readonly partition: number;
-  readonly error: KafkaError | null;
-  readonly baseOffset: number;
-}
-
-export interface NewTopic {
-  readonly topic: string;
-  readonly partitions: number;
-  readonly replicationFactor: number;
-  readonly configs: Configs;
-}
 
 const CLIENT_ID = 'oddstream';
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -140,7 +20,18 @@ const READ_COMMITTED = 1;
 const API = { produce: 0, fetch: 1, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
 const RESOURCE = { topic: 2, broker: 4 } as const;
 
-/** Connects to one broker. Rejects with KafkaError CONNECTION. */
+/**
+ * Connects to one broker. Rejects with KafkaError CONNECTION.
+ *
+ * This is the only file that uses kafkajs: its connections (framing, correlation, timeouts) and its codecs of coordination requests. Produce and
+ * fetch carry complete record batches (record-batch.ts), and requests that kafkajs lacks are encoded here.
+ *
+ * Not used of kafkajs 2.2.4: its consumer reads only as a member of a group, and its fetch decoder drops batches without
+ * records, so that a reader of a compacted topic requests the same offset forever; its producer's retry omits partitions whose leader
+ * moved to a broker that has already responded; its transaction cannot repeat a commit whose response was lost.
+ *
+ * Request versions are fixed. Brokers 2.4 to 4.x support all of them, except ListTransactions (3.0).
+ */
 export async function openConnection(host: string, port: number, logger: Logger): Promise<KafkaConnection> {
   const connection = new Connection({
     host,

@@ -4,8 +4,8 @@ import type { AppendedRange, NewRecord } from '../port.js';
 import { fetchEndOffset, findAppendedBatch } from './appended-batches.js';
 import { MAX_BATCH_BYTES } from './checks.js';
 import type { Cluster } from './cluster.js';
+import type { KafkaConnection, ProduceBatch, ProduceResult } from './kafka-connection.js';
 import { isProducerStateLost, isRejected, KafkaError } from './kafka-error.js';
-import type { KafkaConnection, ProduceBatch, ProduceResult } from './kafkajs-client.js';
 import {
   cachedTopicMetadataFor,
   groupByPartition,

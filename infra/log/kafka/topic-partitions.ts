@@ -1,5 +1,5 @@
 import type { TopicPartitionOffset } from '../port.js';
-import type { TopicOffsets, TopicPartitions } from './kafkajs-client.js';
+import type { TopicOffsets, TopicPartitions } from './kafka-connection.js';
 
 interface TopicPartition {
   readonly topic: string;

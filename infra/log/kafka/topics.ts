@@ -3,8 +3,8 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { TopicSpec } from '../port.js';
 import { checkSpec, MAX_BATCH_BYTES } from './checks.js';
 import type { Cluster } from './cluster.js';
+import type { Configs, NewTopic } from './kafka-connection.js';
 import { KafkaError } from './kafka-error.js';
-import type { Configs, NewTopic } from './kafkajs-client.js';
 
 const MINUTE_MS = 60_000;
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
