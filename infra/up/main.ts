@@ -96,7 +96,7 @@ async function reportStartup(deps: {
     const login = embedded === null ? externalUser : analyst.password === undefined ? null : 'analyst';
     const password = embedded === null ? undefined : '$ANALYST_PASSWORD';
     const keyFile = isKeyShown ? deps.keyFile : null;
-    view.print(startBanner({ addresses, key, keyFile, database, sources, login, password, ...standing }));
+    view.print(startBanner({ addresses, key, keyFile, database, sources, login, password, ...summary }));
     isKeyShown = true;
   };
   let reportedDown = 0;

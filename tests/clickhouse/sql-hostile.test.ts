@@ -144,7 +144,7 @@ test('edited escape attempts leak nothing, change nothing and never get a 5xx st
     const { name: _, ...attempt } = known[n % known.length] as EscapeAttempt;
     return attempt.body === undefined ? attempt : { ...attempt, body: edits.reduce(apply, attempt.body) };
   });
-  await holds(edited, Math.floor(RUNS * 0.4));
+  await expectNoProblem(edited, Math.floor(RUNS * 0.4));
 }, 600_000);
 
 test('random parameters and bodies leak nothing, change nothing and never get a 5xx status', async () => {
@@ -179,7 +179,7 @@ test('random parameters and bodies leak nothing, change nothing and never get a 
   const inputs = input.map(({ body, ...rest }) =>
     rest.method === 'GET' ? { ...rest, params: { query: body, ...rest.params } } : { ...rest, body },
   );
-  await holds(inputs, Math.ceil(RUNS * 0.2));
+  await expectNoProblem(inputs, Math.ceil(RUNS * 0.2));
 }, 600_000);
 
 test('bytes that are no HTTP only close the connection', async () => {

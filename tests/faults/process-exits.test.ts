@@ -95,9 +95,7 @@ describe('a process that needs an operator', () => {
     try {
       await eventually('the start-up text', async () => wrong.output().includes('Oddstream is not up.'));
       const text = wrong.output();
-      expect(text).toMatch(
-        /stay down until you mend them[^\n]*\n {2}- ingest: Recorded set: no readable manifest\.json in /,
-      );
+      expect(text).toMatch(/Fix the following[^\n]*\n {2}- ingest: Recorded set: no readable manifest\.json in /);
       expect(text).toMatch(/DOWN \(exit code 78\): Recorded set/);
       expect(text).not.toContain('Oddstream is up.');
       expect(wrong.pid('ingest')).toBeNull();
