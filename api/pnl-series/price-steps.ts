@@ -1,5 +1,6 @@
 import { divide } from '../../schemas/primitives/money.js';
-import type { Resolution, TokenMetadata } from '../catalog/resolution.js';
+import type { TokenMetadata } from '../catalog/metadata.js';
+import type { Resolution } from '../catalog/resolution.js';
 import type { HourlyClose } from './packed-hourly-closes.js';
 import { bucketIndexOf, newestTimeOf, type TimeGrid } from './time-grid.js';
 

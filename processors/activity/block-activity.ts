@@ -130,9 +130,9 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
     return tokens.pairOf(addresses.wrappedCollateral, condition);
   };
   const indexes = Array.from({ length: 256 }, (_, i) => i);
-  const given = indexes.filter((i) => ((bits >> BigInt(i)) & 1n) === 1n);
+  const converted = indexes.filter((i) => ((bits >> BigInt(i)) & 1n) === 1n);
   const count = event.question_count ?? market?.question_count ?? null;
-  const others = indexes.slice(0, count ?? 0).filter((i) => !given.includes(i));
+  const remaining = indexes.slice(0, count ?? 0).filter((i) => !converted.includes(i));
   return [
     activityRecord(event, {
       wallet: event.stakeholder,
