@@ -7,6 +7,7 @@ const SHARED_MODULES = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js'
 const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
   home: ['home.js'],
   market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js'],
+  copy: ['copy.js', 'copy-requests.js', 'copy-score.js', 'charts.js'],
   wallet: ['wallet.js', 'charts.js', 'equity.js', 'free-plan.js', 'positions.js'],
 };
 const ASSETS = '/app/assets';

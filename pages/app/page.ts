@@ -31,6 +31,7 @@ export const appViews = {
   home: '/app',
   wallet: '/app/wallet/{address}',
   market: '/app/market/{id}',
+  copy: '/app/copy',
 } as const;
 export type AppView = keyof typeof appViews;
 
@@ -104,7 +105,25 @@ ${table(
 )}
 ${table('trades', 'Trades')}`;
 
-const bodies: Readonly<Record<AppView, string>> = { home, market, wallet };
+const COPY_PERIODS = ['7d', '14d', '30d', '60d', '90d', '180d'];
+const slider = (id: string, label: string, max: number, step: number, value: number): string =>
+  `<label class="slider" for="${id}"><span>${label}</span><input id="${id}" type="range" min="0" max="${max}" step="${step}" value="${value}"><output id="${id}-value" for="${id}"></output></label>`;
+
+const copy = `<h1 id="title">Copy trading</h1>
+<p class="lead">Wallets of your private pool, and what copying their trades would have brought: every fill with slippage, settlements at face value.</p>
+<form id="add" class="notice"><label for="addresses">Add wallets to the pool</label>
+<div class="field"><input id="addresses" name="addresses" autocomplete="off" spellcheck="false" placeholder="0x…, several separated by spaces or commas" required><button class="primary" type="submit">Add</button></div>
+<p id="add-status" role="status" class="hint"></p></form>
+<section id="pool-panel"><div class="bar"><h2>Pool</h2>${radios('period', 'Period', sameTextOptions(COPY_PERIODS), '30d')}<span id="pool-status" role="status"></span></div>
+<div id="pool" class="list" aria-busy="true"></div></section>
+<section id="score-panel" hidden><div class="bar"><h2 id="score-title">Backtest</h2><span id="score-status" role="status"></span></div>
+<div class="sliders">${slider('slippage', 'Slippage', 10, 0.25, 2)}${slider('delay', 'Delay', 600, 5, 0)}${slider('liquidity', 'Least volume of a token', 6, 0.5, 0)}</div>
+<dl id="score-tiles" class="tiles"></dl>
+<p id="score-legend" class="legend">&nbsp;</p>
+<div id="score-box" class="chart" aria-busy="true"><div id="score-canvas" class="canvas" aria-hidden="true"></div><div id="score-state"></div></div>
+<details id="score-details"><summary>Cash flow as a table</summary><div id="score-rows" class="list"></div></details></section>`;
+
+const bodies: Readonly<Record<AppView, string>> = { home, market, wallet, copy };
 
 /** Body of a view before its data is loaded. */
 export const appBody = (view: AppView): string =>

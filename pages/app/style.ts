@@ -90,6 +90,19 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app td a.row::after { content: ''; position: absolute; inset: 0; }
 .app td a:not(.row) { position: relative; z-index: 1; }
 .app .mono { font-family: ui-monospace, monospace; font-size: 13px; white-space: nowrap; }
+.app .sliders { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 12px 24px; margin-bottom: 16px; }
+.app .slider { display: grid; grid-template-columns: 1fr auto; gap: 2px 10px; font-size: 14px; }
+.app .slider input { grid-column: 1 / -1; width: 100%; padding: 0; accent-color: var(--accent); }
+.app .slider output { font-variant-numeric: tabular-nums; font-weight: 600; }
+.app th button { font: inherit; font-size: 14px; font-weight: 600; color: var(--muted); background: none; border: 0; padding: 0; text-align: inherit; }
+.app th[aria-sort] button { color: var(--text); }
+.app th[aria-sort=descending] button::after { content: ' ↓'; }
+.app th[aria-sort=ascending] button::after { content: ' ↑'; }
+.app .spark { display: block; width: 96px; height: 26px; fill: none; stroke-width: 1.5; }
+.app .spark.up { stroke: var(--up); }
+.app .spark.down { stroke: var(--down); }
+.app .toxic { display: inline-block; padding: 1px 8px; border: 1px solid var(--bad); border-radius: 10px; color: var(--bad); font-size: 12px; font-weight: 600; }
+.app tr[aria-selected=true] td { background: var(--code); }
 .app ::placeholder { color: var(--muted); opacity: 1; }
 .app .good { color: var(--good); }
 .app .bad-number { color: var(--bad); }

@@ -16,6 +16,7 @@ function idOfPath() {
 const views = {
   home: async () => (await import('./home.js')).showHome(),
   market: async (id) => (await import('./market.js')).showMarket(id),
+  copy: async () => (await import('./copy.js')).showCopy(),
   wallet: async (id) => (await import('./wallet.js')).showWallet(id),
 };
 const start = () => views[document.body.dataset.view](idOfPath() ?? location.pathname);

@@ -1,0 +1,68 @@
+// Requests under /v2/copy-pnl: the API accepts one per 5 s and key, so they wait for their turn here.
+
+import { currentKey, get, Refusal } from './api.js';
+
+const BASE = '/v2/copy-pnl';
+/** A little more than the limit, since clocks differ. */
+const INTERVAL_MS = 5_100;
+
+let last = Promise.resolve();
+let nextMs = 0;
+
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs `request` when the limit allows. `isObsolete`: drops the request, without using the limit, when its turn comes. */
+function inTurn(request, isObsolete) {
+  const run = async () => {
+    await wait(nextMs - Date.now());
+    if (isObsolete()) return null;
+    for (;;) {
+      nextMs = Date.now() + INTERVAL_MS;
+      try {
+        return await request();
+      } catch (error) {
+        // Another tab or program with the same key was faster.
+        if (!(error instanceof Refusal) || error.status !== 429 || isObsolete()) throw error;
+        nextMs = error.retryAtMs ?? nextMs;
+        await wait(nextMs - Date.now());
+      }
+    }
+  };
+  const result = last.then(run);
+  last = result.catch(() => undefined);
+  return result;
+}
+
+/** Seconds until the next request is accepted. */
+export const waitS = () => Math.max(0, Math.ceil((nextMs - Date.now()) / 1000));
+
+/** The body of a GET, or null if it became obsolete before its turn. Throws Refusal. */
+export const copyGet = (path, query = {}, isObsolete = () => false) =>
+  inTurn(() => get(`${BASE}/${path}`, query), isObsolete);
+
+/** POST or DELETE of the pool's wallets. Throws Refusal. */
+export const changePool = (method, addresses) =>
+  inTurn(
+    async () => {
+      let response;
+      try {
+        response = await fetch(`${BASE}/wallets`, {
+          method,
+          headers: { 'x-api-key': currentKey(), 'content-type': 'application/json' },
+          body: JSON.stringify({ addresses }),
+        });
+      } catch {
+        throw new Refusal({ status: 0, body: { error: 'The API does not answer.' }, retryAtMs: null, requestId: null });
+      }
+      const body = await response.json().catch(() => null);
+      if (response.ok && body !== null) return body;
+      const retryS = Number(response.headers.get('retry-after'));
+      throw new Refusal({
+        status: response.status,
+        body,
+        retryAtMs: retryS > 0 ? Date.now() + retryS * 1000 : null,
+        requestId: response.headers.get('x-request-id'),
+      });
+    },
+    () => false,
+  );
