@@ -43,6 +43,7 @@ import { createStreamProcessor } from './stream/processor.js';
 import { usageSink } from './usage/sink.js';
 import { walletActivitySink } from './wallet-activity/sink.js';
 import { walletEventsSink } from './wallet-events/sink.js';
+import { createWalletTagsUpdater } from './wallet-tags/wallet-tags-updater.js';
 
 const sinkDefinitions = [
   fillsSink,
@@ -154,6 +155,20 @@ runProcess({
               if (!runSignal.aborted) await task.run(runSignal);
             },
             // Readiness does not depend on scores.
+            check: async () => ({ ok: true }),
+          };
+        },
+      },
+      {
+        name: 'wallet-tags',
+        create: () => {
+          const updater = createWalletTagsUpdater({ clickhouse, logger, metrics, nowMs: Date.now });
+          return {
+            async run(runSignal) {
+              await Promise.race([tables, aborted(runSignal)]);
+              if (!runSignal.aborted) await updater.run(runSignal);
+            },
+            // The API reports itself whether the sums are there.
             check: async () => ({ ok: true }),
           };
         },

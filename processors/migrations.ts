@@ -27,6 +27,7 @@ import { usageTables } from './usage/tables.js';
 import { walletActivityTables } from './wallet-activity/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
 import { wideFilters } from './wide-filters.js';
+import { walletTagsTables } from './wallet-tags/tables.js';
 
 /** The schema's history, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   wideFilters,
   walletActivityTables,
   copyScoreTables,
+  walletTagsTables,
 ];

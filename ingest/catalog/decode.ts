@@ -201,7 +201,7 @@ export function decodeMarket(row: JsonObject, event: EventContext | null): Catal
     twap_enabled: booleanOf(config.twapEnabled),
     twap_lookback_s:
       lookback !== null && Number.isInteger(lookback) && lookback >= 0 && lookback < 2 ** 16 ? lookback : null,
-    tag_slugs: event !== null && event.tag_slugs.length > 0 ? event.tag_slugs : ownTags,
+    tag_slugs: [...new Set([...(event?.tag_slugs ?? []), ...ownTags])],
     raw: remainingFields(row, marketFields),
   };
 }

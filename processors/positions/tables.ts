@@ -26,7 +26,7 @@ const positionColumns = `
       _partition UInt16,
       _offset UInt64`;
 
-const positions: TableSpec = {
+export const positions: TableSpec = {
   name: 'positions',
   columns: positionColumns,
   engine: 'ReplacingMergeTree',

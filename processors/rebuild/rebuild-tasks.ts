@@ -28,6 +28,7 @@ import { walletActivitySink } from '../wallet-activity/sink.js';
 import { walletActivityTables } from '../wallet-activity/tables.js';
 import { walletEventsSink } from '../wallet-events/sink.js';
 import { walletEventTables } from '../wallet-events/tables.js';
+import { walletTagsComputedTables } from '../wallet-tags/tables.js';
 
 /** Tables that are rebuilt together: the tables of one sink and those that materialized views fill from them. */
 export interface RebuildTask {
@@ -83,6 +84,12 @@ function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Mig
 const rebuildTasks: readonly RebuildTask[] = taskSources.map(([definition, ...migrations]) =>
   rebuildTaskOf(definition, migrations),
 );
+
+/** Tables that processors compute again from those of the tasks, once they are emptied. */
+export function computedTablesOf(tasks: readonly Pick<RebuildTask, 'definition'>[]): readonly TableSpec[] {
+  const sources = [positionsSink.name, catalogSink.name];
+  return tasks.some(({ definition }) => sources.includes(definition.name)) ? walletTagsComputedTables : [];
+}
 
 /** All tasks for `all`, or the task that a table belongs to. Throws FatalError that lists the tables for any other name. */
 export function rebuildTasksFor(name: string | undefined): readonly RebuildTask[] {

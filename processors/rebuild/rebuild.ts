@@ -14,7 +14,7 @@ import { readResumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
 import { type Fingerprint, fingerprint } from './fingerprint.js';
-import type { RebuildTask } from './rebuild-tasks.js';
+import { computedTablesOf, type RebuildTask } from './rebuild-tasks.js';
 
 export interface TableReport {
   readonly table: string;
@@ -96,6 +96,9 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
 
   if (options.checkOnly !== true) {
     for (const sink of ownedSinks) await sink.close();
+    // Before the exchange: killed in between, the processors compute them from the tables that are there.
+    for (const { name } of computedTablesOf(tasks))
+      await live.command(`TRUNCATE TABLE {table:Identifier}${ddl.onCluster} SYNC`, { table: name });
     for (const spec of tasks.flatMap((task) => task.tables)) {
       const table = live.cluster === undefined ? spec.name : localName(spec);
       await live.command(

@@ -1,0 +1,66 @@
+import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import { positions } from '../positions/tables.js';
+
+const walletTags: TableSpec = {
+  name: 'wallet_tags',
+  columns: `
+      tag LowCardinality(String),
+      wallet FixedString(20) CODEC(ZSTD(1)),
+      fills UInt64,
+      volume UInt64,
+      markets UInt32,
+      version UInt64`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['version'],
+  orderBy: '(tag, wallet)',
+  settings: ['index_granularity = 1024'],
+  placement: 'everywhere',
+};
+
+const tokenTags: TableSpec = {
+  name: 'token_tags',
+  columns: `
+      token_id UInt256,
+      condition_id String,
+      tags Array(LowCardinality(String)),
+      former Array(LowCardinality(String)),
+      version UInt64`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['version'],
+  orderBy: 'token_id',
+  settings: ['index_granularity = 256'],
+  placement: 'everywhere',
+};
+
+const walletTagsProgress: TableSpec = {
+  name: 'wallet_tags_progress',
+  columns: `
+      source LowCardinality(String),
+      partition UInt16,
+      next_offset UInt64,
+      version UInt64`,
+  engine: 'ReplacingMergeTree',
+  engineArgs: ['version'],
+  orderBy: '(source, partition)',
+  placement: 'everywhere',
+};
+
+/**
+ * `wallet_tags`: sums of a wallet's own orders over the markets of a tag: fills, base units of USDC bought and sold, distinct conditions; newest
+ * version per key, with fills 0 where the tag was taken off all of the wallet's markets. `wallet` is the address as 20 bytes. `token_tags`: the
+ * tags that these sums know of a token, and those it no longer has. `wallet_tags_progress`: offsets of `positions` and `catalog` before which
+ * every record is in the sums; `version` orders the passes. All three are computed from other tables: emptied, they are filled again.
+ */
+export const walletTagsTables: Migration = {
+  id: '0058_wallet_tags',
+  statements: (ddl) => [
+    ...ddl.table(walletTags),
+    ...ddl.table(tokenTags),
+    ...ddl.table(walletTagsProgress),
+    // Each pass looks for the newest versions of positions.
+    ...ddl.index({ name: 'positions_offset', on: positions, expression: '_offset', type: 'minmax GRANULARITY 1' }),
+  ],
+};
+
+/** Tables that a rebuild of the positions or the catalogue empties, in this order: without progress they are computed from the beginning. */
+export const walletTagsComputedTables: readonly TableSpec[] = [walletTagsProgress, tokenTags, walletTags];
