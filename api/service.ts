@@ -27,6 +27,7 @@ import { createCoverageRoute } from './routes/coverage/coverage.js';
 import { createCatalogRoutes } from './routes/crypto/catalog.js';
 import { createOracleRoutes } from './routes/crypto/oracle.js';
 import { createPriceRoute } from './routes/crypto/price.js';
+import { createOverlapRoute } from './routes/datasets/overlap.js';
 import { createEventRoute } from './routes/event/event.js';
 import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
@@ -131,6 +132,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers }),
+    createOverlapRoute({ tables, nowMs, dataVersion }),
   ];
   const upgradeUrl = `${deps.baseUrl}/docs#plans`;
   const openApi = openApiDocument(routes, { upgradeUrl, version: API_VERSION });

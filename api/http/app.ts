@@ -105,7 +105,9 @@ export function createApp(deps: AppDeps): Express {
 
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
     if (route.auth === 'none') return null;
-    const caller = authenticate(apiKeyFromRequest(request.headers, queryOf(request)), deps.keys);
+    const key = apiKeyFromRequest(request.headers, queryOf(request));
+    if (route.auth === 'optional' && key === null) return null;
+    const caller = authenticate(key, deps.keys);
     response.locals.caller = caller;
     const gated = route.feature !== undefined && !plans[caller.plan].features[route.feature];
     const nowMs = deps.nowMs();

@@ -20,7 +20,7 @@ export interface RequestContext {
   readonly nowMs: number;
   /** Whole milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
-  /** null on routes that need no key. */
+  /** null for requests without a key, on routes that need none. */
   readonly caller: Caller | null;
 }
 
@@ -51,7 +51,8 @@ interface RouteCommon {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  readonly auth: 'key' | 'none';
+  /** optional: requests without a key are served too; a key that is sent must be valid, and its limits apply. */
+  readonly auth: 'key' | 'optional' | 'none';
   /** Feature that the caller's plan must include. */
   readonly feature?: Feature;
   /** Accepts a body only with content type `application/json`, which pages of other sites cannot send without a CORS preflight. */

@@ -89,9 +89,10 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     const failure = { kind: 'unknown_parameter', name: 'limit', nearest: null, known: [] } as const;
     list.push(['The request has a query parameter; this endpoint has none.', failure]);
   }
-  if (route.auth === 'key') {
-    list.push(['The key is missing or malformed.', { kind: 'missing_key' }]);
-    list.push(['The key is unknown or inactive.', { kind: 'unknown_key' }]);
+  if (route.auth !== 'none') {
+    const unreadable = route.auth === 'key' ? 'No key, or not shaped like one.' : 'A key that is not shaped like one.';
+    list.push([unreadable, { kind: 'missing_key' }]);
+    list.push(['Unknown or inactive key.', { kind: 'unknown_key' }]);
     if (route.feature !== undefined && !plans.free.features[route.feature]) {
       const status = missingFeatureStatus[route.feature];
       list.push(['The plan does not include this endpoint.', { kind: 'plan_gate', tier: 'free', upgradeUrl, status }]);
@@ -123,7 +124,7 @@ function responses(route: Route, upgradeUrl: string): Json {
   const out: Record<string, Json> = {};
   const okHeaders = {
     ...requestIdHeader,
-    ...(route.auth === 'key' ? rateHeaders : {}),
+    ...(route.auth === 'none' ? {} : rateHeaders),
     ...(route.reads === undefined ? {} : loadingHeaders),
   };
   out[String(route.success.status)] = response(route.success, okHeaders);
@@ -138,6 +139,12 @@ function responses(route: Route, upgradeUrl: string): Json {
     out[String(status)] = response({ description, schema: errorSchema, example: body }, limited);
   }
   return out;
+}
+
+/** An empty requirement stands for a request without a key. */
+function securityOf(auth: Route['auth']): readonly Json[] {
+  const key = [{ header: [] }, { bearer: [] }, { query: [] }];
+  return auth === 'none' ? [] : auth === 'optional' ? [...key, {}] : key;
 }
 
 function operation(route: Route, upgradeUrl: string): Json {
@@ -166,7 +173,7 @@ function operation(route: Route, upgradeUrl: string): Json {
           },
         }),
     responses: responses(route, upgradeUrl),
-    security: route.auth === 'none' ? [] : [{ header: [] }, { bearer: [] }, { query: [] }],
+    security: securityOf(route.auth),
   };
 }
 

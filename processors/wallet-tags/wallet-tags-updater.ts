@@ -77,8 +77,7 @@ export function createWalletTagsUpdater(options: {
   const computed = options.metrics.counter('wallet_tags_wallets_total', 'Wallets whose sums per tag were computed');
 
   const update: WalletTagsUpdater['update'] = async (signal) => {
-    const read = <T>(sql: string, params = {}) =>
-      clickhouse.query<T>(sql, params, { settings: passSettings, signal });
+    const read = <T>(sql: string, params = {}) => clickhouse.query<T>(sql, params, { settings: passSettings, signal });
     const write = (sql: string, params: Readonly<Record<string, unknown>>) =>
       clickhouse.command(sql, params, { settings: passSettings, signal });
     const committed: Offsets = offsetsOf(await read<OffsetRow>(committedSql));

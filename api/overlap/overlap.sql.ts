@@ -1,0 +1,176 @@
+import type { Sql, SqlValue } from '../tables/port.js';
+
+export const overlapSorts = ['volume', 'fills', 'markets'] as const;
+export type OverlapSort = (typeof overlapSorts)[number];
+
+/** Part of history: `fromS` <= t < `toS`, Unix seconds. */
+export interface Span {
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+/** Sums over the tags as text, USDC in base units. `markets` of `wallet_tags` counts a market of two tags twice. */
+export interface OverlapSumsRow {
+  readonly id: string;
+  readonly fills: string;
+  readonly volume: string;
+  readonly markets: string;
+  /** What the wallet is sorted by; of a span, the most that it can be. */
+  readonly rank: string;
+}
+
+/** Last value of the column type of the tables' times. */
+const MAX_TIME_S = 2 ** 32 - 1;
+const SETTINGS = 'SETTINGS max_execution_time = 10';
+const addressText = (wallet: string): string => `concat('0x', lower(hex(${wallet})))`;
+const measures: readonly OverlapSort[] = ['fills', 'volume', 'markets'];
+
+/** Whether the sums are there, of a first pass at least. */
+export const overlapReadySql: Sql = { text: 'SELECT 1 AS ready FROM wallet_tags_progress LIMIT 1', params: {} };
+
+/** Rows per tag, replaced ones included. */
+export const tagSizesSql = (tags: readonly string[]): Sql => ({
+  text: `SELECT tag AS id, toString(count()) AS size FROM wallet_tags WHERE tag IN {tags:Array(String)} GROUP BY tag ${SETTINGS}`,
+  params: { tags },
+});
+
+/** The value of each tag's wallet at rank `depth` (from 0), of any version of its row; no row for tags with fewer wallets. */
+export function tagBoundsSql(tags: readonly string[], sort: OverlapSort, depth: number): Sql {
+  const params: Record<string, SqlValue> = { depth };
+  const parts = tags.map((tag, n) => {
+    params[`tag_${n}`] = tag;
+    return `(SELECT {tag_${n}:String} AS id, toString(w.${sort}) AS bound FROM wallet_tags AS w WHERE tag = {tag_${n}:String}
+      ORDER BY w.${sort} DESC LIMIT 1 OFFSET {depth:UInt32})`;
+  });
+  return { text: `SELECT id, bound FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
+}
+
+/**
+ * Wallets of all tags, the highest first, ties by wallet: of those that are above the bound of any tag, by any version of their row. Reads one column of the tags
+ * and the rows of those wallets.
+ */
+export function topOverlapSql(of: {
+  tags: readonly string[];
+  sort: OverlapSort;
+  /** By tag; null: all wallets of the tag. */
+  bounds: ReadonlyMap<string, string | null>;
+  minVolume: bigint;
+  rows: number;
+}): Sql {
+  const params: Record<string, SqlValue> = { tags: of.tags, min_volume: of.minVolume, rows: of.rows };
+  const above = [...of.bounds].map(([tag, bound], n) => {
+    params[`tag_${n}`] = tag;
+    if (bound === null) return `(tag = {tag_${n}:String})`;
+    params[`bound_${n}`] = bound;
+    return `(tag = {tag_${n}:String} AND w.${of.sort} > {bound_${n}:UInt64})`;
+  });
+  const measure = 1 + measures.indexOf(of.sort);
+  return {
+    text: `SELECT ${addressText('wallet')} AS id, toString(sum(s.1)) AS fills, toString(sum(s.2)) AS volume, toString(sum(s.3)) AS markets,
+        toString(sum(s.${measure})) AS rank
+      FROM (
+        SELECT tag, wallet, argMax((w.fills, w.volume, w.markets), w.version) AS s FROM wallet_tags AS w
+        WHERE tag IN {tags:Array(String)} AND wallet IN (SELECT wallet FROM wallet_tags AS w WHERE ${above.join(' OR ')})
+        GROUP BY tag, wallet
+      )
+      WHERE s.1 > 0
+      GROUP BY wallet
+      HAVING count() = length({tags:Array(String)}) AND sum(s.2) >= {min_volume:UInt64}
+      ORDER BY sum(s.${measure}) DESC, id LIMIT {rows:UInt32}
+      ${SETTINGS}`,
+    params,
+  };
+}
+
+/**
+ * Wallets of all tags in a range of addresses (hexadecimal digits, both inclusive), the highest first, ties by wallet. With a `span`, only wallets that traded on
+ * its days, ranked by the most that they can have in it: no more than ever in these tags, and no more than on those days, once per tag.
+ */
+export function overlapRangeSql(of: {
+  tags: readonly string[];
+  sort: OverlapSort;
+  first: string;
+  last: string;
+  minVolume: bigint;
+  span: Span | null;
+  /** Only ranks from this on. */
+  floor: string;
+  rows: number;
+}): Sql {
+  const pad = (digits: string, filler: string) => digits.padEnd(40, filler);
+  const ever = `sum(w.${of.sort})`;
+  const ofDays = of.sort === 'volume' ? 'any(d.volume)' : 'any(d.fills)';
+  const rank = of.span === null ? ever : `least(${ever}, ${ofDays} * length({tags:Array(String)}))`;
+  const days = `INNER JOIN (
+        SELECT toFixedString(unhex(substring(wallet, 3)), 20) AS trader, sum(w.fills) AS fills, sum(w.volume) AS volume FROM wallet_days AS w
+        WHERE wallet >= {first_text:String} AND wallet <= {last_text:String}
+          AND day >= toDate(toDateTime({from_s:UInt32}, 'UTC')) AND day <= toDate(toDateTime({to_s:UInt32}, 'UTC'))
+        GROUP BY wallet HAVING sum(w.fills) > 0
+      ) AS d ON d.trader = w.wallet`;
+  const params: Record<string, SqlValue> = {
+    tags: of.tags,
+    first: pad(of.first, '0'),
+    last: pad(of.last, 'f'),
+    min_volume: of.minVolume,
+    floor: of.floor,
+    rows: of.rows,
+  };
+  if (of.span !== null) {
+    params.first_text = `0x${pad(of.first, '0')}`;
+    params.last_text = `0x${pad(of.last, 'f')}`;
+    params.from_s = Math.min(of.span.fromS, MAX_TIME_S);
+    params.to_s = Math.min(Math.max(0, of.span.toS - 1), MAX_TIME_S);
+  }
+  return {
+    text: `SELECT ${addressText('w.wallet')} AS id, toString(sum(w.fills)) AS fills, toString(sum(w.volume)) AS volume, toString(sum(w.markets)) AS markets,
+        toString(${rank}) AS rank
+      FROM (
+        SELECT wallet, fills, volume, markets FROM wallet_tags FINAL
+        WHERE tag IN {tags:Array(String)} AND wallet >= toFixedString(unhex({first:String}), 20) AND wallet <= toFixedString(unhex({last:String}), 20)
+          AND wallet_tags.fills > 0
+      ) AS w
+      ${of.span === null ? '' : days}
+      GROUP BY w.wallet
+      HAVING count() = length({tags:Array(String)}) AND sum(w.volume) >= {min_volume:UInt64} AND ${rank} >= {floor:UInt64}
+      ORDER BY ${rank} DESC, id LIMIT {rows:UInt32}
+      ${SETTINGS}`,
+    params,
+  };
+}
+
+/** Exact sums of one wallet over the tags, as text. */
+export interface ExactOverlapRow {
+  readonly id: string;
+  readonly fills: string;
+  readonly volume: string;
+  /** Distinct conditions of all tags together. */
+  readonly markets: string;
+}
+
+/** Exact sums of some wallets over the tags, of a span of their fills or of all; only wallets with a fill in each of the tags. */
+export function exactOverlapSql(wallets: readonly string[], tags: readonly string[], span: Span | null): Sql {
+  const params: Record<string, SqlValue> = { wallets, tags };
+  let own = `SELECT wallet, token_id, toUInt64(p.fills) AS n, p.bought_usdc + p.sold_usdc AS usdc FROM positions AS p FINAL
+          WHERE wallet IN {wallets:Array(String)} AND p.fills > 0`;
+  if (span !== null) {
+    params.from_s = Math.min(span.fromS, MAX_TIME_S);
+    params.to_s = Math.min(span.toS, MAX_TIME_S);
+    own = `SELECT wallet, token_id, count() AS n, sum(e.usdc) AS usdc FROM pnl_events AS e FINAL
+          WHERE wallet IN {wallets:Array(String)} AND timestamp >= toDateTime({from_s:UInt32}, 'UTC') AND timestamp < toDateTime({to_s:UInt32}, 'UTC')
+            AND action IN ('BUY', 'SELL')
+          GROUP BY wallet, token_id`;
+  }
+  return {
+    text: `SELECT o.wallet AS id, toString(sum(o.n * length(t.matched))) AS fills, toString(sum(o.usdc * length(t.matched))) AS volume,
+        toString(uniqExact(t.condition_id)) AS markets
+      FROM (${own}) AS o
+      INNER JOIN (
+        SELECT token_id, condition_id, arrayFilter(tag -> has({tags:Array(String)}, tag), tags) AS matched FROM token_tags FINAL
+        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)}) AND notEmpty(matched)
+      ) AS t ON t.token_id = o.token_id
+      GROUP BY o.wallet
+      HAVING length(groupUniqArrayArray(t.matched)) = length({tags:Array(String)})
+      ${SETTINGS}`,
+    params,
+  };
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { formatMoney, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
+import { createTtlCache } from '../../cache/ttl-cache.js';
+import { cacheHeaders } from '../../http/cache-headers.js';
+import { choiceParam, integerParam } from '../../http/params.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import { secondsParam } from '../../http/time-params.js';
+import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
+import { overlapSorts } from '../../overlap/overlap.sql.js';
+import { createOverlapReader, type OverlapWallet } from '../../overlap/reader.js';
+import type { Tables } from '../../tables/port.js';
+
+const CACHE_S = 60;
+const [MIN_TAGS, MAX_TAGS] = [2, 10];
+const MAX_SLUG = 100;
+const MAX_LIMIT = 500;
+const MAX_OFFSET = 10_000;
+/** Most time for one page, below the longest that a statement may take in the client. */
+const BUDGET_MS = 12_000;
+/** Pages of up to 500 wallets, some 100 KB each. */
+const CACHED_PAGES = 100;
+const MAX_VOLUME = 2n ** 63n;
+/** What an open end stands for. */
+const NO_END_S = 9_999_999_999;
+
+const invalidTags = `tags must list ${MIN_TAGS} to ${MAX_TAGS} tag slugs`;
+const tagsParam = z
+  .string({ error: () => invalidTags })
+  .transform((text, context): readonly string[] => {
+    const tags = [...new Set(text.split(',').map((tag) => tag.trim()))];
+    const isSlug = (tag: string) => tag !== '' && tag.length <= MAX_SLUG && !/\p{Cc}/u.test(tag);
+    if (tags.length >= MIN_TAGS && tags.length <= MAX_TAGS && tags.every(isSlug)) return tags;
+    context.addIssue({ code: 'custom', message: invalidTags });
+    return z.NEVER;
+  })
+  .meta({
+    type: 'string',
+    description: `Tag slugs, separated by commas: ${MIN_TAGS} to ${MAX_TAGS} different ones. Any tag of the catalogue; a market has its own tags and those of its event.`,
+    example: 'nba,nfl',
+  });
+
+const volumeParam = z
+  .string()
+  .transform((text, context): bigint => {
+    try {
+      const units = parseMoney(text);
+      if (units >= 0n && units <= MAX_VOLUME) return units;
+    } catch (error) {
+      if (!(error instanceof MoneyError)) throw error;
+    }
+    context.addIssue({ code: 'custom', message: 'Invalid min_volume. Use a USDC amount of at least 0' });
+    return z.NEVER;
+  })
+  .meta({
+    type: 'number',
+    minimum: 0,
+    description: 'Least total_volume_usdc, up to 6 decimals.',
+    example: 1000,
+  });
+
+const walletSchema = z.object({
+  wallet: z.string().meta({ description: 'Address, lower case.' }),
+  tags_matched: z.int().meta({ description: 'Number of tags: each listed wallet traded all of them.' }),
+  total_fills: z.int().meta({
+    description:
+      "Fills of the wallet's own orders, of maker and taker alike, summed over the tags: a fill of a market with two of the tags counts in both.",
+  }),
+  total_volume_usdc: z.string().meta({
+    description: 'USDC of those fills before fees, 6 decimals, summed over the tags in the same way.',
+  }),
+  total_markets: z.int().meta({ description: 'Distinct markets (conditions) of all the tags together.' }),
+});
+
+const sixDecimals = (units: bigint): string => {
+  const [whole = '0', fraction = ''] = formatMoney(units).split('.');
+  return `${whole}.${fraction.padEnd(6, '0')}`;
+};
+
+const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSchema> => ({
+  wallet: row.wallet,
+  tags_matched: tags,
+  total_fills: Number(row.fills),
+  total_volume_usdc: sixDecimals(row.volume),
+  total_markets: row.markets,
+});
+
+/** GET /api/datasets/sports-esports/wallets/overlap: the wallets that traded markets of each of several tags. */
+export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; dataVersion?: () => unknown }): Route {
+  const reader = createOverlapReader({ tables: deps.tables, nowMs: deps.nowMs, budgetMs: BUDGET_MS });
+  const cache = createTtlCache({ maxEntries: CACHED_PAGES, nowMs: deps.nowMs, dataVersion: deps.dataVersion });
+  const turns = createConcurrencyLimiter({
+    perAccount: 1,
+    total: 2,
+    maxWaitMs: 10_000,
+    message: 'Another overlap request is still running. Retry shortly.',
+    accountScope: 'wallets_overlap',
+    totalScope: 'wallets_overlap_total',
+    nowMs: deps.nowMs,
+  });
+  return defineRoute({
+    method: 'get',
+    path: '/api/datasets/sports-esports/wallets/overlap',
+    reads: ['positions', 'catalog'],
+    apiGroup: 'root',
+    tag: 'Datasets',
+    auth: 'optional',
+    cacheS: CACHE_S,
+    summary: 'Wallets active in all of several tags',
+    description:
+      'Wallets with at least one fill in a market of each of the tags. A match counts once for each wallet with an order in it. An unknown tag has no wallets: the list is empty. `after` and `before` choose the fills: at or after the one, before the other. Ties are in order of the wallet. 503 until the sums per wallet and tag are computed for the first time, and where a page takes too long to compute.',
+    query: z.object({
+      tags: tagsParam,
+      min_volume: volumeParam.optional(),
+      after: secondsParam({
+        description: 'Only fills at or after this time, Unix seconds.',
+        invalid: 'Invalid after. Use Unix seconds',
+      }).optional(),
+      before: secondsParam({
+        description: 'Only fills before this time, Unix seconds.',
+        invalid: 'Invalid before. Use Unix seconds',
+      }).optional(),
+      sort: choiceParam({
+        values: overlapSorts,
+        description: 'What wallets are sorted by, the highest first. Default: volume.',
+        invalid: `Invalid sort. Use: ${overlapSorts.join(', ')}`,
+      }).optional(),
+      limit: integerParam({
+        min: 1,
+        max: MAX_LIMIT,
+        clamp: true,
+        description: `Wallets, at most ${MAX_LIMIT}. Default: 50.`,
+        invalid: `Invalid limit. Use 1 to ${MAX_LIMIT}`,
+      }).optional(),
+      offset: integerParam({
+        min: 0,
+        max: MAX_OFFSET,
+        description: 'Wallets to skip. Default: 0.',
+        invalid: `Invalid offset. Max ${MAX_OFFSET}`,
+      }).optional(),
+    }),
+    success: {
+      description: 'Wallets',
+      schema: z.object({
+        count: z.int().meta({ description: 'Wallets in this answer.' }),
+        tags: z.array(z.string()).meta({ description: 'The tags asked for, each once.' }),
+        wallets: z.array(walletSchema),
+      }),
+      example: {
+        count: 1,
+        tags: ['nba', 'nfl'],
+        wallets: [
+          {
+            wallet: '0x3f1c0de5a7b2948c6e0d1f2a3b4c5d6e7f809102',
+            tags_matched: 2,
+            total_fills: 214,
+            total_volume_usdc: '18230.550000',
+            total_markets: 37,
+          },
+        ],
+      },
+    },
+    async handler({ query }, context) {
+      const { tags, after, before, min_volume: minVolume = 0n, sort = 'volume', limit = 50, offset = 0 } = query;
+      const span = after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? NO_END_S };
+      const name = JSON.stringify([tags, String(minVolume), span, sort, limit, offset]);
+      const caller = context.caller?.accountId ?? `address ${context.clientIp}`;
+      const cached = await cache.get(name, CACHE_S * 1000, () =>
+        turns.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
+      );
+      const wallets = cached.value.map((row) => walletFrom(row, tags.length));
+      return { body: { count: wallets.length, tags: [...tags], wallets }, cache: cacheHeaders(cached, CACHE_S) };
+    },
+  });
+}
