@@ -80,12 +80,9 @@ export function createOverlapReader(deps: {
   const rowsPerRange = deps.rowsPerRange ?? ROWS_PER_RANGE;
   const smallRows = deps.smallRows ?? SMALL_ROWS;
   const minDepth = deps.minDepth ?? MIN_DEPTH;
-  let isReady = false;
 
   const requireReady = async (): Promise<void> => {
-    if (isReady) return;
-    isReady = (await tables.rows(overlapReadySql)).length > 0;
-    if (isReady) return;
+    if ((await tables.rows(overlapReadySql)).length > 0) return;
     const message = `Wallets per tag are still being computed. Try again in ${RETRY_S} seconds.`;
     throw new ApiError({ kind: 'loading', message, retryAfterS: RETRY_S });
   };
@@ -198,7 +195,8 @@ export function createOverlapReader(deps: {
         .map((row) => ({ ...row, value: sort === 'markets' ? BigInt(row.markets) : row[sort] }))
         .sort(byValue);
       const last = sorted[needed - 1];
-      if (rest === null || (last !== undefined && last.value > rest)) return sorted.slice(offset, needed);
+      if (rest === null || (last !== undefined && last.value > rest))
+        return sorted.slice(offset, needed).map(({ value: _value, ...row }) => row);
     }
   };
 

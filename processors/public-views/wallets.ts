@@ -178,6 +178,29 @@ const walletDays: PublicView = {
   from: 'wallet_days AS d GROUP BY d.wallet, d.day',
 };
 
+const walletTags: PublicView = {
+  name: 'wallet_tags',
+  summary: 'One row per tag and wallet that traded markets of the tag: sums of the fills of its own orders.',
+  key: ['tag', 'wallet'],
+  fastBy: ['tag'],
+  freshness:
+    'Seconds behind positions and the catalogue; tags that a market gets or loses later are applied to its fills.',
+  caveat: 'A fill of a market with two tags is in the rows of both: group by wallet to add up different things only.',
+  columns: [
+    column('tag', 'String', 'w.tag', 'Slug of the tag, of the market or its event.'),
+    wallet("concat('0x', lower(hex(w.wallet)))"),
+    column('fills', 'UInt64', 'w.fills', 'Buys and sales.'),
+    column(
+      'party_usd',
+      AMOUNT,
+      amount('w.volume'),
+      'USD bought and sold by the wallet, before fees. Counts each party of a match.',
+    ),
+    column('markets', 'UInt32', 'w.markets', 'Distinct markets of the tag that the wallet traded.'),
+  ],
+  from: 'wallet_tags AS w FINAL WHERE w.fills > 0',
+};
+
 const marketNamesJoin =
   'LEFT JOIN (SELECT condition_id, slug, event_slug FROM markets FINAL) AS m ON m.condition_id = w.subject_id';
 const actionColumns: readonly ViewColumn[] = [
@@ -256,6 +279,7 @@ export const walletViews: readonly PublicView[] = [
   holders,
   pnlEvents,
   walletDays,
+  walletTags,
   redemptions,
   splitsMerges,
 ];

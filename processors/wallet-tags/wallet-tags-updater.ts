@@ -36,7 +36,7 @@ const INTERVAL_MS = 3_000;
 const MAX_TIME_SHARE = 0.25;
 /** Bounds the memory of a statement: a wallet of a large venue has some ten positions on average. */
 const WALLETS_PER_BATCH = 10_000;
-const TOKENS_PER_BATCH = 50_000;
+const TOKENS_PER_BATCH = 10_000;
 /** Address ranges are cut by up to this many hexadecimal digits. */
 const MAX_RANGE_DIGITS = 3;
 const LOG_INTERVAL_MS = 10_000;

@@ -29,10 +29,13 @@ export const noteTokenTagsSql = `INSERT INTO token_tags
       arraySort(arrayFilter(tag -> NOT has(n.tags, tag), arrayDistinct(arrayConcat(o.tags, o.former)))) AS former, {version:UInt64} AS version
     FROM (
       SELECT k.token_id AS token_id, k.condition_id AS condition_id, arraySort(arrayDistinct(m.tag_slugs)) AS tags
-      FROM (SELECT token_id, condition_id FROM tokens FINAL WHERE token_id IN (${changedTokens})) AS k
+      FROM (
+        SELECT token_id, argMax(condition_id, _offset) AS condition_id FROM tokens WHERE token_id IN (${changedTokens}) GROUP BY token_id
+      ) AS k
       INNER JOIN (
-        SELECT condition_id, tag_slugs FROM markets FINAL
+        SELECT condition_id, argMax(tag_slugs, _offset) AS tag_slugs FROM markets
         WHERE condition_id IN (SELECT condition_id FROM tokens WHERE _offset >= {from:UInt64} AND _offset < {to:UInt64})
+        GROUP BY condition_id
       ) AS m ON m.condition_id = k.condition_id
     ) AS n
     LEFT JOIN (SELECT token_id, condition_id, tags, former FROM token_tags FINAL WHERE token_id IN (${changedTokens})) AS o

@@ -210,6 +210,8 @@ describe('the cluster schema on the engine', () => {
       'wallet_days_local SummingMergeTree',
       'wallet_events Distributed',
       'wallet_events_local ReplacingMergeTree',
+      'wallet_tags ReplacingMergeTree',
+      'wallet_tags_progress ReplacingMergeTree',
     ]);
   });
 

@@ -120,7 +120,29 @@ describe('rebuild', { timeout: 120_000 }, () => {
     expect(databasesLeft).toEqual([]);
   });
 
-  it('lets sinks resume without repeated or missing rows, views included', async () => {
+  it('of the positions or the catalogue empties what is computed from them, once it replaces tables', async () => {
+    await liveTables();
+    const row = { tag: 'nba', wallet: 'w'.repeat(20), fills: 1, volume: 1, markets: 1, version: 1 };
+    await live.insertRows('wallet_tags', [row]);
+    await live.insertRows('token_tags', [{ token_id: '1', condition_id: 'c', tags: ['nba'], former: [], version: 1 }]);
+    await live.insertRows('wallet_tags_progress', [{ source: 'positions', partition: 0, next_offset: 9, version: 1 }]);
+    const left = async () =>
+      (
+        await live.query<{ rows: string }>(
+          'SELECT (SELECT count() FROM wallet_tags) + (SELECT count() FROM token_tags) + (SELECT count() FROM wallet_tags_progress) AS rows',
+        )
+      )[0]?.rows;
+    await run('fills');
+    await run('positions', true);
+    expect(await left()).toBe('3');
+    await run('positions');
+    expect(await left()).toBe('0');
+    await live.insertRows('wallet_tags_progress', [{ source: 'catalog', partition: 0, next_offset: 9, version: 1 }]);
+    await run('markets');
+    expect(await left()).toBe('0');
+  });
+
+  it('is where sinks go on from: nothing repeated, nothing missed, views included', async () => {
     await liveTables();
     await run('fills');
     await log.append(topics.chainFinal.name, trades(60, 75));

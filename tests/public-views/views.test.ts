@@ -50,6 +50,7 @@ describe('the public database', () => {
       'trades',
       'volume_days',
       'wallet_days',
+      'wallet_tags',
       'windows',
     ]);
   });

@@ -1,0 +1,455 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createOverlapReader } from '../../api/overlap/reader.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import { RetryableError } from '../../infra/errors.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { decodeEvent } from '../../ingest/catalog/decode.js';
+import { catalogSink } from '../../processors/catalog/sink.js';
+import { createWalletTagsUpdater } from '../../processors/wallet-tags/wallet-tags-updater.js';
+import { newRawKey } from '../../schemas/api-keys.js';
+import type { AnyEvent } from '../../schemas/codec.js';
+import { history, play } from '../accounting/steps.js';
+import { ScriptedVenue } from '../accounting/world.js';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { createPositionsFold, insertRecords } from '../support/fold-positions.js';
+import { type NaiveQuery, naiveOverlap, ownFillsOf } from '../support/naive-overlap.js';
+import { address, hex32 } from '../support/rows.js';
+
+const PATH = '/api/datasets/sports-esports/wallets/overlap';
+const T = 1_790_000_000;
+let api: ApiHarness;
+
+beforeAll(async () => {
+  api = await startApi({ nowMs: T * 1000 });
+}, 120_000);
+afterAll(() => api.stop());
+
+const tables = [
+  ...['positions', 'positions_by_token', 'pnl_events', 'wallet_days', 'minted_by_token', 'combo_events'],
+  ...['markets', 'tokens', 'tag_tokens', 'token_quotes', 'events', 'tags'],
+  ...['token_tags', 'wallet_tags', 'wallet_tags_progress', 'sink_progress'],
+];
+beforeEach(async () => {
+  const there = await api.clickhouse.query<{ name: string }>(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
+  );
+  for (const { name } of there.filter((table) => tables.includes(table.name)))
+    await api.clickhouse.command('TRUNCATE TABLE {name:Identifier} SYNC', { name });
+});
+
+const updaterOf = (over: Partial<Parameters<typeof createWalletTagsUpdater>[0]> = {}) =>
+  createWalletTagsUpdater({
+    clickhouse: api.clickhouse,
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: Date.now,
+    ...over,
+  });
+
+interface ListedMarket {
+  readonly condition: string;
+  readonly tokens: readonly string[];
+  readonly eventTags: readonly string[];
+  readonly ownTags: readonly string[];
+}
+
+/** The catalogue service's text of an event with one market, decoded and inserted as the catalogue's sink does. */
+function createCatalog() {
+  let offset = 0;
+  return {
+    async list(markets: readonly ListedMarket[]): Promise<void> {
+      const rows = markets.flatMap((market, n) => {
+        const slug = (tag: string) => ({ id: tag, slug: tag, label: tag });
+        const { rows: decoded, invalid } = decodeEvent({
+          id: `e${n}`,
+          slug: `event-${n}`,
+          title: `Event ${n}`,
+          tags: market.eventTags.map(slug),
+          markets: [
+            {
+              id: `m${n}`,
+              conditionId: market.condition,
+              slug: `market-${n}`,
+              question: '?',
+              outcomes: '["Yes","No"]',
+              outcomePrices: '["0.5","0.5"]',
+              clobTokenIds: JSON.stringify(market.tokens),
+              tags: market.ownTags.map(slug),
+            },
+          ],
+        });
+        expect(invalid).toEqual([]);
+        return decoded;
+      });
+      const records = rows.map((row) => ({ event: row as AnyEvent, partition: 0, offset: offset++ }));
+      await insertRecords(api.clickhouse, catalogSink, records);
+    },
+  };
+}
+
+interface Body {
+  readonly count: number;
+  readonly tags: readonly string[];
+  readonly wallets: readonly {
+    readonly wallet: string;
+    readonly tags_matched: number;
+    readonly total_fills: number;
+    readonly total_volume_usdc: string;
+    readonly total_markets: number;
+  }[];
+}
+
+/** Past the time that answers are cached for. */
+const forget = () => {
+  api.clock.nowMs += 120_000;
+};
+
+/** Alice: 2 fills of 10 USDC in the first market, 1 of 5 in the second. Bob: one of 100 in each. Carol: the first market only. */
+async function smallWorld() {
+  const [alice, bob, carol] = [address(0xa1), address(0xb2), address(0xc3)];
+  const position = (wallet: string, token: string, fills: number, bought: number, sold: number, offset: number) => ({
+    wallet,
+    token_id: token,
+    fills,
+    bought_usdc: bought * 1_000_000,
+    sold_usdc: sold * 1_000_000,
+    version: 1,
+    _partition: 0,
+    _offset: offset,
+  });
+  await api.clickhouse.insertRows('positions', [
+    position(alice, '11', 1, 10, 0, 0),
+    position(alice, '12', 1, 0, 10, 1),
+    position(alice, '21', 1, 5, 0, 2),
+    position(bob, '11', 1, 100, 0, 3),
+    position(bob, '22', 1, 0, 100, 4),
+    position(carol, '11', 1, 7, 0, 5),
+    // Received shares, but no trade.
+    position(carol, '21', 0, 0, 0, 6),
+  ]);
+  await api.clickhouse.insertRows('sink_progress', [
+    { sink: 'positions', topic: 'positions', partition: 0, next_offset: 7 },
+  ]);
+  const event = (wallet: string, token: string, action: string, usdc: number, at: number, id: string) => ({
+    wallet,
+    token_id: token,
+    id,
+    leg: 0,
+    block_number: at,
+    timestamp: at,
+    action,
+    usdc: usdc * 1_000_000,
+  });
+  await api.clickhouse.insertRows('pnl_events', [
+    event(alice, '11', 'BUY', 10, T, 'a'),
+    event(alice, '12', 'SELL', 10, T + 1, 'b'),
+    event(alice, '21', 'BUY', 5, T + 2, 'c'),
+    event(alice, '21', 'MERGE', 0, T + 3, 'd'),
+    event(bob, '11', 'BUY', 100, T, 'e'),
+    event(bob, '22', 'SELL', 100, T + 3, 'f'),
+    event(carol, '11', 'BUY', 7, T, 'g'),
+    event(carol, '21', 'RECEIVE', 0, T + 1, 'h'),
+  ]);
+  await createCatalog().list([
+    { condition: hex32(1), tokens: ['11', '12'], eventTags: ['sports'], ownTags: ['nba'] },
+    { condition: hex32(2), tokens: ['21', '22'], eventTags: ['sports', 'nfl'], ownTags: [] },
+  ]);
+  await updaterOf().update();
+  return { alice, bob, carol };
+}
+
+describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
+  it('lists the wallets that traded all tags, with sums over the tags and distinct markets, in the documented order of keys', async () => {
+    const { alice, bob } = await smallWorld();
+    forget();
+    const nbaNfl = await api.get(`${PATH}?tags=nba,nfl`);
+    expect(JSON.stringify(nbaNfl.body)).toBe(
+      JSON.stringify({
+        count: 2,
+        tags: ['nba', 'nfl'],
+        wallets: [
+          { wallet: bob, tags_matched: 2, total_fills: 2, total_volume_usdc: '200.000000', total_markets: 2 },
+          { wallet: alice, tags_matched: 2, total_fills: 3, total_volume_usdc: '25.000000', total_markets: 2 },
+        ],
+      }),
+    );
+    // The second market has both tags: its fill counts twice, its condition once.
+    const { wallets } = await api.ok<Body>(`${PATH}?tags=sports,nfl&sort=fills`);
+    expect(wallets).toEqual([
+      { wallet: alice, tags_matched: 2, total_fills: 4, total_volume_usdc: '30.000000', total_markets: 2 },
+      { wallet: bob, tags_matched: 2, total_fills: 3, total_volume_usdc: '300.000000', total_markets: 2 },
+    ]);
+  });
+
+  it('counts fills at or after `after` and before `before`, to the second', async () => {
+    const { alice, bob } = await smallWorld();
+    forget();
+    const listed = async (query: string) =>
+      (await api.ok<Body>(`${PATH}?tags=nba,nfl&${query}`)).wallets.map((row) => [
+        row.wallet,
+        row.total_fills,
+        row.total_volume_usdc,
+      ]);
+    expect(await listed(`after=${T}&before=${T + 4}`)).toEqual([
+      [bob, 2, '200.000000'],
+      [alice, 3, '25.000000'],
+    ]);
+    // Without the fills of T + 3.
+    expect(await listed(`before=${T + 3}`)).toEqual([[alice, 3, '25.000000']]);
+    // Without those of T: Bob no longer has the first tag.
+    expect(await listed(`after=${T + 1}`)).toEqual([[alice, 2, '15.000000']]);
+    expect(await listed(`after=${T + 2}`)).toEqual([]);
+    expect(await listed(`after=${T + 3}&before=${T + 3}`)).toEqual([]);
+    expect(await listed(`after=${T}&before=9999999999&min_volume=25.000001`)).toEqual([[bob, 2, '200.000000']]);
+  });
+
+  it('filters by min_volume, pages with ties in order of the wallet, and clamps the limit', async () => {
+    const { alice, bob } = await smallWorld();
+    forget();
+    const wallets = async (query: string) =>
+      (await api.ok<Body>(`${PATH}?tags=nba,nfl&${query}`)).wallets.map((row) => row.wallet);
+    expect(await wallets('min_volume=25')).toEqual([bob, alice]);
+    expect(await wallets('min_volume=25.000001')).toEqual([bob]);
+    // Both have two markets.
+    expect(await wallets('sort=markets')).toEqual([alice, bob]);
+    expect(await wallets('sort=markets&limit=1&offset=1')).toEqual([bob]);
+    expect(await wallets('limit=501')).toEqual([bob, alice]);
+    expect(await wallets('offset=2')).toEqual([]);
+  });
+
+  it('answers with and without a key, and rejects one that is not valid', async () => {
+    await smallWorld();
+    forget();
+    const path = `${PATH}?tags=nba,nfl`;
+    const open = await api.get(path);
+    expect([open.status, open.headers.get('x-ratelimit-limit'), open.headers.get('cache-control')]).toEqual([
+      200,
+      null,
+      'private, max-age=60',
+    ]);
+    const metered = api.metered.length;
+    const own = await api.get(path, await api.key('free'));
+    expect([own.status, own.body]).toEqual([200, open.body]);
+    expect(Number(own.headers.get('x-ratelimit-limit'))).toBeGreaterThan(0);
+    await expect.poll(() => api.metered.length).toBe(metered + 1);
+    expect((await api.get(path, 'nonsense')).status).toBe(401);
+    expect((await api.get(path, newRawKey())).status).toBe(403);
+    expect((await api.get(`${path}&key=nonsense`)).status).toBe(401);
+  });
+
+  it('has an empty list for unknown tags and names what is wrong with a parameter', async () => {
+    await smallWorld();
+    forget();
+    expect(await api.ok(`${PATH}?tags=nba,never-heard`)).toEqual({
+      count: 0,
+      tags: ['nba', 'never-heard'],
+      wallets: [],
+    });
+    const eleven = Array.from({ length: 11 }, (_, n) => `t${n}`).join(',');
+    const tags = 'tags must list 2 to 10 tag slugs';
+    for (const [query, error] of [
+      ['', tags],
+      ['?tags=', tags],
+      ['?tags=nba', tags],
+      ['?tags=nba,nba', tags],
+      ['?tags=nba,', tags],
+      [`?tags=${eleven}`, tags],
+      [`?tags=nba,${'x'.repeat(101)}`, tags],
+      ['?tags=nba,nfl&sort=name', 'Invalid sort. Use: volume, fills, markets'],
+      ['?tags=nba,nfl&min_volume=-1', 'Invalid min_volume. Use a USDC amount of at least 0'],
+      ['?tags=nba,nfl&min_volume=1e3', 'Invalid min_volume. Use a USDC amount of at least 0'],
+      ['?tags=nba,nfl&limit=x', 'Invalid limit. Use 1 to 500'],
+      ['?tags=nba,nfl&offset=10001', 'Invalid offset. Max 10000'],
+      ['?tags=nba,nfl&after=now', 'Invalid after. Use Unix seconds'],
+      ['?tags=nba,nfl&minvolume=1', "Unknown query parameter 'minvolume'. Did you mean 'min_volume'?"],
+    ])
+      expect([query, await api.get(`${PATH}${query}`).then(({ status, body }) => [status, body])]).toEqual([
+        query,
+        [400, { error }],
+      ]);
+  });
+
+  it('is not available before the first pass over wallets and tags', async () => {
+    forget();
+    const answer = await api.get(`${PATH}?tags=nba,nfl`);
+    expect([answer.status, answer.headers.get('retry-after'), answer.body]).toEqual([
+      503,
+      '5',
+      { error: 'Wallets per tag are still being computed. Try again in 5 seconds.' },
+    ]);
+  });
+});
+
+const allTags = ['nba', 'nfl', 'sports', 'crypto', 'eu'];
+
+describe('wallets of several tags', () => {
+  it.each([1, 2, 3, 4])(
+    'are those of a pass over all fills, on a generated history with late and removed tags (seed %i)',
+    async (seed) => {
+      const steps = fc.sample(history(true), { seed, numRuns: 5 }).flat();
+      const world = play(new ScriptedVenue(false, { wallets: 7, plain: 3, questions: 3 }), steps);
+      const fold = createPositionsFold(api.clickhouse, 3);
+      const catalog = createCatalog();
+      const listed = new Map<string, ListedMarket>();
+      const tagLists = fc.sample(fc.subarray(allTags), { seed, numRuns: 40 });
+      const drawTags = (n: number) => tagLists[n % tagLists.length] ?? [];
+      const list = async (markets: readonly ListedMarket[]) => {
+        for (const market of markets) for (const token of market.tokens) listed.set(token, market);
+        await catalog.list(markets);
+      };
+      const marketOf = (token: string) => {
+        const market = listed.get(token);
+        return market && { condition: market.condition, tags: new Set([...market.eventTags, ...market.ownTags]) };
+      };
+      const tagged = (n: number, draw: number): ListedMarket => {
+        const { condition, tokens } = world.markets[n] as (typeof world.markets)[number];
+        return { condition, tokens, eventTags: drawTags(draw), ownTags: drawTags(draw + 1) };
+      };
+      let played: AnyEvent[] = [];
+      const updater = updaterOf({ tokensPerBatch: 3, walletsPerBatch: 2 });
+      let compared = 0;
+      const compare = async () => {
+        await updater.update();
+        forget();
+        const fills = ownFillsOf(played);
+        const times = [...new Set(fills.map((fill) => fill.timeS))].sort((a, b) => a - b);
+        const queries = fc.sample(
+          fc.record(
+            {
+              tags: fc.subarray(allTags, { minLength: 2, maxLength: 3 }),
+              sort: fc.constantFrom('volume' as const, 'fills' as const, 'markets' as const),
+              after: fc.constantFrom(0, ...times, ...times.map((time) => time + 1)),
+              before: fc.constantFrom(...times, ...times.map((time) => time + 1), 9_999_999_999),
+              minVolume: fc.constantFrom(0n, 1_000_000n, 123_456_789n),
+              limit: fc.integer({ min: 1, max: 5 }),
+              offset: fc.integer({ min: 0, max: 3 }),
+            },
+            { requiredKeys: ['tags'] },
+          ),
+          { seed: seed * 100 + compared, numRuns: 6 },
+        ) as NaiveQuery[];
+        for (const query of queries) {
+          const parameters = new URLSearchParams({ tags: query.tags.join(',') });
+          if (query.sort !== undefined) parameters.set('sort', query.sort);
+          if (query.after !== undefined) parameters.set('after', String(query.after));
+          if (query.before !== undefined) parameters.set('before', String(query.before));
+          if (query.minVolume !== undefined) parameters.set('min_volume', String(Number(query.minVolume) / 1e6));
+          if (query.limit !== undefined) parameters.set('limit', String(query.limit));
+          if (query.offset !== undefined) parameters.set('offset', String(query.offset));
+          const { wallets } = await api.ok<Body>(`${PATH}?${parameters}`);
+          const expected = naiveOverlap(fills, marketOf, query).map((row) => ({
+            wallet: row.wallet,
+            tags_matched: query.tags.length,
+            total_fills: Number(row.fills),
+            total_volume_usdc: `${row.volume / 1_000_000n}.${String(row.volume % 1_000_000n).padStart(6, '0')}`,
+            total_markets: row.markets,
+          }));
+          expect(wallets, parameters.toString()).toEqual(expected);
+          compared += expected.length;
+          // The way of large tags, and of tags too large for one statement.
+          const reader = createOverlapReader({
+            tables: createClickHouseTables(api.clickhouse),
+            nowMs: Date.now,
+            budgetMs: 60_000,
+            smallRows: 0,
+            minDepth: 1,
+            rowsPerRange: 40,
+          });
+          const { after, before } = query;
+          const rows = await reader.page({
+            tags: query.tags,
+            minVolume: query.minVolume ?? 0n,
+            span: after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? 2 ** 32 },
+            sort: query.sort ?? 'volume',
+            offset: query.offset ?? 0,
+            limit: query.limit ?? 50,
+          });
+          expect(rows, `as a large tag: ${parameters}`).toEqual(naiveOverlap(fills, marketOf, query));
+        }
+      };
+      const half = world.blocks.slice(0, world.blocks.length >> 1);
+      // Trades of half of the history, some of their markets listed; then the rest of the history; then late, changed and removed tags.
+      await list([tagged(0, 0), tagged(1, 2), tagged(2, 4)]);
+      await fold.play(half);
+      played = half.flat();
+      await compare();
+      await fold.play(world.blocks.slice(half.length));
+      played = world.blocks.flat();
+      await compare();
+      await list([tagged(3, 6), tagged(4, 8), { ...tagged(0, 10), eventTags: [], ownTags: ['nba'] }]);
+      await compare();
+      await list([tagged(0, 12), { ...tagged(1, 0), eventTags: [], ownTags: [] }, tagged(5, 14)]);
+      await compare();
+      expect(compared).toBeGreaterThan(3);
+      expect(await updater.update()).toEqual({ wallets: 0, changed: false });
+    },
+    180_000,
+  );
+});
+
+describe('wallet tags updater', () => {
+  it('repeats a pass that ended at any of its statements, and then has the same sums as one that did not', async () => {
+    const sums = () =>
+      api.clickhouse.query(
+        'SELECT tag, hex(wallet) AS wallet, fills, volume, markets FROM wallet_tags FINAL ORDER BY ALL',
+      );
+    await smallWorld();
+    const expected = await sums();
+    // Three wallets in the first tag and in the common one, two in the other.
+    expect(expected).toHaveLength(8);
+    let died = 0;
+    for (let dieAt = 1; ; dieAt++) {
+      for (const name of ['wallet_tags', 'token_tags', 'wallet_tags_progress'])
+        await api.clickhouse.command('TRUNCATE TABLE {name:Identifier} SYNC', { name });
+      let writes = 0;
+      let dead = false;
+      // A statement whose client died: every second one has taken effect.
+      const dying = async (write: () => Promise<void>) => {
+        if (dead) throw new RetryableError('dead');
+        dead = ++writes === dieAt;
+        if (!dead || dieAt % 2 === 0) await write();
+        if (dead) throw new RetryableError('died');
+      };
+      const updater = updaterOf({
+        tokensPerBatch: 1,
+        walletsPerBatch: 1,
+        clickhouse: {
+          query: api.clickhouse.query,
+          command: (sql, params, options) => dying(() => api.clickhouse.command(sql, params, options)),
+          insertRows: (table, rows, options) => dying(() => api.clickhouse.insertRows(table, rows, options)),
+        },
+      });
+      const ended = await updater.update().then(
+        () => true,
+        () => false,
+      );
+      await updaterOf().update();
+      expect(await sums(), `died at statement ${dieAt}`).toEqual(expected);
+      if (ended) break;
+      died += 1;
+    }
+    // Two batches of tokens, sixteen ranges of wallets and the progress.
+    expect(died).toBe(19);
+  });
+
+  it('does not let a late statement of an ended process replace newer sums', async () => {
+    const { alice } = await smallWorld();
+    const stale = {
+      tag: 'nba',
+      wallet: Buffer.from(alice.slice(2), 'hex').toString('latin1'),
+      fills: 99,
+      volume: 99,
+      markets: 9,
+    };
+    const [row] = await api.clickhouse.query<{ version: string }>('SELECT max(version) AS version FROM wallet_tags');
+    await api.clickhouse.command(
+      `INSERT INTO wallet_tags SELECT 'nba', toFixedString(unhex({wallet:String}), 20), ${stale.fills}, ${stale.volume}, ${stale.markets}, {version:UInt64}`,
+      { wallet: alice.slice(2), version: String(BigInt(row?.version ?? 0) - 1n) },
+    );
+    forget();
+    const { wallets } = await api.ok<Body>(`${PATH}?tags=nba,nfl&sort=fills`);
+    expect(wallets[0]).toMatchObject({ wallet: alice, total_fills: 3 });
+  });
+});

@@ -1,0 +1,174 @@
+import { createOverlapReader, type OverlapQuery } from '../../api/overlap/reader.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { migrations } from '../../processors/migrations.js';
+import { createWalletTagsUpdater } from '../../processors/wallet-tags/wallet-tags-updater.js';
+import { startClickHouseProcess } from '../support/clickhouse-process.js';
+
+/** Two million wallets, three positions each on average, in 100,000 markets. ODDSTREAM_BENCH_SHARE scales wallets and positions. */
+const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
+const WALLETS = 2_000_000 * SHARE;
+const MARKETS = 100_000;
+const POSITIONS_PER_WALLET = 3;
+const STEP = 100_000;
+const REQUESTS = 15;
+const GOAL_MS = 300;
+const DAY_S = 86_400;
+const SPAN_S = 300 * DAY_S;
+const END_S = 1_790_000_000;
+/** Each has most wallets: every second, third and fifth market, and every one. */
+const WIDE = ['second', 'third', 'fifth'];
+
+const wallet = `concat('0x', lower(hex(substring(sipHash128(intDiv(number, ${POSITIONS_PER_WALLET})) || sipHash128(number DIV ${POSITIONS_PER_WALLET}, 1), 1, 20))))`;
+const token = `toUInt256(2 * (cityHash64(number, 3) % ${MARKETS}) + cityHash64(number, 4) % 2)`;
+/** A Pareto distribution with exponent 1.1, by wallet and by position: 1 USDC at least, as a venue has few large wallets. */
+const pareto = (key: string) => `pow(1 - (cityHash64(${key}, 5) % 1000000007) / 1000000007., -1 / 1.1)`;
+const usdc = `toUInt64(least(1e15, 1e6 * ${pareto(`intDiv(number, ${POSITIONS_PER_WALLET})`)} * ${pareto('number')}))`;
+const time = `toDateTime(${END_S - SPAN_S} + cityHash64(number, 6) % ${SPAN_S}, 'UTC')`;
+
+async function fill(client: ClickHouse): Promise<void> {
+  const small = { settings: { max_threads: 2, max_insert_threads: '1' } } as const;
+  await client.command(
+    `INSERT INTO markets (condition_id, token_ids, tag_slugs, _offset) SELECT concat('0x', hex(number)), [2 * number, 2 * number + 1],
+      arrayFilter(tag -> tag != '', ['every', if(number % 2 = 0, 'second', ''), if(number % 3 = 0, 'third', ''), if(number % 5 = 0, 'fifth', ''),
+        concat('tag-', toString(number % 1000))]), number FROM numbers(${MARKETS})`,
+    {},
+    small,
+  );
+  await client.command(
+    `INSERT INTO tokens (token_id, condition_id, outcome_index, _offset) SELECT number, concat('0x', hex(intDiv(number, 2))), number % 2, intDiv(number, 2)
+      FROM numbers(${2 * MARKETS})`,
+    {},
+    small,
+  );
+  const count = WALLETS * POSITIONS_PER_WALLET;
+  for (let from = 0; from < count; from += STEP) {
+    const rows = `numbers(${from}, ${Math.min(STEP, count - from)})`;
+    await client.command(
+      `INSERT INTO positions (wallet, token_id, fills, bought_usdc, version, last_at, _partition, _offset)
+        SELECT ${wallet}, ${token}, 1, ${usdc}, 1, ${time}, 0, number FROM ${rows}`,
+      {},
+      small,
+    );
+    await client.command(
+      `INSERT INTO pnl_events (wallet, token_id, id, timestamp, action, usdc, _offset)
+        SELECT ${wallet}, ${token}, toString(number), ${time}, 'BUY', ${usdc}, number FROM ${rows}`,
+      {},
+      small,
+    );
+    process.stderr.write(`\r  rows ${Math.round((from / count) * 100)} %   `);
+  }
+  for (const table of ['positions', 'pnl_events', 'wallet_days']) {
+    process.stderr.write(`\r  merging ${table}   `);
+    await client.command(`OPTIMIZE TABLE ${table} FINAL`);
+  }
+  await client.insertRows('sink_progress', [
+    { sink: 'positions', topic: 'positions', partition: 0, next_offset: count },
+    { sink: 'catalog', topic: 'catalog', partition: 0, next_offset: MARKETS },
+  ]);
+  process.stderr.write('\r');
+}
+
+/** The same page from positions and tags, without the sums: what a request would cost if nothing were maintained. */
+const directSql = (tags: readonly string[]) => `SELECT p.wallet AS wallet, sum(p.bought_usdc * length(t.tags)) AS volume
+  FROM (SELECT wallet, token_id, bought_usdc FROM positions FINAL) AS p
+  INNER JOIN (SELECT token_id, groupUniqArray(tag) AS tags FROM tag_tokens FINAL WHERE tag IN (${tags.map((tag) => `'${tag}'`).join(', ')}) GROUP BY token_id) AS t
+    ON t.token_id = p.token_id
+  GROUP BY p.wallet HAVING length(groupUniqArrayArray(t.tags)) = ${tags.length} ORDER BY volume DESC, wallet LIMIT 50`;
+
+const quantile = (times: readonly number[], q: number): number =>
+  [...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * q))] ?? Number.NaN;
+
+/** Wallets of several tags: time of a page without any cache, beside the same page computed from positions in the same run. */
+export async function run(): Promise<void> {
+  process.env.CLICKHOUSE_EMBEDDED_MEMORY_MB ??= '3000';
+  const engine = await startClickHouseProcess();
+  const client = createClickHouse(
+    { ...engine, database: 'bench', requestTimeoutMs: 3_600_000 },
+    { logger: silentLogger() },
+  );
+  try {
+    await client.ensureDatabase();
+    await migrate({ client, migrations, logger: silentLogger() });
+    await fill(client);
+    const updater = createWalletTagsUpdater({
+      clickhouse: client,
+      logger: silentLogger(),
+      metrics: createMetrics({ process: 'bench', defaults: false }),
+      nowMs: Date.now,
+    });
+    const began = performance.now();
+    const { wallets } = await updater.update();
+    const firstS = (performance.now() - began) / 1000;
+    // A few seconds of a busy venue: a thousand positions of a thousand wallets.
+    const count = WALLETS * POSITIONS_PER_WALLET;
+    await client.command(
+      `INSERT INTO positions (wallet, token_id, fills, bought_usdc, version, _partition, _offset)
+        SELECT wallet, token_id, 2, bought_usdc + 1000000, 2, 0, ${count} + rowNumberInAllBlocks() FROM positions WHERE cityHash64(wallet, token_id) % ${Math.ceil(count / 1000)} = 0`,
+    );
+    await client.insertRows('sink_progress', [
+      { sink: 'positions', topic: 'positions', partition: 0, next_offset: count + 10_000 },
+    ]);
+    const again = performance.now();
+    const next = await updater.update();
+    const nextMs = performance.now() - again;
+    console.log(
+      `First pass: ${wallets.toLocaleString('en')} wallets in ${firstS.toFixed(0)} s. Next pass: ${next.wallets.toLocaleString('en')} wallets in ${nextMs.toFixed(0)} ms.`,
+    );
+    const sizes = await client.query<{ tag: string; rows: string }>(
+      `SELECT tag, toString(uniqExact(wallet)) AS rows FROM wallet_tags WHERE tag IN ('every', 'second', 'third', 'fifth', 'tag-1') GROUP BY tag ORDER BY tag`,
+    );
+    console.log(
+      `Wallets per tag: ${sizes.map(({ tag, rows }) => `${tag} ${Number(rows).toLocaleString('en')}`).join(', ')}.\n`,
+    );
+
+    const reader = createOverlapReader({ tables: createClickHouseTables(client), nowMs: Date.now, budgetMs: 12_000 });
+    const direct: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const started = performance.now();
+      await client.query(directSql(WIDE), {}, { settings: { max_execution_time: 600 } });
+      direct.push(performance.now() - started);
+    }
+    const baseline = quantile(direct, 0.5);
+    console.log('| page | p50 ms | max ms | x faster than from positions | goal |\n|---|---|---|---|---|');
+    console.log(
+      `| three wide tags, from positions and tags (baseline) | ${baseline.toFixed(0)} | ${Math.max(...direct).toFixed(0)} | 1 | |`,
+    );
+    const base: OverlapQuery = { tags: WIDE, minVolume: 0n, span: null, sort: 'volume', offset: 0, limit: 50 };
+    const week = { fromS: END_S - 7 * DAY_S, toS: END_S };
+    const pages: readonly (readonly [string, Partial<OverlapQuery>])[] = [
+      ['three wide tags, by volume', {}],
+      ['three wide tags, by fills', { sort: 'fills' }],
+      ['three wide tags, by markets', { sort: 'markets' }],
+      ['three wide tags, 500 wallets', { limit: 500 }],
+      ['a wide and a small tag', { tags: ['every', 'tag-1'] }],
+      ['three wide tags, a week', { span: week }],
+      ['three wide tags, all but a day', { span: { fromS: 0, toS: END_S - DAY_S } }],
+    ];
+    for (const [name, over] of pages) {
+      const times: number[] = [];
+      let failure = '';
+      for (let i = 0; i < REQUESTS && failure === ''; i++) {
+        const started = performance.now();
+        try {
+          await reader.page({ ...base, ...over });
+          times.push(performance.now() - started);
+        } catch (error) {
+          failure = error instanceof Error ? error.message : String(error);
+        }
+      }
+      const p50 = quantile(times, 0.5);
+      console.log(
+        failure === ''
+          ? `| ${name} | ${p50.toFixed(0)} | ${Math.max(...times).toFixed(0)} | ${(baseline / p50).toFixed(1)} | < ${GOAL_MS} |`
+          : `| ${name} | not in time: ${failure} | | | |`,
+      );
+    }
+  } finally {
+    await client.close();
+    await engine.stop();
+  }
+}
