@@ -31,6 +31,7 @@ const generated: Readonly<Record<string, string>> = {
   token_candles_1m: `SELECT ${token} AS token_id, toStartOfMinute(${at}) AS bucket, initializeAggregation('argMinState', toUInt64(1), number) AS open, initializeAggregation('argMaxState', toUInt64(1), number) AS close FROM numbers(${ROWS})`,
   ticks: `SELECT 'BTC/USD' AS feed, 0 AS twap_window_s, ${at} AS timestamp_ms, 1 AS price, toString(number) AS id FROM numbers(${ROWS})`,
   tokens: `SELECT number AS token_id, toString(intDiv(number, 2)) AS condition_id, concat('m-', toString(intDiv(number, 2))) AS market_slug FROM numbers(${ROWS}) WHERE number < 20000`,
+  wallet_tags: `SELECT concat('tag-', toString(number % 100)) AS tag, toFixedString(reverse(hex(sipHash64(number))) || 'wxyz', 20) AS wallet, 1 AS fills, 1 AS version FROM numbers(${ROWS})`,
   markets: `SELECT toString(number) AS condition_id, concat('m-', toString(number)) AS slug FROM numbers(${ROWS}) WHERE number < 30000`,
 };
 
@@ -102,6 +103,7 @@ describe('views over large tables, as an analyst reads them', () => {
     ],
     ['a wallet of pnl_events', 'pnl_events', `wallet = '${WALLET}'`, 'pnl_events'],
     ['a wallet of wallet_days', 'wallet_days', `wallet = '${WALLET}'`, 'wallet_days'],
+    ['a tag of wallet_tags', 'wallet_tags', "tag = 'tag-7'", 'wallet_tags'],
     ['a wallet of redemptions', 'redemptions', `wallet = '${WALLET}'`, 'wallet_events'],
     ['a wallet of splits_merges', 'splits_merges', `wallet = '${WALLET}'`, 'wallet_events'],
     ['a token of candles_1m', 'candles_1m', 'token_id = 1234', 'token_candles_1m'],

@@ -100,7 +100,7 @@ export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; 
   return defineRoute({
     method: 'get',
     path: '/api/datasets/sports-esports/wallets/overlap',
-    reads: ['positions', 'catalog'],
+    reads: ['positions', 'pnl', 'catalog'],
     apiGroup: 'root',
     tag: 'Datasets',
     auth: 'optional',
