@@ -12,9 +12,12 @@ export interface OwnFill {
 /**
  * Every wallet's own fills, from the logs of the chain, one transaction after the other. Makers paid what their log says. A taker's log repeats what its order
  * put up: a buyer paid what the makers got, which for a maker of the other outcome is the rest of the dollar. A maker whose log names a wallet that
- * has no log of its own traded with that wallet.
+ * has no log of its own traded with that wallet. `isContract`: addresses that are no wallets.
  */
-export function ownFillsOf(events: readonly AnyEvent[]): readonly OwnFill[] {
+export function ownFillsOf(
+  events: readonly AnyEvent[],
+  isContract: (address: string) => boolean = () => false,
+): readonly OwnFill[] {
   const transactions = new Map<string, Trade[]>();
   for (const event of events) {
     if (event.kind !== 'trade') continue;
@@ -32,7 +35,7 @@ export function ownFillsOf(events: readonly AnyEvent[]): readonly OwnFill[] {
         fills.push({ wallet: trade.maker, token: trade.token_id, usdc: trade.usdc, timeS });
         continue;
       }
-      const own = makers.filter((maker) => maker.taker === trade.maker);
+      const own = makers.filter((maker) => maker.taker === trade.maker && maker.exchange === trade.exchange);
       const paid = own.reduce(
         (sum, maker) => sum + (maker.token_id === trade.token_id ? maker.usdc : maker.shares - maker.usdc),
         0n,
@@ -49,7 +52,7 @@ export function ownFillsOf(events: readonly AnyEvent[]): readonly OwnFill[] {
         timeS: alone.timestamp_ms / 1000,
       });
   }
-  return fills;
+  return fills.filter((fill) => !isContract(fill.wallet));
 }
 
 export interface NaiveQuery {
