@@ -28,11 +28,15 @@ const measures: readonly OverlapSort[] = ['fills', 'volume', 'markets'];
 /** Whether the sums are there, of a first pass at least. */
 export const overlapReadySql: Sql = { text: 'SELECT 1 AS ready FROM wallet_tags_progress LIMIT 1', params: {} };
 
-/** Rows per tag, replaced ones included. */
-export const tagSizesSql = (tags: readonly string[]): Sql => ({
-  text: `SELECT tag AS id, toString(count()) AS size FROM wallet_tags WHERE tag IN {tags:Array(String)} GROUP BY tag ${SETTINGS}`,
-  params: { tags },
-});
+/** Rows per tag, replaced ones included. Counted from the index, unlike by a GROUP BY. */
+export function tagSizesSql(tags: readonly string[]): Sql {
+  const params: Record<string, SqlValue> = {};
+  const parts = tags.map((tag, n) => {
+    params[`tag_${n}`] = tag;
+    return `(SELECT {tag_${n}:String} AS id, count() AS size FROM wallet_tags WHERE tag = {tag_${n}:String})`;
+  });
+  return { text: `SELECT id, toString(size) AS size FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
+}
 
 /** The value of each tag's wallet at rank `depth` (from 0), of any version of its row; no row for tags with fewer wallets. */
 export function tagBoundsSql(tags: readonly string[], sort: OverlapSort, depth: number): Sql {
@@ -147,29 +151,57 @@ export interface ExactOverlapRow {
   readonly markets: string;
 }
 
-/** Exact sums of some wallets over the tags, of a span of their fills or of all; only wallets with a fill in each of the tags. */
-export function exactOverlapSql(wallets: readonly string[], tags: readonly string[], span: Span | null): Sql {
-  const params: Record<string, SqlValue> = { wallets, tags };
+/** Wallets by their addresses, or all of a range of addresses (hexadecimal digits that they begin with). */
+export type WalletChoice = { readonly wallets: readonly string[] } | { readonly prefix: string };
+
+/**
+ * Exact sums over the tags, of a span of their fills or of all; only wallets with a fill in each of the tags, the highest first, ties by wallet. Reads the
+ * positions (of a span: the changes of positions) of all the wallets.
+ */
+export function exactOverlapSql(of: {
+  choice: WalletChoice;
+  tags: readonly string[];
+  span: Span | null;
+  sort: OverlapSort;
+  minVolume: bigint;
+  rows: number;
+}): Sql {
+  const { choice, tags, span } = of;
+  const params: Record<string, SqlValue> = { tags, min_volume: of.minVolume, rows: of.rows };
+  let chosen = 'wallet IN {wallets:Array(String)}';
+  let tokens = ` AND token_id IN (SELECT token_id FROM positions WHERE ${chosen})`;
+  if ('wallets' in choice) params.wallets = choice.wallets;
+  else {
+    chosen = 'wallet >= {first:String} AND wallet <= {last:String}';
+    tokens = '';
+    params.first = `0x${choice.prefix.padEnd(40, '0')}`;
+    params.last = `0x${choice.prefix.padEnd(40, 'f')}`;
+  }
   let own = `SELECT wallet, token_id, toUInt64(p.fills) AS n, p.bought_usdc + p.sold_usdc AS usdc FROM positions AS p FINAL
-          WHERE wallet IN {wallets:Array(String)} AND p.fills > 0`;
+          WHERE ${chosen} AND p.fills > 0`;
   if (span !== null) {
     params.from_s = Math.min(span.fromS, MAX_TIME_S);
     params.to_s = Math.min(span.toS, MAX_TIME_S);
     own = `SELECT wallet, token_id, count() AS n, sum(e.usdc) AS usdc FROM pnl_events AS e FINAL
-          WHERE wallet IN {wallets:Array(String)} AND timestamp >= toDateTime({from_s:UInt32}, 'UTC') AND timestamp < toDateTime({to_s:UInt32}, 'UTC')
+          WHERE ${chosen} AND timestamp >= toDateTime({from_s:UInt32}, 'UTC') AND timestamp < toDateTime({to_s:UInt32}, 'UTC')
             AND action IN ('BUY', 'SELL')
           GROUP BY wallet, token_id`;
   }
+  const values: Readonly<Record<OverlapSort, string>> = {
+    fills: 'sum(o.n * length(t.matched))',
+    volume: 'sum(o.usdc * length(t.matched))',
+    markets: 'uniqExact(t.condition_id)',
+  };
   return {
-    text: `SELECT o.wallet AS id, toString(sum(o.n * length(t.matched))) AS fills, toString(sum(o.usdc * length(t.matched))) AS volume,
-        toString(uniqExact(t.condition_id)) AS markets
+    text: `SELECT o.wallet AS id, toString(${values.fills}) AS fills, toString(${values.volume}) AS volume, toString(${values.markets}) AS markets
       FROM (${own}) AS o
       INNER JOIN (
         SELECT token_id, condition_id, arrayFilter(tag -> has({tags:Array(String)}, tag), tags) AS matched FROM token_tags FINAL
-        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)}) AND notEmpty(matched)
+        WHERE notEmpty(matched)${tokens}
       ) AS t ON t.token_id = o.token_id
       GROUP BY o.wallet
-      HAVING length(groupUniqArrayArray(t.matched)) = length({tags:Array(String)})
+      HAVING length(groupUniqArrayArray(t.matched)) = length({tags:Array(String)}) AND ${values.volume} >= {min_volume:UInt64}
+      ORDER BY ${values[of.sort]} DESC, id LIMIT {rows:UInt32}
       ${SETTINGS}`,
     params,
   };

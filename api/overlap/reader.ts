@@ -11,6 +11,7 @@ import {
   tagBoundsSql,
   tagSizesSql,
   topOverlapSql,
+  type WalletChoice,
 } from './overlap.sql.js';
 
 export interface OverlapQuery {
@@ -51,21 +52,23 @@ const MAX_RANGE_DIGITS = 3;
 /** Tags with fewer rows together are read whole. */
 const SMALL_ROWS = 200_000;
 /** Wallets per tag that are looked at first, then; after that the tags are read whole. */
-const MIN_DEPTH = 200;
+const MIN_DEPTH = 100;
 const DEPTH_FACTOR = 16;
 const MAX_DEPTH = 20_000;
 const WALLETS_PER_EXACT = 500;
-/** Wallets that are computed one by one for a page. */
-const MAX_COMPARED = 200_000;
 const RETRY_S = 5;
 
 const byValue = (a: { value: bigint; wallet: string }, b: { value: bigint; wallet: string }): number =>
   a.value === b.value ? (a.wallet < b.wallet ? -1 : 1) : a.value > b.value ? -1 : 1;
 
+/** The digits that addresses of the n-th of 16^digits ranges begin with. */
+const prefixOf = (n: number, digits: number): string => (digits === 0 ? '' : n.toString(16).padStart(digits, '0'));
+
 /**
  * Reads the wallets that trade all of some tags from `wallet_tags`. The wallets at the top of a large tag are found without the rest of it: who is not among
  * the first n of any tag has no more in all tags than the n-th wallets together (the threshold algorithm of Fagin, Lotem and Naor, 2001). What the
- * sums cannot tell (fills of a span, distinct markets) is computed wallet by wallet, the most promising first, until no other wallet can come before.
+ * sums cannot tell (fills of a span, distinct markets) is computed wallet by wallet for the most promising, and
+ * for all where that does not tell which come first.
  */
 export function createOverlapReader(deps: {
   tables: Tables;
@@ -90,27 +93,30 @@ export function createOverlapReader(deps: {
   const page = async (query: OverlapQuery): Promise<readonly OverlapWallet[]> => {
     const { tags, sort, span, offset, limit } = query;
     const deadlineMs = nowMs() + deps.budgetMs;
-    const giveUp = (): never => {
+    const inTime = () => {
+      if (nowMs() < deadlineMs) return;
       const message =
         'These tags have too many wallets to compare in time. Use no time range, a lower offset or smaller tags.';
       throw new ApiError({ kind: 'overloaded', message, scope: 'wallets_overlap_time', retryAfterS: RETRY_S });
     };
-    const inTime = () => {
-      if (nowMs() >= deadlineMs) giveUp();
-    };
     if (span !== null && span.fromS >= span.toS) return [];
     const sizes = await tables.rows<{ id: string; size: string }>(tagSizesSql(tags));
-    if (sizes.length < tags.length) return [];
+    if (sizes.some(({ size }) => size === '0')) return [];
     const total = sizes.reduce((sum, { size }) => sum + Number(size), 0);
+
+    const rangeDigits = () => {
+      let digits = 0;
+      while (digits < MAX_RANGE_DIGITS && total / 16 ** digits > rowsPerRange) digits++;
+      return digits;
+    };
 
     /** Reads the tags whole, a range of addresses after the other. */
     const whole = async (depth: number): Promise<Ranked> => {
-      let digits = 0;
-      while (digits < MAX_RANGE_DIGITS && total / 16 ** digits > rowsPerRange) digits++;
+      const digits = rangeDigits();
       let kept: OverlapSumsRow[] = [];
       for (let n = 0; n < 16 ** digits; n++) {
         inTime();
-        const prefix = digits === 0 ? '' : n.toString(16).padStart(digits, '0');
+        const prefix = prefixOf(n, digits);
         const floor = kept.length > depth ? (kept[depth]?.rank ?? '0') : '0';
         const found = await tables.rows<OverlapSumsRow>(
           overlapRangeSql({ ...query, first: prefix, last: prefix, floor, rows: depth + 1 }),
@@ -155,21 +161,32 @@ export function createOverlapReader(deps: {
       return whole(count);
     };
 
+    const exactRows = async (
+      choice: WalletChoice,
+      minVolume: bigint,
+      rows: number,
+    ): Promise<readonly OverlapWallet[]> =>
+      (await tables.rows<ExactOverlapRow>(exactOverlapSql({ choice, tags, span, sort, minVolume, rows }))).map(
+        (row) => ({
+          wallet: row.id,
+          fills: BigInt(row.fills),
+          volume: BigInt(row.volume),
+          markets: Number(row.markets),
+        }),
+      );
     const exact = async (wallets: readonly string[]): Promise<readonly OverlapWallet[]> => {
       const rows: OverlapWallet[] = [];
       for (let from = 0; from < wallets.length; from += WALLETS_PER_EXACT) {
         inTime();
         const some = wallets.slice(from, from + WALLETS_PER_EXACT);
-        for (const row of await tables.rows<ExactOverlapRow>(exactOverlapSql(some, tags, span)))
-          rows.push({
-            wallet: row.id,
-            fills: BigInt(row.fills),
-            volume: BigInt(row.volume),
-            markets: Number(row.markets),
-          });
+        rows.push(...(await exactRows({ wallets: some }, 0n, some.length)));
       }
       return rows;
     };
+    const sortedBy = (rows: readonly OverlapWallet[]) =>
+      rows
+        .map((row) => ({ row, value: sort === 'markets' ? BigInt(row.markets) : row[sort], wallet: row.wallet }))
+        .sort(byValue);
 
     const needed = offset + limit;
     if (span === null && sort !== 'markets') {
@@ -182,22 +199,23 @@ export function createOverlapReader(deps: {
         markets: markets.get(row.id) ?? Number(row.markets),
       }));
     }
-    const known = new Map<string, OverlapWallet | null>();
-    for (let count = needed * 2 + minDepth; ; count *= 8) {
-      if (count > MAX_COMPARED) return giveUp();
-      const { rows, rest } = await ranked(count);
-      const asked = rows.map(({ id }) => id).filter((id) => !known.has(id));
-      for (const id of asked) known.set(id, null);
-      for (const row of await exact(asked)) known.set(row.wallet, row);
-      const sorted = [...known.values()]
-        .filter((row) => row !== null && row.volume >= query.minVolume)
-        .map((row) => row as OverlapWallet)
-        .map((row) => ({ ...row, value: sort === 'markets' ? BigInt(row.markets) : row[sort] }))
-        .sort(byValue);
-      const last = sorted[needed - 1];
-      if (rest === null || (last !== undefined && last.value > rest))
-        return sorted.slice(offset, needed).map(({ value: _value, ...row }) => row);
+    const { rows, rest } = await ranked(needed * 2 + minDepth);
+    const found = await exact(rows.map(({ id }) => id));
+    const sorted = sortedBy(found.filter((row) => row.volume >= query.minVolume));
+    const last = sorted[needed - 1];
+    if (rest === null || (last !== undefined && last.value > rest))
+      return sorted.slice(offset, needed).map(({ row }) => row);
+    // Too many wallets that could come before: all of them are computed, a range of addresses after the other.
+    const digits = rangeDigits();
+    let first: readonly OverlapWallet[] = [];
+    for (let n = 0; n < 16 ** digits; n++) {
+      inTime();
+      const more = await exactRows({ prefix: prefixOf(n, digits) }, query.minVolume, needed);
+      first = sortedBy([...first, ...more])
+        .slice(0, needed)
+        .map(({ row }) => row);
     }
+    return first.slice(offset);
   };
 
   return {
