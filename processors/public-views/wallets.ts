@@ -185,7 +185,7 @@ const walletTags: PublicView = {
   fastBy: ['tag'],
   freshness:
     'Seconds behind positions and the catalogue; tags that a market gets or loses later are applied to its fills.',
-  caveat: 'A fill of a market with two tags is in the rows of both: group by wallet to add up different things only.',
+  caveat: 'A fill of a market with two tags is in the rows of both, so a sum over tags counts it twice.',
   columns: [
     column('tag', 'String', 'w.tag', 'Slug of the tag, of the market or its event.'),
     wallet("concat('0x', lower(hex(w.wallet)))"),
