@@ -55,7 +55,7 @@ async function recordedFills(): Promise<readonly OwnFill[]> {
 
 const sums = () =>
   product.sql(
-    'SELECT tag, hex(wallet) AS wallet, toString(fills) AS fills, toString(volume) AS volume, toString(markets) AS markets FROM wallet_tags FINAL WHERE fills > 0 ORDER BY tag, wallet',
+    'SELECT tag, hex(wallet) AS wallet, toString(w.fills) AS fills, toString(w.volume) AS volume, toString(w.markets) AS markets FROM wallet_tags AS w FINAL WHERE w.fills > 0 ORDER BY tag, wallet',
   );
 
 describe('wallets of several tags, of the recorded history', { timeout: 600_000 }, () => {
@@ -74,10 +74,11 @@ describe('wallets of several tags, of the recorded history', { timeout: 600_000 
     for (const { token } of fills)
       for (const tag of byToken.get(token)?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
     const tags = [...counts].sort((a, b) => b[1] - a[1]).map(([tag]) => tag);
-    expect(tags.length).toBeGreaterThan(5);
+    expect(tags.length).toBeGreaterThan(1);
+    const without = markets.flatMap((market) => market.tag_slugs).find((tag) => !counts.has(tag)) ?? 'never-heard';
     const times = fills.map(({ timeS }) => timeS).sort((a, b) => a - b);
     const [third, middle] = [times[Math.floor(times.length / 3)] ?? 0, times[times.length >> 1] ?? 0];
-    const pairs = [tags.slice(0, 2), tags.slice(1, 4), [tags[0] ?? '', tags.at(-1) ?? ''], tags.slice(4, 6)];
+    const pairs = [tags.slice(0, 2), tags.slice(0, 10).reverse(), [tags[0] ?? '', without]];
     let rows = 0;
     for (const pair of pairs)
       for (const over of [
@@ -117,7 +118,7 @@ describe('wallets of several tags, of the recorded history', { timeout: 600_000 
   it('are computed again from nothing, also by processors that were killed during the pass', async () => {
     await untilComputed();
     const expected = await sums();
-    expect(expected.length).toBeGreaterThan(100);
+    expect(expected.length).toBeGreaterThan(20);
     for (const table of ['wallet_tags_progress', 'token_tags', 'wallet_tags'])
       await product.sql(`TRUNCATE TABLE ${table}`);
     await product.sql(
