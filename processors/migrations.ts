@@ -26,8 +26,8 @@ import { unknownLogTables } from './unknown-logs/tables.js';
 import { usageTables } from './usage/tables.js';
 import { walletActivityTables } from './wallet-activity/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
-import { wideFilters } from './wide-filters.js';
 import { walletTagsTables } from './wallet-tags/tables.js';
+import { wideFilters } from './wide-filters.js';
 
 /** The schema's history, oldest first. */
 export const migrations: readonly Migration[] = [

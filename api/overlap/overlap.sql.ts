@@ -196,7 +196,7 @@ export function exactOverlapSql(of: {
     text: `SELECT o.wallet AS id, toString(${values.fills}) AS fills, toString(${values.volume}) AS volume, toString(${values.markets}) AS markets
       FROM (${own}) AS o
       INNER JOIN (
-        SELECT token_id, condition_id, arrayFilter(tag -> has({tags:Array(String)}, tag), tags) AS matched FROM token_tags FINAL
+        SELECT token_id, condition_id, arrayFilter(tag -> has({tags:Array(String)}, tag), tags) AS matched FROM overlap_token_tags FINAL
         WHERE notEmpty(matched)${tokens}
       ) AS t ON t.token_id = o.token_id
       GROUP BY o.wallet

@@ -19,7 +19,7 @@ const walletTags: TableSpec = {
 };
 
 const tokenTags: TableSpec = {
-  name: 'token_tags',
+  name: 'overlap_token_tags',
   columns: `
       token_id UInt256,
       condition_id String,
@@ -48,7 +48,7 @@ const walletTagsProgress: TableSpec = {
 
 /**
  * `wallet_tags`: sums of a wallet's own orders over the markets of a tag: fills, base units of USDC bought and sold, distinct conditions; newest
- * version per key, with fills 0 where the tag was taken off all of the wallet's markets. `wallet` is the address as 20 bytes. `token_tags`: the
+ * version per key, with fills 0 where the tag was taken off all of the wallet's markets. `wallet` is the address as 20 bytes. `overlap_token_tags`: the
  * tags that these sums know of a token, and those it no longer has. `wallet_tags_progress`: offsets of `positions` and `catalog` before which
  * every record is in the sums; `version` orders the passes. All three are computed from other tables: emptied, they are filled again.
  */

@@ -12,7 +12,7 @@ export const progressSql = `SELECT source, partition, toString(p.next_offset) AS
     FROM wallet_tags_progress AS p FINAL ORDER BY source, partition`;
 
 /** The newest version of any row, of passes that did not complete too: versions grow even if the clock is set back. */
-export const newestVersionSql = `SELECT toString(greatest((SELECT max(version) FROM wallet_tags_progress), (SELECT max(version) FROM token_tags),
+export const newestVersionSql = `SELECT toString(greatest((SELECT max(version) FROM wallet_tags_progress), (SELECT max(version) FROM overlap_token_tags),
     (SELECT max(version) FROM wallet_tags))) AS version`;
 
 /**
@@ -24,7 +24,7 @@ export const tokenBatchEndSql = `SELECT toString(_offset + 1) AS next_offset FRO
 const changedTokens = 'SELECT token_id FROM tokens WHERE _offset >= {from:UInt64} AND _offset < {to:UInt64}';
 
 /** Notes the tags of the tokens changed in an offset range of the catalogue where they differ from those noted before. A market's tags are its tokens'. */
-export const noteTokenTagsSql = `INSERT INTO token_tags
+export const noteTokenTagsSql = `INSERT INTO overlap_token_tags
     SELECT n.token_id AS token_id, n.condition_id AS condition_id, n.tags AS tags,
       arraySort(arrayFilter(tag -> NOT has(n.tags, tag), arrayDistinct(arrayConcat(o.tags, o.former)))) AS former, {version:UInt64} AS version
     FROM (
@@ -38,11 +38,11 @@ export const noteTokenTagsSql = `INSERT INTO token_tags
         GROUP BY condition_id
       ) AS m ON m.condition_id = k.condition_id
     ) AS n
-    LEFT JOIN (SELECT token_id, condition_id, tags, former FROM token_tags FINAL WHERE token_id IN (${changedTokens})) AS o
+    LEFT JOIN (SELECT token_id, condition_id, tags, former FROM overlap_token_tags FINAL WHERE token_id IN (${changedTokens})) AS o
       ON o.token_id = n.token_id
     WHERE n.tags != o.tags OR n.condition_id != o.condition_id`;
 
-const retaggedTokens = 'SELECT token_id FROM token_tags WHERE version > {done:UInt64}';
+const retaggedTokens = 'SELECT token_id FROM overlap_token_tags WHERE version > {done:UInt64}';
 /** Positions changed since the last pass. `{next:Array(UInt64)}`: first offset that is not in the sums, by partition; `{lowest:UInt64}`: the least of them. */
 const isChanged = '_offset >= {lowest:UInt64} AND _offset >= arrayElement({next:Array(UInt64)}, _partition + 1)';
 
@@ -58,7 +58,7 @@ const changedWallets = (within: string): string => `SELECT wallet FROM positions
 export const changedWalletCountSql = `SELECT toString(uniq(wallet)) AS wallets FROM (${changedWallets('true')})`;
 
 /** Whether any token got or lost a tag after the last completed pass. */
-export const retaggedCountSql = `SELECT toString(count()) AS tokens FROM token_tags WHERE version > {done:UInt64}`;
+export const retaggedCountSql = `SELECT toString(count()) AS tokens FROM overlap_token_tags WHERE version > {done:UInt64}`;
 
 /**
  * Computes the sums of all changed wallets of an address range. Positions count the wallet's own orders: a match counts once for each of its orders. Tags that a
@@ -73,7 +73,7 @@ export const computeWalletTagsSql = `INSERT INTO wallet_tags
       WHERE ${inRange} AND wallet IN (SELECT wallet FROM changed) AND positions.fills > 0
     ) AS p
     INNER JOIN (
-      SELECT token_id, condition_id, tags, former FROM token_tags FINAL
+      SELECT token_id, condition_id, tags, former FROM overlap_token_tags FINAL
       WHERE token_id IN (SELECT token_id FROM positions WHERE ${inRange} AND wallet IN (SELECT wallet FROM changed))
     ) AS t ON t.token_id = p.token_id
     ARRAY JOIN arrayConcat(arrayMap(one -> (one, true), t.tags), arrayMap(one -> (one, false), t.former)) AS pair

@@ -29,7 +29,7 @@ afterAll(() => api.stop());
 const tables = [
   ...['positions', 'positions_by_token', 'pnl_events', 'wallet_days', 'minted_by_token', 'combo_events'],
   ...['markets', 'tokens', 'tag_tokens', 'token_quotes', 'events', 'tags'],
-  ...['token_tags', 'wallet_tags', 'wallet_tags_progress', 'sink_progress'],
+  ...['overlap_token_tags', 'wallet_tags', 'wallet_tags_progress', 'sink_progress'],
 ];
 beforeEach(async () => {
   const there = await api.clickhouse.query<{ name: string }>(
@@ -401,7 +401,7 @@ describe('wallet tags updater', () => {
     expect(expected).toHaveLength(8);
     // Two batches of tokens, sixteen ranges of wallets and the progress; the twentieth statement does not exist.
     for (const dieAt of [1, 2, 3, 10, 18, 19, 20]) {
-      for (const name of ['wallet_tags', 'token_tags', 'wallet_tags_progress'])
+      for (const name of ['wallet_tags', 'overlap_token_tags', 'wallet_tags_progress'])
         await api.clickhouse.command('TRUNCATE TABLE {name:Identifier} SYNC', { name });
       let writes = 0;
       let dead = false;

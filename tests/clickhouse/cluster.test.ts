@@ -171,6 +171,7 @@ describe('the cluster schema on the engine', () => {
       'minted_by_token Distributed',
       'minted_by_token_local SummingMergeTree',
       'open_interest View',
+      'overlap_token_tags ReplacingMergeTree',
       'pnl_events Distributed',
       'pnl_events_local ReplacingMergeTree',
       'positions Distributed',

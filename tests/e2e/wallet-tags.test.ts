@@ -119,14 +119,15 @@ describe('wallets of several tags, of the recorded history', { timeout: 600_000 
     await untilComputed();
     const expected = await sums();
     expect(expected.length).toBeGreaterThan(20);
-    for (const table of ['wallet_tags_progress', 'token_tags', 'wallet_tags'])
+    for (const table of ['wallet_tags_progress', 'overlap_token_tags', 'wallet_tags'])
       await product.sql(`TRUNCATE TABLE ${table}`);
     await product.sql(
       "INSERT INTO sink_progress (sink, topic, partition, next_offset) SELECT sink, topic, partition, next_offset FROM sink_progress FINAL WHERE sink = 'positions'",
     );
     await eventually(
       'the pass to begin',
-      async () => Number((await product.sql<{ n: string }>('SELECT toString(count()) AS n FROM token_tags'))[0]?.n) > 0,
+      async () =>
+        Number((await product.sql<{ n: string }>('SELECT toString(count()) AS n FROM overlap_token_tags'))[0]?.n) > 0,
       60_000,
     );
     const killed = product.pid('processors');
