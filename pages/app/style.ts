@@ -96,8 +96,8 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app .slider output { font-variant-numeric: tabular-nums; font-weight: 600; }
 .app th button { font: inherit; font-size: 14px; font-weight: 600; color: var(--muted); background: none; border: 0; padding: 0; text-align: inherit; }
 .app th[aria-sort] button { color: var(--text); }
-.app th[aria-sort=descending] button::after { content: ' ↓'; }
-.app th[aria-sort=ascending] button::after { content: ' ↑'; }
+.app th[aria-sort=descending] button::after { content: ' ↓' / ''; }
+.app th[aria-sort=ascending] button::after { content: ' ↑' / ''; }
 .app .spark { display: block; width: 96px; height: 26px; fill: none; stroke-width: 1.5; }
 .app .spark.up { stroke: var(--up); }
 .app .spark.down { stroke: var(--down); }

@@ -19,7 +19,7 @@ export type Comparison = ReturnType<typeof createComparison>;
 /** Base units of a JSON number or text of dollars or shares. */
 export const units = (shown: unknown): bigint => BigInt(Math.round(Number(shown) * 1e6));
 /** To the nearest cent, halves up in size. */
-export const toCent = (amount: bigint): bigint => {
+const toCent = (amount: bigint): bigint => {
   const size = (((amount < 0n ? -amount : amount) + 5_000n) / 10_000n) * 10_000n;
   return amount < 0n ? -size : size;
 };

@@ -23,7 +23,7 @@ test('a pipe per slot, for its owner alone', async () => {
 test('openSpool names the missing command on a machine without mkfifo', async () => {
   vi.stubEnv('PATH', directory);
   await expect(openSpool(join(directory, 'spool'), 1, 100)).rejects.toThrow(
-    'needs the command mkfifo, of coreutils or busybox',
+    'needs the command mkfifo, which is not on PATH: install coreutils or busybox',
   );
 });
 

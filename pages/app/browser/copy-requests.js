@@ -1,6 +1,6 @@
 // Requests under /v2/copy-pnl: the API accepts one per 5 s and key, so they wait for their turn here.
 
-import { currentKey, get, Refusal } from './api.js';
+import { ApiError, currentKey, get } from './api.js';
 
 const BASE = '/v2/copy-pnl';
 /** A little more than the limit, since clocks differ. */
@@ -22,7 +22,7 @@ function inTurn(request, isObsolete) {
         return await request();
       } catch (error) {
         // Another tab or program with the same key was faster.
-        if (!(error instanceof Refusal) || error.status !== 429 || isObsolete()) throw error;
+        if (!(error instanceof ApiError) || error.status !== 429 || isObsolete()) throw error;
         nextMs = error.retryAtMs ?? nextMs;
         await wait(nextMs - Date.now());
       }
@@ -36,11 +36,11 @@ function inTurn(request, isObsolete) {
 /** Seconds until the next request is accepted. */
 export const waitS = () => Math.max(0, Math.ceil((nextMs - Date.now()) / 1000));
 
-/** The body of a GET, or null if it became obsolete before its turn. Throws Refusal. */
+/** The body of a GET, or null if it became obsolete before its turn. Throws ApiError. */
 export const copyGet = (path, query = {}, isObsolete = () => false) =>
   inTurn(() => get(`${BASE}/${path}`, query), isObsolete);
 
-/** POST or DELETE of the pool's wallets. Throws Refusal. */
+/** POST or DELETE of the pool's wallets. Throws ApiError. */
 export const changePool = (method, addresses) =>
   inTurn(
     async () => {
@@ -52,12 +52,17 @@ export const changePool = (method, addresses) =>
           body: JSON.stringify({ addresses }),
         });
       } catch {
-        throw new Refusal({ status: 0, body: { error: 'The API does not answer.' }, retryAtMs: null, requestId: null });
+        throw new ApiError({
+          status: 0,
+          body: { error: 'The API does not answer.' },
+          retryAtMs: null,
+          requestId: null,
+        });
       }
       const body = await response.json().catch(() => null);
       if (response.ok && body !== null) return body;
       const retryS = Number(response.headers.get('retry-after'));
-      throw new Refusal({
+      throw new ApiError({
         status: response.status,
         body,
         retryAtMs: retryS > 0 ? Date.now() + retryS * 1000 : null,

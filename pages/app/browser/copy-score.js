@@ -2,7 +2,7 @@
 
 import { colour, dark, loadCharts } from '/console/library.js';
 import { problem } from './api.js';
-import { look, numbers, panel, say } from './charts.js';
+import { chartOptions, numberTable, panel, setLegend } from './charts.js';
 import { copyGet, waitS } from './copy-requests.js';
 import { $, el, gain, tile, time } from './dom.js';
 import { count, profit, short, usd, utc } from './format.js';
@@ -51,7 +51,7 @@ export function createCopyScore() {
 
   const colours = () => [{ color: colour('--muted') }, { color: colour('--accent') }];
   const describe = (day) =>
-    say(
+    setLegend(
       legend,
       day === undefined
         ? null
@@ -65,7 +65,7 @@ export function createCopyScore() {
   const draw = async () => {
     const charts = await loadCharts();
     if (chart === null) {
-      chart = charts.createChart(canvas, look());
+      chart = charts.createChart(canvas, chartOptions());
       lines = colours().map((options) =>
         chart.addSeries(charts.LineSeries, {
           ...options,
@@ -75,7 +75,7 @@ export function createCopyScore() {
       );
       chart.subscribeCrosshairMove(({ time: at }) => describe(days.find(({ t }) => t === at) ?? days.at(-1)));
       dark.addEventListener('change', () => {
-        chart.applyOptions(look());
+        chart.applyOptions(chartOptions());
         colours().forEach((options, i) => {
           lines[i].applyOptions(options);
         });
@@ -88,7 +88,7 @@ export function createCopyScore() {
 
   const list = () => {
     if (!details.open) return;
-    numbers(rows, {
+    numberTable(rows, {
       label: 'Cash flow',
       names: ['Day, UTC', 'Wallet', 'Copier'],
       rows: days.toReversed().map(({ t, actual, backtest }) => [time(t), gain(actual), gain(backtest)]),
