@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
     expect(curve.at(-1)?.actual).toBeCloseTo(usd(chosen.cash), 2);
     await soon(() => page.locator('#score-canvas canvas').count()).toBeGreaterThan(0);
     await page.locator('#score-details summary').click();
-    expect(await page.locator('#score-rows tbody tr').count()).toBe(curve.length);
+    await soon(() => page.locator('#score-rows tbody tr').count()).toBe(curve.length);
 
     const redrawn = responseOf<{ copier: object; backtest_copy_pnl_usdc: number }>(page, 'slippage_pct=0&');
     await page.locator('#slippage').fill('0');
