@@ -16,8 +16,8 @@ const usd = (description: string) => z.number().meta({ description: `${descripti
 
 const tradeSchema = z.object({
   ts: z.int().meta({ description: 'Unix seconds.' }),
-  side: z.enum(['BUY', 'SELL']),
-  price: z.number().meta({ description: 'USDC of the fill over its shares, 4 decimals.' }),
+  side: z.enum(['BUY', 'SELL']).meta({ description: 'Side of the order of the wallet.' }),
+  price: z.number().meta({ description: 'USDC of this fill over its shares, 4 decimals.' }),
   shares: z.number().meta({ description: '2 decimals.' }),
   actual_usd: usd('What the wallet paid or received.'),
   backtest_usd: usd('The same with slippage.'),
@@ -41,7 +41,9 @@ export const scoreSchema = z.object({
     description:
       'Average cost per share when a position last realized profit, weighted by absolute realized profit; null when that sums to less than 1 USD. 4 decimals.',
   }),
-  avg_hold_seconds_weighted: z.null().meta({ description: 'Always null.' }),
+  avg_hold_seconds_weighted: z
+    .null()
+    .meta({ description: 'Always null: no average hold time is computed from fills.' }),
   positions_closed: z.int().meta({ description: 'Tokens whose realized profit in the window is not 0.' }),
   total_realized_pnl_usdc: usd('Realized profit by weighted average cost, which starts empty with the window.'),
   pnl_definition: z.literal('cashflow'),
@@ -58,13 +60,13 @@ export const scoreSchema = z.object({
       .partialRecord(z.enum(activityTypes), z.int())
       .meta({ description: 'Number per type; only types that occur.' }),
     cashflow_breakdown: z.object({
-      actual_buy_cost: usd('Paid for fills.'),
-      actual_sell_rev: usd('Received for fills.'),
+      actual_buy_cost: usd('Paid by the wallet for fills.'),
+      actual_sell_rev: usd('Received by the wallet for fills.'),
       settlement_in: usd('Merges, redemptions, and collateral released by conversions.'),
       settlement_out: usd('Splits.'),
     }),
     fifo_breakdown: z.object({
-      over_sells: z.int().meta({ description: 'SELL fills of more shares than the window has bought.' }),
+      over_sells: z.int().meta({ description: 'SELL fills of more shares than the wallet bought in the window.' }),
       unresolved_activity: z.int().meta({ description: 'Activity whose tokens or payout per token are unknown.' }),
       total_abs_pnl_usdc: usd('Sum of absolute realized profits.'),
       total_realized_pnl_usdc: usd('As above.'),

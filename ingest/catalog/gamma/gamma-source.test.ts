@@ -12,6 +12,9 @@ import { createCatalogWriter } from '../writer.js';
 import { createGammaClient, GammaRejectedError } from './client.js';
 import { createGammaSource, type GammaTimes } from './gamma-source.js';
 
+/** Requests and writes need far longer than the default of one second on a busy machine. */
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000 });
+
 let server: FakeGamma;
 let stop: AbortController;
 const nowMs = Date.UTC(2026, 7, 22, 16, 2);
@@ -110,7 +113,7 @@ describe('createGammaClient', () => {
   it('rejects immediately when aborted during a delay', async () => {
     server.faults.push({ status: 429, body: '', headers: { 'retry-after': '3600' } });
     const pending = setUp().client.get('/tags', [], stop.signal);
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await eventually(() => expect(server.requests).toHaveLength(1));
     stop.abort(new Error('stopped'));
     await expect(pending).rejects.toThrow('stopped');
   });
@@ -196,7 +199,7 @@ describe('increments', () => {
     const keys = () => log.all('catalog').map(({ key }) => key);
     const rounds = (n: number) => {
       const from = server.requests.length;
-      return vi.waitFor(() =>
+      return eventually(() =>
         expect(
           server.requests.slice(from).filter((request) => request.includes('order=updatedAt')).length,
         ).toBeGreaterThan(2 * n),
@@ -205,18 +208,18 @@ describe('increments', () => {
 
     server.events = [negRiskEvent, simpleEvent(1, { updatedAt: '2026-08-22T15:00:00Z' })];
     await run(async () => {
-      await vi.waitFor(() => expect(keys()).toHaveLength(6));
+      await eventually(() => expect(keys()).toHaveLength(6));
       await rounds(2);
       expect(keys()).toHaveLength(6);
 
       server.events = [...server.events, windowEvent(twapMarket)];
-      await vi.waitFor(() => expect(keys()).toHaveLength(10));
+      await eventually(() => expect(keys()).toHaveLength(10));
       expect(keys().slice(6)).toEqual(['tag:21', 'series:10684', 'event:93763487', `market:${twapMarket.conditionId}`]);
 
       server.events = server.events.map((event) =>
         event.id === '1' ? simpleEvent(1, { volume: 5, updatedAt: '2026-08-22T16:01:00Z' }) : event,
       );
-      await vi.waitFor(() => expect(keys()).toHaveLength(11));
+      await eventually(() => expect(keys()).toHaveLength(11));
       await rounds(3);
       expect(keys().slice(10)).toEqual(['event:1']);
     });
@@ -233,7 +236,7 @@ describe('increments', () => {
         if (update.type === 'connected') states.push(String(update.connected));
     })();
     server.faults.push(...Array.from({ length: 3 }, () => ({ status: 500, body: '' })));
-    await vi.waitFor(() => expect(states).toEqual(['false', 'true']));
+    await eventually(() => expect(states).toEqual(['false', 'true']));
     stop.abort();
     await running;
   });
