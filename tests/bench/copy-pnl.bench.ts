@@ -1,0 +1,147 @@
+import { createScoreReader } from '../../api/copy-pnl/score-reader.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
+import { migrate } from '../../infra/clickhouse/migrations.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
+import { copyPeriods, daysOf, periodScoresSql } from '../../schemas/copy-pnl/period-scores.sql.js';
+import { startClickHouseProcess } from '../support/clickhouse-process.js';
+
+/** 50 million fills of 2 million wallets over 450 days, drawn with a skew (u^3). ODDSTREAM_BENCH_SHARE scales fills and wallets. */
+const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
+const FILLS = 50_000_000 * SHARE;
+const WALLETS = 2_000_000 * SHARE;
+const TOKENS = 200_000;
+const STEP = 200_000;
+const POOL = 1_000;
+const RUNS = 7;
+const CLIENTS = 20;
+const REQUESTS_PER_CLIENT = 15;
+const DAY_S = 86_400;
+const SPAN_S = 450 * DAY_S;
+const NOW_S = 1_790_000_000;
+
+const skewed = (count: number, salt: number) =>
+  `toUInt64(${count} * pow(cityHash64(number, ${salt}) / 18446744073709551616., 3))`;
+const walletSql = `concat('0x', leftPad(lower(hex(1000000000 + ${skewed(WALLETS, 1)})), 40, '0'))`;
+/** Address of the n-th most active wallet. */
+const wallet = (n: number): string => `0x${(1_000_000_000 + n).toString(16).padStart(40, '0')}`;
+const usdc = '(1 + cityHash64(number, 6) % 99) * 10000';
+
+async function fill(client: ClickHouse): Promise<void> {
+  for (let from = 0; from < FILLS; from += STEP) {
+    await client.command(
+      `INSERT INTO wallet_activity (wallet, timestamp, block_number, log_index, id, action, tokens, amounts, shares, usdc, is_resolved, _offset)
+        SELECT ${walletSql}, toDateTime(${NOW_S - SPAN_S} + intDiv(number * ${SPAN_S}, ${FILLS}), 'UTC'), intDiv(number, 10), number % 10, toString(number),
+          if(cityHash64(number, 5) % 2 = 0, 'SELL', 'BUY'), [toUInt256(9000000 + ${skewed(TOKENS, 3)})], [1000000], 1000000, ${usdc}, true, number
+        FROM numbers(${from}, ${Math.min(STEP, FILLS - from)})`,
+      {},
+      { settings: { max_threads: 2, max_insert_threads: '1' } },
+    );
+    process.stderr.write(`\r  rows ${Math.round((from / FILLS) * 100)} %   `);
+  }
+  process.stderr.write('\r  merging        ');
+  await client.command('OPTIMIZE TABLE wallet_activity FINAL');
+  process.stderr.write('\r                 \r');
+}
+
+const quantile = (times: readonly number[], q: number): number =>
+  [...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * q))] ?? Number.NaN;
+const median = (times: readonly number[]): number => quantile(times, 0.5);
+
+async function timed(runs: number, work: () => Promise<unknown>): Promise<number[]> {
+  await work();
+  const times: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    const startMs = performance.now();
+    await work();
+    times.push(performance.now() - startMs);
+  }
+  return times;
+}
+
+interface Row {
+  readonly wallet: string;
+  readonly ts: number;
+  readonly action: string;
+  readonly usdc: string;
+  readonly shares: string;
+}
+
+/** The same scores from the rows themselves, in this process. Returns the sum of the cash flows of the longest period. */
+async function walk(client: ClickHouse, wallets: readonly string[]): Promise<bigint> {
+  const rows = await client.query<Row>(
+    `SELECT wallet, toUnixTimestamp(timestamp) AS ts, action, toString(usdc) AS usdc, toString(shares) AS shares FROM wallet_activity FINAL
+      WHERE wallet IN {wallets:Array(String)} AND timestamp >= ${NOW_S - 180 * DAY_S} AND timestamp < ${NOW_S}`,
+    { wallets },
+  );
+  const starts = copyPeriods.map((period) => NOW_S - daysOf(period) * DAY_S);
+  const scores = new Map(
+    wallets.map((address) => [address, starts.map(() => ({ actual: 0n, slippage: 0n, fills: 0 }))]),
+  );
+  for (const row of rows) {
+    const cash = BigInt(row.usdc);
+    const cap = BigInt(row.shares) * 100n;
+    const slippage = row.action === 'SELL' ? cash * 2n : (cash * 102n < cap ? cash * 102n : cap) - cash * 100n;
+    scores.get(row.wallet)?.forEach((score, i) => {
+      if (row.ts < (starts[i] ?? 0)) return;
+      score.actual += row.action === 'SELL' ? cash : -cash;
+      score.slippage += slippage > 0n ? slippage : 0n;
+      score.fills += 1;
+    });
+  }
+  return [...scores.values()].reduce((sum, periods) => sum + (periods.at(-1)?.actual ?? 0n), 0n);
+}
+
+/** Scores of a pool of 1,000 wallets in six periods, against a walk over the same rows; and on-demand scores of single wallets under load. */
+export async function run(): Promise<void> {
+  const server = await startClickHouseProcess();
+  const client = createClickHouse(
+    { ...server, database: 'bench', requestTimeoutMs: 3_600_000 },
+    { logger: silentLogger() },
+  );
+  try {
+    await client.ensureDatabase();
+    await migrate({ client, migrations, logger: silentLogger() });
+    await fill(client);
+    const pool = Array.from({ length: POOL }, (_, i) => wallet(Math.floor((i * WALLETS) / POOL / 4)));
+    const scoreAll = () =>
+      client.query<{ period: string; actual: string }>(
+        periodScoresSql,
+        { wallets: pool, now_s: NOW_S },
+        { settings: { max_threads: 2 } },
+      );
+    const scan = median(await timed(RUNS, scoreAll));
+    const walked = median(await timed(5, () => walk(client, pool)));
+    const longest = (await scoreAll()).filter(({ period }) => period === '180d');
+    const total = longest.reduce((sum, { actual }) => sum + BigInt(actual), 0n);
+    if (total !== (await walk(client, pool))) throw new Error('The scan and the walk disagree');
+    console.log(
+      `${POOL} wallets x ${copyPeriods.length} periods over ${FILLS.toLocaleString('en')} fills: scan ${scan.toFixed(0)} ms, walk in TypeScript ${walked.toFixed(0)} ms, ${(walked / scan).toFixed(1)}x (goal < 1000 ms)`,
+    );
+
+    const scores = createScoreReader({ tables: createClickHouseTables(client) });
+    const window = { fromS: NOW_S - 30 * DAY_S, toS: NOW_S };
+    const one = () => {
+      const n = Math.floor(WALLETS * Math.random() ** 3);
+      return scores.score(wallet(n), window, { includeTrades: false, maxTrades: 1 });
+    };
+    const alone = await timed(30, one);
+    const times: number[] = [];
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        for (let i = 0; i < REQUESTS_PER_CLIENT; i++) {
+          const startMs = performance.now();
+          await one();
+          times.push(performance.now() - startMs);
+        }
+      }),
+    );
+    console.log(
+      `one wallet, 30 days: alone p50 ${median(alone).toFixed(0)} ms; ${CLIENTS} at once p50 ${median(times).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms (goal 100 ms), ${(median(times) / median(alone)).toFixed(1)}x`,
+    );
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+}
