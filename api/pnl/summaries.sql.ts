@@ -40,6 +40,8 @@ export function chosenTokens(
 export function summariesSql(wallets: readonly string[], tokens: TokenChoice | null): Sql {
   const chosen = chosenTokens(tokens, 'SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)}');
   const params: Record<string, SqlValue> = { wallets, ...chosen.params };
+  // A tag is evaluated once: prices of positions outside of it cost less than a second evaluation.
+  const listed = tokens?.among === null ? chosen.text : '';
   return {
     text: `SELECT p.wallet AS wallet, ${isComboSql('p.token_id')} AS combo,
         toString(sum(toInt256(p.realized_pnl))) AS realized,
@@ -55,7 +57,7 @@ export function summariesSql(wallets: readonly string[], tokens: TokenChoice | n
       ) AS p
       LEFT JOIN (
         SELECT token_id, price, source, resolved FROM token_prices
-        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)} AND size > 0)
+        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)} AND size > 0${listed})
       ) AS q ON q.token_id = p.token_id
       GROUP BY wallet, combo
       SETTINGS max_execution_time = 10`,
