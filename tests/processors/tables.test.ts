@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -30,6 +30,10 @@ beforeAll(async () => {
   clickhouse = await startTestClickHouse();
 });
 afterAll(() => clickhouse.stop());
+// The tables of the databases of all tests together would need more memory than the engine has.
+afterEach(async () => {
+  for (let n = 0; n < databases; n++) await clickhouse.client.command(`DROP DATABASE IF EXISTS tables_${n} SYNC`);
+});
 
 async function freshDatabase(): Promise<ClickHouse> {
   const client = await clickhouse.connect({ database: `tables_${databases++}` });
