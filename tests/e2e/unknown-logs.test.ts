@@ -112,8 +112,8 @@ it('keeps logs of an unknown event of a watched contract, counts them, and raise
       const found = (body as Coverage).coverage?.find((one) => one.undecoded_logs === 2);
       return status === 200 && found;
     });
-    expect(entry.state).toBe('degraded');
-    expect(entry.why).toMatch(/2 .*decoded/);
+    // The day is not over at this node; tests/processors/coverage.test.ts has the state of days that are.
+    expect(entry.state).toBe('pending');
     // The fills beside them are fills.
     expect(
       Number((await product.sql(`SELECT count() AS n FROM fills FINAL WHERE block_number = ${PAST_BLOCK}`))[0]?.n),
