@@ -108,7 +108,7 @@ export function createCandles() {
 
   const take = (page, from) => {
     for (const candle of page.candles) byStart.set(candle.time, candle);
-    shown = [...known.values()].sort((a, b) => a.time - b.time);
+    shown = [...byStart.values()].sort((a, b) => a.time - b.time);
     if (from !== 'newest') older = page.pagination.older_end_ts;
   };
 
