@@ -18,7 +18,7 @@ const DATABASE = 'market';
 const SEED = 18;
 /** Wallets whose every view is read: the largest, and so many drawn from the others. Of all of them it takes some minutes. */
 const LARGEST = 30;
-const DRAWN = 300;
+const DRAWN = 120;
 const DRAWN_MARKETS = 25;
 const DRAWN_WALLETS_OF_CONDITIONS = 30;
 const WORKERS = 3;
