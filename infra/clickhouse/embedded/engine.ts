@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { RetryableError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isProcessAlive } from '../process-alive.js';
+import { dropUnusedTokens } from './deduplication-logs.js';
 import { loadNative, type NativeConnection, type NativeEngine, type NativeResult } from './native.js';
 import { setClause } from './sql-text.js';
 
@@ -71,6 +72,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     `--compiled_expression_cache_size=${8 * megabyte}`,
     '--background_pool_size=2',
   ];
+  repairAfterKill(directory, logger);
   // Open until close(): the engine shuts down when its last connection closes.
   const anchor = openNativeConnection(native, directory, connectionArgs);
   let counter = 0;
@@ -133,6 +135,22 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
+/** The process that the engine's status file names; 0 if there is none. The engine removes the file when it closes. */
+function statusPid(directory: string): number {
+  const status = join(directory, 'status');
+  return existsSync(status) ? Number(/^PID: (\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]) : 0;
+}
+
+const isOpenElsewhere = (pid: number): boolean => pid > 0 && pid !== process.pid && isProcessAlive(pid);
+
+/** Makes inserts repeatable that a killed process did not finish. */
+function repairAfterKill(directory: string, logger: Logger): void {
+  const pid = statusPid(directory);
+  if (pid === 0 || isOpenElsewhere(pid)) return;
+  for (const { table, part } of dropUnusedTokens(directory))
+    logger.warn({ table, part }, 'dropped the deduplication token of an unfinished insert');
+}
+
 /**
  * Throws RetryableError while another process has the directory open (it may be the predecessor that still ends), and when the engine cannot
  * open it: a full disk or lack of memory may be temporary.
@@ -141,9 +159,8 @@ function openNativeConnection(native: NativeEngine, directory: string, args: rea
   try {
     return native.CreateConnection(directory, args);
   } catch (error) {
-    const status = join(directory, 'status');
-    const pid = existsSync(status) ? Number(/^PID: (\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]) : 0;
-    if (pid > 0 && pid !== process.pid && isProcessAlive(pid)) {
+    const pid = statusPid(directory);
+    if (isOpenElsewhere(pid)) {
       throw new RetryableError(`${directory} is in use by process ${pid}.`, { cause: error });
     }
     throw new RetryableError(`The engine cannot open ${directory}; it says why on standard error.`, { cause: error });
