@@ -32,6 +32,9 @@ describe('copyWindow', () => {
     expect(copyWindow({ to: NOW_S - DAY_S, period: '180d' }, NOW_MS)).toMatchObject({ fromS: NOW_S - 31 * DAY_S });
     expect(copyWindow({ from: NOW_S - 5 }, NOW_MS)).toMatchObject({ fromS: NOW_S - 5, toS: NOW_S });
     expect(copyWindow({ to: 10 }, NOW_MS)).toMatchObject({ fromS: 0, toS: 10 });
+    // What clients send for an open end.
+    expect(copyWindow({ to: 9_999_999_999 }, NOW_MS)).toMatchObject({ fromS: NOW_S - 30 * DAY_S, toS: NOW_S });
+    expect(failure(() => copyWindow({ from: 9_999_999_999 }, NOW_MS))).toMatchObject({ message: 'Invalid from/to' });
   });
 
   it('rejects a range that ends before it begins, and more than 180 days', () => {

@@ -4,6 +4,8 @@ import { badParameter } from '../errors/failure.js';
 
 const DAY_S = 86_400;
 const DEFAULT_DAYS = 30;
+/** 2100-01-01 UTC. Clients send larger values for an open end. */
+const YEAR_2100_S = 4_102_444_800;
 export const INVALID_RANGE = 'Invalid from/to';
 
 export interface CopyWindow {
@@ -29,7 +31,7 @@ export function copyWindow(
   const nowS = Math.floor(nowMs / 1000);
   const { period, from, to } = request;
   const ranged = from !== undefined || to !== undefined;
-  const toS = to ?? nowS;
+  const toS = to === undefined || to > YEAR_2100_S ? nowS : to;
   const days = ranged || period === undefined ? DEFAULT_DAYS : daysOf(period);
   const fromS = from ?? Math.max(0, toS - days * DAY_S);
   if (fromS > toS) throw badParameter(INVALID_RANGE);

@@ -6,31 +6,31 @@ import type { FeeShareRow } from './series.sql.js';
 const TREATED_AS_SOLD = new Set<string>(['', problems.unknownShares, problems.payoutDisagrees, problems.unknownNo]);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** Cost of shares that went as fees, at a slot of the frame. */
+/** Cost of shares that were paid as fees, per bucket of the time grid. */
 export interface FeeCost {
   readonly bucketIndex: number;
   readonly value: bigint;
 }
 
 /**
- * What shares kept as fees had cost, where a change without a clear price emptied their position: such a change counts as a sale at cost, but nobody paid
- * for those shares. The average is over the shares held and those kept as fees since the position was last empty. `rows`: in chain order.
+ * Cost of fee shares where a change without a clear price closed their position: such a change counts as a sale at cost, but the fee shares brought
+ * no proceeds. The average cost refers to the current shares and the fee shares since the position was last closed. `rows`: in chain order.
  */
 export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, readonly FeeCost[]> {
-  const held = new Map<string, { bought: bigint; gifts: bigint; feeShares: bigint }>();
+  const positions = new Map<string, { bought: bigint; received: bigint; feeShares: bigint }>();
   const costs = new Map<string, FeeCost[]>();
   for (const row of rows) {
-    const position = held.get(row.token) ?? { bought: 0n, gifts: 0n, feeShares: 0n };
-    held.set(row.token, position);
+    const position = positions.get(row.token) ?? { bought: 0n, received: 0n, feeShares: 0n };
+    positions.set(row.token, position);
     const before = position.bought;
     const change = BigInt(row.shares);
-    if (row.action === 'RECEIVE') position.gifts += change;
+    if (row.action === 'RECEIVE') position.received += change;
     else if (change > 0n) position.bought += change;
     else {
       const isSold = row.action !== 'SEND' && TREATED_AS_SOLD.has(row.problem);
-      const sold = isSold ? min(-change, position.bought) : -change - min(-change, position.gifts);
+      const sold = isSold ? min(-change, position.bought) : -change - min(-change, position.received);
       position.bought -= sold;
-      position.gifts -= -change - sold;
+      position.received -= -change - sold;
     }
     position.feeShares += BigInt(row.fee_shares);
     if (row.cost_after !== '0') continue;
@@ -40,7 +40,7 @@ export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, re
       const value = divide(cost * position.feeShares, before + position.feeShares, 'half_up');
       costs.set(row.token, [...(costs.get(row.token) ?? []), { bucketIndex: Number(row.slot), value }]);
     }
-    held.set(row.token, { ...position, bought: 0n, feeShares: 0n });
+    positions.set(row.token, { ...position, bought: 0n, feeShares: 0n });
   }
   return costs;
 }

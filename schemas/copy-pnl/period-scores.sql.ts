@@ -20,14 +20,14 @@ const firstPeriod = `multiIf(${days.slice(0, -1).map((d, i) => `timestamp >= {no
  * Parameters: wallets Array(String), now_s UInt32 (end of every period, exclusive). Rows: wallet, period, actual (base units), slippage
  * (hundredths of base units), trade_count (fills).
  */
-export const periodScoresSql = `SELECT asked.wallet AS wallet, ['${copyPeriods.join("', '")}'][asked.p + 1] AS period,
-    toInt64(sumIf(cash, part.p <= asked.p)) AS actual,
-    toInt64(intDiv(sumIf(slippage, part.p <= asked.p), 100)) AS slippage,
-    toUInt32(sumIf(fills, part.p <= asked.p)) AS trade_count
+export const periodScoresSql = `SELECT requested.wallet AS wallet, ['${copyPeriods.join("', '")}'][requested.p + 1] AS period,
+    toInt64(sumIf(cash, sums.p <= requested.p)) AS actual,
+    toInt64(intDiv(sumIf(slippage, sums.p <= requested.p), 100)) AS slippage,
+    toUInt32(sumIf(fills, sums.p <= requested.p)) AS trade_count
   FROM (
     SELECT wallet, p FROM (SELECT arrayJoin(arrayDistinct({wallets:Array(String)})) AS wallet)
       ARRAY JOIN range(${days.length}) AS p
-  ) AS asked
+  ) AS requested
   LEFT JOIN (
     SELECT wallet, ${firstPeriod} AS p, sum(${cashSql}) AS cash, sum(${slippageSql(String(DEFAULT_SLIPPAGE_BPS))}) AS slippage,
       countIf(action IN ('BUY', 'SELL')) AS fills
@@ -35,6 +35,6 @@ export const periodScoresSql = `SELECT asked.wallet AS wallet, ['${copyPeriods.j
     WHERE wallet IN {wallets:Array(String)} AND timestamp >= {now_s:UInt32} - ${longest * DAY_S} AND timestamp < {now_s:UInt32}
       AND action NOT IN ('SEND', 'RECEIVE')
     GROUP BY wallet, p
-  ) AS part ON part.wallet = asked.wallet
-  GROUP BY wallet, asked.p
-  ORDER BY wallet, asked.p`;
+  ) AS sums ON sums.wallet = requested.wallet
+  GROUP BY wallet, requested.p
+  ORDER BY wallet, requested.p`;

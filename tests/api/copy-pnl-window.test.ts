@@ -134,6 +134,8 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
       positions_closed: 0,
       sources: { fifo_breakdown: { over_sells: 1 } },
     });
+    const openEnd = await get(`${alice}?to=9999999999`);
+    expect(openEnd.body).toMatchObject({ trade_count: 5, applied_filters: { to: NOW_S, window_days: null } });
     const toAlone = await get(`${alice}?to=${NOW_S - 31 * DAY_S + 1}`);
     expect(toAlone.body).toMatchObject({ actual_pnl_usdc: 5, trade_count: 1 });
   });

@@ -6,7 +6,8 @@ import type { ScoreReader } from '../../copy-pnl/score-reader.js';
 import { copyWindow } from '../../copy-pnl/window.js';
 import { flagParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { integerParam } from '../../http/params.js';
-import { defineRoute, type Route } from '../../http/route.js';
+import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { common } from './pool-common.js';
 import {
@@ -25,6 +26,8 @@ const MAX_BATCH = commonLimits.copyPnlBatchWallets;
 const MAX_TRADES = 10_000;
 const MAX_TRADES_PER_BATCH_WALLET = 1_000;
 const MAX_DELAY_S = 86_400;
+/** Longest wait for a permit. */
+const MAX_WAIT_MS = 30_000;
 const TIMEOUT_ERROR = `timeout_${BUDGET_S}s`;
 const INVALID_BODY = 'Body must include "addresses": [...].';
 const INVALID_WALLET = 'Invalid wallet';
@@ -77,8 +80,21 @@ const batchBody = z.object(
 export function createScoreRoutes(deps: {
   readonly scores: ScoreReader;
   readonly rateLimitStore: RateLimitStore;
+  readonly nowMs: () => number;
 }): readonly Route[] {
   const { scores, rateLimitStore } = deps;
+  // A scan may take its whole budget: other requests need the rest of the database.
+  const limiter = createConcurrencyLimiter({
+    perAccount: 1,
+    total: 2,
+    maxWaitMs: MAX_WAIT_MS,
+    message: 'Too many copy-PnL scans are running. Retry shortly.',
+    accountScope: 'copy_pnl_account',
+    totalScope: 'copy_pnl_busy',
+    nowMs: deps.nowMs,
+  });
+  const scan = <T>(context: RequestContext, work: () => Promise<T>): Promise<T> =>
+    limiter.run(context.caller?.accountId ?? '', work);
   const batch = defineRoute({
     ...common,
     method: 'post',
@@ -99,7 +115,8 @@ export function createScoreRoutes(deps: {
     async handler({ body: { addresses, from, to, include_trades: includeTrades = false } }, context) {
       const window = copyWindow({ from, to }, context.nowMs);
       await enforceCopyPnlLimit(rateLimitStore, context);
-      const found = await scores.scores(addresses, window, { includeTrades, maxTrades: MAX_TRADES_PER_BATCH_WALLET });
+      const options = { includeTrades, maxTrades: MAX_TRADES_PER_BATCH_WALLET };
+      const found = await scan(context, () => scores.scores(addresses, window, options));
       return {
         body: {
           count: addresses.length,
@@ -166,10 +183,12 @@ export function createScoreRoutes(deps: {
         maxTrades: MAX_TRADES,
         slippageBps: conditions.slippageBps,
       };
-      const [score, days] = await Promise.all([
-        scores.score(wallet, window, options),
-        hasConditions || query.include_curve ? scores.copier(wallet, window, conditions) : null,
-      ]);
+      const [score, days] = await scan(context, () =>
+        Promise.all([
+          scores.score(wallet, window, options),
+          hasConditions || query.include_curve ? scores.copier(wallet, window, conditions) : null,
+        ]),
+      );
       return {
         body: {
           ...scoreBody(score, window, days === null ? undefined : backtestOf(days)),
