@@ -2,14 +2,12 @@ import { DEFAULT_SLIPPAGE_BPS } from '../../schemas/copy-pnl/cash.sql.js';
 import { commonLimits } from '../../schemas/plans.js';
 import type { Sql, Tables } from '../tables/port.js';
 import { type CopierConditions, type CopierDay, copierSql } from './copier.sql.js';
+import { type ActivityRow, createRealizedAccount, type RealizedProfit } from './realized.js';
 import {
+  activityOfWindowSql,
   type CashRow,
   cashOfWindowSql,
   countOfWindowSql,
-  MAX_ACCOUNTED_ROWS,
-  type RealizedRow,
-  realizedInWindowSql,
-  realizedWithConversionsSql,
   type ScoreWindow,
   type TradeRow,
   tradesOfWindowSql,
@@ -19,7 +17,7 @@ import {
 export interface WindowScore {
   readonly wallet: string;
   readonly cash: CashRow | null;
-  readonly realized: RealizedRow | null;
+  readonly realized: RealizedProfit;
   /** Oldest first; null if not requested. */
   readonly trades: readonly TradeRow[] | null;
   /** There are more trades than listed. */
@@ -54,8 +52,12 @@ export interface ScoreReader {
 }
 
 const BATCH_BUDGET_MS = 45_000;
-/** Statements of one batch that run concurrently. */
+/** Wallets of one batch that are accounted concurrently. */
 const BATCH_CONCURRENCY = 2;
+/** Rows read at once, so that memory is bounded and other requests are served in between. */
+const PAGE_ROWS = 10_000;
+/** Rows of a wallet's window that are accounted at most. */
+const MAX_ACCOUNTED_ROWS = 500_000;
 
 const byWallet = <R extends { readonly wallet: string }>(rows: readonly R[]) =>
   new Map(rows.map((row) => [row.wallet, row]));
@@ -96,15 +98,26 @@ export function createScoreReader(deps: {
     return { cash, cut };
   };
 
+  /** Realized profit of the rows read until the budget is used up; `isWhole`: of all rows of the window. */
   const readRealized = async (
     wallet: string,
     window: Omit<ScoreWindow, 'wallets'>,
-    cash: CashRow | null,
     budgetMs: number,
-  ) => {
-    const sql = Number(cash?.conversions ?? 0) > 0 ? realizedWithConversionsSql : realizedInWindowSql;
-    const isLarge = Number(cash?.rows ?? 0) > MAX_ACCOUNTED_ROWS;
-    return { ...(await read<RealizedRow>(sql({ ...window, wallets: [wallet] }, isLarge), budgetMs)), isLarge };
+  ): Promise<{ readonly realized: RealizedProfit; readonly isWhole: boolean }> => {
+    const startMs = clockMs();
+    const account = createRealizedAccount();
+    let afterOffset = '-1';
+    for (let rows = 0; rows < MAX_ACCOUNTED_ROWS; rows += PAGE_ROWS) {
+      const leftMs = startMs + budgetMs - clockMs();
+      if (leftMs <= 0) break;
+      const sql = activityOfWindowSql(wallet, window, afterOffset, PAGE_ROWS);
+      const { rows: page, late } = await read<ActivityRow>(sql, leftMs);
+      for (const row of page) account.apply(row);
+      if (late) break;
+      if (page.length < PAGE_ROWS) return { realized: account.total(), isWhole: true };
+      afterOffset = page.at(-1)?._offset ?? afterOffset;
+    }
+    return { realized: account.total(), isWhole: false };
   };
 
   const readTrades = async (window: ScoreWindow, { includeTrades, slippageBps, maxTrades }: ScoreOptions) => {
@@ -130,18 +143,18 @@ export function createScoreReader(deps: {
         const leftMs = startMs + batchBudgetMs - clockMs();
         if (leftMs <= 0) return;
         const ownCash = cash.get(wallet) ?? null;
-        const { rows, late, isLarge } =
+        const { realized, isWhole } =
           ownCash === null
-            ? { rows: [], late: false, isLarge: false }
-            : await readRealized(wallet, window, ownCash, Math.min(scanBudgetMs, leftMs));
+            ? { realized: createRealizedAccount().total(), isWhole: true }
+            : await readRealized(wallet, window, Math.min(scanBudgetMs, leftMs));
         const ownTrades = trades?.get(wallet) ?? null;
         found.set(wallet, {
           wallet,
           cash: ownCash,
-          realized: rows[0] ?? null,
+          realized,
           trades: ownTrades?.slice(0, options.maxTrades) ?? null,
           tradesTruncated: (ownTrades?.length ?? 0) > options.maxTrades,
-          partial: late || isLarge || cut.has(wallet),
+          partial: !isWhole || cut.has(wallet),
           fetchMs: Math.round(clockMs() - startMs),
         });
       }

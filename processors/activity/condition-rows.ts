@@ -1,3 +1,4 @@
+import { splitEvenly } from '../../schemas/accounting/conversion.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
 import { conditionId as conditionOf, negRiskQuestionId } from '../../schemas/primitives/ids.js';
@@ -10,7 +11,6 @@ import type {
   PositionsConverted,
   Redemption,
 } from '../../schemas/types.gen.js';
-import { splitEvenly } from '../positions/conversion.js';
 import { bool, dateTime, enum8, int64, string, uint8, uint32, uint64, uint64Array, uint256 } from '../sink/columns.js';
 import { defineTable, type Emit } from '../sink/sink-definition.js';
 import { createTokens, isVenueCollateral } from './tokens.js';

@@ -1,6 +1,6 @@
+import { minBigInt } from '../../schemas/accounting/holding.js';
 import { isVenueContract } from '../../schemas/primitives/venue.js';
 import type { Trade } from '../../schemas/types.gen.js';
-import { minBigInt } from '../positions/holding.js';
 
 /** Data about one fill that follows from the other fills of its transaction. */
 export interface MatchedFill {

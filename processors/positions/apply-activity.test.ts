@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { averagePrice, createHolding, type Holding } from '../../schemas/accounting/holding.js';
 import { problems } from '../../schemas/primitives/problems.js';
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { applyActivity } from './apply-activity.js';
-import { averagePrice, createHolding, type Holding } from './holding.js';
 
 const [YES, NO] = ['11', '12'];
 const EXACT = 10n ** 12n;

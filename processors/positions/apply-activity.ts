@@ -1,6 +1,4 @@
-import { problems } from '../../schemas/primitives/problems.js';
-import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
-import { conversionCosts } from './conversion.js';
+import { conversionCosts } from '../../schemas/accounting/conversion.js';
 import {
   acquire,
   changeInBase,
@@ -11,7 +9,9 @@ import {
   release,
   releaseTracked,
   SCALE,
-} from './holding.js';
+} from '../../schemas/accounting/holding.js';
+import { problems } from '../../schemas/primitives/problems.js';
+import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { type PayoutRate, redemptionLegs, redemptionRates } from './redemption.js';
 
 /** Mutable access to a wallet's positions. */

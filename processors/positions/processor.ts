@@ -1,6 +1,7 @@
 import type { Log } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { createHolding, type Holding } from '../../schemas/accounting/holding.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { StateStore } from '../stateful/state-store.js';
@@ -10,7 +11,6 @@ import {
   type StatefulProcessorSpec,
 } from '../stateful/stateful-processor.js';
 import { applyActivity } from './apply-activity.js';
-import { createHolding, type Holding } from './holding.js';
 
 const RECORDS_PER_STEP = 4_000;
 const LINGER_MS = 1_000;

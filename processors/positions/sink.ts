@@ -1,3 +1,4 @@
+import { averagePrice, changeInBase, toBase } from '../../schemas/accounting/holding.js';
 import { topics } from '../../schemas/topics.js';
 import {
   bool,
@@ -15,7 +16,6 @@ import {
   uint256,
 } from '../sink/columns.js';
 import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
-import { averagePrice, changeInBase, toBase } from './holding.js';
 
 const positionsTable = defineTable('positions', {
   wallet: string,

@@ -4,7 +4,7 @@ import { computeBlockActivity } from '../../processors/activity/block-activity.j
 import { conditionEventsTable, conditionRows } from '../../processors/activity/condition-rows.js';
 import { createTokens } from '../../processors/activity/tokens.js';
 import { applyActivity } from '../../processors/positions/apply-activity.js';
-import { averagePrice, createHolding, type Holding } from '../../processors/positions/holding.js';
+import { averagePrice, createHolding, type Holding } from '../../schemas/accounting/holding.js';
 import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { Fraction, ZERO } from './fraction.js';
 import { history, play } from './steps.js';

@@ -8,7 +8,7 @@ import { createSteppingClock, openRecording } from '../../ingest/shared/recorded
 import { computeBlockActivity } from '../../processors/activity/block-activity.js';
 import { createTokens } from '../../processors/activity/tokens.js';
 import { applyActivity } from '../../processors/positions/apply-activity.js';
-import { averagePrice, createHolding, type Holding, toBase } from '../../processors/positions/holding.js';
+import { averagePrice, createHolding, type Holding, toBase } from '../../schemas/accounting/holding.js';
 import type { ActivityState } from '../../schemas/types.gen.js';
 
 const WALLET = '0xeebde7a0e019a63e6b476eb425505b7b3e6eba30';

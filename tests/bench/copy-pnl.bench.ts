@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createScoreReader } from '../../api/copy-pnl/score-reader.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
@@ -127,18 +128,29 @@ export async function run(): Promise<void> {
       return scores.score(wallet(n), window, { includeTrades: false, maxTrades: 1 });
     };
     const alone = await timed(30, one);
-    const times: number[] = [];
-    await Promise.all(
-      Array.from({ length: CLIENTS }, async () => {
-        for (let i = 0; i < REQUESTS_PER_CLIENT; i++) {
-          const startMs = performance.now();
-          await one();
-          times.push(performance.now() - startMs);
-        }
-      }),
-    );
+    /** Times of requests of all clients at once, a request of each per `everyMs`; 0: the next one as soon as the last is answered. */
+    const load = async (everyMs: number): Promise<readonly number[]> => {
+      const times: number[] = [];
+      await Promise.all(
+        Array.from({ length: CLIENTS }, async (_, client) => {
+          await sleep((everyMs * client) / CLIENTS);
+          for (let i = 0; i < REQUESTS_PER_CLIENT; i++) {
+            const startMs = performance.now();
+            await one();
+            times.push(performance.now() - startMs);
+            await sleep(Math.max(0, everyMs - (performance.now() - startMs)));
+          }
+        }),
+      );
+      return times;
+    };
+    const described = (times: readonly number[]) =>
+      `p50 ${median(times).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`;
+    // The most that 20 keys may send is a request every 5 s each.
+    const paced = await load(1_000);
+    const saturated = await load(0);
     console.log(
-      `one wallet, 30 days: alone p50 ${median(alone).toFixed(0)} ms; ${CLIENTS} at once p50 ${median(times).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms (goal 100 ms), ${(median(times) / median(alone)).toFixed(1)}x`,
+      `one wallet, 30 days: alone ${described(alone)}; ${CLIENTS} clients, a request a second each: ${described(paced)} (goal 100 ms); without pause: ${described(saturated)}, ${(median(saturated) / median(alone)).toFixed(1)}x`,
     );
   } finally {
     await client.close();

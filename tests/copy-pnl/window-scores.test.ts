@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CashRow,
-  cashOfWindowSql,
-  type RealizedRow,
-  realizedInWindowSql,
-  realizedWithConversionsSql,
-} from '../../api/copy-pnl/score.sql.js';
+import { createScoreReader } from '../../api/copy-pnl/score-reader.js';
+import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { computeBlockActivity } from '../../processors/activity/block-activity.js';
@@ -46,33 +41,29 @@ const byWallet = (activity: readonly WalletActivity[]): ReadonlyMap<string, read
   return wallets;
 };
 
-/** Compares the statements with the walk for every wallet of a window. */
+/** Compares the scores with the walk for every wallet of a window. */
 async function expectSameAsWalk(
   activity: ReadonlyMap<string, readonly WalletActivity[]>,
   window: { readonly fromS: number; readonly toS: number },
 ): Promise<void> {
-  const of = { wallets: [...activity.keys()], ...window };
-  const [cash, realized, plain] = [cashOfWindowSql(of, 200), realizedWithConversionsSql(of), realizedInWindowSql(of)];
-  const cashRows = new Map(
-    (await engine.client.query<CashRow>(cash.text, cash.params)).map((row) => [row.wallet, row]),
-  );
-  const rowsOf = async (sql: typeof plain) =>
-    new Map((await engine.client.query<RealizedRow>(sql.text, sql.params)).map((row) => [row.wallet, row]));
-  const realizedRows = await rowsOf(realized);
-  const plainRows = await rowsOf(plain);
-  for (const [wallet, rows] of activity) {
-    const walk = walkWindow(rows, window);
-    const found = cashRows.get(wallet);
+  const scores = createScoreReader({ tables: createClickHouseTables(engine.client), batchBudgetMs: 240_000 });
+  const wallets = [...activity.keys()];
+  const found = await scores.scores(wallets, window, { includeTrades: false, maxTrades: 1, slippageBps: 200 });
+  for (const [n, wallet] of wallets.entries()) {
+    const walk = walkWindow(activity.get(wallet) ?? [], window);
+    const score = found[n];
+    const cash = score?.cash;
+    expect(score?.partial, wallet).toBe(false);
     expect(
       [
-        found?.rows ?? '0',
-        found?.fills ?? '0',
-        found?.bought ?? '0',
-        found?.sold ?? '0',
-        found?.settled_in ?? '0',
-        found?.settled_out ?? '0',
-        found?.fees ?? '0',
-        found?.slippage ?? '0',
+        cash?.rows ?? '0',
+        cash?.fills ?? '0',
+        cash?.bought ?? '0',
+        cash?.sold ?? '0',
+        cash?.settled_in ?? '0',
+        cash?.settled_out ?? '0',
+        cash?.fees ?? '0',
+        cash?.slippage ?? '0',
       ].map(BigInt),
       wallet,
     ).toEqual([
@@ -85,19 +76,12 @@ async function expectSameAsWalk(
       walk.fees,
       walk.slippage,
     ]);
-    const counts = [found?.redemptions, found?.merges, found?.splits, found?.conversions].map((n) => Number(n ?? 0));
+    const counts = [cash?.redemptions, cash?.merges, cash?.splits, cash?.conversions].map((count) =>
+      Number(count ?? 0),
+    );
     expect(counts, wallet).toEqual(['REDEEM', 'MERGE', 'SPLIT', 'CONVERT'].map((kind) => walk.kinds[kind] ?? 0));
-    const expected = [BigInt(walk.closed), BigInt(walk.overSells), walk.realized, walk.absolute, walk.weighted];
-    const of = (row: RealizedRow | undefined) =>
-      [
-        row?.closed ?? '0',
-        row?.over_sells ?? '0',
-        row?.realized ?? '0',
-        row?.absolute ?? '0',
-        row?.weighted ?? '0',
-      ].map(BigInt);
-    expect(of(realizedRows.get(wallet)), wallet).toEqual(expected);
-    if ((walk.kinds.CONVERT ?? 0) === 0) expect(of(plainRows.get(wallet)), wallet).toEqual(expected);
+    const { closed, overSells, realized, absolute, weighted } = walk;
+    expect(score?.realized, wallet).toEqual({ closed, overSells, realized, absolute, weighted });
   }
 }
 

@@ -1,5 +1,5 @@
 import { applyActivity } from '../../processors/positions/apply-activity.js';
-import { createHolding, type Holding, toBase } from '../../processors/positions/holding.js';
+import { createHolding, type Holding, toBase } from '../../schemas/accounting/holding.js';
 import type { WalletActivity } from '../../schemas/types.gen.js';
 
 /** What a walk row by row finds in a window; base units, slippage in ten-thousandths of them. */

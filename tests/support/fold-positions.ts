@@ -2,10 +2,10 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { computeBlockActivity } from '../../processors/activity/block-activity.js';
 import { createTokens } from '../../processors/activity/tokens.js';
 import { applyActivity } from '../../processors/positions/apply-activity.js';
-import { createHolding, type Holding } from '../../processors/positions/holding.js';
 import { pnlSink, positionsSink } from '../../processors/positions/sink.js';
 import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import { SINK_FORMAT } from '../../processors/sink/table-store.js';
+import { createHolding, type Holding } from '../../schemas/accounting/holding.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { ActivityState, PnlEvent } from '../../schemas/types.gen.js';
 

@@ -151,14 +151,14 @@ export function scoreBody(score: WindowScore, window: CopyWindow, backtest?: big
     .map((type) => [type, Number(counts[type] ?? 0)] as const)
     .filter(([, count]) => count > 0);
   const fills = Number(cash?.fills ?? 0);
-  const profit = usdcOf(BigInt(realized?.realized ?? 0));
+  const profit = usdcOf(realized.realized);
   return {
     wallet: score.wallet,
     ...scoreValues({ actual, slippage, fractionsPerBaseUnit: FRACTIONS }),
     trade_count: fills,
-    avg_entry_prob_weighted: weightedEntry(BigInt(realized?.weighted ?? 0), BigInt(realized?.absolute ?? 0)),
+    avg_entry_prob_weighted: weightedEntry(realized.weighted, realized.absolute),
     avg_hold_seconds_weighted: null,
-    positions_closed: Number(realized?.closed ?? 0),
+    positions_closed: realized.closed,
     total_realized_pnl_usdc: profit,
     pnl_definition: 'cashflow',
     applied_filters: { from: window.fromS, to: window.toS, window_days: window.defaultDays },
@@ -174,9 +174,9 @@ export function scoreBody(score: WindowScore, window: CopyWindow, backtest?: big
         settlement_out: usdcOf(settledOut),
       },
       fifo_breakdown: {
-        over_sells: Number(realized?.over_sells ?? 0),
+        over_sells: realized.overSells,
         unresolved_activity: Number(cash?.unresolved ?? 0),
-        total_abs_pnl_usdc: usdcOf(BigInt(realized?.absolute ?? 0)),
+        total_abs_pnl_usdc: usdcOf(realized.absolute),
         total_realized_pnl_usdc: profit,
       },
       fetch_ms: score.fetchMs,

@@ -1,5 +1,5 @@
-import { divide } from '../../schemas/primitives/money.js';
-import type { Position } from '../../schemas/types.gen.js';
+import { divide } from '../primitives/money.js';
+import type { Position } from '../types.gen.js';
 
 /** A mutable position. */
 export type Holding = { -readonly [K in keyof Position]: Position[K] };
