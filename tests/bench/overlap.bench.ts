@@ -23,11 +23,14 @@ const END_S = 1_790_000_000;
 /** Each has most wallets: every second, third and fifth market, and every one. */
 const WIDE = ['second', 'third', 'fifth'];
 
-const wallet = `concat('0x', lower(hex(substring(sipHash128(intDiv(number, ${POSITIONS_PER_WALLET})) || sipHash128(number DIV ${POSITIONS_PER_WALLET}, 1), 1, 20))))`;
+/** Two positions of each wallet; the other third of all positions belongs to few wallets (u^3), as active traders have most of them. */
+const owner = `if(number < ${2 * WALLETS}, intDiv(number, 2), toUInt64(${WALLETS} * pow(cityHash64(number, 7) / 18446744073709551616., 3)))`;
+const wallet = `concat('0x', lower(hex(substring(sipHash128(${owner}) || sipHash128(${owner}, 1), 1, 20))))`;
 const token = `toUInt256(2 * (cityHash64(number, 3) % ${MARKETS}) + cityHash64(number, 4) % 2)`;
 /** A Pareto distribution with exponent 1.1, by wallet and by position: 1 USDC at least, as a venue has few large wallets. */
 const pareto = (key: string) => `pow(1 - (cityHash64(${key}, 5) % 1000000007) / 1000000007., -1 / 1.1)`;
-const usdc = `toUInt64(least(1e15, 1e6 * ${pareto(`intDiv(number, ${POSITIONS_PER_WALLET})`)} * ${pareto('number')}))`;
+const usdc = `toUInt64(least(1e15, 1e6 * ${pareto(owner)} * ${pareto('number')}))`;
+const fills = `toUInt32(least(1e5, ${pareto('(number, 8)')}))`;
 const time = `toDateTime(${END_S - SPAN_S} + cityHash64(number, 6) % ${SPAN_S}, 'UTC')`;
 
 async function fill(client: ClickHouse): Promise<void> {
@@ -50,7 +53,7 @@ async function fill(client: ClickHouse): Promise<void> {
     const rows = `numbers(${from}, ${Math.min(STEP, count - from)})`;
     await client.command(
       `INSERT INTO positions (wallet, token_id, fills, bought_usdc, version, last_at, _partition, _offset)
-        SELECT ${wallet}, ${token}, 1, ${usdc}, 1, ${time}, 0, number FROM ${rows}`,
+        SELECT ${wallet}, ${token}, ${fills}, ${usdc}, 1, ${time}, 0, number FROM ${rows}`,
       {},
       small,
     );

@@ -59,7 +59,7 @@ it('ingest survives every hostile response of node, catalog and price feed with 
   const [nodeProxy, gammaProxy] = [await startHostileProxy(node.rpcUrl), await startHostileProxy(gamma.url)];
   const admin = await freePort();
   const child = spawn(process.execPath, [resolve('dist/ingest/main.js')], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       ODDSTREAM_DATA: dataDir,
@@ -73,6 +73,12 @@ it('ingest survives every hostile response of node, catalog and price feed with 
     },
   });
   const ended = once(child, 'exit');
+  /** The end of its log, for the message of a failure. */
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output = (output + String(chunk)).slice(-4_000);
+    });
   const memoryKb = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]);
   const mine = () => {
     node.announce(node.mine());
@@ -91,7 +97,8 @@ it('ingest survives every hostile response of node, catalog and price feed with 
     await eventually('the price feed', async () => rtds.clients.length > 0, 20_000);
     const [subscription] = [...(rtds.clients[0]?.subscribed ?? [])];
     const [topic = '', symbol = ''] = subscription?.split(' ') ?? [];
-    const alive = (mode: string) => expect([mode, child.exitCode, child.signalCode]).toEqual([mode, null, null]);
+    const alive = (mode: string) =>
+      expect([child.exitCode, child.signalCode], `${mode}: ${output}`).toEqual([null, null]);
 
     /** Lasts until the node was asked in this mode, at most some seconds: its readers pause after errors. */
     const untilMet = async (mode: string) => {
