@@ -588,7 +588,7 @@ export interface PnlEvent {
 export interface Position {
   readonly wallet: string;
   readonly token_id: string;
-  /** records that have changed it; grows by one each */
+  /** records that have changed it; grows by one each; 0: none yet, the token is only known as one that a conversion may have created */
   readonly version: number;
   /** shares held whose coming in is known */
   readonly size: bigint;
@@ -620,7 +620,7 @@ export interface Position {
   /** cost of all that was ever acquired, bought shares in all; null: begun before this field was */
   readonly bought_cost: bigint | null;
   readonly fills: number;
-  /** outflows and conversions whose price no record tells */
+  /** changes that the recorded history does not fully tell: shares left that never came in, an amount without a price, a conversion that may have created shares of it */
   readonly unpriced: number;
   /** first record */
   readonly first_ms: number;
@@ -1077,6 +1077,8 @@ export interface WalletActivity {
   readonly created: readonly string[];
   /** CONVERT: questions of the market; null where no record tells, and created is empty then */
   readonly question_count: number | null;
+  /** CONVERT: no record tells the fee; usdc and fee_shares are those of a conversion without one */
+  readonly fee_unknown: boolean;
 }
 
 /** Event kind (file name of the schema) -> type of its value. */

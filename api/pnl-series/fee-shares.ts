@@ -3,7 +3,13 @@ import { problems } from '../../schemas/primitives/problems.js';
 import type { FeeShareRow } from './series.sql.js';
 
 /** Bought shares go out first, as in a sale. */
-const TREATED_AS_SOLD = new Set<string>(['', problems.unknownShares, problems.payoutDisagrees, problems.unknownNo]);
+const TREATED_AS_SOLD = new Set<string>([
+  '',
+  problems.unknownShares,
+  problems.payoutDisagrees,
+  problems.unknownNo,
+  problems.unknownFee,
+]);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** Cost of shares that were paid as fees, per bucket of the time grid. */

@@ -23,6 +23,12 @@ export interface WalletSummary extends RealizedPnl {
   readonly lastAtS: number | null;
 }
 
+/** A summary of positions as they are now. */
+export interface PositionsSummary extends WalletSummary {
+  /** Whether the recorded history has every change of all positions, as far as it shows. */
+  readonly isComplete: boolean;
+}
+
 export interface SpanPnl extends RealizedPnl {
   readonly events: number;
 }
@@ -32,8 +38,8 @@ export interface PnlBucket extends SpanPnl {
 }
 
 export interface WalletSummaries {
-  readonly markets: WalletSummary;
-  readonly combos: WalletSummary;
+  readonly markets: PositionsSummary;
+  readonly combos: PositionsSummary;
 }
 
 export interface WalletFees {
@@ -59,7 +65,7 @@ export interface PnlReader {
   fees(wallet: string): Promise<WalletFees>;
 }
 
-export const emptyPnlSummary: WalletSummary = {
+export const emptyPnlSummary: PositionsSummary = {
   realized: 0n,
   grossProfit: 0n,
   grossLoss: 0n,
@@ -69,12 +75,13 @@ export const emptyPnlSummary: WalletSummary = {
   openPositions: 0,
   wins: 0,
   losses: 0,
+  isComplete: true,
   lastAtS: null,
 };
 
 const emptySpanPnl: SpanPnl = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
 
-const realizedPnlFrom = (row: SummaryRow | SeriesRow): RealizedPnl => ({
+const realizedPnlFrom = (row: Omit<SummaryRow, 'incomplete'> | SeriesRow): RealizedPnl => ({
   realized: BigInt(row.realized),
   grossProfit: BigInt(row.gross_profit),
   grossLoss: BigInt(row.gross_loss),
@@ -83,7 +90,7 @@ const realizedPnlFrom = (row: SummaryRow | SeriesRow): RealizedPnl => ({
 });
 
 /** Converts a row to a summary. */
-export const walletSummaryFrom = (row: SummaryRow): WalletSummary => ({
+export const walletSummaryFrom = (row: Omit<SummaryRow, 'incomplete'>): WalletSummary => ({
   ...realizedPnlFrom(row),
   unrealized: BigInt(row.unrealized),
   volume: BigInt(row.volume),
@@ -113,7 +120,7 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
       for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokens))) {
         const current = summaries.get(row.wallet);
         if (current === undefined) continue;
-        const summary = walletSummaryFrom(row);
+        const summary = { ...walletSummaryFrom(row), isComplete: Number(row.incomplete) === 0 };
         summaries.set(
           row.wallet,
           boolFrom(row.combo) ? { ...current, combos: summary } : { ...current, markets: summary },

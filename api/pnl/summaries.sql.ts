@@ -18,6 +18,8 @@ export interface SummaryRow {
   readonly losses: number | string;
   /** Non-empty positions in markets that are not settled. */
   readonly open: number | string;
+  /** Positions of which the recorded history lacks changes. */
+  readonly incomplete: number | string;
   /** Unix seconds of the last change. */
   readonly last_at: number | string;
 }
@@ -50,9 +52,9 @@ export function summariesSql(wallets: readonly string[], tokens: TokenChoice | n
         toString(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
         toString(sum(toUInt256(p.bought_usdc) + toUInt256(p.sold_usdc))) AS volume,
         count() AS positions, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
-        countIf(p.size > 0 AND NOT q.resolved) AS open, toUnixTimestamp(max(p.last_at)) AS last_at
+        countIf(p.size > 0 AND NOT q.resolved) AS open, countIf(p.unpriced > 0) AS incomplete, toUnixTimestamp(max(p.last_at)) AS last_at
       FROM (
-        SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc, last_at
+        SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc, unpriced, last_at
         FROM positions FINAL WHERE wallet IN {wallets:Array(String)}${chosen.text}
       ) AS p
       LEFT JOIN (

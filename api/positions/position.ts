@@ -1,4 +1,5 @@
 import { divide, parseMoney } from '../../schemas/primitives/money.js';
+import { type Completeness, completenessOf } from './completeness.js';
 import type { OutcomeMetadata } from './outcomes.js';
 import type { PositionRow, PriceRow } from './positions.sql.js';
 import type { HolderRow } from './top-holders.sql.js';
@@ -17,7 +18,7 @@ export const priceFrom = (row: PriceRow): Price =>
   row.source === 'none' ? unpriced : { usd: BigInt(row.price), source: row.source, updatedAtS: Number(row.updated_at) };
 
 /** A wallet's position in a token with its current value. Amounts in base units, times Unix seconds. */
-export interface Position {
+export interface Position extends Completeness {
   readonly wallet: string;
   readonly tokenId: string;
   /** Shares in the position. */
@@ -87,6 +88,7 @@ export type Holder = Pick<
   | 'firstAtS'
   | 'price'
   | 'currentValue'
+  | keyof Completeness
 >;
 
 /** Converts a row to a holder at a price. */
@@ -94,6 +96,7 @@ export function holderFrom(row: HolderRow, price: Price): Holder {
   const pnl = pnlOf(row, price);
   return {
     ...pnl,
+    ...completenessOf(row),
     wallet: row.wallet,
     tokenId: row.token,
     totalBought: BigInt(row.total_bought),

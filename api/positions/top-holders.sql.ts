@@ -12,7 +12,18 @@ import {
 /** Columns of a position in lists of a token's holders. */
 export type HolderRow = Pick<
   PositionRow,
-  'wallet' | 'token' | 'size' | 'received' | 'avg_price' | 'realized_pnl' | 'total_bought' | 'fills' | 'first_at'
+  | 'wallet'
+  | 'token'
+  | 'size'
+  | 'received'
+  | 'avg_price'
+  | 'realized_pnl'
+  | 'total_bought'
+  | 'fills'
+  | 'first_at'
+  | 'unpriced'
+  | 'last_at'
+  | 'last_redeemed_at'
 >;
 
 type SqlText = string;
@@ -26,15 +37,21 @@ export type HolderTuple = readonly [
   SqlText,
   number | SqlText,
   number | SqlText,
+  number | SqlText,
+  number | SqlText,
+  number | SqlText | null,
 ];
 
 const tupleExpression = (row: string): string =>
-  `(${row}wallet, ${row}size, ${row}received, ${row}avg_price, ${row}realized_pnl, ${row}total_bought, ${row}fills, toUnixTimestamp(${row}first_at))`;
+  `(${row}wallet, ${row}size, ${row}received, ${row}avg_price, ${row}realized_pnl, ${row}total_bought, ${row}fills, toUnixTimestamp(${row}first_at),
+          ${row}unpriced, toUnixTimestamp(${row}last_at), toUnixTimestamp(${row}last_redeemed_at))`;
 
 /** Converts a tuple to a row. */
 export function holderRowOf(token: string, tuple: HolderTuple): HolderRow {
-  const [wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at] = tuple;
-  return { wallet, token, size, received, avg_price, realized_pnl, total_bought, fills, first_at };
+  const [wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at, ...rest] = tuple;
+  const [unpriced, last_at, last_redeemed_at] = rest;
+  const amounts = { size, received, avg_price, realized_pnl, total_bought };
+  return { wallet, token, ...amounts, fills, first_at, unpriced, last_at, last_redeemed_at };
 }
 
 export interface TopHoldersRow {
@@ -61,7 +78,7 @@ export function topHoldersSql(
     text: `SELECT token_id AS token, arrayStringConcat(arraySlice(groupArray(wallet), 1, {rows:UInt32})) AS wallets,
         groupArray(${listSize(by.shown)})(${tupleExpression('')}) AS first, count() AS found
       FROM (
-        SELECT token_id, wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at
+        SELECT token_id, wallet, size, received, avg_price, realized_pnl, total_bought, fills, first_at, unpriced, last_at, last_redeemed_at
         FROM positions_by_token AS p FINAL
         WHERE ${where.text}
         ORDER BY ${orderByExpression(by, filter.tokenIds.length)}, p.wallet, p.token_id

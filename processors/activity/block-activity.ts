@@ -53,6 +53,7 @@ function activityRecord(event: EventHeader, fields: ActivityFields): WalletActiv
     denominator: fields.denominator ?? '1',
     created: fields.created ?? [],
     question_count: fields.question_count ?? null,
+    fee_unknown: fields.fee_unknown ?? false,
   };
 }
 
@@ -116,14 +117,16 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
 
 /**
  * A conversion takes NO shares of question i for every bit i of the index set and creates YES shares of every other question that the market has
- * at that time. The venue's fee is deducted from the YES and the collateral; the fee is 0 if no record contains it.
+ * at that time. The venue's fee is deducted from the YES and the collateral. If neither the transaction nor the preparation of the market
+ * tells it, the amounts are those without a fee and `fee_unknown` is set.
  */
 function conversionActivity(event: PositionsConverted, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   if (isVenueContract(event.stakeholder)) return [];
   const bits = BigInt(event.index_set);
   const market = states.get(event.market_id);
   // As the adapter computes it.
-  const fee = event.fee ?? (event.amount * BigInt(market?.fee_bips ?? 0)) / BIPS;
+  const feeBips = market?.fee_bips ?? null;
+  const fee = event.fee ?? (event.amount * BigInt(feeBips ?? 0)) / BIPS;
   const pair = (index: number) => {
     const questionId = negRiskQuestionId(event.market_id, index);
     const condition = conditionOf({ oracle: addresses.negRiskAdapter, questionId });
@@ -144,6 +147,7 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
       fee_shares: fee,
       created: remaining.map((i) => pair(i)[0]),
       question_count: count,
+      fee_unknown: event.fee === null && feeBips === null,
     }),
   ];
 }

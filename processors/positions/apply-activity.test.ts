@@ -33,6 +33,7 @@ function account() {
         denominator: '1',
         created: [],
         question_count: null,
+        fee_unknown: false,
         ...fields,
       },
       {

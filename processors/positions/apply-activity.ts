@@ -12,6 +12,7 @@ import {
 } from '../../schemas/accounting/holding.js';
 import { problems } from '../../schemas/primitives/problems.js';
 import type { PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
+import { possiblyCreatedTokens } from './possible-tokens.js';
 import { type PayoutRate, redemptionLegs, redemptionRates } from './redemption.js';
 
 /** Mutable access to a wallet's positions. */
@@ -29,6 +30,8 @@ interface PositionEffect {
   readonly cash?: bigint;
   readonly realized?: bigint;
   readonly problem?: string | null;
+  /** Whether it shows that the history lacks something; by default with a problem or untracked shares. */
+  readonly isPartial?: boolean;
 }
 
 /** amount x part / whole, rounded towards zero; 0 if `whole` is 0. */
@@ -38,7 +41,8 @@ const mulDiv = (amount: bigint, part: bigint, whole: bigint): bigint => (whole =
  * Weighted average cost. A buy moves the average; a sale, merge or redemption realizes against it, for tracked shares only; a split buys and a
  * merge sells both outcomes at 0.50; a redemption pays the payout ratio, in whole base
  * units per outcome as ConditionalTokens does; a conversion moves the cost of the converted NO, less the released collateral, to the created YES.
- * Shares received by transfer have no cost, and no profit when they leave. Amounts round towards zero at 18 decimals.
+ * Shares received by transfer have no cost, and no profit when they leave. Amounts round towards zero at 18 decimals. A conversion of an unknown
+ * number of questions counts as an unclear change of every position that it may have created.
  *
  * Pure except that it mutates the holdings. Returns one event per affected position.
  */
@@ -56,9 +60,10 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     const feeSharesBefore = holding.fee_shares;
     const effect = change(holding);
     const fill = activity.action === 'BUY' || activity.action === 'SELL';
+    if (holding.version === 0) holding.first_ms = activity.timestamp_ms;
     holding.version += 1;
     holding.last_ms = activity.timestamp_ms;
-    if (effect.problem != null) holding.unpriced += 1;
+    if (effect.isPartial ?? (effect.problem != null || (effect.untracked ?? 0n) > 0n)) holding.unpriced += 1;
     if (fill) {
       holding.fills += 1;
       holding.fees += activity.fee;
@@ -127,12 +132,21 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     const amount = activity.amounts?.[0] ?? 0n;
     if (activity.question_count === null) {
       for (const token of tokens) removeAtCost(token, amount, problems.unknownQuestions);
+      for (const token of possiblyCreatedTokens(activity)) {
+        const holding = holdings.getOrCreate(token);
+        holding.unpriced += 1;
+        if (holding.version === 0) continue;
+        holding.version += 1;
+        holding.last_ms = activity.timestamp_ms;
+      }
       return;
     }
     const converted = tokens.map((token) => holdings.getOrCreate(token));
     // Sets whose NO shares all have a known cost; the others have no price.
     const sets = converted.reduce((least, { size }) => minBigInt(size, least), amount);
-    const problem = sets < amount ? problems.unknownNo : null;
+    const problem = sets < amount ? problems.unknownNo : activity.fee_unknown ? problems.unknownFee : null;
+    // Shares received by transfer have no cost either, but the history has them.
+    const isPartial = activity.fee_unknown || converted.some(({ size, received }) => size + received < amount);
     const createdAmount = amount - activity.fee_shares;
     // YES shares created by the sets with a known cost; the fee applies to all proportionally.
     const createdWithCost = amount === 0n ? 0n : (sets * createdAmount) / amount;
@@ -153,21 +167,24 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
         const realized = profit[i] ?? 0n;
         holding.realized += realized;
         const shares = -(sets + rest.tracked + rest.received);
-        return { shares, untracked: rest.untracked, cash: cash[i] ?? 0n, realized, problem };
+        return { shares, untracked: rest.untracked, cash: cash[i] ?? 0n, realized, problem, isPartial };
       });
     });
     created.forEach((token, i) => {
       touch(holdings.getOrCreate(token), (holding) => {
         acquire(holding, createdWithCost, 0n, createdCosts[i] ?? 0n);
         holding.received += createdAmount - createdWithCost;
-        return { shares: createdAmount, problem };
+        return { shares: createdAmount, problem, isPartial };
       });
     });
   };
 
   const redeem = (): void => {
     const { tokens, usdc } = activity;
-    const positions = tokens.map((token) => holdings.get(token));
+    const positions = tokens.map((token) => {
+      const found = holdings.get(token);
+      return found === undefined || found.version === 0 ? undefined : found;
+    });
     const logged = tokens.map((_token, i) => activity.amounts?.[i] ?? null);
     const shares = logged.map(
       (amount, i) => amount ?? (positions[i] === undefined ? 0n : positions[i].size + positions[i].received),
@@ -175,14 +192,16 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     const rates = redemptionRates(activity, shares);
     if (rates === undefined) {
       // The payout per outcome is unknown: the whole payout is recorded with the first one.
-      const touched = tokens.flatMap((_token, i) => (positions[i] === undefined ? [] : [i]));
+      const touched = tokens.flatMap((_token, i) =>
+        positions[i] === undefined && (logged[i] ?? 0n) === 0n ? [] : [i],
+      );
       const [payee = 0] = touched;
       for (const i of new Set([payee, ...touched]))
         removeAtCost(tokens[i] as string, logged[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
       return;
     }
     redemptionLegs(usdc, shares, rates).forEach(({ paid, known, untrackedShares }, i) => {
-      if (positions[i] === undefined && paid === 0n) return;
+      if (positions[i] === undefined && paid === 0n && (logged[i] ?? 0n) === 0n) return;
       const rate = rates[i] as PayoutRate;
       touch(holdings.getOrCreate(tokens[i] as string), (holding) => {
         const { tracked, received, untracked, cost } = release(holding, logged[i] ?? null);

@@ -89,6 +89,8 @@ export const positionsSink: SinkDefinition = {
   rows(event, logPosition, emit) {
     if (event.kind !== 'position') return;
     const position = event.value;
+    // Only possibly created: no record has changed it.
+    if (position.version === 0) return;
     emit(positionsTable, {
       wallet: position.wallet,
       token_id: position.token_id,

@@ -106,6 +106,7 @@ export function activityOf(input: ActivityInput): WalletActivity {
     denominator: '1',
     created: [],
     question_count: null,
+    fee_unknown: false,
     ...input,
   };
 }

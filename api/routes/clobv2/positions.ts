@@ -10,6 +10,8 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { LargestPosition, LargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import { largestPositionStatuses, MAX_LARGEST } from '../../leaderboards/largest-positions.sql.js';
 import { formatSnapshotCursor, parseSnapshotCursor, SNAPSHOT_EXPIRED } from '../../leaderboards/snapshot-cursor.js';
+import { type Completeness, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
+import { positionId } from '../../positions/position.js';
 import { createPositionsBySize, holdingStatusOf } from '../../positions/positions-by-size.js';
 import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
@@ -26,23 +28,30 @@ const decimal = z.string().meta({ description: 'Decimal text.' });
 const positionSchema = z.object({
   wallet: z.string(),
   token_id: z.string(),
-  size: decimal,
-  avg_price: decimal.describe(`${priceDocs.average} Decimal text.`),
+  size: decimal.nullable(),
+  avg_price: decimal.nullable().describe(`${priceDocs.average} Decimal text.`),
   total_bought_usdc: decimal,
-  realized_pnl_usdc: decimal.meta({ description: 'Before fees, decimal text.' }),
+  realized_pnl_usdc: decimal.nullable().meta({ description: 'Before fees, decimal text.' }),
   status: z.enum(largestPositionStatuses),
+  complete: completeField,
   ...marketFields,
 });
 
-const positionFrom = (position: Omit<LargestPosition, 'rank'>) => ({
-  wallet: position.wallet,
-  token_id: position.tokenId,
-  size: amountText(position.size),
-  avg_price: padded(position.avgPrice, PRICE_PLACES, AVERAGE_DECIMALS),
-  total_bought_usdc: amountText(position.boughtUsdc),
-  realized_pnl_usdc: amountText(position.realizedPnl),
-  status: position.status,
-});
+const wholeHistory: Completeness = { isComplete: true, isSizeKnown: true };
+const noValue = { totalBought: 0n, initialValue: 0n, currentValue: 0n, unrealizedPnl: 0n, totalPnl: 0n };
+const positionFrom = (position: Omit<LargestPosition, 'rank'>, completeness: Completeness) => {
+  const known = knownAmountsOf({ ...noValue, ...position, ...completeness });
+  return {
+    wallet: position.wallet,
+    token_id: position.tokenId,
+    size: ifKnown(known.size, amountText),
+    avg_price: ifKnown(known.avgPrice, (average) => padded(average, PRICE_PLACES, AVERAGE_DECIMALS)),
+    total_bought_usdc: amountText(position.boughtUsdc),
+    realized_pnl_usdc: ifKnown(known.realizedPnl, amountText),
+    status: position.status,
+    complete: completeness.isComplete,
+  };
+};
 
 const exampleLargestPosition: LargestPosition = {
   rank: 1,
@@ -115,7 +124,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
         source: SOURCE,
         as_of: 1790000200,
         pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '1790000200123-1' },
-        positions: [{ ...positionFrom(exampleLargestPosition), ...marketOf(exampleTitle) }],
+        positions: [{ ...positionFrom(exampleLargestPosition, wholeHistory), ...marketOf(exampleTitle) }],
       },
     },
     async handler({ query }, context) {
@@ -138,7 +147,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             as_of: null,
             pagination: { limit, offset, has_more: found.hasMore, next_cursor: null },
             positions: found.rows.map((row) => ({
-              ...positionFrom({ ...row, status: holdingStatusOf(row) }),
+              ...positionFrom({ ...row, status: holdingStatusOf(row) }, row),
               ...marketOf(titles.get(row.tokenId) ?? untitled),
             })),
           },
@@ -164,7 +173,11 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
       const rows = found.slice(0, limit);
       const hasMore = found.length > limit;
       const last = rows.at(-1);
-      const titles = await titlesOf(rows.map((row) => row.tokenId));
+      const [titles, current] = await Promise.all([
+        titlesOf(rows.map((row) => row.tokenId)),
+        deps.readers.positions.byId(rows.map(positionId)),
+      ]);
+      const completenessOf = new Map(current.map((position) => [positionId(position), position]));
       const ageS = Math.max(0, Math.floor((context.nowMs - takenAtMs) / 1000));
       return {
         body: {
@@ -177,7 +190,10 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             has_more: hasMore,
             next_cursor: hasMore && last !== undefined ? formatSnapshotCursor({ takenAtMs, rank: last.rank }) : null,
           },
-          positions: rows.map((row) => ({ ...positionFrom(row), ...marketOf(titles.get(row.tokenId) ?? untitled) })),
+          positions: rows.map((row) => ({
+            ...positionFrom(row, completenessOf.get(positionId(row)) ?? wholeHistory),
+            ...marketOf(titles.get(row.tokenId) ?? untitled),
+          })),
         },
         cache: { maxAgeS: Math.max(SNAPSHOT_INTERVAL_S, ageS), ageS },
       };

@@ -8,6 +8,7 @@ import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-pa
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
@@ -51,18 +52,20 @@ const positionSchema = z.object({
   asset: z.string(),
   conditionId: z.string(),
   size: z.number(),
-  avgPrice: z.number().describe(priceDocs.average),
+  avgPrice: z.number().nullable().describe(priceDocs.average),
   initialValue: z
     .number()
     .meta({ description: 'Cost of the bought shares of the position; shares received by transfer have no cost.' }),
   currentValue: z.number(),
   cashPnl: z.number().meta({ description: 'Unrealized PnL: current value of the bought shares minus their cost.' }),
   percentPnl: z.number(),
-  totalBought: z.number(),
-  realizedPnl: z.number().meta({ description: 'Before fees.' }),
+  totalBought: z.number().nullable(),
+  realizedPnl: z.number().nullable().meta({ description: 'Before fees.' }),
   percentRealizedPnl: z
     .number()
+    .nullable()
     .meta({ description: 'Realized and unrealized PnL as a percentage of the total cost.' }),
+  complete: completeField,
   curPrice: z.number().describe(`${priceDocs.now} 0 without a price.`),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
@@ -90,19 +93,21 @@ function positionFrom(
   const { metadata } = position;
   const opposite = metadata.outcomeIndex === null || metadata.outcomes.length !== 2 ? null : 1 - metadata.outcomeIndex;
   const oppositeAsset = oppositeTokenOf(metadata) ?? '';
+  const known = knownAmountsOf(position);
   return {
     proxyWallet: position.wallet,
     asset: position.tokenId,
     conditionId: metadata.conditionId ?? '',
     size: moneyToNumber(position.size),
-    avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
+    avgPrice: ifKnown(known.avgPrice, (average) => priceNumber(average, 10n ** 18n, 6) ?? 0),
     initialValue: moneyToNumber(position.initialValue),
     currentValue: moneyToNumber(position.currentValue),
     cashPnl: moneyToNumber(position.unrealizedPnl),
     percentPnl: percent(position.unrealizedPnl, position.initialValue),
-    totalBought: moneyToNumber(position.totalBought),
-    realizedPnl: moneyToNumber(position.realizedPnl),
-    percentRealizedPnl: percent(position.totalPnl, totalCost(position)),
+    totalBought: ifKnown(known.totalBought, moneyToNumber),
+    realizedPnl: ifKnown(known.realizedPnl, moneyToNumber),
+    percentRealizedPnl: ifKnown(known.totalPnl, (total) => percent(total, totalCost(position))),
+    complete: position.isComplete,
     curPrice: moneyToNumber(position.price.usd ?? 0n),
     priceSource: priceSourceOf(position.price),
     priceUpdatedAt: position.price.updatedAtS,

@@ -14,6 +14,7 @@ import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
+import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { type Holder, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
@@ -62,16 +63,17 @@ const rowSchema = z.object({
   conditionId: z.string(),
   outcome: z.string(),
   outcomeIndex: z.int(),
-  size: z.number(),
-  avgPrice: z.number().describe(priceDocs.average),
+  size: z.number().nullable(),
+  avgPrice: z.number().nullable().describe(priceDocs.average),
   currPrice: z.number().describe(`${priceDocs.now} 0 where there is none.`),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
-  currentValue: z.number(),
-  totalBought: z.number(),
-  realizedPnl: z.number(),
-  cashPnl: z.number(),
-  totalPnl: z.number(),
+  currentValue: z.number().nullable(),
+  totalBought: z.number().nullable(),
+  realizedPnl: z.number().nullable(),
+  cashPnl: z.number().nullable(),
+  totalPnl: z.number().nullable(),
+  complete: completeField,
   firstTradeAt: tradeTime,
   lastTradeAt: tradeTime,
 });
@@ -108,27 +110,31 @@ const rowFrom = (
   market: { readonly conditionId: string | null; readonly outcomes: readonly string[] },
   outcomeIndex: number,
   trades: Trades | null | undefined,
-): z.input<typeof rowSchema> => ({
-  proxyWallet: position.wallet,
-  name: '',
-  profileImage: '',
-  verified: false,
-  asset: position.tokenId,
-  conditionId: market.conditionId ?? '',
-  outcome: market.outcomes[outcomeIndex] ?? '',
-  outcomeIndex,
-  size: moneyToNumber(position.size),
-  avgPrice: priceNumber(position.avgPrice, 10n ** 18n, 6) ?? 0,
-  currPrice: moneyToNumber(position.price.usd ?? 0n),
-  priceSource: priceSourceOf(position.price),
-  priceUpdatedAt: position.price.updatedAtS,
-  currentValue: moneyToNumber(position.currentValue),
-  totalBought: moneyToNumber(position.totalBought),
-  realizedPnl: moneyToNumber(position.realizedPnl),
-  cashPnl: moneyToNumber(position.unrealizedPnl),
-  totalPnl: moneyToNumber(position.totalPnl),
-  ...(trades === undefined ? {} : { firstTradeAt: trades?.firstS ?? null, lastTradeAt: trades?.lastS ?? null }),
-});
+): z.input<typeof rowSchema> => {
+  const known = knownAmountsOf(position);
+  return {
+    proxyWallet: position.wallet,
+    name: '',
+    profileImage: '',
+    verified: false,
+    asset: position.tokenId,
+    conditionId: market.conditionId ?? '',
+    outcome: market.outcomes[outcomeIndex] ?? '',
+    outcomeIndex,
+    size: ifKnown(known.size, moneyToNumber),
+    avgPrice: ifKnown(known.avgPrice, (average) => priceNumber(average, 10n ** 18n, 6) ?? 0),
+    currPrice: moneyToNumber(position.price.usd ?? 0n),
+    priceSource: priceSourceOf(position.price),
+    priceUpdatedAt: position.price.updatedAtS,
+    currentValue: ifKnown(known.currentValue, moneyToNumber),
+    totalBought: ifKnown(known.totalBought, moneyToNumber),
+    realizedPnl: ifKnown(known.realizedPnl, moneyToNumber),
+    cashPnl: ifKnown(known.unrealizedPnl, moneyToNumber),
+    totalPnl: ifKnown(known.totalPnl, moneyToNumber),
+    complete: position.isComplete,
+    ...(trades === undefined ? {} : { firstTradeAt: trades?.firstS ?? null, lastTradeAt: trades?.lastS ?? null }),
+  };
+};
 
 /** GET /v1/markets/{id}/positions: top traders per outcome. */
 export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: RateLimitStore }): Route {

@@ -6,6 +6,7 @@ import { cacheHeaders } from '../../http/cache-headers.js';
 import { usdParam } from '../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { ordered } from '../../positions/order.js';
 import { unknownOutcomeMetadata } from '../../positions/outcomes.js';
@@ -43,28 +44,31 @@ const rowSchema = z.object({
     .meta({ description: 'Present only for resolved markets with one winner, like the next field.' }),
   winning_outcome_index: z.int().optional(),
   outcome_index: z.int().optional(),
-  initial_value: z.number().optional(),
+  initial_value: z.number().nullable().optional(),
   redeemable: z.boolean().optional().meta({ description: 'The wallet has shares and the market is resolved.' }),
   opposite_asset: z.string().optional(),
   last_activity: z.int().optional().meta({ description: 'Only with `wallet`, Unix seconds; absent without a fill.' }),
 });
+
+const cents = (amount: bigint): number => moneyToNumber(toCent(amount));
 
 /** Serializes a position; money is rounded to cents. */
 function rowFrom(position: PositionWithMetadata, ofWallet: boolean): z.input<typeof rowSchema> {
   const { metadata } = position;
   const status = positionFieldsOf(position).market_status;
   const opposite = oppositeOutcomeOf(position);
+  const known = knownAmountsOf(position);
   const settled = status === 'resolved-win' || status === 'resolved-loss';
   return {
     wallet: position.wallet,
     ...positionFieldsOf(position),
-    realized_pnl: moneyToNumber(toCent(position.realizedPnl)),
-    unrealized_pnl: moneyToNumber(toCent(position.unrealizedPnl)),
+    realized_pnl: ifKnown(known.realizedPnl, cents),
+    unrealized_pnl: ifKnown(known.unrealizedPnl, cents),
     market_slug: metadata.slug,
     ...(settled ? { won: status === 'resolved-win' } : {}),
     ...(settled && metadata.winner !== null ? { winning_outcome_index: metadata.winner } : {}),
     ...(metadata.outcomeIndex === null ? {} : { outcome_index: metadata.outcomeIndex }),
-    initial_value: moneyToNumber(toCent(position.initialValue)),
+    initial_value: ifKnown(known.initialValue, cents),
     redeemable: position.size > 0n && status.startsWith('resolved'),
     ...(opposite === null ? {} : { opposite_asset: opposite.asset }),
     ...(ofWallet && position.fills > 0 ? { last_activity: position.lastAtS } : {}),

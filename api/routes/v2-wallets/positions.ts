@@ -8,6 +8,7 @@ import { offsetParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { allCompleteField, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleClosedPosition, exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
@@ -53,6 +54,7 @@ const allPositionsSchema = z.object({
     description: 'Realized and unrealized, rounded once: may differ by a cent from the sum of the two.',
   }),
   positions_with_pnl: z.int(),
+  complete: allCompleteField,
   filtered: z.literal(true).optional(),
   applied_filters: z
     .object({ since: z.int().nullable(), until: z.int().nullable(), tag_slug: z.string().optional() })
@@ -79,6 +81,7 @@ function allPositionsFrom(
     total_unrealized_pnl: moneyToNumber(toCent(unrealized)),
     total_pnl: moneyToNumber(toCent(realized + unrealized)),
     positions_with_pnl: withPnl.length,
+    complete: positions.every((position) => position.isComplete),
     positions: positions.map(allPositionsRowFrom),
   };
 }
@@ -99,9 +102,10 @@ const closedRow = z.object({
   proxy_wallet: z.string(),
   asset: z.string(),
   condition_id: z.string().nullable(),
-  avg_price: z.number().describe(priceDocs.average),
+  avg_price: z.number().nullable().describe(priceDocs.average),
   total_bought: z.number(),
-  realized_pnl: z.number(),
+  realized_pnl: z.number().nullable(),
+  complete: completeField,
   cur_price: z.number().describe(`${priceDocs.now} 0 without a price.`),
   price_source: priceSource,
   price_updated_at: z.int().nullable().meta({ description: 'Unix seconds.' }),
@@ -120,9 +124,10 @@ const closedRowFrom = (position: PositionWithMetadata): z.input<typeof closedRow
   proxy_wallet: position.wallet,
   asset: position.tokenId,
   condition_id: position.metadata.conditionId,
-  avg_price: averageOf(position),
+  avg_price: averageOf(knownAmountsOf(position).avgPrice),
   total_bought: moneyToNumber(position.totalBought),
-  realized_pnl: moneyToNumber(position.realizedPnl),
+  realized_pnl: ifKnown(knownAmountsOf(position).realizedPnl, moneyToNumber),
+  complete: position.isComplete,
   cur_price: moneyToNumber(position.price.usd ?? 0n),
   price_source: priceSourceOf(position.price),
   price_updated_at: position.price.updatedAtS,

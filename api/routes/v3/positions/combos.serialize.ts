@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/primitives/ids.js';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
-import type { WalletSummary } from '../../../pnl/reader.js';
+import type { PositionsSummary } from '../../../pnl/reader.js';
+import { allCompleteField } from '../../../positions/completeness.js';
 import type { PnlAction, PnlEventRow } from '../../../positions/pnl-events.sql.js';
 
 export const eventKinds = ['buy', 'sell', 'split', 'merge', 'redeem', 'convert', 'send', 'receive'] as const;
@@ -151,6 +152,7 @@ export const comboSummarySchema = z.object({
   losses: z.int(),
   position_count: z.int(),
   open_positions: z.int(),
+  complete: allCompleteField,
   source: z.literal('v3.wallet_combos.summary'),
   elapsed_ms: z.int(),
 });
@@ -158,7 +160,7 @@ export const comboSummarySchema = z.object({
 /** PnL summary of a wallet in combos. */
 export const comboSummaryFrom = (
   address: string,
-  pnl: WalletSummary,
+  pnl: PositionsSummary,
   elapsedMs: number,
 ): z.input<typeof comboSummarySchema> => ({
   address,
@@ -173,6 +175,7 @@ export const comboSummaryFrom = (
   losses: pnl.losses,
   position_count: pnl.positions,
   open_positions: pnl.openPositions,
+  complete: pnl.isComplete,
   source: 'v3.wallet_combos.summary',
   elapsed_ms: elapsedMs,
 });

@@ -51,6 +51,7 @@ const shownFields = {
   price_source: true,
   price_updated_at: true,
   total_bought: true,
+  complete: true,
   resolved: true,
   status: true,
   market: true,

@@ -4,6 +4,7 @@ import { positionConditionId, positionOutcomeIndex } from '../../../../schemas/p
 import { divide, formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { priceDocs } from '../../../http/field-docs.js';
+import { completeField, ifKnown, knownAmountsOf } from '../../../positions/completeness.js';
 import type { OutcomeMetadata } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
@@ -24,8 +25,8 @@ export function statusOf(position: Pick<Position, 'size' | 'price' | 'lastRedeem
 }
 
 /** Cost per share, 6 decimals, base units. */
-const averageOf = (position: Position): bigint =>
-  divide(position.avgPrice, 10n ** BigInt(AVERAGE_PLACES - PRICE_PLACES), 'half_up');
+const averageOf = (avgPrice: bigint): bigint =>
+  divide(avgPrice, 10n ** BigInt(AVERAGE_PLACES - PRICE_PLACES), 'half_up');
 const secondsText = (seconds: number | null): string | null => (seconds === null ? null : String(seconds));
 
 /** Whether the settled outcome won; null before the settlement and for a partial payout. */
@@ -39,15 +40,16 @@ const seconds = z.string().nullable().meta({ description: 'Unix seconds, as text
 
 export const positionSchema = z.object({
   token_id: z.string(),
-  size: z.number(),
-  avg_price: z.number().describe(priceDocs.average),
-  realized_pnl: z.number().meta({ description: 'USD, before fees.' }),
-  unrealized_pnl: z.number(),
-  total_pnl: z.number(),
+  size: z.number().nullable(),
+  avg_price: z.number().nullable().describe(priceDocs.average),
+  realized_pnl: z.number().nullable().meta({ description: 'USD, before fees.' }),
+  unrealized_pnl: z.number().nullable(),
+  total_pnl: z.number().nullable(),
   current_price: z.number().describe(`${priceDocs.now} 0 without a price.`),
-  total_bought: z.number().meta({ description: 'Shares.' }),
-  initial_value: z.number(),
-  redeemable_payout: z.number(),
+  total_bought: z.number().nullable().meta({ description: 'Shares.' }),
+  initial_value: z.number().nullable(),
+  redeemable_payout: z.number().nullable(),
+  complete: completeField,
   resolved: z.boolean(),
   price_source: priceSource,
   price_updated_at: seconds,
@@ -76,17 +78,19 @@ function marketStatus(position: Position, metadata: OutcomeMetadata): z.input<ty
 }
 
 export function positionFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof positionSchema> {
+  const known = knownAmountsOf(position);
   return {
     token_id: position.tokenId,
-    size: moneyToNumber(position.size),
-    avg_price: moneyToNumber(averageOf(position)),
-    realized_pnl: moneyToNumber(position.realizedPnl),
-    unrealized_pnl: moneyToNumber(position.unrealizedPnl),
-    total_pnl: moneyToNumber(position.totalPnl),
+    size: ifKnown(known.size, moneyToNumber),
+    avg_price: ifKnown(known.avgPrice, (average) => moneyToNumber(averageOf(average))),
+    realized_pnl: ifKnown(known.realizedPnl, moneyToNumber),
+    unrealized_pnl: ifKnown(known.unrealizedPnl, moneyToNumber),
+    total_pnl: ifKnown(known.totalPnl, moneyToNumber),
     current_price: moneyToNumber(position.price.usd ?? 0n),
-    total_bought: moneyToNumber(position.totalBought),
-    initial_value: moneyToNumber(position.initialValue),
-    redeemable_payout: isResolved(position) ? moneyToNumber(position.currentValue) : 0,
+    total_bought: ifKnown(known.totalBought, moneyToNumber),
+    initial_value: ifKnown(known.initialValue, moneyToNumber),
+    redeemable_payout: isResolved(position) ? ifKnown(known.currentValue, moneyToNumber) : 0,
+    complete: position.isComplete,
     resolved: isResolved(position),
     price_source: priceSourceOf(position.price),
     price_updated_at: secondsText(position.price.updatedAtS),
@@ -124,15 +128,16 @@ export const comboPositionSchema = z.object({
   outcome_label: z.enum(['Yes', 'No']),
   outcome_index: z.int(),
   opposite_asset: z.string().meta({ description: 'Position of the other outcome, decimal.' }),
-  size: amount,
-  avg_price: amount.describe(`${priceDocs.average} Decimal text.`),
-  realized_pnl: amount,
-  unrealized_pnl: amount,
-  total_pnl: amount,
+  size: amount.nullable(),
+  avg_price: amount.nullable().describe(`${priceDocs.average} Decimal text.`),
+  realized_pnl: amount.nullable(),
+  unrealized_pnl: amount.nullable(),
+  total_pnl: amount.nullable(),
   current_price: amount.describe(`${priceDocs.now} Decimal text.`),
-  total_bought: amount,
-  initial_value: amount,
-  redeemable_payout: amount,
+  total_bought: amount.nullable(),
+  initial_value: amount.nullable(),
+  redeemable_payout: amount.nullable(),
+  complete: completeField,
   resolved: z.boolean(),
   price_source: priceSource,
   price_updated_at: seconds,
@@ -152,6 +157,7 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
   const condition = positionConditionId(id);
   const index = positionOutcomeIndex(id);
   const outcome = index === 0 ? 'Yes' : 'No';
+  const known = knownAmountsOf(position);
   const won = hasWon(position);
   const lost = position.price.usd === 0n;
   return {
@@ -166,15 +172,16 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
     outcome_label: outcome,
     outcome_index: index,
     opposite_asset: (id ^ 1n).toString(),
-    size: formatMoney(position.size),
-    avg_price: formatMoney(averageOf(position)),
-    realized_pnl: formatMoney(position.realizedPnl),
-    unrealized_pnl: formatMoney(position.unrealizedPnl),
-    total_pnl: formatMoney(position.totalPnl),
+    size: ifKnown(known.size, formatMoney),
+    avg_price: ifKnown(known.avgPrice, (average) => formatMoney(averageOf(average))),
+    realized_pnl: ifKnown(known.realizedPnl, formatMoney),
+    unrealized_pnl: ifKnown(known.unrealizedPnl, formatMoney),
+    total_pnl: ifKnown(known.totalPnl, formatMoney),
     current_price: formatMoney(position.price.usd ?? 0n),
-    total_bought: formatMoney(position.totalBought),
-    initial_value: formatMoney(position.initialValue),
-    redeemable_payout: formatMoney(isResolved(position) ? position.currentValue : 0n),
+    total_bought: ifKnown(known.totalBought, formatMoney),
+    initial_value: ifKnown(known.initialValue, formatMoney),
+    redeemable_payout: ifKnown(isResolved(position) ? known.currentValue : 0n, formatMoney),
+    complete: position.isComplete,
     resolved: isResolved(position),
     price_source: priceSourceOf(position.price),
     price_updated_at: secondsText(position.price.updatedAtS),
@@ -192,22 +199,25 @@ const units = z.string().meta({ description: 'Base units (6 decimals).' });
 export const holderSchema = z.object({
   user: z.string(),
   token_id: z.string(),
-  amount: units,
+  amount: units.nullable(),
   avg_price: units
     .nullable()
     .meta({ description: `${priceDocs.average} Base units (6 decimals); null for shares without a cost.` }),
-  realized_pnl: units,
-  total_bought: units,
+  realized_pnl: units.nullable(),
+  total_bought: units.nullable(),
+  complete: completeField,
 });
 
 /** A current or former holder of an outcome. */
 export function holderFrom(position: Position): z.input<typeof holderSchema> {
+  const known = knownAmountsOf(position);
   return {
     user: position.wallet,
     token_id: position.tokenId,
-    amount: position.size.toString(),
-    avg_price: position.avgPrice === 0n ? null : averageOf(position).toString(),
-    realized_pnl: position.realizedPnl.toString(),
-    total_bought: position.totalBought.toString(),
+    amount: ifKnown(known.size, String),
+    avg_price: position.avgPrice === 0n ? null : averageOf(position.avgPrice).toString(),
+    realized_pnl: ifKnown(known.realizedPnl, String),
+    total_bought: ifKnown(known.totalBought, String),
+    complete: position.isComplete,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
-import type { PnlBucket, SpanPnl, WalletFees, WalletSummary } from '../../../pnl/reader.js';
+import type { PnlBucket, PositionsSummary, SpanPnl, WalletFees, WalletSummary } from '../../../pnl/reader.js';
+import { allCompleteField } from '../../../positions/completeness.js';
 
 const usd = (description: string) => z.number().meta({ description });
 /** Meaning of open in this group. */
@@ -34,6 +35,13 @@ export const summaryFrom = (summary: WalletSummary) => ({
   total_volume: moneyToNumber(summary.volume),
 });
 
+/** The same of a wallet's current positions. */
+export const positionsSummaryFields = { ...summaryFields, complete: allCompleteField };
+export const positionsSummaryFrom = (summary: PositionsSummary) => ({
+  ...summaryFrom(summary),
+  complete: summary.isComplete,
+});
+
 const positionTypes = ['market', 'combo'] as const;
 
 /** Fields that include_combos adds to a summary. */
@@ -48,11 +56,12 @@ export const comboFields = {
     total_pnl: z.number(),
     position_count: z.int(),
     open_positions: z.int().meta({ description: OPEN_POSITIONS }),
+    complete: allCompleteField,
   }),
   realized_pnl: usd('Markets and combos together.'),
 };
 
-export const combosFrom = (markets: WalletSummary, combos: WalletSummary) => ({
+export const combosFrom = (markets: PositionsSummary, combos: PositionsSummary) => ({
   include_combos: true as const,
   included_position_types: [...positionTypes],
   combo_pnl: {
@@ -63,6 +72,7 @@ export const combosFrom = (markets: WalletSummary, combos: WalletSummary) => ({
     total_pnl: moneyToNumber(combos.realized + combos.unrealized),
     position_count: combos.positions,
     open_positions: combos.openPositions,
+    complete: combos.isComplete,
   },
   realized_pnl: moneyToNumber(markets.realized + combos.realized),
 });
@@ -250,7 +260,7 @@ export function allTimeFrom(summary: WalletSummary, nowS: number) {
 }
 
 /** Example summary of the OpenAPI document. */
-export const exampleSummary: WalletSummary = {
+export const exampleSummary: PositionsSummary = {
   realized: 42_800_000n,
   grossProfit: 44_800_000n,
   grossLoss: -2_000_000n,
@@ -260,5 +270,6 @@ export const exampleSummary: WalletSummary = {
   openPositions: 1,
   wins: 3,
   losses: 1,
+  isComplete: true,
   lastAtS: 1_790_000_200,
 };

@@ -9,8 +9,8 @@ import {
   comboFields,
   combosFrom,
   exampleSummary,
-  summaryFields,
-  summaryFrom,
+  positionsSummaryFields,
+  positionsSummaryFrom,
 } from './pnl-summary.serialize.js';
 
 const common = { apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
@@ -39,12 +39,12 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
       description: 'The summary; zeros for a wallet without history',
       schema: z.object({
         address: z.string(),
-        ...summaryFields,
+        ...positionsSummaryFields,
         ...z.object(comboFields).partial().shape,
         accounting_summary: accountingSchema.optional(),
         elapsed_ms: z.int(),
       }),
-      example: { address: EXAMPLE_WALLET, ...summaryFrom(exampleSummary), elapsed_ms: 4 },
+      example: { address: EXAMPLE_WALLET, ...positionsSummaryFrom(exampleSummary), elapsed_ms: 4 },
     },
     async handler({ params: { address }, query }, context) {
       const [summaries, fees] = await Promise.all([
@@ -55,7 +55,7 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
       return {
         body: {
           address,
-          ...summaryFrom(markets),
+          ...positionsSummaryFrom(markets),
           ...(query.include_combos ? combosFrom(markets, combos) : {}),
           ...(fees === null ? {} : { accounting_summary: accountingFrom(fees) }),
           elapsed_ms: context.elapsedMs(),
@@ -84,12 +84,12 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
       description: 'The summaries',
       schema: z.object({
         count: z.int(),
-        wallets: z.array(z.object({ wallet: z.string(), ...summaryFields })),
+        wallets: z.array(z.object({ wallet: z.string(), ...positionsSummaryFields })),
         elapsed_ms: z.int(),
       }),
       example: {
         count: 1,
-        wallets: [{ wallet: EXAMPLE_WALLET, ...summaryFrom(exampleSummary) }],
+        wallets: [{ wallet: EXAMPLE_WALLET, ...positionsSummaryFrom(exampleSummary) }],
         elapsed_ms: 2,
       },
     },
@@ -101,7 +101,7 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
           count: wallets.length,
           wallets: wallets.map((wallet) => ({
             wallet,
-            ...summaryFrom((summaries.get(wallet) ?? emptySummaries).markets),
+            ...positionsSummaryFrom((summaries.get(wallet) ?? emptySummaries).markets),
           })),
           elapsed_ms: context.elapsedMs(),
         },

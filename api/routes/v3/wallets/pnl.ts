@@ -17,12 +17,12 @@ import {
   comboFields,
   combosFrom,
   exampleSummary,
+  positionsSummaryFields,
+  positionsSummaryFrom,
   seriesFields,
   seriesFrom,
   spanFields,
   spanFrom,
-  summaryFields,
-  summaryFrom,
   unrealizedFields,
   unrealizedFrom,
   unrealizedUnknown,
@@ -125,7 +125,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       const { markets, combos } = await summaryOf();
       return {
         address,
-        ...summaryFrom(markets),
+        ...positionsSummaryFrom(markets),
         ...(query.include_combos ? combosFrom(markets, combos) : {}),
         elapsed_ms: context.elapsedMs(),
       };
@@ -165,7 +165,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
         windowSchema,
         z.object({
           address: z.string(),
-          ...summaryFields,
+          ...positionsSummaryFields,
           ...z.object(comboFields).partial().shape,
           elapsed_ms: z.int(),
         }),
