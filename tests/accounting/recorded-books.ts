@@ -8,6 +8,7 @@ import { Fraction, ZERO } from './fraction.js';
 import { NaiveLedger } from './naive.js';
 
 const UNIT = 1_000_000n;
+const HOUR_S = 3_600;
 const units = (base: bigint): Fraction => Fraction.of(base, UNIT);
 
 /** What a wallet traded by its own orders, base units. */
@@ -26,6 +27,11 @@ export interface RecordedBooks {
   readonly traded: ReadonlyMap<string, Traded>;
   /** 1e-6 USD per share, null where nobody knows one. */
   readonly priceOf: (tokenId: string) => bigint | null;
+  /**
+   * The same at a time that is over, Unix seconds: the payout since the resolution, else the last trade of the full hours before on either outcome of
+   * the market, null without one. Quotes of the past are kept nowhere.
+   */
+  readonly pastPriceOf: (tokenId: string, atS: number) => bigint | null;
   readonly settled: ReadonlySet<string>;
   /** Tokens by condition. */
   readonly pairs: ReadonlyMap<string, readonly string[]>;
@@ -61,6 +67,9 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
   const payouts = new Map<string, readonly bigint[]>();
   const pairs = new Map<string, readonly string[]>();
   const lastPrice = new Map<string, bigint>();
+  /** Trades of a token in chain order. */
+  const prices = new Map<string, { readonly atS: number; readonly order: number; readonly price: bigint }[]>();
+  const resolvedAtS = new Map<string, number>();
   const pay = (wallet: string, change: bigint) => cash.set(wallet, (cash.get(wallet) ?? 0n) + change);
   const pairOf = (collateral: string, condition: string): readonly string[] => {
     const pair = tokenPair(collateral as Address, condition);
@@ -90,7 +99,14 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
     for (const fill of fills) {
       if (!fill.is_taker_order) {
         trade(fill.maker, fill.side, fill, fill.usdc, fill.shares, true);
-        if (fill.shares > 0n) lastPrice.set(fill.token_id, nearest(fill.usdc * UNIT, fill.shares));
+        if (fill.shares > 0n) {
+          const price = nearest(fill.usdc * UNIT, fill.shares);
+          lastPrice.set(fill.token_id, price);
+          const list = prices.get(fill.token_id) ?? [];
+          prices.set(fill.token_id, list);
+          const order = fill.block_number * 1e6 + fill.log_index;
+          list.push({ atS: fill.timestamp_ms / 1000, order, price });
+        }
         makers.push(fill);
         continue;
       }
@@ -157,6 +173,7 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
       const { oracle, condition_id, payout_numerators } = event.value;
       pairOf(oracle === addresses.negRiskAdapter ? addresses.wrappedCollateral : addresses.usdcE, condition_id);
       payouts.set(condition_id, payout_numerators.map(BigInt));
+      resolvedAtS.set(condition_id, event.value.timestamp_ms / 1000);
     } else if (event.kind === 'position_merge') {
       const { stakeholder, collateral_token, condition_id, amount } = event.value;
       if (isVenueContract(stakeholder)) return;
@@ -197,13 +214,25 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
     if (!pairs.has(market.condition_id)) pairs.set(market.condition_id, market.token_ids);
   }
   const settlements = new Map<string, bigint>();
+  const settledAtS = new Map<string, number>();
+  const other = new Map([...pairs.values()].flatMap(([a, b]) => (a && b ? [[a, b] as const, [b, a] as const] : [])));
   for (const [condition, numerators] of payouts) {
     const whole = numerators.reduce((sum, one) => sum + one, 0n);
     (pairs.get(condition) ?? []).forEach((token, i) => {
       settlements.set(token, nearest((numerators[i] as bigint) * UNIT, whole));
+      settledAtS.set(token, resolvedAtS.get(condition) as number);
     });
   }
+  const lastOf = (token: string | undefined, atS: number) =>
+    prices.get(token ?? '')?.findLast((one) => (Math.floor(one.atS / HOUR_S) + 1) * HOUR_S <= atS);
+  const pastPriceOf = (token: string, atS: number): bigint | null => {
+    if ((settledAtS.get(token) ?? Number.POSITIVE_INFINITY) <= atS) return settlements.get(token) ?? null;
+    const [own, opposite] = [lastOf(token, atS), lastOf(other.get(token), atS)];
+    if (opposite === undefined || (own !== undefined && own.order > opposite.order)) return own?.price ?? null;
+    return opposite.price < UNIT ? UNIT - opposite.price : 0n;
+  };
   return {
+    pastPriceOf,
     ledger,
     traded,
     cash,
@@ -218,6 +247,8 @@ export interface BookedPosition {
   readonly wallet: string;
   readonly tokenId: string;
   readonly size: bigint;
+  /** Part of the size that was bought. */
+  readonly tracked: bigint;
   readonly bought: bigint;
   readonly realized: bigint;
   /** Of the shares held. */
@@ -230,6 +261,8 @@ export interface BookedPosition {
   readonly unrealized: bigint;
 }
 
+/** Value of shares at a price in 1e-6 USD. */
+export const worthOf = (shares: bigint, price: bigint): bigint => nearest(shares * price, UNIT);
 const toBase = (dollars: Fraction): bigint => nearest(dollars.n * UNIT, dollars.d);
 const exactUnits = (amount: Fraction): bigint => (amount.n * UNIT) / amount.d;
 
@@ -243,12 +276,13 @@ export function bookedPositions({ ledger, priceOf }: RecordedBooks): ReadonlyMap
     const size = exactUnits(sheet.held.plus(sheet.untrackedShares));
     const tracked = exactUnits(sheet.held);
     const cost = toBase(sheet.held.isZero() ? ZERO : sheet.held.times(sheet.average));
-    const value = price === null ? 0n : nearest(size * price, UNIT);
-    const unrealized = price === null ? 0n : nearest(tracked * price, UNIT) - cost;
+    const value = price === null ? 0n : worthOf(size, price);
+    const unrealized = price === null ? 0n : worthOf(tracked, price) - cost;
     found.set(key, {
       wallet,
       tokenId,
       size,
+      tracked,
       bought: exactUnits(sheet.bought),
       realized: toBase(sheet.realized),
       cost,

@@ -75,6 +75,7 @@ const depsOf = (comparison: ReturnType<typeof createComparison>, worker = 0) => 
   key: keys[worker] as string,
   comparison,
   isSettled,
+  pastPriceOf: books.pastPriceOf,
 });
 /** Nothing is apart, and every view has been compared so often at least. */
 function expectSame(comparison: ReturnType<typeof createComparison>, views: Readonly<Record<string, number>>): void {
@@ -208,6 +209,7 @@ describe('the money of every recorded wallet', () => {
         '/v2/onchain/positions': 10_000,
         '/clobv2/positions': 10_000,
         '/v1/trader/{wallet}/pnl': n,
+        '/v1/trader/{wallet}/pnl of the past': 24 * n,
         '/v2/trader/{wallet}/equity': 2 * n,
         '/v3/wallets/{address}/pnl?condition_id=': 2 * DRAWN_WALLETS_OF_CONDITIONS,
         '/v3/wallets/{address}/pnl?condition_id= of a span': DRAWN_WALLETS_OF_CONDITIONS,

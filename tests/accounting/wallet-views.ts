@@ -1,5 +1,5 @@
 import type { ApiHarness } from '../support/api.js';
-import type { BookedPosition, Traded } from './recorded-books.js';
+import { type BookedPosition, type RecordedBooks, type Traded, worthOf } from './recorded-books.js';
 
 /** Compares money that was shown with money of the books; every difference is kept with the name of its view. */
 export function createComparison() {
@@ -61,6 +61,7 @@ export interface WalletViewDeps {
   readonly key: string;
   readonly comparison: Comparison;
   readonly isSettled: (token: string) => boolean;
+  readonly pastPriceOf: RecordedBooks['pastPriceOf'];
 }
 
 /** Holds the fields of a summary against the sums of positions. */
@@ -146,7 +147,7 @@ const openAmounts = {
 
 /** Every view of one wallet's money. */
 export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet): Promise<void> {
-  const { api, key, comparison, isSettled } = deps;
+  const { api, key, comparison, isSettled, pastPriceOf } = deps;
   const { wallet, positions, traded } = booked;
   const { same } = comparison;
   const ask = (path: string) => api.ok<Row>(path, key);
@@ -244,6 +245,14 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
   const made = sumOf(positions, (one) => one.realized - one.feeCost - one.costWithFees);
   const worth = sumOf(positions, (one) => (one.price === null ? one.costWithFees : one.unrealized + one.cost));
   same('/v1/trader/{wallet}/pnl', wallet, units(series.at(-1)?.pnl ?? 0), made + worth - traded.fees);
+  // Nothing was done since the first point: the others differ from the newest by nothing but the prices of their times.
+  for (const { timestamp, pnl } of series.slice(0, -1)) {
+    const then = sumOf(positions, (one) => {
+      const at = pastPriceOf(one.tokenId, timestamp as number);
+      return at === null ? one.costWithFees : worthOf(one.tracked, at);
+    });
+    same('/v1/trader/{wallet}/pnl of the past', `${wallet} ${timestamp}`, units(pnl), made + then - traded.fees);
+  }
 
   for (const [flag, expected] of [
     [0, sums.realized],

@@ -32,7 +32,7 @@ export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; ca
     reads: ['pnl', 'positions', 'fills'],
     summary: 'PnL of a wallet over time',
     description:
-      'Cumulative since the first trade of the wallet, marked to market, after fees: cash received minus cash paid, plus positions at the prices of each point. Prices of a point are the last trades of the full hours before it; the newest point uses current prices, resolved markets their settlement price. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
+      'Cumulative since the first trade of the wallet, marked to market, after fees: cash received minus cash paid, plus positions at the prices of each point. A past point values each token at its settlement price if the market was resolved by then, otherwise at the last trade of the full hours before it on either outcome of the market, and at cost without one: order book and catalogue quotes of the past are not stored. The newest point uses the current prices of the other endpoints (settlement, fresh mid, last fill or catalogue quote), so it can differ from the point before it although nothing was traded. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
     params: z.object({ wallet: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
     query: z.object({
       period: choiceParam({

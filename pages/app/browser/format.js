@@ -26,8 +26,9 @@ export const price = (value) => (value == null ? '–' : `$${prices.format(value
 export const shares = (value) => (value == null ? '–' : signed(value, amount(value, counts)));
 export const count = (value) => value.toLocaleString('en-US');
 
-/** Exact decimal text of base units (text or bigint): `1200500000` is `1200.5`. */
+/** Exact decimal text of base units (text or bigint): `1200500000` is `1200.5`; null stays null. */
 export function fromUnits(units) {
+  if (units === null) return null;
   const value = BigInt(units);
   const text = (value < 0n ? -value : value).toString().padStart(UNIT_PLACES + 1, '0');
   const fraction = text.slice(-UNIT_PLACES).replace(/0+$/, '');

@@ -21,11 +21,7 @@ export function createHolders(market) {
       { title: 'Wallet', cell: (row) => wallet(row.user, true) },
       { title: 'Outcome', cell: (row) => outcomes.get(tokenOf(row)) ?? short(tokenOf(row)) },
       { title: 'Shares', kind: 'num', cell: (row) => shares(fromUnits(row.amount)) },
-      {
-        title: 'Average price',
-        kind: 'num',
-        cell: (row) => price(row.avg_price === null ? null : fromUnits(row.avg_price)),
-      },
+      { title: 'Average price', kind: 'num', cell: (row) => price(fromUnits(row.avg_price)) },
       { title: 'Bought, shares', kind: 'num', wide: true, cell: (row) => shares(fromUnits(row.total_bought)) },
       { title: 'Realized', kind: 'num', cell: (row) => gain(fromUnits(row.realized_pnl)) },
     ],
