@@ -1,11 +1,9 @@
 import type { BookedPosition } from './recorded-books.js';
 import {
   type BookedWallet,
-  type Comparison,
   compareRows,
   compareSummary,
   pagesOf,
-  sumOf,
   sumsOf,
   units,
   type WalletViewDeps,
@@ -170,48 +168,4 @@ export async function compareMarket(
       currPrice: price,
     },
   );
-}
-
-/** The public views of the analysts, of everybody at once: their sums, and each position. */
-export async function comparePublicViews(
-  { api, comparison }: { api: WalletViewDeps['api']; comparison: Comparison },
-  database: string,
-  positions: readonly BookedPosition[],
-  wallets: readonly BookedWallet[],
-): Promise<void> {
-  const { same } = comparison;
-  const rows = await api.clickhouse.query<Row>(
-    `SELECT wallet, toString(token_id) AS token, toString(shares) AS size, toString(cost_usd) AS cost, toString(realized_pnl_usd) AS realized,
-      toString(bought_shares) AS bought, toString(fee_cost_usd) AS fee_cost FROM ${database}.positions`,
-  );
-  const idOf = (row: Row) => `${row.wallet} ${row.token}`;
-  compareRows(comparison, 'view positions', rows, positions, idOf, {
-    size,
-    cost: (one) => one.costWithFees,
-    realized,
-    bought,
-    fee_cost: (one) => one.feeCost,
-  });
-  const held = await api.clickhouse.query<Row>(
-    `SELECT wallet, toString(token_id) AS token, toString(shares) AS size, toString(realized_pnl_usd) AS realized FROM ${database}.holders`,
-  );
-  const open = positions.filter((one) => one.size > 0n);
-  compareRows(comparison, 'view holders', held, open, idOf, { size, realized });
-  for (const [view, volume] of [
-    ['pnl_events', 'party_usd'],
-    ['wallet_days', 'party_usd'],
-  ] as const) {
-    const sums = await api.clickhouse.query<Row>(
-      `SELECT wallet, toString(sum(realized_pnl_usd)) AS realized, toString(sum(${volume})) AS volume, toString(sum(fee_usd)) AS fees
-        FROM ${database}.${view} GROUP BY wallet`,
-    );
-    const found = new Map(sums.map((row) => [row.wallet, row]));
-    same(`view ${view}`, 'wallets', found.size, wallets.length);
-    for (const { wallet, positions: own, traded } of wallets) {
-      const row = found.get(wallet);
-      same(`view ${view}`, `${wallet} realized`, units(row?.realized), sumOf(own, realized));
-      same(`view ${view}`, `${wallet} volume`, units(row?.volume), traded.usdc);
-      same(`view ${view}`, `${wallet} fees`, units(row?.fees), traded.fees);
-    }
-  }
 }

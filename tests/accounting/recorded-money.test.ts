@@ -10,8 +10,9 @@ import {
   readRecordedHistory,
 } from '../support/recorded-tables.js';
 import { checkIdentities } from './identities.js';
-import { compareLeaderboards, compareMarket, comparePublicViews, compareTag } from './list-views.js';
+import { compareLeaderboards, compareMarket, compareTag } from './list-views.js';
 import { type BookedPosition, bookedPositions, type RecordedBooks, recordedBooks } from './recorded-books.js';
+import { comparePositions, comparePrices, compareSnapshots, compareWalletSums } from './set-views.js';
 import { type BookedWallet, compareConditions, compareOpen, compareWallet, createComparison } from './wallet-views.js';
 
 const DATABASE = 'market';
@@ -99,15 +100,26 @@ describe('the money of every recorded wallet', () => {
   );
 
   it(
-    'is the money of the second books in the public views',
+    'is the money of the second books in all tables and public views',
     async () => {
       const comparison = createComparison();
-      await comparePublicViews({ api, comparison }, DATABASE, positions, wallets);
+      const deps = { api, comparison, database: DATABASE, books, positions, wallets };
+      await comparePositions(deps);
+      await comparePrices(deps);
+      await compareWalletSums(deps);
+      await compareSnapshots(deps);
       expectSame(comparison, {
-        'view positions': 5 * 60_000,
+        'table positions': 7 * positions.length,
+        'table positions_by_token': 7 * positions.length,
+        'view positions': 6 * positions.length,
         'view holders': 5_000,
-        'view pnl_events': 1_500,
-        'view wallet_days': 1_500,
+        'view prices_now': 1_000,
+        'view pnl_events': 3 * wallets.length,
+        'view wallet_days': 3 * wallets.length,
+        'table pnl_events': 5 * wallets.length,
+        'views of cash': wallets.length,
+        'views positions and prices_now': wallets.length,
+        'table leaderboards': 8 * 9 * wallets.length,
       });
     },
     TIMEOUT_MS,
