@@ -58,7 +58,7 @@ export const ifKnown = <T>(amount: bigint | null, convert: (amount: bigint) => T
 /** The response field. */
 export const completeField = z.boolean().meta({
   description:
-    'false: the recorded history lacks earlier changes of this position, as later ones show (shares left that never came in, an amount without a price, a conversion of an unknown number of questions). Amounts then count what is recorded; those of which nothing is recorded are null.',
+    'false: the recorded history lacks earlier changes of this position, as later ones show (shares left that never came in, an amount without a price, a conversion of an unknown number of questions). Amounts then count what is recorded; those of which nothing is recorded are null, and a status counts only recorded shares.',
 });
 
 /** The response field of sums over positions. */

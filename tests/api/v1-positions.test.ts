@@ -39,6 +39,7 @@ describe('/v1/wallets/{addr}/positions', () => {
           totalBought: 160,
           realizedPnl: 2,
           percentRealizedPnl: 6.25,
+          complete: true,
           curPrice: 0.42,
           priceSource: 'clob_mid',
           priceUpdatedAt: ALWAYS_FRESH_S,
@@ -232,6 +233,19 @@ describe('/v1/markets/{id}/positions', () => {
       realizedPnl: 2,
       cashPnl: 2,
       totalPnl: 4,
+      complete: true,
+    });
+    // Carol sold shares of Yes that never came in.
+    expect(body.outcomes[0]?.positions[1]).toMatchObject({
+      proxyWallet: carol,
+      size: null,
+      avgPrice: null,
+      currentValue: null,
+      totalBought: null,
+      realizedPnl: null,
+      cashPnl: null,
+      totalPnl: null,
+      complete: false,
     });
     expect(body.outcomes[1]?.positions).toMatchObject([
       { totalPnl: 16, outcome: 'No', outcomeIndex: 1 },

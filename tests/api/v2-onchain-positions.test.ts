@@ -107,6 +107,7 @@ describe('/v2/onchain', () => {
       price_updated_at: null,
       market_status: 'resolved-win',
       total_bought: 10,
+      complete: true,
       market: 'Rain?',
       market_slug: 'rain',
       event_slug: 'sky',

@@ -66,7 +66,7 @@ describe('/v3 leaderboards', () => {
       [4, bob, -3],
     ]);
     expect(page).toMatchObject({ as_of: NOW_S, rows_returned: 4, has_more: false, offset: 0, limit: 100 });
-    const { elapsed_ms: _, address: __, ...summary } = await api.ok<Row>(`/v3/wallets/${bob}`, key);
+    const { elapsed_ms: _, address: __, complete: ___, ...summary } = await api.ok<Row>(`/v3/wallets/${bob}`, key);
     expect(page.leaderboard[3]).toEqual({ rank: 4, wallet: bob, ...summary });
     expect(summary).toMatchObject({ net_realized_pnl: -6, unrealized_pnl: 3, position_count: 4, open_positions: 2 });
     expect(await wallets('sort=total_pnl')).toEqual([alice, dave, carol, bob]);
@@ -202,6 +202,7 @@ describe('GET /clobv2/positions', () => {
       total_bought_usdc: '64.0000000000000000',
       realized_pnl_usdc: '2.0000000000000000',
       status: 'open',
+      complete: true,
       question: snow.question,
       slug: snow.slug,
       event_title: snow.eventTitle,

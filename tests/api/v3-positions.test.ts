@@ -73,6 +73,7 @@ describe('GET /v3/wallets/{address}/positions', () => {
         total_bought: 160,
         initial_value: 40,
         redeemable_payout: 0,
+        complete: true,
         resolved: false,
         price_source: 'clob_mid',
         price_updated_at: String(ALWAYS_FRESH_S),
@@ -105,6 +106,7 @@ describe('GET /v3/wallets/{address}/positions', () => {
         total_bought: 10,
         initial_value: 0,
         redeemable_payout: 0,
+        complete: true,
         resolved: true,
         price_source: 'settlement',
         price_updated_at: String(T + 18),
@@ -176,6 +178,7 @@ describe('GET /v3/wallets/{address}/positions', () => {
         total_bought: '80',
         initial_value: '10',
         redeemable_payout: '0',
+        complete: true,
         resolved: false,
         price_source: 'last_fill',
         price_updated_at: String(T + 8),
@@ -233,6 +236,7 @@ describe('GET /v3/positions', () => {
       price_source: 'settlement',
       price_updated_at: String(T + 18),
       total_bought: 10,
+      complete: true,
       resolved: true,
       status: 'redeemable',
       market: rain.question,
@@ -299,7 +303,7 @@ describe('GET holders', () => {
         [bob, snowNo, '200000000', '500000', '0', '200000000'],
         [carol, snowNo, '50000000', '600000', '0', '50000000'],
         // Her sale is of untracked shares; his shares are a zero-cost transfer.
-        [carol, snowYes, '0', null, '0', '0'],
+        [carol, snowYes, null, null, null, null],
         [dave, snowYes, '20000000', null, '0', '0'],
         [bob, snowYes, '100000000', '500000', '-10000000', '200000000'],
       ].map(([user, token_id, amount, avg_price, realized_pnl, total_bought]) => ({
@@ -309,6 +313,7 @@ describe('GET holders', () => {
         avg_price,
         realized_pnl,
         total_bought,
+        complete: amount !== null,
       })),
     );
     expect(await rows(`condition/${snow.conditionId}/positions?sort=amount&limit=2`)).toEqual([
@@ -318,12 +323,28 @@ describe('GET holders', () => {
     expect(await rows('slug/snow-lisbon-may/positions?sort=volume&limit=1&offset=2')).toEqual([
       [alice, snowYes, '2000000'],
     ]);
-    expect(await rows('slug/snow-lisbon-may/positions?status=closed')).toEqual([[carol, snowYes, '0']]);
+    expect(await rows('slug/snow-lisbon-may/positions?status=closed')).toEqual([[carol, snowYes, null]]);
     expect(await rows('slug/snow-lisbon-may/positions?status=open')).toHaveLength(5);
+    // By the amount alone: Rain is settled.
+    expect(await rows('slug/rain/positions?status=open')).toEqual([[bob, rainNo, '0']]);
     expect(await rows('slug/nowhere/positions')).toEqual([]);
     expect((await get(`markets/${rainYes}/positions`)).data).toEqual([
-      { user: bob, amount: '0', avg_price: '500000', realized_pnl: '4000000', total_bought: '10000000' },
-      { user: alice, amount: '0', avg_price: '900000', realized_pnl: '990000', total_bought: '10000000' },
+      {
+        user: bob,
+        amount: '0',
+        avg_price: '500000',
+        realized_pnl: '4000000',
+        total_bought: '10000000',
+        complete: true,
+      },
+      {
+        user: alice,
+        amount: '0',
+        avg_price: '900000',
+        realized_pnl: '990000',
+        total_bought: '10000000',
+        complete: true,
+      },
     ]);
     expect((await get('markets/999999/positions')).data).toEqual([]);
   });
@@ -412,6 +433,7 @@ describe('GET /v3/wallets/{address}/combos', () => {
       losses: 0,
       position_count: 2,
       open_positions: 1,
+      complete: true,
       source: 'v3.wallet_combos.summary',
     });
     expect(await combos(`summary?position_id=${comboNo}`)).toMatchObject({ realized_pnl: '0', position_count: 1 });

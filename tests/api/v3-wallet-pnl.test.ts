@@ -71,6 +71,7 @@ const summaries: Readonly<Record<string, Body>> = {
     position_count: 2,
     open_positions: 1,
     total_volume: 91,
+    complete: true,
   },
   // All from splits at 0.50. Rain Yes sold at 0.90, Rain No worth nothing; 100 Snow Yes sold at 0.40, 100 at 0.42, 200 No at 0.58.
   [bob]: {
@@ -84,6 +85,7 @@ const summaries: Readonly<Record<string, Body>> = {
     position_count: 4,
     open_positions: 2,
     total_volume: 49,
+    complete: true,
   },
   // 50 No for 30; 10 untracked Yes sold: no PnL.
   [carol]: {
@@ -97,6 +99,7 @@ const summaries: Readonly<Record<string, Body>> = {
     position_count: 2,
     open_positions: 1,
     total_volume: 34,
+    complete: false,
   },
   // A zero-cost transfer.
   [dave]: {
@@ -110,6 +113,7 @@ const summaries: Readonly<Record<string, Body>> = {
     position_count: 1,
     open_positions: 1,
     total_volume: 0,
+    complete: true,
   },
   [erin]: {
     net_realized_pnl: 5.5,
@@ -122,10 +126,12 @@ const summaries: Readonly<Record<string, Body>> = {
     position_count: 1,
     open_positions: 1,
     total_volume: 69.5,
+    complete: true,
   },
 };
 const nothing = {
   ...Object.fromEntries(Object.keys(summaries[alice] as Body).map((name) => [name, 0])),
+  complete: true,
 };
 
 describe('/v3 PnL summaries', () => {
@@ -145,6 +151,7 @@ describe('/v3 PnL summaries', () => {
         total_pnl: 3,
         position_count: 1,
         open_positions: 1,
+        complete: true,
       },
       realized_pnl: 8.5,
     });
@@ -284,7 +291,7 @@ describe('/v3 PnL by time', () => {
 
   it('in one bucket over all time that counts positions', async () => {
     const { total_volume, position_count, net_realized_pnl, ...rest } = summaries[bob] as Body;
-    const { wins, losses, gross_profit, gross_loss, ...openFields } = rest;
+    const { wins, losses, gross_profit, gross_loss, complete, ...openFields } = rest;
     expect(await get(`${bob}/pnl/events?group=week`)).toEqual({
       address: bob,
       granularity: 'week',
@@ -310,6 +317,7 @@ describe('/v3 PnL by time', () => {
       total_losses: losses,
       total_positions: position_count,
       ...openFields,
+      complete,
       source: 'wallet_summary',
       count_type: 'positions',
       summary_bucket: true,

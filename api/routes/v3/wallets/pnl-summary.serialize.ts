@@ -234,10 +234,11 @@ export const allTimeFields = {
   ...totalFields,
   total_positions: z.int(),
   ...openPositionFields,
+  complete: allCompleteField,
 };
 
 /** A wallet's whole history as one bucket; wins, losses and events count positions. */
-export function allTimeFrom(summary: WalletSummary, nowS: number) {
+export function allTimeFrom(summary: PositionsSummary, nowS: number) {
   const { net_realized_pnl, unrealized_pnl, total_pnl, open_positions, position_count, total_volume } =
     summaryFrom(summary);
   const all = { ...summary, events: summary.wins + summary.losses };
@@ -256,6 +257,7 @@ export function allTimeFrom(summary: WalletSummary, nowS: number) {
     ...totalsFrom(all),
     total_positions: position_count,
     ...openFields,
+    complete: summary.isComplete,
   };
 }
 
