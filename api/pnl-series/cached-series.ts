@@ -3,7 +3,7 @@ import { valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
 import { createYieldIfDue, type YieldIfDue, type YieldPolicy } from './background-throttle.js';
-import { cashOf, isUnclearEnd, isUntrackedInflow, versionOf } from './events.js';
+import { bookedCashOf, isUntrackedInflow, versionOf } from './events.js';
 import { type FeeCost, feeCostsOf } from './fee-shares.js';
 import type { PriceHistory, PriceHistoryReader } from './price-history.js';
 import {
@@ -152,13 +152,13 @@ export async function computeSeriesFromEvents(
   const newestS = newestTimeOf(frame);
   const changes = new Map<string, PositionChange[]>();
   let given = false;
-  let unclear = false;
+  let feeShares = false;
   for (const event of events) {
     // Times only rise.
     if (Number(event.at) > newestS) break;
     const bucketIndex = bucketIndexOf(frame, Number(event.at));
     given ||= isUntrackedInflow(event);
-    unclear ||= isUnclearEnd(event);
+    feeShares ||= event.fee_shares !== '0';
     const list = changes.get(event.token_id) ?? [];
     if (list.length === 0) changes.set(event.token_id, list);
     let change = list.at(-1);
@@ -166,13 +166,13 @@ export async function computeSeriesFromEvents(
       change = { bucketIndex, cash: 0n, size: 0n, cost: 0n };
       list.push(change);
     }
-    change.cash += cashOf(event);
+    change.cash += bookedCashOf(event);
     change.size = BigInt(event.size_after);
     change.cost = BigInt(event.cost_after);
   }
   const added = new Map<number, bigint>();
   const gifts = given ? await readUntrackedInflow(deps, wallet, frame) : new Map();
-  const feeCosts = unclear ? await readFeeCosts(deps, wallet, frame) : new Map();
+  const feeCosts = feeShares ? await readFeeCosts(deps, wallet, frame) : new Map();
   await addPositions(deps, frame, changes.entries(), { gifts, feeCosts }, added, createYieldIfDue(pace));
   return { steps: stepsOf(added), version: versionOf(events, frame) };
 }
@@ -208,7 +208,7 @@ export async function computeSeriesFromBuckets(
     const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame, { share, of: times }));
     if (gifts.size === 0 && rows.some((change) => boolFrom(change.gifts)))
       gifts = await readUntrackedInflow(deps, wallet, frame);
-    if (feeCosts.size === 0 && rows.some((change) => boolFrom(change.unclear)))
+    if (feeCosts.size === 0 && rows.some((change) => boolFrom(change.fee_shares)))
       feeCosts = await readFeeCosts(deps, wallet, frame);
     await yieldIfDue();
     await addPositions(deps, frame, changesByToken(rows), { gifts, feeCosts }, added, yieldIfDue);

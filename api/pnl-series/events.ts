@@ -19,15 +19,13 @@ export function versionOf(events: readonly EventRow[], frame: TimeGrid): string 
   return String(version);
 }
 
-/** Collateral received less paid, less fees; what was given away counts as sold at its cost. Base units. */
-export function cashOf({ action, problem, cash, cost, realized_pnl, fee }: EventRow): bigint {
-  const isGivenAway = action === 'SEND' || problem !== '';
-  return (isGivenAway ? BigInt(realized_pnl) - BigInt(cost) : BigInt(cash)) - BigInt(fee);
-}
-
-/** Whether a change without a clear price empties the position. */
-export const isUnclearEnd = ({ action, problem, cost, cost_after }: EventRow): boolean =>
-  (action === 'SEND' || problem !== '') && cost_after === '0' && cost.startsWith('-');
+/**
+ * Realized PnL less the change of the cost in the position, less fees, base units: the collateral received less paid, with shares that were given
+ * away counted as sold at cost, and the cost of fee shares counted as received. The amounts of an event are differences of the position's rounded
+ * totals, so that the sums at any time are those of the positions; `cash` is rounded per event and would differ by some base units.
+ */
+export const bookedCashOf = ({ cost, realized_pnl, fee }: EventRow): bigint =>
+  BigInt(realized_pnl) - BigInt(cost) - BigInt(fee);
 
 /** Whether shares come in without a cost. */
 export const isUntrackedInflow = ({ action, problem }: EventRow): boolean =>

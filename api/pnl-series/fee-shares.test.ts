@@ -10,6 +10,8 @@ const row = (slot: number, action: string, shares: number, rest: Partial<FeeShar
   problem: '',
   shares: String(shares),
   fee_shares: '0',
+  cash: '0',
+  realized_pnl: '0',
   cost: '0',
   cost_after: '0',
   ...rest,
@@ -34,14 +36,15 @@ it('a sale before lowers the shares held, not those kept as fees', () => {
   expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 3, value: 6n }]]]));
 });
 
-it('a sale or a clear redemption tells its cash itself; fee shares of a position that was emptied are over', () => {
+it('a sale or a clear redemption leaves it out of its cash; fee shares of a position that was emptied are over', () => {
+  // 90 sold for 45 against 54: the other 6 of the cost were fees.
   const rows = [
     buy(1, 100, 10, 60),
-    row(2, 'SELL', -90, { cost: '-60' }),
+    row(2, 'SELL', -90, { cost: '-60', cash: '45', realized_pnl: '-9' }),
     buy(3, 50, 0, 20),
     row(4, 'SEND', -50, { cost: '-20' }),
   ];
-  expect(feeCostsOf(rows)).toEqual(new Map());
+  expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 2, value: 6n }]]]));
 });
 
 it('a gift goes out first where shares are given away, and last where they are redeemed', () => {

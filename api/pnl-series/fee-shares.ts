@@ -19,8 +19,9 @@ export interface FeeCost {
 }
 
 /**
- * Cost of fee shares where a change without a clear price closed their position: such a change counts as a sale at cost, but the fee shares brought
- * no proceeds. The average cost refers to the current shares and the fee shares since the position was last closed. `rows`: in chain order.
+ * Cost of fee shares where their position was closed: they brought no proceeds. The cash of the closing event leaves it out; if the event has no clear
+ * price, it is their part of the average cost, which refers to the current shares and the fee shares since the position was last closed. `rows`: in
+ * chain order.
  */
 export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, readonly FeeCost[]> {
   const positions = new Map<string, { bought: bigint; received: bigint; feeShares: bigint }>();
@@ -42,8 +43,10 @@ export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, re
     if (row.cost_after !== '0') continue;
     const isUnclear = row.action === 'SEND' || row.problem !== '';
     const cost = -BigInt(row.cost);
-    if (isUnclear && cost > 0n && position.feeShares > 0n) {
-      const value = divide(cost * position.feeShares, before + position.feeShares, 'half_up');
+    if (cost > 0n && position.feeShares > 0n) {
+      const value = isUnclear
+        ? divide(cost * position.feeShares, before + position.feeShares, 'half_up')
+        : BigInt(row.realized_pnl) + cost - BigInt(row.cash);
       costs.set(row.token, [...(costs.get(row.token) ?? []), { bucketIndex: Number(row.slot), value }]);
     }
     positions.set(row.token, { ...position, bought: 0n, feeShares: 0n });

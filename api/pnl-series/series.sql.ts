@@ -13,11 +13,8 @@ export const firstEventTimeSql = (wallet: string): Sql => ({
 const isUntrackedInflowSql = (row: '' | 'e.'): string =>
   `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
 
-const isUnclearEndSql = (row: '' | 'e.'): string =>
-  `((${row}action = 'SEND' OR ${row}problem != '') AND ${row}cost < 0 AND ${row}cost_after = 0)`;
-
-/** Of changes `e`, what cashOf has of all of them. */
-const cashSum = `sum(e.cash) - sum(toInt64(e.fee)) + sumIf(e.realized_pnl - e.cost - e.cash, e.action = 'SEND' OR e.problem != '')`;
+/** `bookedCashOf` of events `e`, summed. */
+const bookedCashSum = 'sum(e.realized_pnl) - sum(e.cost) - sum(toInt64(e.fee))';
 /** Of changes `e`, as the last of them in chain order has it. */
 const lastValueOf = (column: 'size_after' | 'cost_after'): string =>
   `argMax(e.${column}, (e.block_number, e.log_index, e.id, e.leg))`;
@@ -29,8 +26,8 @@ export interface EventRow {
   readonly at: number | string;
   readonly action: string;
   readonly problem: string;
-  readonly cash: string;
   readonly fee: string;
+  readonly fee_shares: string;
   readonly realized_pnl: string;
   readonly cost: string;
   readonly size_after: string;
@@ -40,7 +37,7 @@ export interface EventRow {
 
 /** Changes of a wallet's positions, in chain order. The older analyzer takes less, see the fills. */
 export const eventsSql = (wallet: string, rows: number): Sql => ({
-  text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, cash, fee, realized_pnl, cost, size_after, cost_after, _offset
+  text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, fee, fee_shares, realized_pnl, cost, size_after, cost_after, _offset
       FROM pnl_events FINAL
       WHERE wallet = {wallet:String}
       ORDER BY timestamp, block_number, log_index, id, leg
@@ -54,14 +51,14 @@ export const eventsSql = (wallet: string, rows: number): Sql => ({
 export interface ChangeRow {
   readonly token: string;
   readonly slot: number | string;
-  /** Collateral received less paid, less fees; what was given away counts as sold at its cost. */
+  /** See `bookedCashOf`. */
   readonly cash: string;
   readonly size: string;
   readonly cost: string;
   /** Whether shares came in without a cost. */
   readonly gifts: SqlBool;
-  /** Whether a change without a clear price emptied the position. */
-  readonly unclear: SqlBool;
+  /** Whether shares were paid as fees. */
+  readonly fee_shares: SqlBool;
 }
 
 /**
@@ -74,10 +71,10 @@ export const changesSql = (
   part: { readonly share: number; readonly of: number },
 ): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot,
-        toString(${cashSum}) AS cash,
+        toString(${bookedCashSum}) AS cash,
         toString(${lastValueOf('size_after')}) AS size,
         toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS gifts,
-        max(${isUnclearEndSql('e.')}) AS unclear
+        max(e.fee_shares > 0) AS fee_shares
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
@@ -110,7 +107,7 @@ export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
   params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
 });
 
-/** A change of a position whose shares paid fees and that a change without a clear price emptied. */
+/** An event of a position whose shares paid fees. */
 export interface FeeShareRow {
   readonly token: string;
   readonly slot: number | string;
@@ -118,17 +115,18 @@ export interface FeeShareRow {
   readonly problem: string;
   readonly shares: string;
   readonly fee_shares: string;
+  readonly cash: string;
+  readonly realized_pnl: string;
   readonly cost: string;
   readonly cost_after: string;
 }
 
-/** Changes of such positions, in chain order. */
+/** Events of such positions, in chain order. */
 export const feeSharesSql = (wallet: string, frame: TimeGrid): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.action AS action, e.problem AS problem, toString(e.shares) AS shares,
-        toString(e.fee_shares) AS fee_shares, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after
+        toString(e.fee_shares) AS fee_shares, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
-        AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUnclearEndSql('')})
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND fee_shares > 0)
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,

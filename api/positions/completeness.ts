@@ -47,7 +47,7 @@ export function knownAmountsOf(position: Amounts): KnownAmounts {
     avgPrice: ofChanges(position.avgPrice),
     totalBought: ofChanges(position.totalBought),
     realizedPnl,
-    totalPnl: realizedPnl === null || unrealizedPnl === null ? null : position.totalPnl,
+    totalPnl: realizedPnl === null && unrealizedPnl === null ? null : position.totalPnl,
   };
 }
 

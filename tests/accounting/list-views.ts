@@ -102,7 +102,8 @@ export async function compareTag(
   return rows.length;
 }
 
-const raw = (shown: unknown): bigint => BigInt(shown as string);
+/** null is an amount of which nothing is recorded. */
+const raw = (shown: unknown): bigint => BigInt((shown ?? '0') as string);
 const size = (one: BookedPosition) => one.size;
 const bought = (one: BookedPosition) => one.bought;
 const realized = (one: BookedPosition) => one.realized;

@@ -17,11 +17,11 @@ import { type BookedWallet, compareConditions, compareOpen, compareWallet, creat
 
 const DATABASE = 'market';
 const SEED = 18;
-/** Wallets whose every view is read: the largest, and so many drawn from the others. Of all of them it takes some minutes. */
-const LARGEST = 30;
-const DRAWN = 120;
+/** Wallets whose every view is read over REST: the largest, and so many drawn from the others. All wallets are compared in tables and views. */
+const LARGEST = 10;
+const DRAWN = 35;
 const DRAWN_MARKETS = 25;
-const DRAWN_WALLETS_OF_CONDITIONS = 30;
+const DRAWN_WALLETS_OF_CONDITIONS = 15;
 const WORKERS = 3;
 const TIMEOUT_MS = 900_000;
 

@@ -275,8 +275,8 @@ const periods: readonly Period[] = [
   { stepS: 12 * HOUR_S, points: null },
 ];
 
-/** Costs of tokens without a price are rounded. */
-const ROUNDING_TOLERANCE = 1n;
+/** Realized PnL and cost are rounded once per position. */
+const ROUNDING_TOLERANCE = BigInt(traded.length);
 async function expectCorrectSeries(wallet: string, period: Period): Promise<void> {
   const series = (await readers.pnlSeries.read(wallet, period)) ?? [];
   const endS = Math.floor(nowMs / 60_000) * 60;
