@@ -14,6 +14,7 @@ const row = (slot: number, action: string, shares: number, rest: Partial<FeeShar
   realized_pnl: '0',
   cost: '0',
   cost_after: '0',
+  fee_cost: '',
   ...rest,
 });
 const buy = (slot: number, shares: number, fee: number, cost: number, after = cost) =>
@@ -55,4 +56,18 @@ it('a gift goes out first where shares are given away, and last where they are r
     row(4, 'REDEEM', -100, { problem: problems.payoutDisagrees, cost: '-60' }),
   ];
   expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 4, value: 6n }]]]));
+});
+
+it('the last closing has what is left of the sum of the position, if nothing changed it later', () => {
+  // 7 for 5, 1 as fee: 0.714 each time, rounded to 1; 1.43 in all.
+  const round = (slot: number, rest: Partial<FeeShareRow>) => [
+    buy(slot, 7, 1, 5),
+    row(slot + 1, 'SEND', -6, { cost: '-5', ...rest }),
+  ];
+  const closings = (rest: Partial<FeeShareRow>) => feeCostsOf([...round(1, {}), ...round(3, rest)]).get('7');
+  expect(closings({})?.map(({ value }) => value)).toEqual([1n, 1n]);
+  expect(closings({ fee_cost: '1' })).toEqual([
+    { bucketIndex: 2, value: 1n },
+    { bucketIndex: 4, value: 0n },
+  ]);
 });

@@ -20,13 +20,15 @@ export interface FeeCost {
 
 /**
  * Cost of fee shares where their position was closed: they brought no proceeds. The cash of the closing event leaves it out; if the event has no clear
- * price, it is their part of the average cost, which refers to the current shares and the fee shares since the position was last closed. `rows`: in
- * chain order.
+ * price, it is their part of the average cost, which refers to the current shares and the fee shares since the position was last closed. Both are
+ * rounded per event; the last closing has what is left of the position's own sum. `rows`: in chain order.
  */
 export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, readonly FeeCost[]> {
   const positions = new Map<string, { bought: bigint; received: bigint; feeShares: bigint }>();
   const costs = new Map<string, FeeCost[]>();
+  const newest = new Map<string, FeeShareRow>();
   for (const row of rows) {
+    newest.set(row.token, row);
     const position = positions.get(row.token) ?? { bought: 0n, received: 0n, feeShares: 0n };
     positions.set(row.token, position);
     const before = position.bought;
@@ -50,6 +52,13 @@ export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, re
       costs.set(row.token, [...(costs.get(row.token) ?? []), { bucketIndex: Number(row.slot), value }]);
     }
     positions.set(row.token, { ...position, bought: 0n, feeShares: 0n });
+  }
+  for (const [token, closings] of costs) {
+    const total = newest.get(token)?.fee_cost ?? '';
+    const last = closings.at(-1);
+    if (total === '' || last === undefined) continue;
+    const earlier = closings.slice(0, -1).reduce((sum, { value }) => sum + value, 0n);
+    costs.set(token, [...closings.slice(0, -1), { ...last, value: BigInt(total) - earlier }]);
   }
   return costs;
 }

@@ -119,14 +119,18 @@ export interface FeeShareRow {
   readonly realized_pnl: string;
   readonly cost: string;
   readonly cost_after: string;
+  /** Cost of all fee shares of the position, where no later event changed it; else empty. */
+  readonly fee_cost: string;
 }
 
 /** Events of such positions, in chain order. */
 export const feeSharesSql = (wallet: string, frame: TimeGrid): Sql => ({
   text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.action AS action, e.problem AS problem, toString(e.shares) AS shares,
-        toString(e.fee_shares) AS fee_shares, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after
-      FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
+        toString(e.fee_shares) AS fee_shares, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after,
+        if(p.last_at = e.timestamp, toString(p.fee_cost), '') AS fee_cost
+      FROM (SELECT * FROM pnl_events FINAL WHERE wallet = {wallet:String}) AS e
+      LEFT JOIN (SELECT token_id, fee_cost, last_at FROM positions FINAL WHERE wallet = {wallet:String}) AS p ON p.token_id = e.token_id
+      WHERE e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND fee_shares > 0)
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,

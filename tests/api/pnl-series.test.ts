@@ -361,6 +361,73 @@ it('current PnL from single positions equals the sum in the tables', async () =>
   expect(await inTables(address(0x99))).toBeNull();
 });
 
+it('PnL series prices past points by the last trade of either outcome in full hours, the newest point by the current price', async () => {
+  const [yes, no] = ['81', '82'] as const;
+  const holder = address(0xc3);
+  const market = { conditionId: conditionOf(7), id: 'm7', slug: 'm-7', question: 'M 7?', tokenIds: [yes, no] as const };
+  await engine.client.insertRows('markets', [marketRow(market)]);
+  await engine.client.insertRows('tokens', tokenRows(market));
+  // T is twenty minutes past an hour.
+  const hourS = T - 1_200;
+  const fill = (n: number, atS: number, tokenId: string, cents: number) => ({
+    ...fillRow({
+      block: 900 + n,
+      logIndex: 0,
+      timestampS: atS,
+      orderHash: hex32(900 + n),
+      txHash: hex32(900 + n),
+      side: 'BUY',
+      tokenId,
+      usdc: BigInt(cents) * 10_000n,
+      shares: 1_000_000n,
+      maker: address(0xc4),
+    }),
+    _offset: 9_000_000 + n,
+  });
+  await engine.client.insertRows('fills', [
+    fill(1, hourS - 5 * HOUR_S + 60, yes, 40),
+    fill(2, hourS - 3 * HOUR_S + 60, no, 30),
+    fill(3, hourS + 60, yes, 90),
+  ]);
+  await engine.client.insertRows('token_quotes', [
+    {
+      token_id: yes,
+      condition_id: market.conditionId,
+      outcome_index: 0,
+      price: 0.55,
+      updated_at: (T + 60) * 1000,
+      _offset: 1,
+    },
+  ]);
+  // 10 shares for 4 USD.
+  await insertAccounts(engine.client, [
+    activityOf({
+      wallet: holder,
+      block_number: 890,
+      timestamp_ms: (hourS - 6 * HOUR_S) * 1000,
+      action: 'BUY',
+      tokens: [yes],
+      amounts: [10_000_000n],
+      usdc: 4_000_000n,
+    }),
+  ]);
+  nowMs = T * 1000;
+  const series = await readers.pnlSeries.read(holder, { stepS: HOUR_S, points: 8 });
+  expect(series?.map(({ pnl }) => pnl)).toEqual([
+    // Not yet bought; twice at cost, as no hour with a trade was over; twice at 40 cents.
+    0n,
+    0n,
+    0n,
+    0n,
+    0n,
+    // Its complement traded at 30 cents: 70. The trade of this hour does not count until the hour is over.
+    3_000_000n,
+    3_000_000n,
+    // The quote of now, which is newer than every trade.
+    1_500_000n,
+  ]);
+});
+
 it('knows nothing of who never did anything', async () => {
   for (const period of periods) expect(await readers.pnlSeries.read(address(0x99), period)).toBeNull();
 });
