@@ -6,39 +6,39 @@ const work = (ms: number) => {
   const end = performance.now() + ms;
   while (performance.now() < end);
 };
-/** Turns of the event loop that pass meanwhile. */
-async function eventLoopTurnsDuring(waiting: Promise<void>): Promise<number> {
+/** Number of event-loop iterations until `waiting` resolves. */
+async function eventLoopIterationsDuring(waiting: Promise<void>): Promise<number> {
   let over = false;
-  let turns = 0;
+  let iterations = 0;
   const ended = waiting.finally(() => {
     over = true;
   });
-  for (; !over; turns++) await yieldToEventLoop();
+  for (; !over; iterations++) await yieldToEventLoop();
   await ended;
-  return turns;
+  return iterations;
 }
 
-it('rests while nobody waits, and goes on in the next turn when somebody does', async () => {
+it('backgroundThrottle pauses unless the result is awaited, then continues in the next event-loop iteration', async () => {
   let isAwaited = false;
-  const pace = backgroundThrottle(() => isAwaited);
-  expect(await eventLoopTurnsDuring(pace(10))).toBeGreaterThan(10);
+  const throttle = backgroundThrottle(() => isAwaited);
+  expect(await eventLoopIterationsDuring(throttle(10))).toBeGreaterThan(10);
   isAwaited = true;
-  expect(await eventLoopTurnsDuring(pace(10))).toBeLessThan(5);
+  expect(await eventLoopIterationsDuring(throttle(10))).toBeLessThan(5);
 });
 
-it('makes pieces of steps of any length, and tells how long each took', async () => {
-  const told: number[] = [];
-  const pace: YieldPolicy = async (workedMs) => {
-    told.push(workedMs);
+it('createYieldIfDue cuts work into chunks and reports the duration of each', async () => {
+  const durationsMs: number[] = [];
+  const policy: YieldPolicy = async (workedMs) => {
+    durationsMs.push(workedMs);
     await yieldToEventLoop();
   };
-  const turn = createYieldIfDue(pace);
+  const yieldIfDue = createYieldIfDue(policy);
   for (let step = 0; step < 40; step++) {
     work(step === 20 ? 30 : 0.5);
-    await turn();
+    await yieldIfDue();
   }
-  // The time between two pieces is nobody's.
-  expect(told.length).toBeGreaterThan(2);
-  expect(Math.min(...told)).toBeGreaterThanOrEqual(3);
-  expect(Math.max(...told)).toBeGreaterThanOrEqual(30);
+  // The time between two chunks does not count.
+  expect(durationsMs.length).toBeGreaterThan(2);
+  expect(Math.min(...durationsMs)).toBeGreaterThanOrEqual(3);
+  expect(Math.max(...durationsMs)).toBeGreaterThanOrEqual(30);
 });

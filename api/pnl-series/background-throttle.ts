@@ -1,34 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
 
-/** Waits between two pieces of work; `workedMs`: how long the last one took. */
+/** Waits between two chunks of work. `workedMs`: duration of the last chunk. */
 export type YieldPolicy = (workedMs: number) => Promise<void>;
 
-/** Five times as long as the work took: an answer goes through the event loop several times, and seldom meets a piece of such work there. */
-const REST_RATIO = 5;
-/** Whoever begins to wait meanwhile waits for this at most. */
-const MAX_REST_MS = 100;
+/** Ratio of the pause to the work: a response needs several event-loop iterations, and then rarely waits for a chunk. */
+const PAUSE_RATIO = 5;
+/** Maximum pause, and so the maximum delay of a request that starts to wait for the work during a pause. */
+const MAX_PAUSE_MS = 100;
 
-/** Nobody waits, unless `isAwaited` says so by now. */
+/** Pauses between chunks of background work, unless `isAwaited` returns true: a request waits for the result. */
 export const backgroundThrottle =
   (isAwaited: () => boolean): YieldPolicy =>
   (workedMs) =>
-    isAwaited() ? yieldToEventLoop() : sleep(Math.min(MAX_REST_MS, REST_RATIO * workedMs));
+    isAwaited() ? yieldToEventLoop() : sleep(Math.min(MAX_PAUSE_MS, PAUSE_RATIO * workedMs));
 
-/** Longer pieces of work are felt by answers. */
+/** Longer chunks would delay responses noticeably. */
 const MAX_CHUNK_MS = 3;
 
-/** To be awaited between steps of work of any length: gives others their turn when they came to a piece. */
+/** Await between steps of work: yields if the current chunk has lasted long enough. */
 export type YieldIfDue = () => Promise<void> | undefined;
 
-/** Time begins now. */
-export function createYieldIfDue(pace: YieldPolicy): YieldIfDue {
-  let beganMs = performance.now();
+/** Creates a YieldIfDue whose first chunk starts now. */
+export function createYieldIfDue(policy: YieldPolicy): YieldIfDue {
+  let startedMs = performance.now();
   return () => {
-    const workedMs = performance.now() - beganMs;
+    const workedMs = performance.now() - startedMs;
     if (workedMs < MAX_CHUNK_MS) return undefined;
-    return pace(workedMs).then(() => {
-      beganMs = performance.now();
+    return policy(workedMs).then(() => {
+      startedMs = performance.now();
     });
   };
 }

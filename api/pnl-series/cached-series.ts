@@ -20,12 +20,12 @@ import {
 import { bucketIndexOf, type CumulativeSteps, newestTimeOf, stepsOf, type TimeGrid } from './time-grid.js';
 import { type InflowStep, untrackedInflowOf } from './untracked-inflow.js';
 
-/** What is known of so many is looked up at one go: in some milliseconds, where it is held in memory. */
+/** Tokens whose price histories are read at once: a few milliseconds if they are cached. */
 const TOKEN_BATCH = 1_000;
-/** Changes of a large wallet that are read at once. */
+/** Events of a large wallet that are summed per statement. */
 const CHANGE_BATCH = 5_000;
 
-/** What happened to a position up to a slot of the frame. Base units. */
+/** Sum of a position's events up to a bucket of the grid. Base units. */
 interface PositionChange {
   readonly bucketIndex: number;
   /** See ChangeRow. */
@@ -35,44 +35,46 @@ interface PositionChange {
 }
 
 const NONE: readonly never[] = [];
-/** Of what is never held at a slot. */
+/** For tokens without shares in any bucket. */
 const EMPTY_HISTORY: PriceHistory = { priceSteps: NONE, settled: null };
 const bucketIndexAt = (rows: readonly { readonly bucketIndex: number }[], at: number): number =>
   rows[at]?.bucketIndex ?? Number.POSITIVE_INFINITY;
 
-/** Tells `add` what the changes of one position, and of its prices, are worth at the slots in which they happen. */
+/** Calls `add` with the changes of a position's value (cash and market value) per bucket. */
 function addPosition(
   history: PriceHistory,
   inflows: readonly InflowStep[],
   changes: readonly PositionChange[],
-  add: (slot: number, value: bigint) => void,
+  add: (bucketIndex: number, value: bigint) => void,
 ): void {
-  const marks = history.priceSteps ?? NONE;
+  const priceSteps = history.priceSteps ?? NONE;
   const settledFrom = history.settled?.bucketIndex ?? Number.POSITIVE_INFINITY;
   let [size, cost, inflow, value] = [0n, 0n, 0n, 0n];
   let price: bigint | null = null;
   let [nextChange, nextInflow, nextPriceStep] = [0, 0, 0];
-  const priceStepAt = (at: number): number => marks[at] ?? Number.POSITIVE_INFINITY;
-  for (let slot = bucketIndexAt(changes, 0); slot !== Number.POSITIVE_INFINITY; ) {
-    for (; bucketIndexAt(changes, nextChange) <= slot; nextChange++) {
+  const priceStepAt = (at: number): number => priceSteps[at] ?? Number.POSITIVE_INFINITY;
+  for (let bucketIndex = bucketIndexAt(changes, 0); bucketIndex !== Number.POSITIVE_INFINITY; ) {
+    for (; bucketIndexAt(changes, nextChange) <= bucketIndex; nextChange++) {
       const change = changes[nextChange] as PositionChange;
-      add(slot, change.cash);
+      add(bucketIndex, change.cash);
       size = change.size;
       cost = change.cost;
     }
-    for (; bucketIndexAt(inflows, nextInflow) <= slot; nextInflow++) inflow = (inflows[nextInflow] as InflowStep).value;
-    for (; priceStepAt(nextPriceStep) <= slot; nextPriceStep += 2) price = BigInt(marks[nextPriceStep + 1] as number);
-    // After a settlement only what it pays counts.
-    if (history.settled !== null && settledFrom <= slot) price = history.settled.price;
+    for (; bucketIndexAt(inflows, nextInflow) <= bucketIndex; nextInflow++)
+      inflow = (inflows[nextInflow] as InflowStep).value;
+    for (; priceStepAt(nextPriceStep) <= bucketIndex; nextPriceStep += 2)
+      price = BigInt(priceSteps[nextPriceStep + 1] as number);
+    // After the settlement the price is its payout.
+    if (history.settled !== null && settledFrom <= bucketIndex) price = history.settled.price;
     const next = price === null ? cost : valueAtPrice(size - inflow, price);
-    if (next !== value) add(slot, next - value);
+    if (next !== value) add(bucketIndex, next - value);
     value = next;
     const isOver = size === 0n && bucketIndexAt(changes, nextChange) === Number.POSITIVE_INFINITY;
     if (isOver) return;
-    slot = Math.min(
+    bucketIndex = Math.min(
       bucketIndexAt(changes, nextChange),
       bucketIndexAt(inflows, nextInflow),
-      settledFrom <= slot ? Number.POSITIVE_INFINITY : Math.min(priceStepAt(nextPriceStep), settledFrom),
+      settledFrom <= bucketIndex ? Number.POSITIVE_INFINITY : Math.min(priceStepAt(nextPriceStep), settledFrom),
     );
   }
 }
@@ -82,45 +84,45 @@ export interface SeriesDeps {
   readonly readPriceHistory: PriceHistoryReader;
 }
 
-/** Tokens with their changes in their order. */
+/** Tokens with their changes in bucket order. */
 type TokenChanges = readonly [token: string, changes: readonly PositionChange[]];
 
-/** What is known of a wallet up to the newest slot of a frame. */
+/** PnL of a wallet in the closed buckets of a grid. */
 export interface CachedSeries {
   readonly steps: CumulativeSteps;
-  /** See versionSql; of before anything else was read. */
+  /** See versionSql; read before everything else. */
   readonly version: string;
 }
 
-/** What the changes of positions do not tell by themselves, by token. */
-interface UnclearParts {
-  readonly gifts: ReadonlyMap<string, readonly InflowStep[]>;
+/** Parts of PnL that need the whole history of a position, by token. */
+interface HistoryTerms {
+  readonly inflows: ReadonlyMap<string, readonly InflowStep[]>;
   readonly feeCosts: ReadonlyMap<string, readonly FeeCost[]>;
 }
 
-/** Tokens that are held at a slot of the frame, and the first such slot. */
-function firstHeldBuckets(tokens: readonly TokenChanges[]): ReadonlyMap<string, number> {
-  const heldFrom = new Map<string, number>();
+/** First bucket in which the position of each token is open; tokens that are never open are left out. */
+function firstBucketsWithShares(tokens: readonly TokenChanges[]): ReadonlyMap<string, number> {
+  const firstBuckets = new Map<string, number>();
   for (const [token, changes] of tokens) {
     const first = changes.find(({ size }) => size !== 0n);
-    if (first !== undefined) heldFrom.set(token, first.bucketIndex);
+    if (first !== undefined) firstBuckets.set(token, first.bucketIndex);
   }
-  return heldFrom;
+  return firstBuckets;
 }
 
 /**
- * Cash in less cash out, less fees, plus what is held at its price of each moment; what no price is known of counts at its cost, gifts count
- * nothing, and what was given away counts as sold at its cost. Adds to what is added at each slot and stays.
+ * Adds the changes of PnL per bucket to `added`. PnL: cash received minus cash paid minus fees, plus positions at the prices of each bucket. A token without a
+ * price counts at its cost, untracked inflows count 0, and shares sent away count as sold at their cost.
  */
 async function addPositions(
   deps: SeriesDeps,
-  frame: TimeGrid,
+  timeGrid: TimeGrid,
   tokens: Iterator<TokenChanges>,
-  { gifts, feeCosts }: UnclearParts,
+  { inflows, feeCosts }: HistoryTerms,
   added: Map<number, bigint>,
   yieldIfDue: YieldIfDue,
 ): Promise<void> {
-  const add = (slot: number, value: bigint) => added.set(slot, (added.get(slot) ?? 0n) + value);
+  const add = (bucketIndex: number, value: bigint) => added.set(bucketIndex, (added.get(bucketIndex) ?? 0n) + value);
   for (;;) {
     const some: TokenChanges[] = [];
     for (let next = tokens.next(); next.done !== true; next = tokens.next()) {
@@ -128,37 +130,37 @@ async function addPositions(
       if (some.length === TOKEN_BATCH) break;
     }
     if (some.length === 0) return;
-    const lines = await deps.readPriceHistory(frame, firstHeldBuckets(some), yieldIfDue);
+    const histories = await deps.readPriceHistory(timeGrid, firstBucketsWithShares(some), yieldIfDue);
     for (const [token, changes] of some) {
-      addPosition(lines.get(token) ?? EMPTY_HISTORY, gifts.get(token) ?? NONE, changes, add);
+      addPosition(histories.get(token) ?? EMPTY_HISTORY, inflows.get(token) ?? NONE, changes, add);
       for (const { bucketIndex, value } of feeCosts.get(token) ?? NONE) add(bucketIndex, -value);
       await yieldIfDue();
     }
   }
 }
-const readFeeCosts = async ({ tables }: SeriesDeps, wallet: string, frame: TimeGrid) =>
-  feeCostsOf(await tables.rows<FeeShareRow>(feeSharesSql(wallet, frame)));
-const readUntrackedInflow = async ({ tables }: SeriesDeps, wallet: string, frame: TimeGrid) =>
-  untrackedInflowOf(await tables.rows<UntrackedInflowRow>(untrackedInflowSql(wallet, frame)));
+const readFeeCosts = async ({ tables }: SeriesDeps, wallet: string, timeGrid: TimeGrid) =>
+  feeCostsOf(await tables.rows<FeeShareRow>(feeSharesSql(wallet, timeGrid)));
+const readUntrackedInflow = async ({ tables }: SeriesDeps, wallet: string, timeGrid: TimeGrid) =>
+  untrackedInflowOf(await tables.rows<UntrackedInflowRow>(untrackedInflowSql(wallet, timeGrid)));
 
-/** A wallet's profit over its whole life at the slots of a frame, by all its changes. */
+/** PnL of a wallet since its first event in the buckets of a grid, computed from single events. */
 export async function computeSeriesFromEvents(
   deps: SeriesDeps,
   wallet: string,
-  frame: TimeGrid,
+  timeGrid: TimeGrid,
   events: readonly EventRow[],
-  pace: YieldPolicy = yieldToEventLoop,
+  policy: YieldPolicy = yieldToEventLoop,
 ): Promise<CachedSeries> {
-  const newestS = newestTimeOf(frame);
+  const newestS = newestTimeOf(timeGrid);
   const changes = new Map<string, PositionChange[]>();
-  let given = false;
-  let feeShares = false;
+  let hasInflow = false;
+  let hasFeeShares = false;
   for (const event of events) {
-    // Times only rise.
+    // Events are in time order.
     if (Number(event.at) > newestS) break;
-    const bucketIndex = bucketIndexOf(frame, Number(event.at));
-    given ||= isUntrackedInflow(event);
-    feeShares ||= event.fee_shares !== '0';
+    const bucketIndex = bucketIndexOf(timeGrid, Number(event.at));
+    hasInflow ||= isUntrackedInflow(event);
+    hasFeeShares ||= event.fee_shares !== '0';
     const list = changes.get(event.token_id) ?? [];
     if (list.length === 0) changes.set(event.token_id, list);
     let change = list.at(-1);
@@ -171,57 +173,57 @@ export async function computeSeriesFromEvents(
     change.cost = BigInt(event.cost_after);
   }
   const added = new Map<number, bigint>();
-  const gifts = given ? await readUntrackedInflow(deps, wallet, frame) : new Map();
-  const feeCosts = feeShares ? await readFeeCosts(deps, wallet, frame) : new Map();
-  await addPositions(deps, frame, changes.entries(), { gifts, feeCosts }, added, createYieldIfDue(pace));
-  return { steps: stepsOf(added), version: versionOf(events, frame) };
+  const inflows = hasInflow ? await readUntrackedInflow(deps, wallet, timeGrid) : new Map();
+  const feeCosts = hasFeeShares ? await readFeeCosts(deps, wallet, timeGrid) : new Map();
+  await addPositions(deps, timeGrid, changes.entries(), { inflows, feeCosts }, added, createYieldIfDue(policy));
+  return { steps: stepsOf(added), version: versionOf(events, timeGrid) };
 }
 
-/** Rows stand together by token. */
+/** Groups rows by token; rows of a token are adjacent. */
 function* changesByToken(rows: readonly ChangeRow[]): Generator<TokenChanges> {
   for (let at = 0; at < rows.length; ) {
     const token = (rows[at] as ChangeRow).token;
     const changes: PositionChange[] = [];
     for (; rows[at]?.token === token; at++) {
-      const { slot, cash, size, cost } = rows[at] as ChangeRow;
-      changes.push({ bucketIndex: Number(slot), cash: BigInt(cash), size: BigInt(size), cost: BigInt(cost) });
+      const { bucket, cash, size, cost } = rows[at] as ChangeRow;
+      changes.push({ bucketIndex: Number(bucket), cash: BigInt(cash), size: BigInt(size), cost: BigInt(cost) });
     }
     yield [token, changes];
   }
 }
 
-/** The same of a wallet with any number of changes: the tables put them together by slots, and tell them of some of its tokens at a time. */
+/** The same for any number of events: sums per bucket from the tables, for a share of the tokens at a time. */
 export async function computeSeriesFromBuckets(
   deps: SeriesDeps,
   wallet: string,
-  frame: TimeGrid,
-  pace: YieldPolicy = yieldToEventLoop,
+  timeGrid: TimeGrid,
+  policy: YieldPolicy = yieldToEventLoop,
 ): Promise<CachedSeries> {
   const { tables } = deps;
-  const yieldIfDue = createYieldIfDue(pace);
-  const { version, changes } = await readVersion(tables, wallet, frame);
+  const yieldIfDue = createYieldIfDue(policy);
+  const { version, changes } = await readVersion(tables, wallet, timeGrid);
   const times = Math.ceil(changes / CHANGE_BATCH);
   const added = new Map<number, bigint>();
-  let gifts: UnclearParts['gifts'] = new Map();
-  let feeCosts: UnclearParts['feeCosts'] = new Map();
+  let inflows: HistoryTerms['inflows'] = new Map();
+  let feeCosts: HistoryTerms['feeCosts'] = new Map();
   for (let share = 0; share < times; share++) {
-    const rows = await tables.rows<ChangeRow>(changesSql(wallet, frame, { share, of: times }));
-    if (gifts.size === 0 && rows.some((change) => boolFrom(change.gifts)))
-      gifts = await readUntrackedInflow(deps, wallet, frame);
+    const rows = await tables.rows<ChangeRow>(changesSql(wallet, timeGrid, { share, of: times }));
+    if (inflows.size === 0 && rows.some((change) => boolFrom(change.has_inflow)))
+      inflows = await readUntrackedInflow(deps, wallet, timeGrid);
     if (feeCosts.size === 0 && rows.some((change) => boolFrom(change.fee_shares)))
-      feeCosts = await readFeeCosts(deps, wallet, frame);
+      feeCosts = await readFeeCosts(deps, wallet, timeGrid);
     await yieldIfDue();
-    await addPositions(deps, frame, changesByToken(rows), { gifts, feeCosts }, added, yieldIfDue);
+    await addPositions(deps, timeGrid, changesByToken(rows), { inflows, feeCosts }, added, yieldIfDue);
   }
   return { steps: stepsOf(added), version };
 }
 
-/** Of a wallet's changes up to the newest slot of a frame, see VersionRow. */
+/** Version of a wallet's events in the closed buckets of a grid, see VersionRow. */
 export async function readVersion(
   tables: Tables,
   wallet: string,
-  frame: TimeGrid,
+  timeGrid: TimeGrid,
 ): Promise<{ readonly version: string; readonly changes: number }> {
-  const [row] = await tables.rows<VersionRow>(versionSql(wallet, frame));
+  const [row] = await tables.rows<VersionRow>(versionSql(wallet, timeGrid));
   return { version: row?.version ?? '0', changes: Number(row?.changes ?? 0) };
 }

@@ -5,31 +5,31 @@ import type { Tables } from '../tables/port.js';
 import { createYieldIfDue } from './background-throttle.js';
 import { currentPnlSql, type HoldingLists, type HoldingsRow, holdingsSql } from './series.sql.js';
 
-/** Open positions whose prices are looked up among those held in memory; for more, the tables join them, which takes ten times as long for most wallets. */
+/** Limit of open positions whose prices are looked up in the cache; for more the tables join them, which is ten times slower for most wallets. */
 const MAX_OPEN_POSITIONS = 10_000;
 
-/** What was made without what is held, and that at the prices of now, at its cost where no price is known of it. Base units. */
+/** Realized part plus open positions at current prices, at cost without a price. Base units. */
 const currentPnlOf = async (
-  made: bigint,
+  realized: bigint,
   { tokens, sizes, costs }: HoldingLists,
   prices: Lookup<Price>,
 ): Promise<bigint> => {
   const priceOf = await prices(tokens);
-  const turn = createYieldIfDue(yieldToEventLoop);
-  let pnl = made;
+  const yieldIfDue = createYieldIfDue(yieldToEventLoop);
+  let pnl = realized;
   for (const [n, token] of tokens.entries()) {
     const price = priceOf.get(token)?.usd ?? null;
     pnl += price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price);
-    await turn();
+    await yieldIfDue();
   }
   return pnl;
 };
 
 /**
- * What a wallet made up to now, in base units; null for a wallet without any position.
+ * Current PnL of a wallet in base units; null for a wallet without positions.
  *
- * What it realized less its fees, plus what it holds at the prices of now less its cost; what no price is known of counts at its cost, gifts count
- * nothing, and what was given away counts as sold at its cost. The sum of the amounts that its positions show, so that every list of them adds up to it.
+ * Realized PnL minus fees, plus the market value of open positions minus their cost. A token without a price counts at its cost, untracked inflows
+ * count 0, and shares sent away count as sold at their cost. It equals the sum of the amounts of the wallet's positions, as every list of them has it.
  */
 export type CurrentPnlFromPositions = (wallet: string) => Promise<bigint | null>;
 
@@ -42,7 +42,7 @@ export function createCurrentPnlFromPositions(deps: {
   return async (wallet) => {
     const [row] = await tables.rows<HoldingsRow>(holdingsSql(wallet, mostOpen));
     if (row === undefined || Number(row.positions) === 0) return null;
-    if (Number(row.open) <= mostOpen) return currentPnlOf(BigInt(row.made), row, prices);
+    if (Number(row.open) <= mostOpen) return currentPnlOf(BigInt(row.realized), row, prices);
     const [sum] = await tables.rows<{ pnl: string }>(currentPnlSql(wallet));
     return BigInt(sum?.pnl ?? 0);
   };

@@ -2,15 +2,15 @@ import type { Tables } from '../tables/port.js';
 import { type EventRow, eventsSql } from './series.sql.js';
 import { newestTimeOf, type TimeGrid } from './time-grid.js';
 
-/** All changes of a wallet, in chain order; null where there are more than `most`. */
+/** All events of a wallet, in chain order; null if there are more than `most`. */
 export async function readEvents(tables: Tables, wallet: string, most: number): Promise<readonly EventRow[] | null> {
   const events = await tables.rows<EventRow>(eventsSql(wallet, most + 1));
   return events.length > most ? null : events;
 }
 
-/** By which a later look sees that something came in late: the same as of versionSql, by all changes of a wallet. */
-export function versionOf(events: readonly EventRow[], frame: TimeGrid): string {
-  const newestS = newestTimeOf(frame);
+/** Version of a wallet's events in the closed buckets of a grid, as in versionSql; detects late events. */
+export function versionOf(events: readonly EventRow[], timeGrid: TimeGrid): string {
+  const newestS = newestTimeOf(timeGrid);
   let version = 0n;
   for (const { at, _offset } of events) {
     const offset = BigInt(_offset);

@@ -3,9 +3,9 @@ import { problems } from '../../schemas/primitives/problems.js';
 import { feeCostsOf } from './fee-shares.js';
 import type { FeeShareRow } from './series.sql.js';
 
-const row = (slot: number, action: string, shares: number, rest: Partial<FeeShareRow>): FeeShareRow => ({
+const row = (bucket: number, action: string, shares: number, rest: Partial<FeeShareRow>): FeeShareRow => ({
   token: '7',
-  slot,
+  bucket,
   action,
   problem: '',
   shares: String(shares),
@@ -17,17 +17,17 @@ const row = (slot: number, action: string, shares: number, rest: Partial<FeeShar
   fee_cost: '',
   ...rest,
 });
-const buy = (slot: number, shares: number, fee: number, cost: number, after = cost) =>
-  row(slot, 'BUY', shares - fee, { fee_shares: String(fee), cost: String(cost), cost_after: String(after) });
+const buy = (bucket: number, shares: number, fee: number, cost: number, after = cost) =>
+  row(bucket, 'BUY', shares - fee, { fee_shares: String(fee), cost: String(cost), cost_after: String(after) });
 
-it('the cost of fee shares is their part of all that was bought, where shares were given away', () => {
+it('feeCostsOf shares the cost between sent shares and fee shares at the average cost', () => {
   // 100 shares for 60, of which 10 went as fees: 0.60 each.
   expect(feeCostsOf([buy(1, 100, 10, 60), row(2, 'SEND', -90, { cost: '-60' })])).toEqual(
     new Map([['7', [{ bucketIndex: 2, value: 6n }]]]),
   );
 });
 
-it('a sale before lowers the shares held, not those kept as fees', () => {
+it('feeCostsOf subtracts an earlier sale from the position, not from the fee shares', () => {
   // 100 for 60, 10 as fees, 40 sold at cost 24: 36 are left for 50 and 10.
   const rows = [
     buy(1, 100, 10, 60),
@@ -37,7 +37,7 @@ it('a sale before lowers the shares held, not those kept as fees', () => {
   expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 3, value: 6n }]]]));
 });
 
-it('a sale or a clear redemption leaves it out of its cash; fee shares of a position that was emptied are over', () => {
+it('feeCostsOf takes the cost of fee shares of a position closed by a sale from its events, and none from before it was closed', () => {
   // 90 sold for 45 against 54: the other 6 of the cost were fees.
   const rows = [
     buy(1, 100, 10, 60),
@@ -48,7 +48,7 @@ it('a sale or a clear redemption leaves it out of its cash; fee shares of a posi
   expect(feeCostsOf(rows)).toEqual(new Map([['7', [{ bucketIndex: 2, value: 6n }]]]));
 });
 
-it('a gift goes out first where shares are given away, and last where they are redeemed', () => {
+it('feeCostsOf lets untracked shares leave first in a transfer and last in a redemption', () => {
   const rows = [
     buy(1, 100, 10, 60),
     row(2, 'RECEIVE', 30, { cost_after: '60' }),

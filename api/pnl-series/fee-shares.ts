@@ -49,7 +49,7 @@ export function feeCostsOf(rows: readonly FeeShareRow[]): ReadonlyMap<string, re
       const value = isUnclear
         ? divide(cost * position.feeShares, before + position.feeShares, 'half_up')
         : BigInt(row.realized_pnl) + cost - BigInt(row.cash);
-      costs.set(row.token, [...(costs.get(row.token) ?? []), { bucketIndex: Number(row.slot), value }]);
+      costs.set(row.token, [...(costs.get(row.token) ?? []), { bucketIndex: Number(row.bucket), value }]);
     }
     positions.set(row.token, { ...position, bought: 0n, feeShares: 0n });
   }

@@ -1,19 +1,19 @@
 import type { Sql } from '../tables/port.js';
 
-/** The closes of a token's hours, in no order: three lists of the same length. */
+/** Hourly closes of a token, unordered: three lists of the same length. */
 export interface HourlyClosesRow {
   readonly token: string;
   /** Ends of the hours, Unix seconds. */
   readonly ends: readonly number[];
   /** 1e-6 USD. */
   readonly prices: readonly number[];
-  /** Of the trades that made them: block x 2^20 + log index. */
+  /** Log positions of the closing trades: block x 2^20 + log index. */
   readonly places: readonly number[];
 }
 
-/** Closes of tokens per hour; hours that ended before `fromS` are one, of the newest trade of them all, and end there. */
+/** Closes of tokens per hour. Hours that ended before `fromS` are one entry: the newest of their trades, with the end of its hour. */
 export const hourlyClosesSql = (tokenIds: readonly string[], fromS: number): Sql => ({
-  // Floats are exact up to 2^53, and come as plain numbers.
+  // Floats are exact up to 2^53 and are sent as plain numbers.
   text: `SELECT toString(token_id) AS token, groupArray(end_s) AS ends, groupArray(toFloat64(price)) AS prices, groupArray(toFloat64(place)) AS places
       FROM (
         SELECT candle.token_id AS token_id, greatest(toUnixTimestamp(candle.bucket) + 3600, {from:UInt32}) AS end_s,

@@ -11,13 +11,13 @@ const NOON = 400 * DAY + 12 * HOUR;
 function setUp() {
   const clock = { nowMs: (NOON + 2_700) * 1000 };
   const trades: { token: string; atS: number; price: number }[] = [];
-  const asked: { tokens: readonly string[]; fromS: number }[] = [];
+  const reads: { tokens: readonly string[]; fromS: number }[] = [];
   const listeners: ChangeListener[] = [];
   const tables: Tables = {
     reachable: async () => true,
     async rows<T>(sql: Sql): Promise<T[]> {
       const { tokens, from } = sql.params as { readonly tokens: readonly string[]; readonly from: number };
-      asked.push({ tokens: [...tokens], fromS: from });
+      reads.push({ tokens: [...tokens], fromS: from });
       return tokens.flatMap((token) => {
         const closes = new Map<number, { price: number; place: number }>();
         for (const [place, trade] of trades.entries())
@@ -45,13 +45,13 @@ function setUp() {
     for (const listener of listeners) listener([token], 'fills', atS);
   };
   const closesOf = createHourlyClosesReader({ tables, nowMs: () => clock.nowMs, changes });
-  return { clock, asked, trade, closesOf };
+  return { clock, reads, trade, closesOf };
 }
 
 const WEEK_AGO = NOON - 7 * DAY;
 
-it('holds the closes of a month, until an hour in which the token traded is over', async () => {
-  const { clock, asked, trade, closesOf } = setUp();
+it('createHourlyClosesReader caches the closes of a month until an hour with a trade has ended', async () => {
+  const { clock, reads, trade, closesOf } = setUp();
   trade('1', NOON - 100 * DAY, 100);
   trade('1', NOON - 2 * HOUR, 200);
   trade('2', NOON - 2 * HOUR, 900);
@@ -59,22 +59,22 @@ it('holds the closes of a month, until an hour in which the token traded is over
   const first = { endS: from, price: 100, place: 0 };
   const second = { endS: NOON - HOUR, price: 200, place: 1 };
   expect((await closesOf(['1', '3'], WEEK_AGO))('1')).toEqual([first, second]);
-  expect(asked).toEqual([{ tokens: ['1', '3'], fromS: from }]);
-  // Within the hour of now nothing is missing: only full hours tell a price.
+  expect(reads).toEqual([{ tokens: ['1', '3'], fromS: from }]);
+  // Nothing is outdated within the current hour, because only full hours have a close.
   trade('1', NOON + 2_700, 300);
   clock.nowMs += 120_000;
   expect((await closesOf(['1', '2', '3'], WEEK_AGO))('1')).toEqual([first, second]);
-  expect(asked.slice(1)).toEqual([{ tokens: ['2'], fromS: from }]);
+  expect(reads.slice(1)).toEqual([{ tokens: ['2'], fromS: from }]);
   clock.nowMs = (NOON + HOUR) * 1000;
   const later = await closesOf(['1', '2', '3'], WEEK_AGO);
   expect(later('1')).toContainEqual({ endS: NOON + HOUR, price: 300, place: 3 });
   expect(later('2')).toEqual([{ endS: NOON - HOUR, price: 900, place: 2 }]);
   expect(later('3')).toEqual([]);
-  expect(asked.slice(2)).toEqual([{ tokens: ['1'], fromS: from + HOUR }]);
+  expect(reads.slice(2)).toEqual([{ tokens: ['1'], fromS: from + HOUR }]);
 });
 
-it('reads a token anew when a trade of an hour that is over comes late, and one that never traded when it does', async () => {
-  const { asked, trade, closesOf } = setUp();
+it('createHourlyClosesReader reads a token again after a late trade of a closed hour, and after its first trade', async () => {
+  const { reads, trade, closesOf } = setUp();
   trade('1', NOON - 5 * HOUR, 100);
   await closesOf(['1', '2'], WEEK_AGO);
   trade('1', NOON - 3 * HOUR, 150);
@@ -82,18 +82,18 @@ it('reads a token anew when a trade of an hour that is over comes late, and one 
   const closes = await closesOf(['1', '2'], WEEK_AGO);
   expect(closes('1')).toHaveLength(2);
   expect(closes('2')).toEqual([{ endS: NOON - 2 * HOUR, price: 250, place: 2 }]);
-  expect(asked.map(({ tokens }) => tokens)).toEqual([
+  expect(reads.map(({ tokens }) => tokens)).toEqual([
     ['1', '2'],
     ['1', '2'],
   ]);
 });
 
-it('reads what begins earlier each time, from there on', async () => {
-  const { asked, trade, closesOf } = setUp();
+it('createHourlyClosesReader reads ranges before the cached month from the tables each time', async () => {
+  const { reads, trade, closesOf } = setUp();
   trade('1', NOON - 100 * DAY, 100);
   for (let n = 0; n < 2; n++)
     expect((await closesOf(['1'], NOON - 200 * DAY))('1')).toEqual([
       { endS: NOON - 100 * DAY + HOUR, price: 100, place: 0 },
     ]);
-  expect(asked.map(({ fromS }) => fromS)).toEqual([NOON - 200 * DAY, NOON - 200 * DAY]);
+  expect(reads.map(({ fromS }) => fromS)).toEqual([NOON - 200 * DAY, NOON - 200 * DAY]);
 });

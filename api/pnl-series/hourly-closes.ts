@@ -4,27 +4,27 @@ import type { Tables } from '../tables/port.js';
 import { type HourlyClosesRow, hourlyClosesSql } from './hourly-closes.sql.js';
 import { type HourlyClose, packCloses, unpackCloses } from './packed-hourly-closes.js';
 
-/** The closes of one of the tokens asked for, by their ends; those of hours that ended before `fromS` may be one, of the newest trade of them all. */
+/** Closes of a requested token by their end. Hours before `fromS` may be one entry with the newest of their trades. */
 export type HourlyClosesOf = (tokenId: string) => readonly HourlyClose[];
 export interface HourlyClosesReader {
   (tokenIds: readonly string[], fromS: number): Promise<HourlyClosesOf>;
-  /** Reads the last month's of these ahead of questions, while there is room; again after an hour in which a token traded. */
+  /** Reads last month's closes of tokens into the cache while it has capacity; again after an hour with a trade. */
   readonly prefetch: (tokenIds: readonly string[]) => Promise<void>;
 }
 
 const HOUR_S = 3_600;
-/** Held: a month and a day. What begins before that is read each time. */
+/** Cached range: a month and a day. Earlier ranges are read each time. */
 const CACHED_RANGE_S = 31 * 24 * HOUR_S;
-/** Of a month's closes of some 300,000 tokens that trade now and then. */
+/** Capacity: a month's closes of about 300,000 rarely traded tokens. */
 const MAX_BYTES = 60_000_000;
-/** Token ids have up to 78 digits, and the parameters of a statement their limit. */
+/** Tokens per statement: ids have up to 78 digits, and the parameters of a statement are limited. */
 const TOKEN_BATCH = 4_000;
 
 const hourOf = (atS: number): number => Math.floor(atS / HOUR_S) * HOUR_S;
 
 interface CachedCloses {
   readonly packed: string;
-  /** The first hour that traded since, Unix seconds: once it is over, its close is missing here. */
+  /** First hour with a trade since the read, Unix seconds: after its end the cached closes are outdated. */
   readonly tradedHourS: number;
 }
 
@@ -37,11 +37,11 @@ const packHourlyCloses = (row: HourlyClosesRow): string => {
   return packCloses(closes.sort((a, b) => a.endS - b.endS));
 };
 
-/** `<hour that traded, or nothing> <closes>`; nothing at all for a token that never traded. */
+/** `<hour with a trade, or empty> <closes>`; empty for a token without trades. */
 const closesCodec: TextCodec<CachedCloses | null> = {
   encoding: 'latin1',
-  pack: (held) =>
-    held === null ? '' : [Number.isFinite(held.tradedHourS) ? held.tradedHourS : '', held.packed].join(' '),
+  pack: (closes) =>
+    closes === null ? '' : [Number.isFinite(closes.tradedHourS) ? closes.tradedHourS : '', closes.packed].join(' '),
   unpack(text) {
     if (text === '') return null;
     const at = text.indexOf(' ');
@@ -49,7 +49,7 @@ const closesCodec: TextCodec<CachedCloses | null> = {
   },
 };
 
-/** Reads what tokens traded at; the last month's closes are held, until an hour in which a token traded is over. */
+/** Reads hourly closes of tokens; caches those of the last month until an hour with a trade has ended. */
 export function createHourlyClosesReader(deps: {
   tables: Tables;
   nowMs: () => number;

@@ -7,7 +7,7 @@ const inOrder = (closes: readonly HourlyClose[]): HourlyClose[] => {
   return [...closes].sort((a, b) => a.endS - b.endS).map((close, n) => ({ ...close, place: places[n] as number }));
 };
 
-it('gives back what was packed', () => {
+it('unpackCloses returns the closes that packCloses encoded', () => {
   const close = fc.record({
     endS: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
     price: fc.oneof(fc.integer({ min: 0, max: 1_000_000 }), fc.maxSafeNat()),
@@ -21,7 +21,7 @@ it('gives back what was packed', () => {
   );
 });
 
-it('takes some nine bytes per close', () => {
+it('packCloses needs about nine bytes per close', () => {
   const closes = Array.from({ length: 100 }, (_, n) => ({
     endS: 1_790_000_000 + n * 3_600,
     price: 420_000,

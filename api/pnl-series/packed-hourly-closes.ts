@@ -1,20 +1,20 @@
-/** What a token last traded at in an hour. */
+/** Last trade of a token in an hour. */
 export interface HourlyClose {
   /** End of the hour, Unix seconds. */
   readonly endS: number;
   /** 1e-6 USD. */
   readonly price: number;
-  /** Of the trade: block x 2^20 + log index. */
+  /** Log position of the trade: block x 2^20 + log index. */
   readonly place: number;
 }
 
-/** Seven bits of a number per byte, the lowest first; the eighth bit says that more follow. */
+/** Varint: seven bits per byte, lowest first; the eighth bit is set if more bytes follow. */
 const VARINT_RADIX = 128;
 const MAX_VARINT_BYTES = 8;
 
 /**
- * Closes by their ends, as one text of some nine bytes each: hours and places as steps from the close before, which never fall, as no trade of a later
- * hour stands before one of an earlier hour. Numbers up to 2^53.
+ * Encodes closes in the order of their ends as one text of about nine bytes each. Hours and log positions are encoded as differences to the previous close; both
+ * never decrease. Numbers up to 2^53.
  */
 export function packCloses(closes: readonly HourlyClose[]): string {
   const bytes = Buffer.allocUnsafe(closes.length * 3 * MAX_VARINT_BYTES);
@@ -37,7 +37,7 @@ export function packCloses(closes: readonly HourlyClose[]): string {
   return bytes.toString('latin1', 0, at);
 }
 
-/** The closes of a text of `packCloses`, by their ends. */
+/** Decodes a text of `packCloses`. */
 export function unpackCloses(text: string): HourlyClose[] {
   const closes: HourlyClose[] = [];
   let at = 0;

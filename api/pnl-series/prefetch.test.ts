@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Sql, Tables } from '../tables/port.js';
 import { prefetchLargestWallets } from './prefetch.js';
 
-it('holds the series of the wallets of the picture one after the other, and may be ended after each', async () => {
+it('prefetchLargestWallets prefetches the wallets of the snapshot one by one and can stop after each', async () => {
   const wallets = ['0xa', '0xb', '0xc'];
   const tables: Tables = {
     reachable: async () => true,
@@ -11,21 +11,21 @@ it('holds the series of the wallets of the picture one after the other, and may 
   };
   const done: string[] = [];
   const period = { stepS: 3_600, points: 25 };
-  const held = await prefetchLargestWallets({
+  const count = await prefetchLargestWallets({
     tables,
     period,
     profitSeries: {
-      prefetch: async (wallet, asked) => {
-        expect(asked).toBe(period);
+      prefetch: async (wallet, requested) => {
+        expect(requested).toBe(period);
         await new Promise((resolve) => setTimeout(resolve, 5));
         done.push(wallet);
-        if (wallet === '0xb') throw new Error('no time for so many');
+        if (wallet === '0xb') throw new Error('timeout');
       },
     },
     pause: async () => {
-      done.push('rest');
+      done.push('pause');
     },
   });
-  expect(held).toBe(2);
-  expect(done).toEqual(wallets.flatMap((wallet) => [wallet, 'rest']));
+  expect(count).toBe(2);
+  expect(done).toEqual(wallets.flatMap((wallet) => [wallet, 'pause']));
 });

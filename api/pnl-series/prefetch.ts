@@ -4,7 +4,7 @@ import { runRefreshLoop, type Throttle } from '../cache/refresh-loop.js';
 import type { Sql, Tables } from '../tables/port.js';
 import type { Period, PnlSeries } from './series.js';
 
-/** Wallets with the most positions, of the newest picture of them; none while there is no picture. */
+/** Wallets with the most positions in the newest snapshot; none without a snapshot. */
 const largestWalletsSql = (rows: number): Sql => ({
   text: `SELECT wallet FROM leaderboards
       WHERE board = 'positions' AND rank <= {rows:UInt32}
@@ -15,12 +15,12 @@ const largestWalletsSql = (rows: number): Sql => ({
 
 const MAX_WALLETS = 2_000;
 
-/** Puts the series of the largest wallets together ahead of questions. Resolves with how many are ready; whoever asks for another is told what failed. */
+/** Computes the PnL series of the largest wallets into the cache. Resolves with the number of cached series; a failure of one wallet is reported when it is requested. */
 export async function prefetchLargestWallets(deps: {
   readonly tables: Tables;
   readonly profitSeries: Pick<PnlSeries, 'prefetch'>;
   readonly period: Period;
-  /** Called after each wallet; rejects when this is to end. */
+  /** Called after each wallet; rejects when the pass must stop. */
   readonly pause: Throttle;
 }): Promise<number> {
   const wallets = await deps.tables.rows<{ wallet: string }>(largestWalletsSql(MAX_WALLETS));
@@ -35,7 +35,7 @@ export async function prefetchLargestWallets(deps: {
   return ready;
 }
 
-/** Does so once a minute until `signal` fires; what is held already costs nothing. Resolves then. */
+/** Prefetches once a minute until `signal` aborts, then resolves; cached series are not computed again. */
 export const runPnlSeriesPrefetch = (
   deps: Omit<Parameters<typeof prefetchLargestWallets>[0], 'pause'> & {
     readonly logger: Logger;
@@ -46,10 +46,10 @@ export const runPnlSeriesPrefetch = (
   runRefreshLoop(
     {
       ...deps,
-      name: 'series of profits of the largest wallets',
+      name: 'PnL series of the largest wallets',
       gauge: {
         name: 'api_cache_warmup_pnl_series',
-        help: 'Largest wallets whose profit over time was last put together ahead of questions',
+        help: 'Largest wallets whose PnL series the last prefetch pass cached',
       },
       refresh: (pause) => prefetchLargestWallets({ ...deps, pause }),
     },

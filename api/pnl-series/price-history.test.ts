@@ -12,7 +12,7 @@ const conditionId = '0xc';
 const known = { conditionId, outcomeIndex: 0 };
 
 function setUp(resolvedAtS: number | null) {
-  const asked: string[][] = [];
+  const reads: string[][] = [];
   const listeners: ChangeListener[] = [];
   const closes = new Map<string, HourlyClose[]>([
     ['1', [{ endS: NOON - HOUR_S, price: 300_000, place: 1 }]],
@@ -24,11 +24,11 @@ function setUp(resolvedAtS: number | null) {
     resolutionsOf: async () =>
       new Map([[conditionId, resolvedAtS === null ? null : { resolvedAtS, payouts: [1n, 0n], denominator: 1n }]]),
   } as unknown as MetadataLookups;
-  const lines = createPriceHistoryReader({
+  const readPriceHistory = createPriceHistoryReader({
     metadata,
     readHourlyCloses: Object.assign(
       async (ids: readonly string[]) => {
-        asked.push([...ids].sort());
+        reads.push([...ids].sort());
         return (id: string) => closes.get(id) ?? [];
       },
       { prefetch: async () => undefined },
@@ -36,63 +36,73 @@ function setUp(resolvedAtS: number | null) {
     changes: { subscribe: (_sources, listener) => void listeners.push(listener), sync: async () => undefined },
   });
   return {
-    asked,
+    reads,
     closes,
-    lines: (one: TimeGrid, heldFrom: ReadonlyMap<string, number>) => lines(one, heldFrom, () => undefined),
-    change: (...told: Parameters<ChangeListener>) => listeners.map((one) => one(...told)),
+    readPriceHistory: (one: TimeGrid, firstBuckets: ReadonlyMap<string, number>) =>
+      readPriceHistory(one, firstBuckets, () => undefined),
+    change: (...args: Parameters<ChangeListener>) => listeners.map((one) => one(...args)),
   };
 }
-/** Three moments an hour apart, each of one minute. */
-const frame = (startS: number): TimeGrid => ({ startS, stepS: HOUR_S, spanS: 60, spans: 3, isWalletSpecific: false });
+/** Three spans of one minute, an hour apart. */
+const gridFrom = (startS: number): TimeGrid => ({
+  startS,
+  stepS: HOUR_S,
+  spanS: 60,
+  spans: 3,
+  isWalletSpecific: false,
+});
 const from = (...entries: [string, number][]) => new Map(entries);
 
-it('puts a line together once for a frame, and anew when something older came in late', async () => {
-  const { asked, closes, lines, change } = setUp(null);
-  const some = frame(NOON - HOUR_S);
-  const line = { priceSteps: [0, 300_000, 1, 400_000], settled: null };
-  expect(await lines(some, from(['1', 0]))).toEqual(new Map([['1', line]]));
-  expect(await lines({ ...some }, from(['1', 2]))).toEqual(new Map([['1', line]]));
-  expect(asked).toEqual([['1', '2']]);
+it('createPriceHistoryReader computes a history once per time grid, and again after a late event', async () => {
+  const { reads, closes, readPriceHistory, change } = setUp(null);
+  const some = gridFrom(NOON - HOUR_S);
+  const history = { priceSteps: [0, 300_000, 1, 400_000], settled: null };
+  expect(await readPriceHistory(some, from(['1', 0]))).toEqual(new Map([['1', history]]));
+  expect(await readPriceHistory({ ...some }, from(['1', 2]))).toEqual(new Map([['1', history]]));
+  expect(reads).toEqual([['1', '2']]);
   closes.set('2', []);
   change(['9'], 'fills', newestTimeOf(some) + 1);
-  expect((await lines(some, from(['1', 0]))).get('1')).toBe((await lines(some, from(['1', 0]))).get('1'));
-  expect(asked).toHaveLength(1);
+  expect((await readPriceHistory(some, from(['1', 0]))).get('1')).toBe(
+    (await readPriceHistory(some, from(['1', 0]))).get('1'),
+  );
+  expect(reads).toHaveLength(1);
   change(['9'], 'fills', newestTimeOf(some));
-  expect((await lines(some, from(['1', 0]))).get('1')?.priceSteps).toEqual([0, 300_000]);
-  expect(asked).toHaveLength(2);
+  expect((await readPriceHistory(some, from(['1', 0]))).get('1')?.priceSteps).toEqual([0, 300_000]);
+  expect(reads).toHaveLength(2);
   change(null, 'resolutions', 0);
-  await lines(some, from(['1', 0]));
-  expect(asked).toHaveLength(3);
+  await readPriceHistory(some, from(['1', 0]));
+  expect(reads).toHaveLength(3);
 });
 
-it('knows frames apart', async () => {
-  const { asked, lines } = setUp(null);
-  const some = frame(NOON - HOUR_S);
+it('createPriceHistoryReader caches histories per time grid', async () => {
+  const { reads, readPriceHistory } = setUp(null);
+  const some = gridFrom(NOON - HOUR_S);
   const others = [{ startS: some.startS - HOUR_S }, { stepS: 2 * HOUR_S }, { windows: 4, own: false }];
-  for (const other of [some, ...others.map((change) => ({ ...some, ...change }))]) await lines(other, from(['1', 0]));
-  expect(asked).toHaveLength(4);
-  // Lines of a wallet's own frame serve nobody else.
-  for (let n = 0; n < 2; n++) await lines({ ...some, isWalletSpecific: true }, from(['1', 0]));
-  expect(asked).toHaveLength(6);
-  await lines(some, from(['1', 0]));
-  expect(asked).toHaveLength(6);
+  for (const other of [some, ...others.map((change) => ({ ...some, ...change }))])
+    await readPriceHistory(other, from(['1', 0]));
+  expect(reads).toHaveLength(4);
+  // Histories of a wallet-specific grid are not shared.
+  for (let n = 0; n < 2; n++) await readPriceHistory({ ...some, isWalletSpecific: true }, from(['1', 0]));
+  expect(reads).toHaveLength(6);
+  await readPriceHistory(some, from(['1', 0]));
+  expect(reads).toHaveLength(6);
 });
 
-it('reads no closes of what was settled before it was held, until somebody held it earlier', async () => {
-  const { asked, lines } = setUp(NOON);
+it('createPriceHistoryReader reads no closes of a token that settled before the position, until an earlier position needs them', async () => {
+  const { reads, readPriceHistory } = setUp(NOON);
   const settled = { bucketIndex: 1, price: 1_000_000n };
-  const some = frame(NOON - HOUR_S);
-  expect(await lines(some, from(['1', 1]))).toEqual(new Map([['1', { priceSteps: null, settled }]]));
-  expect(asked).toEqual([[]]);
-  const line = { priceSteps: [0, 300_000, 1, 400_000], settled };
-  expect(await lines(some, from(['1', 0]))).toEqual(new Map([['1', line]]));
-  expect(await lines(some, from(['1', 2]))).toEqual(new Map([['1', line]]));
-  expect(asked).toHaveLength(2);
+  const some = gridFrom(NOON - HOUR_S);
+  expect(await readPriceHistory(some, from(['1', 1]))).toEqual(new Map([['1', { priceSteps: null, settled }]]));
+  expect(reads).toEqual([[]]);
+  const history = { priceSteps: [0, 300_000, 1, 400_000], settled };
+  expect(await readPriceHistory(some, from(['1', 0]))).toEqual(new Map([['1', history]]));
+  expect(await readPriceHistory(some, from(['1', 2]))).toEqual(new Map([['1', history]]));
+  expect(reads).toHaveLength(2);
 });
 
-it('gives every token a line, of nothing where nothing is known', async () => {
-  const { lines } = setUp(null);
-  const found = await lines(frame(NOON), from(['3', 0], ['1', 0]));
+it('createPriceHistoryReader returns a history for every token, empty for an unknown one', async () => {
+  const { readPriceHistory } = setUp(null);
+  const found = await readPriceHistory(gridFrom(NOON), from(['3', 0], ['1', 0]));
   expect(found.get('3')).toEqual({ priceSteps: [], settled: null });
-  expect(await lines(frame(NOON), new Map())).toEqual(new Map());
+  expect(await readPriceHistory(gridFrom(NOON), new Map())).toEqual(new Map());
 });

@@ -6,26 +6,26 @@ import type { HourlyClosesReader } from './hourly-closes.js';
 import { priceStepsOf, settlementOf } from './price-steps.js';
 import { newestTimeOf, servingHourOf, type TimeGrid } from './time-grid.js';
 
-/** What a token was worth at the slots of a frame. */
+/** Prices of a token in the buckets of a grid. */
 export interface PriceHistory {
-  /** A slot and the price from it on, 1e-6 USD, in turn; null where it was not asked for, as the token had been settled before. */
+  /** Alternating bucket index and price from it on, 1e-6 USD; null if not read because the token settled before. */
   readonly priceSteps: readonly number[] | null;
-  /** From which slot on it is settled, and what it pays, 1e-6 USD; null while it is open at the newest slot. */
+  /** Bucket from which the token is settled, and its payout, 1e-6 USD; null if it is open in the newest bucket. */
   readonly settled: { readonly bucketIndex: number; readonly price: bigint } | null;
 }
 
-/** Lines of tokens. `heldFrom`: tokens, and the slot from which their prices count; `turn`: awaited after each line that is put together. */
+/** Reads price histories. `firstBuckets`: first bucket with shares by token, from which prices are needed; `yieldIfDue`: awaited after each history. */
 export type PriceHistoryReader = (
-  frame: TimeGrid,
+  timeGrid: TimeGrid,
   firstBuckets: ReadonlyMap<string, number>,
   yieldIfDue: YieldIfDue,
 ) => Promise<ReadonlyMap<string, PriceHistory>>;
 
-/** Frames of which lines are held: of the periods that are asked for, in this hour and the one before. */
+/** Number of cached grids: of the requested periods, for this hour and the previous one. */
 const MAX_TIME_GRIDS = 4;
-/** Of the lines of all frames: some 10 MB. */
+/** Capacity of all histories in numbers: 10 MB. */
 const MAX_NUMBERS = 1_200_000;
-/** What a line takes besides its marks, in numbers. */
+/** Overhead of a history besides its price steps, in numbers. */
 const HISTORY_OVERHEAD_NUMBERS = 24;
 
 interface CachedHistories {
@@ -35,8 +35,8 @@ interface CachedHistories {
 }
 
 /**
- * Shared between wallets, and held while their frame serves: putting a line together takes ten times as long as following it. Lines of a frame into which
- * a trade or a settlement came late are put together anew. Those of a wallet's own frame are held with its series alone.
+ * Caches price histories for all wallets per grid, because computing one takes ten times as long as reading it. A late trade or settlement discards the history.
+ * Histories of a wallet-specific grid are not cached here, only within the wallet's series.
  */
 export function createPriceHistoryReader(deps: {
   metadata: MetadataLookups;
@@ -44,7 +44,7 @@ export function createPriceHistoryReader(deps: {
   changes: ChangeFeed;
 }): PriceHistoryReader {
   const { metadata } = deps;
-  /** The one used last comes last. */
+  /** By use: the most recently used grid is last. */
   const cached = new Map<string, CachedHistories>();
   deps.changes.subscribe(['fills', 'resolutions'], (ids, _source, sinceS) => {
     for (const [name, { timeGrid }] of cached)
@@ -53,30 +53,30 @@ export function createPriceHistoryReader(deps: {
 
   const cachedFor = (timeGrid: TimeGrid): CachedHistories => {
     const name = Object.values(timeGrid).join(' ');
-    const held = cached.get(name) ?? { timeGrid, histories: new Map<string, PriceHistory>(), numbers: 0 };
-    if (timeGrid.isWalletSpecific) return held;
+    const entry = cached.get(name) ?? { timeGrid, histories: new Map<string, PriceHistory>(), numbers: 0 };
+    if (timeGrid.isWalletSpecific) return entry;
     cached.delete(name);
-    cached.set(name, held);
+    cached.set(name, entry);
     while (cached.size > MAX_TIME_GRIDS) cached.delete(cached.keys().next().value as string);
-    return held;
+    return entry;
   };
-  /** Frames of earlier hours make way. */
-  const hasCapacity = (frame: TimeGrid): boolean => {
+  /** True if a history can be cached; evicts grids of earlier hours. */
+  const hasCapacity = (timeGrid: TimeGrid): boolean => {
     for (;;) {
       let numbers = 0;
-      for (const held of cached.values()) numbers += held.numbers;
+      for (const entry of cached.values()) numbers += entry.numbers;
       if (numbers < MAX_NUMBERS) return true;
-      const earlier = [...cached].find(([, held]) => servingHourOf(held.timeGrid) < servingHourOf(frame));
+      const earlier = [...cached].find(([, entry]) => servingHourOf(entry.timeGrid) < servingHourOf(timeGrid));
       if (earlier === undefined) return false;
       cached.delete(earlier[0]);
     }
   };
 
   const read = async (
-    ...[frame, heldFrom, turn]: Parameters<PriceHistoryReader>
+    ...[timeGrid, firstBuckets, yieldIfDue]: Parameters<PriceHistoryReader>
   ): Promise<Map<string, PriceHistory>> => {
-    const tokens = await metadata.tokensOf([...heldFrom.keys()]);
-    const conditions = [...tokens.values()].flatMap((about) => (about === null ? [] : [about.conditionId]));
+    const tokens = await metadata.tokensOf([...firstBuckets.keys()]);
+    const conditions = [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId]));
     const [markets, resolutions] = await Promise.all([
       metadata.marketsOf(conditions),
       metadata.resolutionsOf(conditions),
@@ -84,59 +84,60 @@ export function createPriceHistoryReader(deps: {
     const settled = new Map<string, NonNullable<PriceHistory['settled']>>();
     const priced = new Set<string>();
     const otherOf = new Map<string, string>();
-    for (const [token, about] of tokens) {
-      await turn();
-      const resolution = about === null ? null : (resolutions.get(about.conditionId) ?? null);
-      const settlement = settlementOf(about, resolution, frame);
+    for (const [token, tokenMetadata] of tokens) {
+      await yieldIfDue();
+      const resolution = tokenMetadata === null ? null : (resolutions.get(tokenMetadata.conditionId) ?? null);
+      const settlement = settlementOf(tokenMetadata, resolution, timeGrid);
       if (settlement !== null) {
         settled.set(token, settlement);
-        // What was settled before it is first seen held needs no other price.
-        if (settlement.bucketIndex <= (heldFrom.get(token) ?? 0)) continue;
+        // Prices before the first bucket with shares are not needed.
+        if (settlement.bucketIndex <= (firstBuckets.get(token) ?? 0)) continue;
       }
       priced.add(token);
-      if (about === null) continue;
-      const tokenIds = markets.get(about.conditionId)?.tokenIds ?? [];
-      const { outcomeIndex } = about;
-      const other = about.otherTokenId ?? oppositeTokenOf({ outcomeIndex, tokenIds });
+      if (tokenMetadata === null) continue;
+      const tokenIds = markets.get(tokenMetadata.conditionId)?.tokenIds ?? [];
+      const { outcomeIndex } = tokenMetadata;
+      const other = tokenMetadata.otherTokenId ?? oppositeTokenOf({ outcomeIndex, tokenIds });
       if (other !== null) otherOf.set(token, other);
     }
-    const closes = await deps.readHourlyCloses([...new Set([...priced, ...otherOf.values()])], frame.startS);
+    const closes = await deps.readHourlyCloses([...new Set([...priced, ...otherOf.values()])], timeGrid.startS);
     const historyOf = (token: string): PriceHistory => {
       const other = otherOf.get(token);
       return {
         priceSteps: priced.has(token)
-          ? priceStepsOf(frame, closes(token), other === undefined ? [] : closes(other))
+          ? priceStepsOf(timeGrid, closes(token), other === undefined ? [] : closes(other))
           : null,
         settled: settled.get(token) ?? null,
       };
     };
-    const lines = new Map<string, PriceHistory>();
-    for (const token of heldFrom.keys()) {
-      lines.set(token, historyOf(token));
-      await turn();
+    const result = new Map<string, PriceHistory>();
+    for (const token of firstBuckets.keys()) {
+      result.set(token, historyOf(token));
+      await yieldIfDue();
     }
-    return lines;
+    return result;
   };
 
-  return async (frame, heldFrom, turn) => {
+  return async (timeGrid, firstBuckets, yieldIfDue) => {
     await deps.changes.sync();
-    const held = cachedFor(frame);
+    const cachedGrid = cachedFor(timeGrid);
     const found = new Map<string, PriceHistory>();
     const missing = new Map<string, number>();
-    for (const [token, slot] of heldFrom) {
-      const line = held.histories.get(token);
-      const serves =
-        line !== undefined && (line.priceSteps !== null || (line.settled !== null && line.settled.bucketIndex <= slot));
-      if (serves) found.set(token, line);
-      else missing.set(token, slot);
+    for (const [token, bucketIndex] of firstBuckets) {
+      const history = cachedGrid.histories.get(token);
+      const isCovered =
+        history !== undefined &&
+        (history.priceSteps !== null || (history.settled !== null && history.settled.bucketIndex <= bucketIndex));
+      if (isCovered) found.set(token, history);
+      else missing.set(token, bucketIndex);
     }
     if (missing.size === 0) return found;
-    const isRoom = frame.isWalletSpecific || hasCapacity(frame);
-    for (const [token, line] of await read(frame, missing, turn)) {
-      found.set(token, line);
-      if (!isRoom) continue;
-      held.histories.set(token, line);
-      held.numbers += HISTORY_OVERHEAD_NUMBERS + (line.priceSteps?.length ?? 0);
+    const canCache = timeGrid.isWalletSpecific || hasCapacity(timeGrid);
+    for (const [token, history] of await read(timeGrid, missing, yieldIfDue)) {
+      found.set(token, history);
+      if (!canCache) continue;
+      cachedGrid.histories.set(token, history);
+      cachedGrid.numbers += HISTORY_OVERHEAD_NUMBERS + (history.priceSteps?.length ?? 0);
     }
     return found;
   };

@@ -4,7 +4,7 @@ import { bucketIndexSql, newestTimeOf, type TimeGrid, timeGridParams } from './t
 
 const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
 
-/** First moment of a wallet, Unix seconds; no row for a wallet without any. */
+/** Time of a wallet's first event, Unix seconds; no row without events. */
 export const firstEventTimeSql = (wallet: string): Sql => ({
   text: 'SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} ORDER BY timestamp LIMIT 1',
   params: { wallet },
@@ -19,7 +19,7 @@ const bookedCashSum = 'sum(e.realized_pnl) - sum(e.cost) - sum(toInt64(e.fee))';
 const lastValueOf = (column: 'size_after' | 'cost_after'): string =>
   `argMax(e.${column}, (e.block_number, e.log_index, e.id, e.leg))`;
 
-/** One change of a position, in base units: wide numbers come as text by themselves. */
+/** Event of a position, base units; wide numbers are sent as text. */
 export interface EventRow {
   readonly token_id: string;
   /** Unix seconds. */
@@ -35,7 +35,7 @@ export interface EventRow {
   readonly _offset: string;
 }
 
-/** Changes of a wallet's positions, in chain order. The older analyzer takes less, see the fills. */
+/** Events of a wallet's positions, in chain order. Uses the old analyzer, see simpleQuerySettings in fills.sql.ts. */
 export const eventsSql = (wallet: string, rows: number): Sql => ({
   text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, fee, fee_shares, realized_pnl, cost, size_after, cost_after, _offset
       FROM pnl_events FINAL
@@ -47,46 +47,46 @@ export const eventsSql = (wallet: string, rows: number): Sql => ({
   singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
 });
 
-/** What happened to a position up to a slot of the frame. Base units, as text. */
+/** Sum of a position's events in a bucket of the grid. Base units, as text. */
 export interface ChangeRow {
   readonly token: string;
-  readonly slot: number | string;
+  readonly bucket: number | string;
   /** See `bookedCashOf`. */
   readonly cash: string;
   readonly size: string;
   readonly cost: string;
   /** Whether shares came in without a cost. */
-  readonly gifts: SqlBool;
+  readonly has_inflow: SqlBool;
   /** Whether shares were paid as fees. */
   readonly fee_shares: SqlBool;
 }
 
 /**
- * Changes of a wallet's positions between the slots of a frame, by token and slot; what was before it is one change at its first slot. `part`: of a share of
- * its tokens. On one thread: pages wait beside it.
+ * Changes of a wallet's positions per token and bucket of a grid; everything before the grid is one change in its first bucket. `slice`: a share of the wallet's
+ * tokens. Uses one thread, so that concurrent requests are not delayed.
  */
 export const changesSql = (
   wallet: string,
-  frame: TimeGrid,
-  part: { readonly share: number; readonly of: number },
+  timeGrid: TimeGrid,
+  slice: { readonly share: number; readonly of: number },
 ): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot,
+  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS bucket,
         toString(${bookedCashSum}) AS cash,
         toString(${lastValueOf('size_after')}) AS size,
-        toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS gifts,
+        toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS has_inflow,
         max(e.fee_shares > 0) AS fee_shares
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
-      GROUP BY e.token_id, slot
-      ORDER BY e.token_id, slot
+      GROUP BY e.token_id, bucket
+      ORDER BY e.token_id, bucket
       SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame), ...part },
+  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid), ...slice },
 });
 
 export interface UntrackedInflowRow {
   readonly token: string;
-  readonly slot: number | string;
+  readonly bucket: number | string;
   readonly id: string;
   readonly action: string;
   readonly shares: string;
@@ -95,22 +95,22 @@ export interface UntrackedInflowRow {
   readonly problem: string;
 }
 
-/** Events of the positions into which shares came without a cost, and of the conversions that made some so, in chain order. */
-export const untrackedInflowSql = (wallet: string, frame: TimeGrid): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.id AS id, e.action AS action, toString(e.shares) AS shares,
+/** Events of positions with untracked inflows, and of the conversions that cause them, in chain order. */
+export const untrackedInflowSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS bucket, e.id AS id, e.action AS action, toString(e.shares) AS shares,
         toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
       FROM pnl_events AS e FINAL
       WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUntrackedInflowSql('')})
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
+  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid) },
 });
 
 /** An event of a position whose shares paid fees. */
 export interface FeeShareRow {
   readonly token: string;
-  readonly slot: number | string;
+  readonly bucket: number | string;
   readonly action: string;
   readonly problem: string;
   readonly shares: string;
@@ -124,8 +124,8 @@ export interface FeeShareRow {
 }
 
 /** Events of such positions, in chain order. */
-export const feeSharesSql = (wallet: string, frame: TimeGrid): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS slot, e.action AS action, e.problem AS problem, toString(e.shares) AS shares,
+export const feeSharesSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
+  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS bucket, e.action AS action, e.problem AS problem, toString(e.shares) AS shares,
         toString(e.fee_shares) AS fee_shares, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after,
         if(p.last_at = e.timestamp, toString(p.fee_cost), '') AS fee_cost
       FROM (SELECT * FROM pnl_events FINAL WHERE wallet = {wallet:String}) AS e
@@ -134,42 +134,42 @@ export const feeSharesSql = (wallet: string, frame: TimeGrid): Sql => ({
         AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND fee_shares > 0)
       ORDER BY e.block_number, e.log_index, e.id, e.leg
       SETTINGS max_execution_time = 10`,
-  params: { wallet, ...timeGridParams(frame), newest: newestTimeOf(frame) },
+  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid) },
 });
 
 export interface VersionRow {
-  /** Of the newest change up to a frame's newest slot: its offset in the log, as text; 0 without any. */
+  /** Log offset of the newest event in the closed buckets of the grid, as text; 0 without events. */
   readonly version: string;
-  /** Changes up to there, those not counted once that were written again. */
+  /** Number of events up to there, rewritten ones possibly counted twice. */
   readonly changes: number | string;
 }
 
-export const versionSql = (wallet: string, frame: TimeGrid): Sql => ({
+export const versionSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
   text: `SELECT toString(max(_offset)) AS version, count() AS changes FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
-  params: { wallet, newest: newestTimeOf(frame) },
+  params: { wallet, newest: newestTimeOf(timeGrid) },
   singleChunk: true,
 });
 
-/** Positions that hold something: three lists of the same length, in base units as text. */
+/** Open positions: three lists of the same length, base units as text. */
 export interface HoldingLists {
   readonly tokens: readonly string[];
   readonly sizes: readonly string[];
   readonly costs: readonly string[];
 }
 
-/** Of all positions of a wallet, in base units: wide numbers come as text by themselves. */
+/** Sums over all positions of a wallet, base units as text. */
 export interface HoldingsRow extends HoldingLists {
   readonly positions: number | string;
-  /** How many of them hold something. */
+  /** Number of open positions. */
   readonly open: number | string;
-  /** Realized, less fees, less the cost of what is held: all but what that is worth. */
-  readonly made: string;
+  /** Realized PnL minus fees minus the cost of open positions: PnL without their market value. */
+  readonly realized: string;
 }
 
-/** What a wallet made and holds, what came without a cost left out of the sizes; `most`: open positions that are told of one by one, none where there are more. */
+/** Sums over a wallet's positions, and its open positions with sizes without untracked shares. `most`: limit of listed positions; above it none are listed. */
 export const holdingsSql = (wallet: string, most: number): Sql => ({
   text: `SELECT count() AS positions, countIf(size > 0) AS open,
-        toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS made,
+        toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS realized,
         if(open <= {most:UInt32}, groupArrayIf(token_id, size > 0), []) AS tokens,
         if(open <= {most:UInt32}, groupArrayIf(size - received, size > 0), []) AS sizes,
         if(open <= {most:UInt32}, groupArrayIf(cost, size > 0), []) AS costs
@@ -180,7 +180,7 @@ export const holdingsSql = (wallet: string, most: number): Sql => ({
   singleChunk: true,
 });
 
-/** What a wallet made with all its positions at the prices of now, see ProfitByPositions. Base units, as text. */
+/** PnL of all positions of a wallet at current prices, see CurrentPnlFromPositions. Base units, as text. */
 export const currentPnlSql = (wallet: string): Sql => ({
   text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
           + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),

@@ -14,68 +14,68 @@ import { readEvents, versionOf } from './events.js';
 import { type EventRow, firstEventTimeSql } from './series.sql.js';
 import { covers, isRenewable, newestTimeOf, type SampleTimes, sumAt, type TimeGrid, timeGridFor } from './time-grid.js';
 
-/** A wallet's total profit at a moment: base units, Unix seconds. */
+/** Cumulative PnL of a wallet at a time: base units, Unix seconds. */
 export interface PnlPoint {
   readonly atS: number;
   readonly pnl: bigint;
 }
 
-/** Moments counted back from the minute of now, `stepS` apart; null: as many as the wallet is old. */
+/** Points counted back from the current minute, `stepS` apart; null: as many as the age of the wallet. */
 export interface Period {
   readonly stepS: number;
   readonly points: number | null;
 }
 
 export interface PnlSeries {
-  /** The profit of a wallet over its whole life at the moments of a period, the newest at the prices of now; null for a wallet that never did anything. */
+  /** PnL of a wallet since its first event at the times of a period, the newest at current prices; null for a wallet without events. */
   readonly read: (wallet: string, period: Period) => Promise<readonly PnlPoint[] | null>;
-  /** Puts together what is over of a series, so that who asks for it need not wait; nothing where that is held. */
+  /** Precomputes the closed buckets of a wallet's series, unless they are cached. */
   readonly prefetch: (wallet: string, period: Period) => Promise<void>;
 }
 
 const MINUTE_S = 60;
-/** Series put together at once. */
+/** Concurrent computations of series. */
 const CONCURRENT_COMPUTATIONS = 4;
-/** Changes of positions. With 100,000 positions a series takes some 100 MB while it is put together: those of large wallets are made one by one. */
+/** Number of events from which series are computed one at a time: a series of 100,000 positions needs 100 MB. */
 const LARGE_WALLET_EVENTS = 3_000;
-/** Where what is over of a series is held, so many are read to see whether something came in late; of more, their version alone. */
+/** Up to this number, the events of a wallet with a cached series are read again to detect late ones; above it only their version. */
 const REREAD_WALLET_EVENTS = 1_000;
-/** Steps of all parts together: some 16 MB. */
+/** Capacity of the cache in steps: about 16 MB. */
 const MAX_CACHED_STEPS = 1_000_000;
-/** What a part takes besides its steps, in steps. */
+/** Overhead of a cached series besides its steps, in steps. */
 const SERIES_OVERHEAD_STEPS = 40;
 
-/** All changes of a wallet; null where they are many, undefined where they are to be read when they are needed. */
+/** All events of a wallet; null: too many; undefined: to be read when needed. */
 type WalletEvents = readonly EventRow[] | null | undefined;
 
 interface RequestedTimes {
   readonly sampleTimes: SampleTimes;
-  /** Of a grid that goes back to the wallet's first moment. */
+  /** Start of a grid that begins with the wallet's first event. */
   readonly sinceS: number | null;
 }
 
-/** A part that is being made. */
+/** A running computation. */
 interface InFlightSeries {
   readonly timeGrid: TimeGrid;
   readonly series: Promise<StoredSeries>;
-  /** Whether something came in that it may lack. */
+  /** True if a late event arrived that the result may lack. */
   isStale: boolean;
-  /** Whether it was begun beside the answers. */
+  /** True if it was started in the background. */
   readonly isPrefetch: boolean;
-  /** Whether an answer waits for it. */
+  /** True if a request waits for it. */
   isAwaited: boolean;
 }
 
-/** What is over of a wallet's series. */
+/** Closed buckets of a wallet's series. */
 interface StoredSeries extends CachedSeries {
   readonly timeGrid: TimeGrid;
-  /** Of the wallet; infinite where they are many. */
+  /** Number of events of the wallet; infinite if too many. */
   readonly changes: number;
 }
 
 /**
- * What is over of a series stays as it is while its frame serves, for an hour or two, unless something older comes in late: it is held, and an answer reads what
- * the wallet has now and nothing else. In the last hour of a part the next one is made beside the answers.
+ * Creates the reader. The closed buckets of a series stay valid as long as their grid, one to two hours, unless a late event changes them. They are cached, and a
+ * request only reads the current PnL. In the last hour of a grid the next one is computed in the background.
  */
 export function createPnlSeries(
   deps: SeriesDeps & {
@@ -87,46 +87,46 @@ export function createPnlSeries(
   const { tables } = deps;
   const limit = pLimit(CONCURRENT_COMPUTATIONS);
   const largeLimit = pLimit(1);
-  /** What is made ahead of questions: answers do not wait behind it. */
+  /** Background computations; requests do not wait behind them. */
   const prefetchLimit = pLimit(1);
-  /** By wallet and period; the one used last comes last. */
+  /** By wallet and period; the most recently used is last. */
   const cached = new Map<string, StoredSeries>();
   const inFlight = new Map<string, InFlightSeries>();
   let cachedSteps = 0;
 
   const weightOf = ({ steps }: StoredSeries): number => SERIES_OVERHEAD_STEPS + steps.bucketIndexes.length;
   const drop = (name: string) => {
-    const part = cached.get(name);
-    if (part !== undefined) cachedSteps -= weightOf(part);
+    const series = cached.get(name);
+    if (series !== undefined) cachedSteps -= weightOf(series);
     cached.delete(name);
   };
-  const put = (name: string, part: StoredSeries) => {
+  const put = (name: string, series: StoredSeries) => {
     drop(name);
-    cached.set(name, part);
-    cachedSteps += weightOf(part);
+    cached.set(name, series);
+    cachedSteps += weightOf(series);
     while (cachedSteps > MAX_CACHED_STEPS) drop(cached.keys().next().value as string);
   };
   deps.changes.subscribe(['fills', 'resolutions'], (ids, _source, sinceS) => {
-    const isLate = (frame: TimeGrid) => ids === null || sinceS <= newestTimeOf(frame);
+    const isLate = (timeGrid: TimeGrid) => ids === null || sinceS <= newestTimeOf(timeGrid);
     for (const [name, { timeGrid }] of cached) if (isLate(timeGrid)) drop(name);
     for (const one of inFlight.values()) one.isStale ||= isLate(one.timeGrid);
   });
 
-  /** What is made ahead is made one by one: who waits for the last of them waits for all. */
+  /** Background computations run one at a time: a request for the last of them waits for all. */
   const isPrefetchAwaited = () => [...inFlight.values()].some(({ isPrefetch, isAwaited }) => isPrefetch && isAwaited);
   const compute = async (
     wallet: string,
     timeGrid: TimeGrid,
     known: WalletEvents,
-    pace: YieldPolicy,
+    policy: YieldPolicy,
   ): Promise<StoredSeries> => {
     const events = known === undefined ? await readEvents(tables, wallet, LARGE_WALLET_EVENTS) : known;
-    const made = await (events === null
-      ? computeSeriesFromBuckets(deps, wallet, timeGrid, pace)
-      : computeSeriesFromEvents(deps, wallet, timeGrid, events, pace));
-    return { timeGrid, ...made, changes: events?.length ?? Number.POSITIVE_INFINITY };
+    const result = await (events === null
+      ? computeSeriesFromBuckets(deps, wallet, timeGrid, policy)
+      : computeSeriesFromEvents(deps, wallet, timeGrid, events, policy));
+    return { timeGrid, ...result, changes: events?.length ?? Number.POSITIVE_INFINITY };
   };
-  /** The part that is being made, begun here where there is none. */
+  /** The running computation of a series; starts one if there is none. */
   const computeShared = (
     name: string,
     wallet: string,
@@ -140,25 +140,25 @@ export function createPnlSeries(
       return running.series;
     }
     const permits = isPrefetch ? prefetchLimit : events === null ? largeLimit : limit;
-    const pace = isPrefetch ? backgroundThrottle(isPrefetchAwaited) : yieldToEventLoop;
-    const one: InFlightSeries = {
+    const policy = isPrefetch ? backgroundThrottle(isPrefetchAwaited) : yieldToEventLoop;
+    const computation: InFlightSeries = {
       timeGrid,
-      series: permits(() => compute(wallet, timeGrid, events, pace)),
+      series: permits(() => compute(wallet, timeGrid, events, policy)),
       isStale: false,
       isPrefetch,
       isAwaited: !isPrefetch,
     };
-    inFlight.set(name, one);
-    return one.series
-      .then((part) => {
-        if (!one.isStale) put(name, part);
-        return part;
+    inFlight.set(name, computation);
+    return computation.series
+      .then((series) => {
+        if (!computation.isStale) put(name, series);
+        return series;
       })
       .finally(() => {
-        if (inFlight.get(name) === one) inFlight.delete(name);
+        if (inFlight.get(name) === computation) inFlight.delete(name);
       });
   };
-  /** null for a wallet that never did anything. */
+  /** Times of a period; null for a wallet without events. */
   const requestedTimesOf = async (wallet: string, { stepS, points }: Period): Promise<RequestedTimes | null> => {
     const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
     if (points !== null) return { sampleTimes: { startS: endS - (points - 1) * stepS, stepS, points }, sinceS: null };
@@ -170,30 +170,36 @@ export function createPnlSeries(
   };
   const nameOf = (wallet: string, { stepS, points }: Period): string => `${wallet} ${stepS} ${points}`;
   const cachedFor = (name: string, grid: SampleTimes): StoredSeries | null => {
-    const part = cached.get(name);
-    if (part === undefined || !covers(part.timeGrid, grid)) return null;
+    const series = cached.get(name);
+    if (series === undefined || !covers(series.timeGrid, grid)) return null;
     cached.delete(name);
-    cached.set(name, part);
-    return part;
+    cached.set(name, series);
+    return series;
   };
 
-  const isLarge = (part: StoredSeries | null | undefined): boolean => part?.changes === Number.POSITIVE_INFINITY;
+  const isLarge = (series: StoredSeries | null | undefined): boolean => series?.changes === Number.POSITIVE_INFINITY;
   const eventsOf = async (name: string, wallet: string): Promise<readonly EventRow[] | null> =>
     isLarge(cached.get(name)) ? null : limit(() => readEvents(tables, wallet, LARGE_WALLET_EVENTS));
-  /** As `read` has it, where what is over is held and nothing came in late; undefined where something did. */
-  const readFromCache = async (name: string, wallet: string, next: TimeGrid, grid: SampleTimes, part: StoredSeries) => {
+  /** Like `read`, for cached closed buckets; undefined if a late event changed them. */
+  const readFromCache = async (
+    name: string,
+    wallet: string,
+    next: TimeGrid,
+    grid: SampleTimes,
+    series: StoredSeries,
+  ) => {
     const [now, { version }] = await Promise.all([
       deps.currentPnlFromPositions(wallet),
-      readVersion(tables, wallet, part.timeGrid),
+      readVersion(tables, wallet, series.timeGrid),
     ]);
     if (now === null) return null;
-    if (part.version !== version) return undefined;
-    // Whoever asks when this one no longer serves hears of a failure.
-    if (isRenewable(part.timeGrid, grid) && !inFlight.has(name))
-      computeShared(name, wallet, next, isLarge(part) ? null : undefined, true).catch(() => undefined);
-    return { part, now };
+    if (series.version !== version) return undefined;
+    // A failed background refresh is not an error: the next request after the grid expires reports it.
+    if (isRenewable(series.timeGrid, grid) && !inFlight.has(name))
+      computeShared(name, wallet, next, isLarge(series) ? null : undefined, true).catch(() => undefined);
+    return { series, now };
   };
-  /** What is over of a wallet's series at the moments of a grid, and what it made up to now; null for a wallet that never did anything. */
+  /** Closed buckets of a wallet's series at the times of a grid, and its current PnL; null for a wallet without events. */
   const read = async (wallet: string, period: Period, { sampleTimes, sinceS }: RequestedTimes) => {
     const name = nameOf(wallet, period);
     await deps.changes.sync();
@@ -206,40 +212,40 @@ export function createPnlSeries(
     const [events, now] = await Promise.all([eventsOf(name, wallet), deps.currentPnlFromPositions(wallet)]);
     if (events?.length === 0 || now === null) return null;
     if (known === null || events === null || known.version !== versionOf(events, known.timeGrid))
-      return { part: await computeShared(name, wallet, next, events, false), now };
-    // Changes that are few are at hand: they are not kept until others are done.
+      return { series: await computeShared(name, wallet, next, events, false), now };
+    // Few events are in memory already: start at once instead of after other background work.
     if (isRenewable(known.timeGrid, sampleTimes) && !inFlight.has(name))
       computeShared(name, wallet, next, events, false).catch(() => undefined);
-    return { part: known, now };
+    return { series: known, now };
   };
 
   return {
     async read(wallet, period) {
-      const moments = await requestedTimesOf(wallet, period);
-      const found = moments === null ? null : await read(wallet, period, moments);
-      if (moments === null || found === null) return null;
-      const { sampleTimes } = moments;
-      const { part, now } = found;
+      const requested = await requestedTimesOf(wallet, period);
+      const found = requested === null ? null : await read(wallet, period, requested);
+      if (requested === null || found === null) return null;
+      const { sampleTimes } = requested;
+      const { series, now } = found;
       return Array.from({ length: sampleTimes.points }, (_, i) => {
         const atS = sampleTimes.startS + i * sampleTimes.stepS;
-        return { atS, pnl: i === sampleTimes.points - 1 ? now : sumAt(part.steps, part.timeGrid, atS) };
+        return { atS, pnl: i === sampleTimes.points - 1 ? now : sumAt(series.steps, series.timeGrid, atS) };
       });
     },
     async prefetch(wallet, period) {
-      const moments = await requestedTimesOf(wallet, period);
-      if (moments === null) return;
+      const requested = await requestedTimesOf(wallet, period);
+      if (requested === null) return;
       const name = nameOf(wallet, period);
       await deps.changes.sync();
-      const known = cachedFor(name, moments.sampleTimes);
-      if (known !== null && !isRenewable(known.timeGrid, moments.sampleTimes)) return;
+      const known = cachedFor(name, requested.sampleTimes);
+      if (known !== null && !isRenewable(known.timeGrid, requested.sampleTimes)) return;
       const running = inFlight.get(name);
       if (running !== undefined) {
         await running.series;
         return;
       }
-      const frame = timeGridFor(moments.sampleTimes, moments.sinceS);
-      const isMany = isLarge(known) || (await readVersion(tables, wallet, frame)).changes > LARGE_WALLET_EVENTS;
-      await computeShared(name, wallet, frame, isMany ? null : await eventsOf(name, wallet), true);
+      const timeGrid = timeGridFor(requested.sampleTimes, requested.sinceS);
+      const isTooMany = isLarge(known) || (await readVersion(tables, wallet, timeGrid)).changes > LARGE_WALLET_EVENTS;
+      await computeShared(name, wallet, timeGrid, isTooMany ? null : await eventsOf(name, wallet), true);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Moments at which a wallet's profit is told: `points` of them, `stepS` apart, the first at `startS`; on full minutes. */
+/** Times of a series: `points` times, `stepS` apart, the first at `startS`; on full minutes. */
 export interface SampleTimes {
   readonly startS: number;
   readonly stepS: number;
@@ -6,8 +6,8 @@ export interface SampleTimes {
 }
 
 /**
- * Where the moments of a grid stand, its newest one left out, while the clock moves on: `windows` stretches of `windowS` that begin on the hour, `stepS`
- * apart. Each minute of a window is a slot. What happens between two windows is seen from the first slot of the later one on.
+ * Bucket grid that contains the times of a series, except the newest, while the clock advances: `spans` spans of `spanS`, `stepS` apart, which begin on the hour.
+ * Each minute of a span is a bucket. Events between two spans belong to the first bucket of the later one.
  */
 export interface TimeGrid {
   /** On the hour. */
@@ -15,25 +15,25 @@ export interface TimeGrid {
   readonly stepS: number;
   readonly spanS: number;
   readonly spans: number;
-  /** Whether it begins with the wallet it is for, and is of no use to others. */
+  /** True if it begins with the first event of a wallet, and cannot be shared with other wallets. */
   readonly isWalletSpecific: boolean;
 }
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
-/** For as long as a frame serves, unless moments are nearer to each other: beside answers of its second hour the next one can be made. */
+/** Validity of a grid, unless times are closer: in its second hour the next grid can be computed in the background. */
 const MAX_SPAN_S = 2 * HOUR_S;
 
 const endOf = (grid: SampleTimes): number => grid.startS + (grid.points - 1) * grid.stepS;
-/** Slots of a window. */
+/** Buckets of a span. */
 export const bucketsPerSpan = (timeGrid: TimeGrid): number => timeGrid.spanS / MINUTE_S;
-/** The hour in which a frame begins to serve. */
+/** The hour in which a grid becomes valid. */
 export const servingHourOf = (timeGrid: TimeGrid): number => timeGrid.startS + timeGrid.spans * timeGrid.stepS;
-/** The newest moment of a frame. Whatever happens later is not in it. */
+/** The newest time of a grid. Later events are not in it. */
 export const newestTimeOf = (timeGrid: TimeGrid): number =>
   servingHourOf(timeGrid) - timeGrid.stepS + timeGrid.spanS - MINUTE_S;
 
-/** The frame of a grid, begun in the hour of its end. `sinceS`: a grid that goes back to then gets longer while the frame serves. */
+/** The grid for sample times, valid from the hour of their end. `sinceS`: the grid begins there and grows with its validity. */
 export function timeGridFor(grid: SampleTimes, sinceS: number | null): TimeGrid {
   const hourS = Math.floor(endOf(grid) / HOUR_S) * HOUR_S;
   const spanS = Math.min(grid.stepS, MAX_SPAN_S);
@@ -42,43 +42,43 @@ export function timeGridFor(grid: SampleTimes, sinceS: number | null): TimeGrid 
   return { startS: hourS - spans * grid.stepS, stepS: grid.stepS, spanS, spans, isWalletSpecific: sinceS !== null };
 }
 
-/** Whether the moments of a grid, its newest one left out, stand in the windows of a frame. */
+/** True if the sample times, except the newest, are in the spans of the grid. */
 export function covers(timeGrid: TimeGrid, grid: SampleTimes): boolean {
   const laterS = endOf(grid) - servingHourOf(timeGrid);
   return timeGrid.stepS === grid.stepS && laterS >= 0 && laterS < timeGrid.spanS && timeGrid.spans >= grid.points - 1;
 }
 
-/** Whether a newer frame could be begun. */
+/** True if a newer grid could be computed. */
 export const isRenewable = (timeGrid: TimeGrid, grid: SampleTimes): boolean =>
   endOf(grid) - servingHourOf(timeGrid) >= HOUR_S;
 
-/** The first slot at or after a time, Unix seconds; what lies before the frame belongs to its first slot. */
+/** The first bucket at or after a time, Unix seconds; times before the grid belong to its first bucket. */
 export function bucketIndexOf(timeGrid: TimeGrid, atS: number): number {
   if (atS <= timeGrid.startS) return 0;
-  const window = Math.floor((atS - timeGrid.startS) / timeGrid.stepS);
-  const minute = Math.ceil((atS - timeGrid.startS - window * timeGrid.stepS) / MINUTE_S);
-  const slots = bucketsPerSpan(timeGrid);
-  return window * slots + Math.min(minute, slots);
+  const span = Math.floor((atS - timeGrid.startS) / timeGrid.stepS);
+  const minute = Math.ceil((atS - timeGrid.startS - span * timeGrid.stepS) / MINUTE_S);
+  const buckets = bucketsPerSpan(timeGrid);
+  return span * buckets + Math.min(minute, buckets);
 }
 
-/** The same in SQL, of an expression in Unix seconds; its parameters are `frameParams`. */
+/** The same in SQL, for an expression in Unix seconds; parameters: `timeGridParams`. */
 export const bucketIndexSql = (seconds: string): string =>
-  `if(${seconds} <= {start:Int64}, 0, intDiv(${seconds} - {start:Int64}, {step:Int64}) * {slots:Int64}
-          + least(intDiv((${seconds} - {start:Int64}) % {step:Int64} + ${MINUTE_S - 1}, ${MINUTE_S}), {slots:Int64}))`;
+  `if(${seconds} <= {start:Int64}, 0, intDiv(${seconds} - {start:Int64}, {step:Int64}) * {buckets:Int64}
+          + least(intDiv((${seconds} - {start:Int64}) % {step:Int64} + ${MINUTE_S - 1}, ${MINUTE_S}), {buckets:Int64}))`;
 export const timeGridParams = (timeGrid: TimeGrid) => ({
   start: timeGrid.startS,
   step: timeGrid.stepS,
-  slots: bucketsPerSpan(timeGrid),
+  buckets: bucketsPerSpan(timeGrid),
 });
 
-/** A sum at each slot of a frame: where it changes, and from there on. */
+/** A sum per bucket: the buckets where it changes, and the sum from there on. */
 export interface CumulativeSteps {
   /** Ascending. */
   readonly bucketIndexes: Uint32Array;
   readonly sums: BigInt64Array;
 }
 
-/** Steps of what is added at slots. */
+/** Cumulates additions per bucket. */
 export function stepsOf(added: ReadonlyMap<number, bigint>): CumulativeSteps {
   const changed = [...added].filter(([, value]) => value !== 0n).sort(([a], [b]) => a - b);
   const sums = new BigInt64Array(changed.length);
@@ -87,16 +87,16 @@ export function stepsOf(added: ReadonlyMap<number, bigint>): CumulativeSteps {
     sum += value;
     sums[n] = sum;
   }
-  return { bucketIndexes: Uint32Array.from(changed, ([slot]) => slot), sums };
+  return { bucketIndexes: Uint32Array.from(changed, ([bucketIndex]) => bucketIndex), sums };
 }
 
 /** The sum at a time, Unix seconds. */
 export function sumAt({ bucketIndexes, sums }: CumulativeSteps, timeGrid: TimeGrid, atS: number): bigint {
-  const slot = bucketIndexOf(timeGrid, atS);
+  const bucketIndex = bucketIndexOf(timeGrid, atS);
   let [low, high] = [0, bucketIndexes.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((bucketIndexes[middle] as number) <= slot) low = middle + 1;
+    if ((bucketIndexes[middle] as number) <= bucketIndex) low = middle + 1;
     else high = middle;
   }
   return low === 0 ? 0n : (sums[low - 1] as bigint);

@@ -98,23 +98,23 @@ it("PnL series from single events equals the one from the tables' sums", async (
     ...readers,
     changes: { subscribe: () => undefined, sync: async () => undefined },
   });
-  const frames: readonly TimeGrid[] = [
+  const grids: readonly TimeGrid[] = [
     { startS: T - DAY_S - 1_200, stepS: DAY_S, spanS: HOUR_S, spans: 3, isWalletSpecific: false },
     { startS: T - 20 * DAY_S - 1_200, stepS: 3 * HOUR_S, spanS: 2 * HOUR_S, spans: 160, isWalletSpecific: false },
   ];
-  const small = async (wallet: string, frame: TimeGrid, most: number) => {
+  const small = async (wallet: string, timeGrid: TimeGrid, most: number) => {
     const events = await readEvents(tables, wallet, most);
-    return events === null ? 'more' : computeSeriesFromEvents({ tables, readPriceHistory }, wallet, frame, events);
+    return events === null ? 'more' : computeSeriesFromEvents({ tables, readPriceHistory }, wallet, timeGrid, events);
   };
-  for (const frame of frames)
+  for (const timeGrid of grids)
     for (const wallet of [largeWallet(3_000), active, quiet])
-      expect(await small(wallet, frame, 3_000)).toEqual(
-        await computeSeriesFromBuckets({ tables, readPriceHistory }, wallet, frame),
+      expect(await small(wallet, timeGrid, 3_000)).toEqual(
+        await computeSeriesFromBuckets({ tables, readPriceHistory }, wallet, timeGrid),
       );
-  const [frame] = frames as [TimeGrid];
-  expect(await small(largeWallet(3_001), frame, 3_000)).toBe('more');
-  expect(await small(largeWallet(2_999), frame, 2_998)).toBe('more');
-  expect(await small(largeWallet(2_999), frame, 2_999)).not.toBe('more');
+  const [timeGrid] = grids as [TimeGrid];
+  expect(await small(largeWallet(3_001), timeGrid, 3_000)).toBe('more');
+  expect(await small(largeWallet(2_999), timeGrid, 2_998)).toBe('more');
+  expect(await small(largeWallet(2_999), timeGrid, 2_999)).not.toBe('more');
 });
 
 // A small venue; expected series are computed from its trades.
@@ -428,6 +428,6 @@ it('PnL series prices past points by the last trade of either outcome in full ho
   ]);
 });
 
-it('knows nothing of who never did anything', async () => {
+it('returns null for a wallet without events', async () => {
   for (const period of periods) expect(await readers.pnlSeries.read(address(0x99), period)).toBeNull();
 });
