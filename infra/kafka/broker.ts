@@ -6,7 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError, RetryableError } from '../errors.js';
-import { openConnection } from '../log/kafka/kafkajs-client.js';
+import { openConnection } from '../log/kafka/broker-connection.js';
 import { runCommand } from '../run-command.js';
 import { silentLogger } from '../telemetry/logger.js';
 

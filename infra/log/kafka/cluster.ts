@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../telemetry/logger.js';
 import { LogUnavailableError, UnknownTopicError } from '../errors.js';
 import type { LogHealth } from '../health.js';
+import { openConnection } from './broker-connection.js';
 import type { BrokerAddress, CoordinatorKind, KafkaConnection, Metadata } from './kafka-connection.js';
 import { isCoordinatorMoved, isMetadataStale, isRetriable, KafkaError, toLogError } from './kafka-error.js';
-import { openConnection } from './kafkajs-client.js';
 
 export interface ClusterOptions {
   /** `host:port`, any brokers of the cluster; they return the addresses of the others. */
