@@ -1,7 +1,6 @@
 import { encodeAbiParameters, keccak256, stringToBytes } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { watchedContracts } from '../../schemas/coverage/sources.js';
-import { domainTypeString, eventAbi, exchangeDomainName, polygonChainId } from './abi.js';
 import {
   addresses,
   contractAt,
@@ -11,6 +10,8 @@ import {
   watchedAddresses,
   watchedTopics,
 } from './contracts.js';
+import { eventAbi } from './event-abi.js';
+import { domainTypeString, exchangeDomainName, polygonChainId } from './order-abi.js';
 
 describe('address book', () => {
   it('contains each address once, in lower case', () => {

@@ -1,5 +1,5 @@
 import { addresses } from '../../schemas/primitives/venue.js';
-import { type EventName, eventAbi } from './abi.js';
+import { type EventName, eventAbi } from './event-abi.js';
 import type { Hex } from './source.js';
 
 export { addresses };

@@ -1,10 +1,10 @@
 import { toEventSelector } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { eventAbi } from './abi.js';
 import { addresses, contracts, eventsOf } from './contracts.js';
 import { encodeEvent, hash, rpcLog, TX } from './decode/build.fixture.js';
 import { decodeBlock } from './decode/index.js';
 import { alice, bob, fillV2, M } from './decode/scenario.fixture.js';
+import { eventAbi } from './event-abi.js';
 import { isUnknown, isUnread, unreadEventAbi } from './unread-events.js';
 
 const NEW_EVENT = hash('fe');
@@ -37,7 +37,7 @@ describe('unread events', () => {
     // A fill of another generation: the exchange was changed.
     expect(isUnknown(log(addresses.exchangeV2, eventAbi.orderFilledV1.topic0))).toBe(true);
     expect(isUnknown(log(addresses.exchangeV2, undefined))).toBe(true);
-    // Of contracts that nobody watches nothing is known at all.
+    // Events of contracts that are not watched are never classified.
     expect(isUnknown(log(addresses.usdcE, NEW_EVENT))).toBe(false);
     expect(isUnknown(log(addresses.ctfCollateralAdapter, NEW_EVENT))).toBe(false);
   });

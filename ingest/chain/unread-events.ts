@@ -1,5 +1,5 @@
-import { type EventAbi, eventAbi } from './abi.js';
 import { type Contract, type ContractRole, contractAt, eventsOf, isWatched } from './contracts.js';
+import { type EventAbi, eventAbi } from './event-abi.js';
 
 /**
  * Known events of watched contracts that are not decoded: they move no shares, or repeat the content of other events. A log of a watched

@@ -1,9 +1,10 @@
 import { type AbiEvent, decodeEventLog, encodeAbiParameters, encodeEventTopics, parseAbiItem } from 'viem';
-import { eventAbi } from '../../ingest/chain/abi.js';
 import { addresses } from '../../ingest/chain/contracts.js';
 import { decodeBlock } from '../../ingest/chain/decode/block.js';
 import { logDecoders } from '../../ingest/chain/decode/log-decoders.js';
+import { eventAbi } from '../../ingest/chain/event-abi.js';
 import type { Hex, RpcLog, SourceBlock } from '../../ingest/chain/source.js';
+import { median } from './measure.js';
 
 const RUNS = 9;
 const LOGS = 4_000;
@@ -61,8 +62,6 @@ const seconds = (work: () => void): number => {
   work();
   return (performance.now() - started) / 1000;
 };
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
 /** Distinct fills; each token is traded 20 times. */
 function fills(abi: AbiEvent, address: Hex): RpcLog[] {

@@ -1,7 +1,7 @@
 /** Builds logs and blocks in the node's shape for tests, with viem's encoder. */
 
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, parseAbiItem } from 'viem';
-import { type EventName, eventAbi } from '../abi.js';
+import { type EventName, eventAbi } from '../event-abi.js';
 import type { Hex, RpcLog, SourceBlock } from '../source.js';
 
 const BLOCK_HASH: Hex = `0x${'b1'.repeat(32)}`;

@@ -1,6 +1,6 @@
 import type { Side } from '../../../schemas/types.gen.js';
-import { type FunctionName, functionAbi } from '../abi.js';
 import type { ExchangeContract } from '../contracts.js';
+import { type FunctionName, functionAbi } from '../order-abi.js';
 import type { Hex } from '../source.js';
 import { addressAt, hashAt, MalformedError, requireHex, uint31At, uint256At, WORD } from './hex.js';
 import { orderHash } from './order-hash.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { eventAbi } from '../abi.js';
 import { addresses, watchedAddresses, watchedTopics } from '../contracts.js';
+import { eventAbi } from '../event-abi.js';
 import type { Hex } from '../source.js';
 import { decodeBlock } from './block.js';
 import { buildBlock, hash, type LogSpec, wallet } from './build.fixture.js';

@@ -1,4 +1,4 @@
-import type { EventName } from '../abi.js';
+import type { EventName } from '../event-abi.js';
 import {
   bytesAt,
   hashAt,

@@ -1,5 +1,5 @@
-import { orderTypeHashes } from '../abi.js';
 import type { ExchangeContract } from '../contracts.js';
+import { orderTypeHashes } from '../order-abi.js';
 import type { Hex } from '../source.js';
 import { keccakHex, WORD } from './hex.js';
 

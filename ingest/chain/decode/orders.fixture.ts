@@ -1,7 +1,7 @@
 /** Orders and settlement calldata for tests, with viem's encoder. */
 
 import { type AbiFunction, encodeFunctionData, parseAbiItem } from 'viem';
-import { type FunctionName, functionAbi } from '../abi.js';
+import { type FunctionName, functionAbi } from '../order-abi.js';
 import type { Hex, RpcTransaction } from '../source.js';
 
 export interface TestOrder {

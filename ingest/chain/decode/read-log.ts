@@ -1,5 +1,5 @@
-import { eventAbi } from '../abi.js';
 import { type Contract, contractAt, contracts, eventsOf } from '../contracts.js';
+import { eventAbi } from '../event-abi.js';
 import type { RpcLog } from '../source.js';
 import { type ArgsOf, type DecodedName, logDecoders } from './log-decoders.js';
 

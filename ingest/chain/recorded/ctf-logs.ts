@@ -1,5 +1,5 @@
-import { eventAbi } from '../abi.js';
 import { addresses } from '../contracts.js';
+import { eventAbi } from '../event-abi.js';
 import type { Hex } from '../source.js';
 import { addressTopic, addressWord, type LogSink, word, ZERO_TOPIC } from './log-sink.js';
 import type { Party } from './parties.js';

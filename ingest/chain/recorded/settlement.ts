@@ -1,6 +1,6 @@
 import { keccakOfHex } from '../../../schemas/primitives/hash.js';
-import { functionAbi, orderTypeHashes } from '../abi.js';
 import { addresses, contracts } from '../contracts.js';
+import { functionAbi, orderTypeHashes } from '../order-abi.js';
 import type { Hex } from '../source.js';
 import { word, ZERO_WORD } from './log-sink.js';
 import type { Party } from './parties.js';

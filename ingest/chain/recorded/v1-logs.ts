@@ -1,6 +1,6 @@
 import { keccakOfHex } from '../../../schemas/primitives/hash.js';
-import { eventAbi } from '../abi.js';
 import { addresses } from '../contracts.js';
+import { eventAbi } from '../event-abi.js';
 import type { Hex } from '../source.js';
 import { addSplitOrMerge } from './ctf-logs.js';
 import { addressTopic, type LogSink, word, ZERO_WORD } from './log-sink.js';

@@ -1,5 +1,5 @@
-import { eventAbi } from '../abi.js';
 import { addresses } from '../contracts.js';
+import { eventAbi } from '../event-abi.js';
 import { addPairTransfer, addSplitOrMerge } from './ctf-logs.js';
 import { addressTopic, type LogSink, word, ZERO_WORD } from './log-sink.js';
 import type { OrderFill, Settlement } from './settlement.js';

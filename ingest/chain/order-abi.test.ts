@@ -1,12 +1,8 @@
-import { keccak256, parseAbiItem, stringToBytes, toEventSelector, toFunctionSelector } from 'viem';
+import { keccak256, parseAbiItem, stringToBytes, toFunctionSelector } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { eventAbi, functionAbi, orderTypeHashes, orderTypeStrings } from './abi.js';
+import { functionAbi, orderTypeHashes, orderTypeStrings } from './order-abi.js';
 
-describe('abi', () => {
-  it.each(Object.entries(eventAbi))('topic0 of %s is the keccak of its signature', (_name, event) => {
-    expect(toEventSelector(event.signature)).toBe(event.topic0);
-  });
-
+describe('order abi', () => {
   it.each(Object.entries(functionAbi))('selector of %s is the keccak of its signature', (_name, fn) => {
     const item = parseAbiItem(fn.signature as string);
     if (item.type !== 'function') throw new Error('not a function');
