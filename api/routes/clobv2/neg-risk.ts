@@ -13,10 +13,9 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom, type Millis } from '../../tables/values.js';
-import { clob } from './params.js';
+import { clob, common } from './params.js';
 import { isoTime, paginationSchema, SOURCE } from './serialize.js';
 
-const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const RANKING_MS = 30_000;
 /** Upper bound on the children of one page of events. */
 const MAX_CHILDREN = 100_000;

@@ -7,9 +7,8 @@ import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { clob } from './params.js';
-import { amountText, FIRST_VERSION, SOURCE } from './serialize.js';
-import { titleFields, titleOf } from './volumes.js';
+import { clob, common } from './params.js';
+import { amountText, FIRST_VERSION, SOURCE, titleFields, titleOf } from './serialize.js';
 
 const count = z.string().meta({ description: 'Whole number, as text.' });
 const decimal = z.string().meta({ description: 'Decimal text.' });
@@ -68,11 +67,7 @@ const exampleSums: TokenVolume = {
 export function createClobOrderbook(deps: { tables: Tables; readers: Readers }): Route {
   const { tables, readers } = deps;
   return defineRoute({
-    method: 'get',
-    apiGroup: 'clobv2',
-    tag: 'CLOB v2',
-    auth: 'key',
-    feature: 'clobv2',
+    ...common,
     path: '/clobv2/markets/{token_id}/orderbook',
     summary: 'Matched volume of an outcome token',
     description:

@@ -5,6 +5,9 @@ import { secondsParam } from '../../http/time-params.js';
 
 const MAX_OFFSET = 10_000_000;
 
+/** Route fields that all /clobv2 endpoints share. */
+export const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
+
 /** Parameters that all /clobv2 endpoints share. Values out of range are rejected, not clamped. */
 export const clob = {
   wallet: walletParam({ invalid: 'invalid wallet address: expected 0x and 40 hex digits' }),

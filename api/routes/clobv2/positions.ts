@@ -15,7 +15,7 @@ import { positionId } from '../../positions/position.js';
 import { createPositionsBySize, holdingStatusOf } from '../../positions/positions-by-size.js';
 import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
-import { clob } from './params.js';
+import { clob, common } from './params.js';
 import { amountText, marketFields, marketOf, padded, paginationSchema, SOURCE } from './serialize.js';
 
 /** Interval of the snapshots; longer if computing one takes long. */
@@ -71,11 +71,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
   const largestOf = createPositionsBySize(deps.readers);
   const most = MAX_LARGEST.toLocaleString('en');
   return defineRoute({
-    method: 'get',
-    apiGroup: 'clobv2',
-    tag: 'CLOB v2',
-    auth: 'key',
-    feature: 'clobv2',
+    ...common,
     path: '/clobv2/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions by size, of all wallets, a wallet, a token or a market',

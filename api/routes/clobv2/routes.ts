@@ -3,6 +3,7 @@ import type { Route } from '../../http/route.js';
 import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
+import { createClobCandles } from './candles.js';
 import { createNegRiskRoutes } from './neg-risk.js';
 import { createClobOrderbook } from './orderbook.js';
 import { createClobPositions } from './positions.js';
@@ -16,6 +17,7 @@ export function createClobRoutes(deps: { tables: Tables; cache: TtlCache; reader
     createClobPositions({ ...deps, largest: createLargestPositionsReader(deps) }),
     ...createNegRiskRoutes(deps),
     ...createClobVolumes(deps),
+    createClobCandles(deps),
     createClobOrderbook(deps),
   ];
 }

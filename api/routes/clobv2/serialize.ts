@@ -76,6 +76,22 @@ export const marketOf = (title: TokenTitle) => ({
   outcome: title.outcome,
 });
 
+/** Market fields of a token, next to its sums or rows. */
+export const titleFields = {
+  market: text,
+  slug: text,
+  outcome: text,
+  image: text,
+  condition_id: text,
+};
+export const titleOf = (title: TokenTitle) => ({
+  market: title.market,
+  slug: title.slug,
+  outcome: title.outcome,
+  image: title.image,
+  condition_id: title.conditionId,
+});
+
 /** A fill without market fields. `sided`: include the role of the requested wallet. */
 export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchema> {
   const usdc = BigInt(row.usdc);

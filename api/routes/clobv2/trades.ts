@@ -10,7 +10,7 @@ import { cursorParam } from '../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { clob } from './params.js';
+import { clob, common } from './params.js';
 import {
   FIRST_VERSION,
   fillFrom,
@@ -19,9 +19,10 @@ import {
   SOURCE,
   titledFillFrom,
   titledFillSchema,
+  titleFields,
+  titleOf,
 } from './serialize.js';
 
-const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth: 'key', feature: 'clobv2' } as const;
 const LAST_VERSION = 255;
 const versions = { min: FIRST_VERSION, max: LAST_VERSION };
 const source = z.literal(SOURCE);
@@ -149,21 +150,9 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
     },
   });
 
-  const hoisted = {
-    market: z.string().nullable(),
-    slug: z.string().nullable(),
-    outcome: z.string().nullable(),
-    image: z.string().nullable(),
-    condition_id: z.string().nullable(),
-    outcome_index: z.int().nullable(),
-    ...tokenFields,
-  };
+  const hoisted = { ...titleFields, outcome_index: z.int().nullable(), ...tokenFields };
   const hoist = (row: FillRow | undefined, title: TokenTitle) => ({
-    market: title.market,
-    slug: title.slug,
-    outcome: title.outcome,
-    image: title.image,
-    condition_id: title.conditionId,
+    ...titleOf(title),
     outcome_index: title.outcomeIndex,
     ...tokenFieldsFrom(row, title),
   });
