@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { createKeys } from './create-keys.js';
+import { median } from './measure.js';
 
 const ROUNDS = 5;
 const ROUND_MS = 8_000;
@@ -111,5 +112,3 @@ function startAnalysts(product: Product): { stop(): Promise<void> } {
     },
   };
 }
-
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

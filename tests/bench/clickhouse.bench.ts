@@ -8,6 +8,7 @@ import { Session } from 'chdb';
 import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { freePorts } from '../support/ports.js';
+import { median } from './measure.js';
 
 const account = { user: 'bench', password: 'bench' };
 const CHUNK = 20_000;
@@ -234,8 +235,4 @@ async function startServer(dataDir: string) {
       await exited;
     },
   };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }

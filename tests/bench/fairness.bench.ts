@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import WebSocket from 'ws';
 import type { ServerCommand, ServerResult } from './gateway-server.child.js';
 import type { SubscribersCommand, SubscribersResult } from './gateway-subscribers.child.js';
+import { median, quantile } from './measure.js';
 
 const ROUNDS = 5;
 const SOCKETS = 10;
@@ -33,10 +34,10 @@ export async function run(): Promise<void> {
     const loaded: number[] = [];
     const acked: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      idle.push(p99(await pings(client, () => sleep(ROUND_MS))));
+      idle.push(quantile(await pings(client, () => sleep(ROUND_MS)), 0.99));
       const load: SubscribersCommand = { port, sockets: SOCKETS, subscriptions: SUBSCRIPTIONS, ms: ROUND_MS };
       const times = await pings(client, async () => acked.push(await request<SubscribersResult>(subscribers, load)));
-      loaded.push(p99(times));
+      loaded.push(quantile(times, 0.99));
       await sleep(1_000);
     }
     console.log(`p99 of a client's pings, median of ${ROUNDS} rounds\n`);
@@ -76,9 +77,3 @@ async function request<T>(child: ChildProcess, command: object): Promise<T> {
   child.send(command);
   return acked;
 }
-
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const p99 = (values: readonly number[]) => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
-};

@@ -10,6 +10,7 @@ import { openLog } from '../../infra/log/open-log.js';
 import type { Log, NewRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
+import { median, quantile } from './measure.js';
 
 const RUNS = 7;
 const VALUE = Buffer.alloc(300, 7);
@@ -214,13 +215,4 @@ function message(child: ChildProcess): Promise<unknown> {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`The reader ended with code ${code}`)));
   });
-}
-
-function quantile(values: readonly number[], q: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
-}
-
-function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
 }

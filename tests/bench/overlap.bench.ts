@@ -8,6 +8,7 @@ import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { migrations } from '../../processors/migrations.js';
 import { createWalletTagsUpdater } from '../../processors/wallet-tags/wallet-tags-updater.js';
 import { startClickHouseProcess } from '../support/clickhouse-process.js';
+import { quantile } from './measure.js';
 
 /** Two million wallets, three positions each on average, in 100,000 markets. ODDSTREAM_BENCH_SHARE scales wallets and positions. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
@@ -76,7 +77,7 @@ async function fill(client: ClickHouse): Promise<void> {
   process.stderr.write('\r');
 }
 
-/** The same page from positions and tags, without the sums: what a request would cost if nothing were maintained. */
+/** Baseline: the same page from positions and tags, without the maintained sums. */
 const directSql = (tags: readonly string[]) => `SELECT p.wallet AS wallet, sum(p.bought_usdc * length(t.tags)) AS volume
   FROM (SELECT wallet, token_id, bought_usdc FROM positions FINAL) AS p
   INNER JOIN (SELECT token_id, groupUniqArray(tag) AS tags FROM tag_tokens FINAL WHERE tag IN (${tags.map((tag) => `'${tag}'`).join(', ')}) GROUP BY token_id) AS t
@@ -89,10 +90,7 @@ function cpuMsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-const quantile = (times: readonly number[], q: number): number =>
-  [...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * q))] ?? Number.NaN;
-
-/** Wallets of several tags: time of a page without any cache, beside the same page computed from positions in the same run. */
+/** Wallets of several tags: time of a page without any cache, compared with the same page computed from positions in the same run. */
 export async function run(): Promise<void> {
   process.env.CLICKHOUSE_EMBEDDED_MEMORY_MB ??= '3000';
   const engine = await startClickHouseProcess();

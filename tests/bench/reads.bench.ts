@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { createKeys } from './create-keys.js';
+import { quantile } from './measure.js';
 import { BUILDER, condition, fillVenue, token, untilSettled, type Venue, WIDE_TAG, wallet } from './reads-venue.js';
 
 /** 50 million fills of 2 million wallets in 200,000 tokens; all markets share one wide tag. ODDSTREAM_BENCH_SHARE scales fills and wallets, not tokens. */
@@ -66,9 +67,6 @@ const requestKinds: readonly RequestKind[] = [
     clients: 10,
   },
 ];
-
-const quantile = (sorted: readonly number[], q: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
 
 /** Resolves when the API has warmed its caches: the markets, and the PnL series of the largest wallets. */
 async function untilWarm(product: Product): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connectFrames } from '../support/frames.js';
 import { eventually, processNames, startProduct } from '../support/product.js';
+import { median } from './measure.js';
 
 const RUNS = 3;
 
@@ -55,9 +56,6 @@ async function measureOnce(): Promise<Start> {
     await product.dispose();
   }
 }
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
 /** Time from the start of a built clone without data to the first live frame and to the whole history in the tables; peak memory per process. */
 export async function run(): Promise<void> {
